@@ -1,6 +1,6 @@
-"""The vocabulary: every fact of a run, one module per layer; imports nothing but `text`.
+"""Every kind of event in a run, one module per layer; imports nothing but `text`.
 
-Each module lists its events in its own `__all__`: a new event touches that module alone.
+Each module lists its events in its own `__all__`, so a new event changes only that module.
 """
 
 from collections.abc import Callable
@@ -31,33 +31,32 @@ from ralph_tui.text.sanitize import clip, one_line, plain
 
 SCHEMA_VERSION = 1
 RAW_LIMIT = 300
-"""Characters of the row of an event of a newer version; its detail has all."""
+"""Maximum length of a newer version's event in its row; the detail has all of it."""
 
 EVENT_TYPES: dict[str, type[Event]] = {
     event.model_fields["kind"].default: event for event in Event.__subclasses__()
 }
-"""Every kind this version knows, with its type."""
+"""Every kind of event that this version knows, with its type."""
 
 
 class UnknownEvent(Event):
-    """An event of a newer version, kept and shown as it is."""
+    """An event of a newer version, kept and shown unchanged."""
 
     kind: str
     raw: dict[str, Any] = {}
 
     @model_serializer
     def _as_recorded(self) -> dict[str, Any]:
-        """A newer version that reads it again finds what it had written."""
+        """Return the recorded fields, so that a newer version reads back what it wrote."""
         return self.raw
 
     @property
     def words(self) -> str:
-        """The kind and the fields, as JSON: all there is to show."""
+        """The kind and the fields as JSON."""
         fields = {name: value for name, value in self.raw.items() if name not in Event.model_fields}
         return f"{self.kind} {to_json(fields).decode()}"
 
     def row(self) -> Row:
-        """It may matter."""
         return Row("log", "NEWER", clip(one_line(self.words), RAW_LIMIT), self.words)
 
     def line(self) -> str:
@@ -66,18 +65,18 @@ class UnknownEvent(Event):
 
 @cache
 def _reader() -> Callable[[str | bytes], Event]:
-    """Built when the first journal is read: a first paint does not wait for it."""
-    known: Any = Union[tuple(EVENT_TYPES.values())]  # noqa: UP007  made of a list
+    """Build the parser for the first journal read, not before the first paint."""
+    known: Any = Union[tuple(EVENT_TYPES.values())]  # noqa: UP007  built from a list
     adapter = TypeAdapter[Event](Annotated[known, Field(discriminator="kind")])
     return adapter.validator.validate_json
 
 
 def parse_event(line: str | bytes) -> Event:
-    """One journal line as an event; an unknown kind is kept raw.
+    """Parse one journal line; an event of an unknown kind is kept raw.
 
-    Bytes that are not UTF-8 and halves of a surrogate pair are replaced: a quick reader of the
-    journal, which makes no events, does not see them. Raises ``ValueError`` for anything that is
-    not an event: the caller knows file and line.
+    Bytes that are not UTF-8 and lone surrogates are replaced, as quick readers of the journal do
+    not notice them. Raises ``ValueError`` for anything that is not an event; the caller knows the
+    file and the line.
     """
     try:
         return _parse(line)
@@ -101,16 +100,16 @@ def _has(error: ValidationError, kind: str) -> bool:
 
 
 def parse_newer(line: str | bytes) -> Event:
-    """One line of a newer version's journal: a field that does not fit is left out where it may be.
+    """Parse one line of a newer version's journal, dropping optional fields that do not fit.
 
-    An event that is nothing without it is kept raw. Raises ``ValueError`` as `parse_event` does.
+    An event that lacks a required field is kept raw. Raises ``ValueError`` like `parse_event`.
     """
     try:
         return parse_event(line)
     except ValidationError as error:
         fields = cleaned(parse_json(line))
         named = [problem["loc"][1] for problem in error.errors() if len(problem["loc"]) > 1]
-        if not named or Event.model_fields.keys() & named:  # what every event has
+        if not named or Event.model_fields.keys() & named:  # fields that every event has
             raise
         fitting = {name: value for name, value in fields.items() if name not in named}
     try:
@@ -120,7 +119,7 @@ def parse_newer(line: str | bytes) -> Event:
 
 
 def _unknown(fields: dict[str, Any]) -> UnknownEvent:
-    """Raw fields are foreign text too: every string is sanitized."""
+    """Build an event from raw fields; they are foreign text, so every string is sanitized."""
     clean = {plain(key): cleaned(value) for key, value in fields.items()}
     return UnknownEvent.model_validate(
         {"seq": fields.get("seq"), "at": fields.get("at"), "kind": clean["kind"], "raw": clean}

@@ -1,4 +1,4 @@
-"""What the agent did: sessions, words, tools, usage."""
+"""Events of the agent: sessions, text, tools, usage."""
 
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -28,30 +28,30 @@ __all__ = [
 ]
 
 SessionOutcome = Literal[
-    "success",  # the agent ended its turn of its own accord
-    "missing",  # its program is not there, or cannot be run
-    "not_started",  # its program ended, or was given up, before it could take the prompt
-    "error",  # it said that it failed, or its stream broke off
+    "success",  # the agent ended its turn on its own
+    "missing",  # its program does not exist or cannot be run
+    "not_started",  # its program ended, or was stopped, before it could take the prompt
+    "error",  # it reported a failure, or its stream broke off
     "limited",  # a usage limit, overload or an outage ended it
-    "auth",  # it is not allowed to speak to its service
+    "auth",  # its service refuses its credentials
     "unknown_model",  # its service has no such model
-    "unresumable",  # the session it was to go on with is not to be had; nothing was done
+    "unresumable",  # the session to resume is not available; nothing was done
     "context_full",  # its context window overflowed
-    "rolled_over",  # ended for its context, with a handoff; a fresh session goes on
+    "rolled_over",  # ended for its context, with a handoff to a fresh session
     "max_turns",
     "budget",
-    "interrupted",  # we, or the owner, interrupted it
-    "silent",  # it said nothing for too long and was stopped to be tried again
+    "interrupted",  # ralph-tui or the user interrupted it
+    "silent",  # it sent nothing for too long and was stopped for a retry
     "timeout",  # it ran longer than a session may
     "stopped",  # ended because the run ends
-    "crashed",  # it died without a word
+    "crashed",  # it died without a message
 ]
 NO_FAULT: Final[frozenset[SessionOutcome]] = frozenset({"success", "rolled_over"})
-"""Ends of a session with which nothing was wrong."""
+"""Outcomes of a session without a fault."""
 
 
 Prevented = Literal["", "denied", "interrupted"]
-"""Why a tool did not do its work, where that is no failure of the tool."""
+"""The reason why a tool did not run, if it is no failure of the tool."""
 
 
 _ENDED = {
@@ -63,7 +63,7 @@ _ENDED = {
     "unknown_model": "model refused",
     "context_full": "context full",
 }
-"""Outcomes of a session whose names are no plain words."""
+"""Outcomes of a session whose names are not plain words."""
 _WHY_NOT = {
     "overload": "{name} is not served (overload)",
     "outage": "{name} is not served (its service is down)",
@@ -73,27 +73,27 @@ _WHY_NOT = {
     "unknown_model": "{name} has no such model",
 }
 LONGEST_WHY = 80
-"""Characters of why a program cannot be run."""
+"""Maximum length of the reason why a program cannot be run."""
 SPOKEN_LINES = 40
-"""Of what the agent says at once; its transcript has the rest."""
+"""Maximum number of lines shown of one message; the transcript has the rest."""
 NAMED_TASKS = 3
-"""Background tasks that a sentence names."""
+"""Maximum number of background tasks named in a sentence."""
 LONGEST_TASK = 60
 LONGEST_AGE_S = 1e7
-"""Of a background task; a record can be damaged."""
+"""Upper limit for a background task's age; a record can be damaged."""
 
 
 class AgentChanged(Event):
-    """Another agent of the run works from here on."""
+    """The run switches to another agent."""
 
     durable = True
     urgent = True
     kind: Literal["agent_changed"] = "agent_changed"
     iteration: int
     before: Line
-    """The one that has worked so far."""
+    """The agent that has worked so far."""
     agent: Line
-    """The one that works now."""
+    """The agent that works now."""
     cause: Literal[
         "usage_limit",
         "overload",
@@ -104,22 +104,22 @@ class AgentChanged(Event):
         "unknown_model",
         "back",
     ] = "back"
-    """What keeps `before` from working; ``back``: nothing, but `agent` comes first."""
+    """The reason why `before` cannot work; ``back`` if the run returns to its preferred `agent`."""
     reason: Plain = ""
-    """The words of the service or the program, one sentence."""
+    """One sentence from the service or the program."""
     until: datetime | None = None
-    """When `before` is tried again, UTC; None: not in this run, unless it is paused or resumed."""
+    """UTC time of the next attempt with `before`; None if only a pause or resume brings it back."""
     guessed: bool = False
-    """The service did not say when its limit ends: `until` is only the next try."""
+    """True if the service did not say when its limit ends: `until` is only the next attempt."""
 
     def row(self) -> Row:
         level: RowLevel = "log" if self.cause == "back" else "warn"
         return Row(level, "AGENT", self.words(self.at), self.reason)
 
     def words(self, now: datetime, agent: str = "") -> str:
-        """``claude is at its limit until 03:10; codex works meanwhile``.
+        """Return ``claude is at its limit until 03:10; codex works meanwhile``.
 
-        `agent`: who works at `now`.
+        `agent` is the agent that works at `now`.
         """
         if self.cause == "back":
             return f"{self.agent} is tried again, {self.before} no longer stands in"
@@ -132,14 +132,14 @@ class AgentChanged(Event):
                 f", next try at {at}" if at else ""
             )
             if self.cause == "missing" and self.reason:
-                # Not there, or there and not able to: its first words say which.
+                # The first words say whether it is missing or cannot run.
                 first = one_line(self.reason).partition(": ")[0].rstrip(".")
                 why += f" ({clip(first, LONGEST_WHY)})"
         return f"{why}; {agent or self.agent} works meanwhile"
 
 
 class SessionStarted(Event):
-    """An agent process runs."""
+    """An agent process was started."""
 
     kind: Literal["session_started"] = "session_started"
     iteration: int
@@ -147,45 +147,45 @@ class SessionStarted(Event):
     agent: Line
     pid: int = 0
     takes_guidance: bool = False
-    """Whether words can reach it while it works."""
+    """True if guidance can reach the agent while it works."""
     transcript: Line = ""
-    """Relative to the attempt's folder; offsets of the events below point into it."""
+    """Path relative to the attempt's folder; the offsets of later events refer to this file."""
     tells_tools: bool = True
-    """Whether the agent tells what tools it uses; else its actions are derived from its work."""
+    """False if the agent does not report its tools; its actions are then derived from its work."""
     tells_context: bool = True
-    """Whether the agent can tell how full its context window is."""
+    """False if the agent cannot report how full its context window is."""
 
     @property
     def stream(self) -> str:
-        """Its row in the agent's stream."""
+        """The row in the agent's stream."""
         return f"iteration {self.iteration}: {self.agent} starts"
 
 
 class SessionDescribed(Event):
-    """What the agent says of itself when it begins."""
+    """The agent's description of itself at the start of a session."""
 
     kind: Literal["session_described"] = "session_described"
     iteration: int
     model: Line | None = None
     permission_mode: Line | None = None
     billing: Line | None = None
-    """Where the bill goes, as far as the stream tells."""
+    """The account that is billed, if the stream reports it."""
     version: Line | None = None
 
 
 class AgentSpoke(Event):
-    """Text of the agent, shortened; the whole is in the transcript at `offset`."""
+    """Text of the agent, shortened; the transcript has all of it at `offset`."""
 
     kind: Literal["agent_spoke"] = "agent_spoke"
     iteration: int
     text: Plain
     parent: Line | None = None
-    """The tool call that owns the subagent which spoke."""
+    """The tool call that started the subagent; None for the main agent."""
     offset: int = 0
 
     @property
     def words(self) -> str:
-        """Without report and promise, which are events of their own."""
+        """The text without report and promise, which are separate events."""
         return self.text if self.parent is not None else without_claims(self.text)
 
     def line(self) -> str | None:
@@ -204,7 +204,7 @@ class ToolStarted(Event):
     tool_id: Line
     tool: Line
     summary: Line = ""
-    """The file, command or pattern it works on."""
+    """The file, command or pattern that it works on."""
     parent: Line | None = None
     offset: int = 0
 
@@ -213,21 +213,20 @@ class ToolStarted(Event):
 
 
 class ToolFinished(Event):
-    """A tool answered."""
+    """A tool call ended."""
 
     kind: Literal["tool_finished"] = "tool_finished"
     iteration: int
     tool_id: Line
     ok: bool
     summary: Line = ""
-    """A few words of the result: ``exit 1``, ``212 lines``, ``+9 −4``."""
+    """A few words about the result: ``exit 1``, ``212 lines``, ``+9 −4``."""
     prevented: Prevented = ""
-    """Set where the tool was kept from its work: by its owner, or for want of a permission."""
+    """Set if the user or a missing permission prevented the tool from running."""
     duration_s: float = 0.0
     offset: int = 0
 
     def line(self) -> str | None:
-        """Of a call that failed."""
         return None if self.ok or self.prevented else f"agent   {FAILED.glyph} {self.summary}"
 
 
@@ -242,23 +241,23 @@ class ToolDenied(Event):
     permit: Line = ""
     """The ``permissions.allow`` line that would permit it."""
     also: list[Line] = []
-    """Further lines that it needs beside that one."""
+    """Further lines that it needs in addition."""
     final: bool = False
-    """No such line permits it."""
+    """True if no such line can permit it."""
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The ``permissions.allow`` lines that permit it together; else the tool, where one may."""
+        """The ``permissions.allow`` lines that permit it, else the tool; empty if `final`."""
         return () if self.final else (self.permit or self.tool, *self.also)
 
     @property
     def words(self) -> str:
-        """``Bash denied: it may not push``."""
+        """As in ``Bash denied: it may not push``."""
         return f"{self.tool} denied{': ' + self.message if self.message else ''}"
 
     @property
     def permits(self) -> str:
-        """The setting that permits what was denied, or that none does."""
+        """The setting that permits the call, or a note that none does."""
         if self.final:
             return "no line of permissions.allow permits it"
         lines = ", ".join(f'"{line}"' for line in self.lines)
@@ -268,22 +267,22 @@ class ToolDenied(Event):
         return Row("warn", "DENIED", f"{self.tool}: {self.permits}", self.message)
 
     def line(self) -> str:
-        """What permits it on a line of its own: behind a long message it would be cut off."""
+        """Put the setting on its own line: after a long message it would be cut off."""
         how = f"\nagent   {self.permits}" if self.permit or self.final else ""
         return f"agent   {one_line(self.words)}{how}"
 
 
 class AgentNoted(Event):
-    """Any other sign of life that belongs in the agent's pane."""
+    """Any other sign of life for the agent's pane."""
 
     kind: Literal["agent_noted"] = "agent_noted"
     iteration: int
     level: Literal["log", "warn", "error"] = "log"
     text: Plain
     service: Literal["", "silent", "usage_limit", "overload", "outage"] = ""
-    """Why a call to its service failed that the agent tries again; empty: none did."""
+    """The reason why a call to its service failed, which the agent retries; empty if none did."""
     parent: Line | None = None
-    """The tool call that owns the work it is about."""
+    """The tool call that started the subagent concerned; None for the main agent."""
     offset: int = 0
 
     def line(self) -> str | None:
@@ -291,36 +290,36 @@ class AgentNoted(Event):
 
 
 class BackgroundTask(Fact):
-    """Work that goes on beside the agent's turns."""
+    """Work that continues between the agent's turns."""
 
     what: Line
-    """Its command, or the subagent and what it is to do."""
+    """Its command, or the subagent and its task."""
     age_s: float = 0.0
     """Seconds since it began."""
 
     def since(self, at: datetime) -> str:
-        """``npm run dev (since 03:12)``, as told at `at`."""
+        """Return ``npm run dev (since 03:12)``, as of `at`."""
         age = timedelta(seconds=max(0.0, min(self.age_s, LONGEST_AGE_S)))
         return f"{clip(one_line(self.what), LONGEST_TASK)} (since {day_and_clock(at - age, at)})"
 
 
 class BackgroundAwaited(Event):
-    """What a turn left in the background holds the session; without tasks: not any more."""
+    """Background tasks keep the session open after a turn; without `tasks`, it no longer waits."""
 
     kind: Literal["background_awaited"] = "background_awaited"
     iteration: int
     tasks: list[BackgroundTask] = []
-    """The oldest first."""
+    """Oldest first."""
     unnamed: int = 0
-    """Further tasks."""
+    """Number of further tasks."""
     silence_s: float = 0.0
-    """Seconds without a word from the agent after which they are ended with the session."""
+    """Seconds without output from the agent after which the session and the tasks are ended."""
     given_up: bool = False
-    """That time has passed: they are ended."""
+    """True if that time has passed and the tasks are ended."""
 
     @property
     def words(self) -> str:
-        """``waits for 1 background task: make (since 03:14)``; empty where it waits for none."""
+        """As in ``waits for 1 background task: make (since 03:14)``; empty without tasks."""
         if not self.tasks:
             return ""
         tasks = [task.since(self.at) for task in self.tasks[:NAMED_TASKS]]
@@ -336,30 +335,30 @@ class BackgroundAwaited(Event):
 
 
 class UsageReported(Event):
-    """What the session has used so far."""
+    """The session's usage so far."""
 
     kind: Literal["usage_reported"] = "usage_reported"
     iteration: int
     tokens: int = 0
-    """Input, cache and output tokens of this session together, as far as known."""
+    """Known input, cache and output tokens of this session."""
     tokens_partial: bool = False
-    """`tokens` lacks calls that the agent does not count: a lower bound."""
+    """True if the agent does not count all of its calls: `tokens` is a lower bound."""
     context_tokens: int | None = None
     """Tokens in the context window after the last main-thread message."""
     context_window: int | None = None
-    """Tokens that it holds; None: not told; 0: not known any more, since another model answers."""
+    """Size in tokens; None if not reported, 0 if unknown because another model answers now."""
     cost_usd: float | None = None
-    """Of this session, so far."""
+    """Dollars of this session so far."""
     cost_estimated: bool = False
 
 
 class AgentReported(Event):
-    """The one JSON line the output contract asks for."""
+    """The JSON line that the output contract asks for."""
 
     kind: Literal["agent_reported"] = "agent_reported"
     iteration: int
     completion: float | None = None
-    """Points, 0-100, as the agent claims."""
+    """The agent's claim in points, 0-100."""
     summary: Plain = ""
     blockers: list[Plain] = []
     learnings: list[Plain] = []
@@ -371,16 +370,16 @@ class AgentReported(Event):
 
     @property
     def words(self) -> str:
-        """``claims 56 % · fixed two · blocked by no network · next: the parser``."""
+        """As in ``claims 56 % · fixed two · blocked by no network · next: the parser``."""
         blocked = f"blocked by {'; '.join(self.blockers)}" if self.blockers else ""
         following = f"next: {self.next}" if self.next else ""
         parts = [self._claim, self.summary, blocked, following]
         return " · ".join(part for part in parts if part) or "empty report"
 
     def line(self, said: str = "") -> str:
-        """A line each: its claim is no measurement, and what is in its way is not glued to it.
+        """Return one line per part, so that the claim does not read as a measurement.
 
-        `said`: its last words; what it sums up in the same ones has its lines.
+        `said` is the agent's last message; a summary that repeats it is left out.
         """
         blocked = [f"blocked by {' '.join(what.split())}" for what in self.blockers]
         following = f"next: {self.next}" if self.next else ""
@@ -393,14 +392,13 @@ class AgentReported(Event):
 
 
 class PromiseMade(Event):
-    """The agent said that it is done. That is a claim, not a measurement."""
+    """The agent says that the task is done, which is a claim, not a measurement."""
 
     kind: Literal["promise_made"] = "promise_made"
     iteration: int
 
     @property
     def words(self) -> str:
-        """The claim."""
         return "says it is done"
 
     def line(self) -> str:
@@ -408,42 +406,42 @@ class PromiseMade(Event):
 
 
 class SessionFinished(Event):
-    """The agent's process, and all it started, is gone."""
+    """The agent's process and everything it started have ended."""
 
     kind: Literal["session_finished"] = "session_finished"
     iteration: int
     outcome: SessionOutcome
     reason: Plain = ""
-    """One sentence, empty on success."""
+    """One sentence; empty on success."""
     exit_code: int | None = None
-    """As a shell would say it: 143 after SIGTERM."""
+    """As in a shell: 143 after SIGTERM."""
     duration_s: float = 0.0
     cost_usd: float | None = None
-    """None where the agent does not tell."""
+    """None if the agent does not report it."""
     tokens: int = 0
     turns: int = 0
     tool_calls: int = 0
     tool_errors: int = 0
     limit: Literal["usage_limit", "overload", "outage"] | None = None
-    """Which kind of limit ended it, with outcome ``limited``."""
+    """The kind of limit, with outcome ``limited``."""
     resets_at: datetime | None = None
-    """When that limit ends, UTC, as far as the service told."""
+    """UTC time when that limit ends, if the service reported it."""
     leftovers: int = 0
-    """Processes it had left running, now stopped."""
+    """Number of processes that it left running, now stopped."""
 
     @property
     def words(self) -> str:
-        """Why it has ended: its reason, else its outcome."""
+        """The reason for its end, else its outcome in words."""
         return self.reason or in_words(self.outcome)
 
     @property
     def stream(self) -> str:
-        """Its row in the agent's stream."""
+        """The row in the agent's stream."""
         return self.words if self.reason or self.outcome != "success" else "session ended"
 
     def row(self) -> Row | None:
         if self.limit is not None:
-            return None  # the wait for it is told
+            return None  # the wait for the limit has its own row
         expected = ("success", "stopped", "interrupted", "rolled_over")
         if self.outcome not in expected or (self.outcome == "success" and self.reason):
             return Row("warn", "AGENT", self.words)
@@ -453,10 +451,9 @@ class SessionFinished(Event):
         return None
 
     def line(self) -> str:
-        """How it ended, after how long, at what cost."""
         cost = "" if self.cost_usd is None else f", {money(self.cost_usd, exact=True)}"
         why = f": {self.reason}" if self.reason else ""
-        # An agent that tells of no calls may have made some.
+        # Without a count, the agent may still have used tools.
         calls = f", {count(self.tool_calls, 'tool call')}" if self.tool_calls else ""
         how = _ENDED.get(self.outcome) or in_words(self.outcome)
         return f"agent   {how} after {duration(self.duration_s)}{calls}{cost}{why}"

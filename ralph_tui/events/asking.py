@@ -1,4 +1,4 @@
-"""What a running agent asks of its owner: a permission, or questions of its own."""
+"""Requests of a running agent to the user: permissions, or its own questions."""
 
 from typing import Literal
 
@@ -11,13 +11,13 @@ __all__ = ["AgentAsked", "AgentAskedNoMore", "AgentRefusedAgain"]
 
 
 IN_ROW = 40
-"""Characters of what was asked where the decision follows it."""
+"""Maximum length of a request if its decision follows in the same row."""
 LONGEST = 160
-"""Characters of what a tool would do, where it is told in passing."""
+"""Maximum length of a tool's input when it is mentioned in passing."""
 
 
 class AgentOption(Fact):
-    """One answer to a question of the agent's own."""
+    """One answer to an agent's own question."""
 
     label: Line
     description: Plain = ""
@@ -28,36 +28,36 @@ class AgentChoice(Fact):
 
     question: Plain
     header: Line = ""
-    """The same in a word or two."""
+    """The question in a word or two."""
     options: list[AgentOption] = []
     multiple: bool = False
-    """Whether several may be chosen."""
+    """True if several options may be chosen."""
 
 
 class AgentRequest(Fact):
-    """What an agent wants to be answered before it goes on: a permission, or questions of its own.
+    """A request that the agent waits for: a permission, or answers to its own questions.
 
-    Made by ``asked`` of the agents' room, which bounds it.
+    `ralph_tui.adapters.agents.asked` builds it and bounds its size.
     """
 
     request_id: Line
-    """As the session calls it; alone in its session."""
+    """The session's own id for it, unique within the session."""
     tool: Line
-    """As the agent calls it."""
+    """The agent's name for the tool."""
     input: Plain = ""
-    """What it would do: the command, or path and diff."""
+    """The tool's input: the command, or path and diff."""
     why: Plain = ""
     """The agent's reason."""
     rule: Line = ""
-    """Exactly what an answer for the session would allow; empty: that is not offered."""
+    """The exact permission that an answer for the session gives; empty if not offered."""
     choices: list[AgentChoice] = []
-    """Questions of its own; empty: it asks for a permission."""
+    """The agent's own questions; empty if it asks for a permission."""
     parent: Line | None = None
-    """The tool call that owns the subagent which asks."""
+    """The tool call that started the subagent that asks; None for the main agent."""
 
     @property
     def wanted(self) -> str:
-        """``Bash: git push origin main``: what it would do; of a choice its first question."""
+        """As in ``Bash: git push origin main``; for own questions, the first one."""
         if self.choices:
             more = len(self.choices) - 1
             first = clip(one_line(self.choices[0].question), LONGEST)
@@ -68,18 +68,18 @@ class AgentRequest(Fact):
         return f"{self.tool}: {first}{more_lines}" if first else self.tool
 
     def asks(self, agent: str) -> str:
-        """``claude asks for Bash: git push origin main``; of a choice its question."""
+        """Return ``claude asks for Bash: git push``; for own questions, the first one."""
         who = agent or "the agent"
         who = f"a subagent of {who}" if self.parent else who
         return f"{who} asks: {self.wanted}" if self.choices else f"{who} asks for {self.wanted}"
 
     def decided(self, decision: str) -> str:
-        """``Bash: git push origin main: refused by you``."""
+        """Return ``Bash: git push origin main: refused by you``."""
         return f"{clip(self.wanted, IN_ROW)}: {decision}"
 
     @property
     def whole(self) -> str:
-        """All of it, for whoever looks closer."""
+        """The full request for a detail view."""
         asked = [
             "\n".join([one.question, *(f"  {each.label}" for each in one.options)])
             for one in self.choices
@@ -90,7 +90,7 @@ class AgentRequest(Fact):
 
 
 class AgentAsked(AgentRequest, Event):
-    """The agent asks, and waits for an answer."""
+    """The agent asks and waits for an answer."""
 
     urgent = True
     kind: Literal["agent_asked"] = "agent_asked"
@@ -98,7 +98,7 @@ class AgentAsked(AgentRequest, Event):
 
 
 class AgentAskedNoMore(Event):
-    """The agent has taken back what it had asked."""
+    """The agent withdrew its request."""
 
     kind: Literal["agent_asked_no_more"] = "agent_asked_no_more"
     iteration: int
@@ -108,19 +108,18 @@ class AgentAskedNoMore(Event):
 
 
 class AgentRefusedAgain(Event):
-    """The agent has asked in the same session what was refused before: it is told the same."""
+    """The agent repeats a refused request in the same session and gets the same answer."""
 
     kind: Literal["agent_refused_again"] = "agent_refused_again"
     iteration: int
     request_id: Line
-    """Of what it has asked now."""
+    """Id of the repeated request."""
     question_id: Line
-    """The question with whose answer it was refused."""
+    """The question whose answer refused it."""
     times: int = 1
-    """How often it was refused without a question by now."""
+    """Number of repeats refused without a question so far."""
 
     def row(self) -> Row:
-        """Below the question; the newest one counts."""
         often = "asked again" if self.times == 1 else f"asked again {count(self.times, 'time')}"
         return Row("log", "", f"{often} in the same session: told the same, without a question")
 

@@ -1,6 +1,6 @@
-"""What every event is: a frozen fact in the past tense, stamped by the one writer.
+"""Base class of events: frozen facts, numbered and timed by the journal's only writer.
 
-Rule: an event has its own words. Code that shows fewer of them filters and never rewords.
+Rule: an event words itself. Code that shows less filters events and never rewords them.
 """
 
 from datetime import UTC, datetime
@@ -14,23 +14,23 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Row(NamedTuple):
-    """What the log says of an event."""
+    """A row of the log."""
 
     level: RowLevel
     word: str
-    """LOG, WARN, STUCK...: the severity in text, not by colour alone."""
+    """LOG, WARN, STUCK and so on: the severity in text, not by colour alone."""
     text: str
     detail: str = ""
-    """Its evidence."""
+    """Evidence."""
 
     @property
     def line(self) -> str:
-        """The same as a plain line, word first."""
+        """The row as a plain line, word first."""
         return f"{self.word.lower():<7} {self.text}"
 
     @property
     def nested(self) -> "Row":
-        """The same below the row that it belongs to."""
+        """The row without its word, for nesting below another one."""
         return self._replace(word="")
 
 
@@ -41,27 +41,27 @@ class Fact(BaseModel):
 
 
 class Event(Fact):
-    """A fact of a run. `seq` and `at` are stamped when it is recorded; before that they are zero.
+    """A fact of a run; `seq` and `at` are zero until it is recorded.
 
-    Kinds are never renamed, and new fields have defaults, so that every journal stays readable.
+    Kinds are never renamed and new fields have defaults, so that every journal stays readable.
     """
 
     durable: ClassVar[bool] = False
-    """The journal is synced to disk before anything follows from it: decisions, iteration ends."""
+    """True if the journal must be synced to disk before anything follows, as for decisions."""
     urgent: ClassVar[bool] = False
-    """The status file is written at once: other terminals act on what it says."""
+    """True if the status file must be written at once, because other terminals act on it."""
 
     seq: int = 0
     """Position in the journal, from 1, without gaps."""
     at: datetime = EPOCH
-    """When it was recorded, UTC."""
+    """UTC time of recording."""
     kind: str
 
     def row(self) -> Row | None:
-        """Return its row in the log; None if the log leaves it out."""
+        """Return the event's row in the log; None if the log leaves it out."""
         return None
 
     def line(self) -> str | None:
-        """Return its plain text without time, in one or more lines; None for screens only."""
+        """Return the event as plain text, in one or more lines; None if only screens show it."""
         row = self.row()
         return row and row.line

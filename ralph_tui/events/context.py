@@ -1,4 +1,4 @@
-"""The context window in the record: how full it got, what was forgotten, and who took over."""
+"""Events of the context window: how full it got, compactions, and handoffs."""
 
 from typing import Literal
 
@@ -18,31 +18,30 @@ __all__ = [
 ]
 
 MOST_ROLLOVERS = 3
-"""Of one iteration: a task that fills four windows is too large for it."""
+"""Maximum number of handoffs in one iteration: a task that fills four windows is too large."""
 
 Level = Literal["L1", "L2", "L3"]
-"""Warn, checkpoint, stop at once; below all of them it is L0."""
+"""Warn, checkpoint, stop at once; a lower usage is called L0."""
 Cause = Literal["L2", "L3", "item", "asked"]
-"""``item``: the plan's next item would not fit; ``asked``: the owner wants it."""
+"""``item``: the plan's next item would not fit; ``asked``: the user requested it."""
 ItemSize = Literal["trivial", "simple", "medium", "complex", "very complex"]
 SizeBasis = Literal["tag", "history", "default"]
-"""What an item's size was told by."""
+"""The basis for estimating an item's size."""
 
 
 class ContextLevelReached(Event):
-    """A session's window is this full; each level is told once in a session."""
+    """A session's window reached this level; each level is reported once per session."""
 
     kind: Literal["context_level_reached"] = "context_level_reached"
     iteration: int
     level: Level
     percent: float
-    """Of the window, 0-100 and beyond."""
+    """Percent of the window; may exceed 100."""
     tokens: int = 0
     window: int = 0
-    """Tokens the window holds."""
+    """Size of the window in tokens."""
 
     def row(self) -> Row:
-        """What follows from it, if anything does, has a row of its own."""
         known = f"{self.tokens:,} of {self.window:,} tokens: {CONTEXT_LEVELS[self.level].word}"
         level: RowLevel = "critical" if self.level == "L3" else "warn"
         text = f"the window is {filled(self.percent)} full"
@@ -50,22 +49,22 @@ class ContextLevelReached(Event):
 
 
 class ContextCompacted(Event):
-    """The agent summed up its own context: what it no longer holds, it forgot."""
+    """The agent compacted its own context and forgot details."""
 
     kind: Literal["context_compacted"] = "context_compacted"
     iteration: int
     before: int | None = None
-    """Tokens; None where the agent does not tell."""
+    """Tokens; None if the agent does not report them."""
     after: int | None = None
     window: int | None = None
     trigger: Line = ""
-    """``auto``, or ``manual``, as the agent says."""
+    """``auto`` or ``manual``, as the agent reports it."""
     offset: int = 0
-    """Where it stands in the transcript."""
+    """Position in the transcript."""
 
     @property
     def shrunk(self) -> str:
-        """``, from 90 % to 20 % of the window``; empty where the agent does not tell."""
+        """As in ``, from 90 % to 20 % of the window``; empty if the agent does not report it."""
         if not (self.before and self.after):
             return ""
         if not self.window:
@@ -79,12 +78,12 @@ class ContextCompacted(Event):
 
 
 class RolloverRequested(Event):
-    """The owner wants a fresh session of the same iteration."""
+    """The user wants a fresh session in the same iteration."""
 
     kind: Literal["rollover_requested"] = "rollover_requested"
     by: Line = "you"
     note: Line = ""
-    """Why."""
+    """The user's reason."""
 
     def row(self) -> Row:
         note = f": {self.note}" if self.note else ""
@@ -92,7 +91,7 @@ class RolloverRequested(Event):
 
 
 class RolloverBegan(Event):
-    """A session is ended for its context; one with an empty window is to go on from its handoff."""
+    """A session is ended for its context; a fresh one continues from its handoff."""
 
     durable = True
     kind: Literal["rollover_began"] = "rollover_began"
@@ -101,11 +100,11 @@ class RolloverBegan(Event):
     """From 1 in each iteration."""
     cause: Cause
     percent: float | None = None
-    """How full the window was; None where that is not known."""
+    """How full the window was, 0-100; None if unknown."""
     reason: Plain = ""
     """One sentence."""
     by: Line = ""
-    """Who wanted it; empty: the loop."""
+    """The requester; empty if the loop decided it."""
 
     def row(self) -> Row:
         why = f": {self.reason}" if self.reason else ""
@@ -117,50 +116,50 @@ class FileInProgress(Fact):
 
     path: Line
     lines: Line = ""
-    """``45-120``; empty where that is not known."""
+    """As in ``45-120``; empty if unknown."""
     description: Plain = ""
 
 
 class HandoffWritten(Event):
-    """What one session leaves to the next, kept in a file."""
+    """The handoff from one session to the next, saved in a file."""
 
     durable = True
     kind: Literal["handoff_written"] = "handoff_written"
     iteration: int
     number: int
-    """That of its rollover."""
+    """The number of its `RolloverBegan`."""
     path: Line
     """Relative to the attempt's folder."""
     read_at: Line = ""
-    """The same file, relative to the worktree: where the agent finds it."""
+    """The same file relative to the worktree, where the agent finds it."""
     cause: Cause
     percent: float | None = None
     characters: int = 0
     summary: Plain = ""
-    """What was in progress, in a sentence or two."""
+    """The work in progress, in a sentence or two."""
     done: list[Plain] = []
     files: list[FileInProgress] = []
     item: Plain = ""
-    """Of the plan; empty: there is none."""
+    """Item of the plan; empty without one."""
     progress: Line = ""
-    """On that item, where it is known: ``70%``."""
+    """Progress on that item, as in ``70%``; empty if unknown."""
     next_step: Plain = ""
     guidance: list[Plain] = []
-    """What the owner had said to the ended session."""
+    """Guidance that the user gave to the ended session."""
     origin: Literal["template", "model"] = "template"
-    """Who worded it."""
+    """The author of the text."""
     edited_by: Line = ""
-    """Who edited it before it was sent; empty: nobody."""
+    """The person who edited it before it was sent; empty if no one did."""
     made_at: Line = ""
-    """Of one that was edited: the file as it was made, relative to the worktree."""
+    """For an edited handoff, the original file, relative to the worktree."""
     copy_path: Line = ""
-    """A copy in the worktree, relative to it; empty: none."""
+    """A copy in the worktree, relative to it; empty if there is no copy."""
     snapshot: int | None = None
-    """Number of the snapshot that holds the files as they were left; None: none was taken."""
+    """Number of the snapshot with the files as the session left them; None if none was taken."""
 
     @property
     def written(self) -> str:
-        """``worded by a model, edited by you``; empty: by template, as it was."""
+        """As in ``worded by a model, edited by you``; empty for the unedited template."""
         parts = ["worded by a model"] if self.origin == "model" else []
         return ", ".join([*parts, *([f"edited by {self.edited_by}"] if self.edited_by else [])])
 
@@ -174,7 +173,7 @@ class HandoffWritten(Event):
 
 
 class WorkCommitted(Event):
-    """The work of a session as a commit of the owner's own branch, where that is set."""
+    """A session's work was committed to the user's own branch, if that is set."""
 
     kind: Literal["work_committed"] = "work_committed"
     iteration: int
@@ -188,29 +187,29 @@ class WorkCommitted(Event):
 
 
 class PlanItemBegan(Event):
-    """An item of the plan became the first open one, in a session or before it."""
+    """An item of the plan became the first open one, during a session or before it."""
 
     kind: Literal["plan_item_began"] = "plan_item_began"
     iteration: int
     item: Plain
-    """Empty: all of them are done."""
+    """Empty if all items are done."""
     size: ItemSize = "medium"
     low: float = 20.0
-    """Points of the window that it is expected to take, at least."""
+    """Minimum expected use of the window, in points; `high` is the maximum."""
     high: float = 40.0
     basis: SizeBasis = "default"
     percent: float | None = None
-    """How full the window was; None where that is not known, and between sessions."""
+    """How full the window was, 0-100; None if unknown and between sessions."""
     done: int = 0
-    """Items of the plan that are done."""
+    """Number of items done."""
     total: int = 0
-    """All of its items; 0 in older journals."""
+    """Number of all items; 0 in older journals."""
     later: list[Plain] = []
-    """The open items after it, the first 20."""
+    """The open items after it, at most 20."""
 
     @property
     def words(self) -> str:
-        """``write the lexer · medium, 20-40 % of a window``."""
+        """As in ``write the lexer · medium, 20-40 % of a window``."""
         if not self.item:
             return "all items of the plan are done"
         return f"{self.item} · {self.size}, {self.low:.0f}-{self.high:.0f} % of a window"

@@ -1,4 +1,4 @@
-"""Layer 1 in the record: the signal after each reading, and the alarms."""
+"""Events of layer 1: the control signal after each measurement, and alarms."""
 
 from typing import Literal
 
@@ -17,17 +17,20 @@ Trend = Literal["improving", "flat", "oscillating", "regressing"]
 
 
 def alarm_word(name: str) -> str:
-    """``stuck``, ``budget``: an alarm as people read it."""
+    """Return an alarm's name as shown to users: ``stuck``, ``budget``."""
     return in_words(name).lower().removesuffix(" exceeded")
 
 
 def clause(reason: str) -> str:
-    """``No new best for 3 iterations``: the first part of a reason; its measure follows it."""
+    """Return the first clause of a reason, as in ``No new best for 3 iterations``.
+
+    The rest of the reason gives the figures.
+    """
     return reason.partition(";")[0].rstrip(".")
 
 
 class SignalComputed(Event):
-    """The control law's answer to the reading of this iteration; fractions 0-1 unless said."""
+    """The control law's output for an iteration's measurement; fractions 0-1 unless noted."""
 
     kind: Literal["signal_computed"] = "signal_computed"
     iteration: int
@@ -40,14 +43,13 @@ class SignalComputed(Event):
     volatility: float
     issue_load: float = 0.0
     forecast: float | None = None
-    """Iterations to go at the better of velocity and the run's mean step; None when neither is
-    positive."""
+    """Remaining iterations at the better of velocity and mean step; None if neither is positive."""
     fits: bool = False
-    """Whether the forecast fits what is left of the iterations."""
+    """True if the forecast fits into the remaining iterations."""
     trend: Trend | None = None
-    """None in journals from before it was recorded."""
+    """None in older journals."""
     best_at: int | None = None
-    """The iteration of the latest new best, 0: the start; None in older journals."""
+    """The iteration of the latest new best, 0 for the start; None in older journals."""
     profile: Profile
     kp: float
     ki: float
@@ -58,7 +60,7 @@ class SignalComputed(Event):
 
 
 class AlarmRaised(Event):
-    """A pathology showed in the readings."""
+    """The measurements show a pathology."""
 
     durable = True
     kind: Literal["alarm_raised"] = "alarm_raised"
@@ -70,7 +72,6 @@ class AlarmRaised(Event):
     interventions: list[Line] = []
 
     def row(self) -> Row:
-        """What is wrong; its measure is in the evidence."""
         remedies = remedy_words(self.interventions)
         detail = f"{self.reason}\nrecommended: {remedies}" if remedies else self.reason
         return Row(SEVERITIES[self.severity], self.alarm.split("_")[0], clause(self.reason), detail)
@@ -82,7 +83,7 @@ class AlarmRaised(Event):
 
 
 class AlarmCleared(Event):
-    """Its condition ended."""
+    """The condition of an alarm ended."""
 
     kind: Literal["alarm_cleared"] = "alarm_cleared"
     iteration: int

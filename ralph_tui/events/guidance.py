@@ -1,4 +1,4 @@
-"""The owner's words on their way to the agent."""
+"""Events of the user's guidance to the agent."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ __all__ = ["GuidanceAcknowledged", "GuidanceDelivered", "GuidanceQueued"]
 
 
 class GuidanceQueued(Event):
-    """The owner's words wait for the agent."""
+    """The user's guidance waits for the agent."""
 
     durable = True
     kind: Literal["guidance_queued"] = "guidance_queued"
@@ -27,14 +27,13 @@ class GuidanceQueued(Event):
 
 
 class GuidanceDelivered(Event):
-    """The words were handed over, into the running session or a prompt."""
+    """The guidance was put into the running session or a prompt."""
 
     kind: Literal["guidance_delivered"] = "guidance_delivered"
     guidance_id: Line
     into: Literal["session", "prompt"]
 
     def row(self) -> Row:
-        """Below the words themselves."""
         where = "into the session" if self.into == "session" else "with the prompt"
         return Row("owner", "", f"delivered {where}")
 
@@ -43,14 +42,13 @@ class GuidanceDelivered(Event):
 
 
 class GuidanceAcknowledged(Event):
-    """The agent's side confirmed that it has the words."""
+    """The agent's side confirmed that it received the guidance."""
 
     kind: Literal["guidance_acknowledged"] = "guidance_acknowledged"
     guidance_id: Line
 
     def row(self) -> Row:
-        """Below the words themselves."""
         return Row("good", "", "acknowledged by the agent")
 
     def line(self) -> None:
-        """It was delivered: that is enough."""
+        """Return None: the delivery was already shown."""

@@ -1,4 +1,4 @@
-"""What the layers of another tool said of its run; ours stand beside it, recomputed."""
+"""Events of another tool's layers in an imported run; ours are recomputed."""
 
 from typing import Literal
 
@@ -17,29 +17,29 @@ ForeignLevel = Literal["log", "warn", "critical"]
 
 
 class ForeignVerdict(Event):
-    """One thing that the other tool found, decided or recommended."""
+    """A finding, decision or recommendation of the other tool."""
 
     kind: Literal["foreign_verdict"] = "foreign_verdict"
     iteration: int
     tool: Line
-    """``aiwg``."""
+    """As in ``aiwg``."""
     layer: ForeignLayer
     level: ForeignLevel = "log"
-    """How loud it was, in our words."""
+    """Its severity in our terms."""
     act: Line = ""
-    """What it did: LOG, WARN, REDIRECT, PAUSE, ABORT; persist, pivot, escalate; empty: it found."""
+    """LOG, WARN, REDIRECT, PAUSE, ABORT, persist, pivot or escalate; empty for a mere finding."""
     about: Line = ""
-    """A detection by our name where we have one, else by its own; a phase; a rule."""
+    """A detection, by our name if we have one, or a phase or a rule."""
     text: Plain
-    """One sentence or a few, in its own words."""
+    """One or a few sentences of the other tool."""
     detail: Plain = ""
-    """Evidence, instructions, recommendations: as much as was recorded, shortened."""
+    """Recorded evidence, instructions and recommendations, shortened."""
     values: dict[Line, float] = {}
-    """Its numbers by their own names: ``proportional``, ``kp``, ``progress``."""
+    """The tool's numbers by its own names: ``proportional``, ``kp``, ``progress``."""
 
     @property
     def words(self) -> str:
-        """``REDIRECT oscillating: 3 cycles``, ``strategy pivot: no progress``."""
+        """As in ``REDIRECT oscillating: 3 cycles`` or ``strategy pivot: no progress``."""
         ours = self.layer == "oversight"
         act = self.act if ours else in_words(self.act)
         about = in_words(self.about) if ours and self.act else ""
@@ -48,7 +48,6 @@ class ForeignVerdict(Event):
         return f"{head}: {said}" if head else said
 
     def row(self) -> Row:
-        """The log leaves out what asks for no attention, and what was said before."""
         numbers = " ".join(f"{name} {value:.3g}" for name, value in self.values.items())
         detail = "\n".join(part for part in (self.text, self.detail, numbers) if part)
         return Row(self.level, f"{self.tool}:", self.words, detail)

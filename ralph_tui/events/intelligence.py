@@ -1,4 +1,4 @@
-"""Layer 2 in the record: what an iteration came to, and how the next one goes about it."""
+"""Events of layer 2: assessments of iterations, strategies, validation, prompts and model help."""
 
 from collections.abc import Collection
 from typing import Literal
@@ -23,7 +23,7 @@ __all__ = [
 
 WorkPhase = Literal["early", "mid", "late", "complete", "unknown"]
 Evidence = Literal["tests", "files", "commits", "tools", "plan", "loop", "report", "text"]
-"""Where it comes from; ``loop``: a loop of the agent's own; ``text``: a guess from words."""
+"""The source; ``loop`` is a loop of the agent's own, ``text`` a guess from words."""
 BlockerSource = Literal["report", "gate", "tool", "text"]
 Approach = Literal["persist", "pivot", "escalate"]
 Focus = Literal["blocker_resolution", "reframe", "stabilize", "review", "finish", "continue"]
@@ -39,69 +39,69 @@ PURPOSES: dict[Purpose, str] = {
     "judge": "a verdict",
 }
 SAID_BY_SENSOR = ("fewer_tests", "changed_configuration")
-"""Issues that the sensor has warned of itself."""
+"""Issues that the sensor itself already reports."""
 WORST: tuple[IssueSeverity, ...] = ("critical", "high", "medium")
 
 
 class Statement(Fact):
-    """One sentence about an iteration, and what it rests on."""
+    """One sentence about an iteration, and its evidence."""
 
     text: Plain
     source: Evidence
 
 
 class Blocker(Fact):
-    """What is in the agent's way."""
+    """An obstacle to the agent's work."""
 
     text: Plain
     source: BlockerSource
     standing: bool = False
-    """In two reports running, or shown by evidence: it comes before all else."""
+    """True if two reports in a row or evidence show it: it then takes priority."""
 
 
 class TestStatus(Fact):
-    """What the completion command counted."""
+    """Test counts of the completion command."""
 
     __test__ = False  # the name is the seed's; pytest must not collect it
     passed: int = 0
     failed: int = 0
-    """Errors included."""
+    """Including errors."""
     skipped: int = 0
     total: int = 0
 
 
 class AssessmentMade(Event):
-    """What iteration `iteration` came to, from evidence; 0 is the state before the first."""
+    """The assessment of an iteration from evidence; 0 is the state before the first."""
 
     kind: Literal["assessment_made"] = "assessment_made"
     iteration: int
     summary: Plain
     phase: WorkPhase = "unknown"
     progress: float = 0.0
-    """An estimate, points 0-100: a measure of activity; what counts is the reading."""
+    """An estimate of activity in points, 0-100; the measurement is what counts."""
     accomplishments: list[Statement] = []
     pending: list[Plain] = []
     blockers: list[Blocker] = []
     learnings: list[Plain] = []
     found_out: list[Plain] = []
-    """Learnings that earlier iterations of this run reported, the newest first."""
+    """Learnings that earlier iterations of this run reported, newest first."""
     last_action: Plain = ""
     next_step: Plain = ""
     tests: TestStatus | None = None
-    """None when none ran."""
+    """None if no tests ran."""
     missing: list[Line] = []
-    """What could not be looked at."""
+    """Evidence that was not available."""
 
 
 class AssessmentRefined(Event):
-    """A model's second opinion on an assessment, which stands beside it."""
+    """A model's second opinion on an assessment, shown next to it."""
 
     kind: Literal["assessment_refined"] = "assessment_refined"
     iteration: int
     summary: Plain
     learnings: list[Plain] = []
     progress: float | None = None
-    """Points 0-100, as the model estimates; never a reading."""
+    """The model's estimate in points, 0-100; never a measurement."""
     approach: Plain = ""
 
     def row(self) -> Row:
@@ -111,7 +111,7 @@ class AssessmentRefined(Event):
 
 
 class StrategyPlanned(Event):
-    """Step 3: how this iteration goes about it."""
+    """Step 3: the strategy for this iteration."""
 
     kind: Literal["strategy_planned"] = "strategy_planned"
     iteration: int
@@ -119,29 +119,28 @@ class StrategyPlanned(Event):
     focus: Focus = "continue"
     reasoning: Plain
     priorities: list[Plain] = []
-    """At most 3, the first one first."""
+    """At most 3, the most important first."""
     confidence: float = 0.5
     since: int = 0
-    """The iteration this approach began in."""
+    """The iteration in which this approach began."""
 
     def row(self) -> Row:
-        """What it is about, the reason says; the log lists changes alone."""
         detail = "\n".join(f"{n}. {text}" for n, text in enumerate(self.priorities, 1))
         return Row("log", "STRATEGY", f"{APPROACHES[self.approach]}: {self.reasoning}", detail)
 
 
 class ValidationIssue(Fact):
-    """One thing that does not fit."""
+    """One finding of a validation."""
 
     severity: IssueSeverity
     name: Line
-    """``excessive_errors``: one word for each rule."""
+    """The rule's name, as in ``excessive_errors``."""
     text: Plain
     """One sentence."""
 
 
 class ValidationDone(Event):
-    """Step 8 (before the session) or step 11 (after it); recorded where something was found."""
+    """Step 8 (before the session) or step 11 (after it); recorded only with findings."""
 
     kind: Literal["validation_done"] = "validation_done"
     iteration: int
@@ -152,7 +151,7 @@ class ValidationDone(Event):
         return self.row_without(())
 
     def row_without(self, known: Collection[str]) -> Row | None:
-        """Its row without issues of these names, and without what the sensor has said."""
+        """Return its row without the issues in `known` and those that the sensor reports itself."""
         new = [one for one in self.issues if one.name not in (*known, *SAID_BY_SENSOR)]
         text = " ".join(issue.text for issue in new)
         if not text:
@@ -162,19 +161,19 @@ class ValidationDone(Event):
 
 
 class ModelAsked(Event):
-    """A model was asked for help, outside of the agent's sessions."""
+    """A question to a model, outside the agent's sessions."""
 
     kind: Literal["model_asked"] = "model_asked"
     iteration: int
     question_id: Line
     purpose: Purpose
     model: Line = ""
-    """Empty: the agent's own choice."""
+    """Empty for the agent's own choice."""
     timeout_s: float = 0.0
 
 
 class ModelAnswered(Event):
-    """It has answered, or why it has not."""
+    """The model answered, or failed to."""
 
     durable = True
     kind: Literal["model_answered"] = "model_answered"
@@ -183,14 +182,14 @@ class ModelAnswered(Event):
     purpose: Purpose
     seconds: float = 0.0
     cost_usd: float | None = None
-    """None where it is not told."""
+    """None if not reported."""
     tokens: int = 0
     model: Line = ""
     error: Plain = ""
-    """Why there is no usable answer, one sentence; empty when there is one."""
+    """One sentence if there is no usable answer; empty if there is one."""
 
     def line(self) -> str | None:
-        if self.error:  # what was done instead has a row of its own
+        if self.error:  # the fallback has its own row
             return None
         cost = "" if self.cost_usd is None else f", {money(self.cost_usd, exact=True)}"
         by = f" by {self.model}" if self.model else ""
@@ -198,7 +197,7 @@ class ModelAnswered(Event):
 
 
 class CriterionJudged(Event):
-    """A model has judged whether the criterion is met."""
+    """A model judged whether the criterion is met."""
 
     durable = True
     kind: Literal["criterion_judged"] = "criterion_judged"
@@ -214,7 +213,7 @@ class CriterionJudged(Event):
 
 
 class PromptEditRequested(Event):
-    """The owner wants to edit the next prompt before it is sent, or does not any more."""
+    """The user wants to edit the next prompt before it is sent, or no longer wants to."""
 
     kind: Literal["prompt_edit_requested"] = "prompt_edit_requested"
     wanted: bool = True
@@ -226,7 +225,7 @@ class PromptEditRequested(Event):
 
 
 class StandingInstructionChanged(Event):
-    """What every prompt carries from here on; empty: nothing any more."""
+    """The user's text for every prompt from now on; empty if there is no such text any more."""
 
     durable = True
     kind: Literal["standing_instruction_changed"] = "standing_instruction_changed"
@@ -240,7 +239,7 @@ class StandingInstructionChanged(Event):
 
 
 class PromptPrepared(Event):
-    """The prompt of an iteration's next session, kept as sent in a file of its own."""
+    """The prompt of an iteration's next session, saved in its own file as sent."""
 
     kind: Literal["prompt_prepared"] = "prompt_prepared"
     iteration: int
@@ -249,18 +248,18 @@ class PromptPrepared(Event):
     urgency: Literal["low", "normal", "high", "critical"] = "normal"
     characters: int = 0
     guidance: list[Line] = []
-    """Ids of the guidance it carries."""
+    """Ids of the guidance that it contains."""
     tokens: int = 0
-    """An estimate; 0 in journals from before it was made."""
+    """An estimate; 0 in older journals."""
     cut: list[Line] = []
-    """Sections that were shortened or left out to keep to the prompt's budget, in words."""
+    """Sections shortened or left out to keep to the prompt's budget, in words."""
     origin: Literal["template", "model", "fallback"] = "template"
-    """Who worded it."""
+    """The author of the text."""
     edited_by: Line = ""
-    """Who edited it before it was sent; empty: nobody."""
+    """The person who edited it before it was sent; empty if no one did."""
     system_context: Line = ""
-    """File of what the agent gets beside it, relative to the attempt's folder; empty: nothing."""
+    """File with the additional system context, relative to the attempt's folder; empty if none."""
     learnings: list[Line] | None = None
-    """Ids of the learnings whose words are in it; None in older journals."""
+    """Ids of the learnings that it contains; None in older journals."""
     model_urgency: Line = ""
-    """What the model that worded it called its urgency; `urgency` is what was measured."""
+    """The urgency chosen by the model that worded it; `urgency` is the measured one."""

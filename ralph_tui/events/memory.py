@@ -1,4 +1,4 @@
-"""Layer 3 in the record: what earlier runs taught, what this one adds, and what came of it."""
+"""Events of layer 3: learnings from earlier runs, new ones, and their effects."""
 
 from typing import Annotated, Any, Literal
 
@@ -22,22 +22,22 @@ __all__ = [
 
 LearningType = Literal["strategy", "antipattern", "estimate", "convention"]
 Standing = Literal["staged", "proven"]
-"""``staged``: one run has said it; ``proven``: it is knowledge, in the knowledge file."""
+"""``staged``: learned by one run; ``proven``: part of the knowledge file."""
 Change = Literal["pin", "unpin", "mute", "unmute", "edit", "delete"]
 ReflectionType = Literal["error-analysis", "success-pattern", "process-improvement"]
 ReflectionTrigger = Literal["failure", "success", "timeout", "manual"]
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Content = Annotated[dict[str, Any], AfterValidator(cleaned)]
-"""The fields that a type of learning has; every text in it is sanitized."""
+"""The fields of a learning, which depend on its type; every text in it is sanitized."""
 
 
 NAMED = 60
-"""Characters of a learning where others are listed beside it."""
+"""Maximum length of a learning in a list."""
 LISTED = 2
-"""Learnings that a line names."""
+"""Maximum number of learnings named in a line."""
 FORBIDDING = ("avoid", "do not", "don't", "never", "no ")
-"""How what is to be avoided may say so itself."""
+"""Beginnings of a text that already forbids something."""
 CHANGED: dict[Change, str] = {
     "pin": "pinned",
     "unpin": "not pinned any more",
@@ -46,61 +46,61 @@ CHANGED: dict[Change, str] = {
     "edit": "reworded",
     "delete": "deleted",
 }
-"""What has been done to a learning."""
+"""The change of a learning in words."""
 
 
 def unchanged_words(learning_id: str, why: str) -> str:
-    """That a wish about a learning could not be carried out."""
+    """Explain why a requested change of a learning was not made."""
     return f"learning {learning_id} stays as it is: {why}"
 
 
 class Learning(Fact):
-    """One learning as a run sees it; the knowledge file holds it with camelCase names."""
+    """One learning; the knowledge file stores it with camelCase names."""
 
     learning_id: Line
     type: LearningType
     task_type: Line
-    """Of the tasks it was learned in: ``test-fix``, ``refactor``, ... ``general``."""
+    """Type of the tasks it was learned in: ``test-fix``, ``refactor``, ... ``general``."""
     text: Plain
-    """What it says, in one or a few sentences."""
+    """The learning in one or a few sentences."""
     content: Content = {}
-    """Its fields as in the file: approach, toolSequence; pattern, consequence, alternative; ..."""
+    """Fields as in the file, such as approach and toolSequence, or pattern and consequence."""
     confidence: Fraction
     success_rate: Fraction = 0.75
     """``(3 + successes) / (4 + uses)``."""
     uses: int = Field(default=0, ge=0)
-    """Iterations whose prompt carried it and that were judged."""
+    """Number of judged iterations whose prompt contained it."""
     successes: int = Field(default=0, ge=0)
     runs: int = Field(default=1, ge=0)
-    """Runs that have said it."""
+    """Number of runs that learned it."""
     standing: Standing = "proven"
     pinned: bool = False
     muted: bool = False
     rested: int = Field(default=0, ge=0)
-    """Runs that have ended without looking it up, since it was dropped because it did not help."""
+    """Runs that ended without retrieving it since it was dropped for not helping."""
 
     @property
     def saying(self) -> str:
-        """What it says, as a sentence of its own: what is to be avoided says so."""
+        """The learning as a sentence; an antipattern begins with ``avoid:``."""
         text = one_line(self.text)
         bare = self.type == "antipattern" and not text.lower().startswith(FORBIDDING)
         return f"avoid: {text}" if bare else text
 
     @property
     def type_word(self) -> str:
-        """``strategy``, ``to avoid``, ..."""
+        """As in ``strategy`` or ``to avoid``."""
         return LEARNINGS[self.type].word
 
     @property
     def helped(self) -> str:
-        """``helped 6 of 7 times``; ``not judged yet`` before it was in a prompt."""
+        """As in ``helped 6 of 7 times``; ``not judged yet`` before its first use."""
         if not self.uses:
             return "not judged yet"
         return f"{HELPED.word} {self.successes} of {count(self.uses, 'time')}"
 
     @property
     def proof(self) -> str:
-        """``unproven: said by 1 run``, ``proven, said by 3 runs``."""
+        """As in ``unproven: said by 1 run`` or ``proven, said by 3 runs``."""
         runs = f"said by {count(self.runs, 'run')}"
         if self.standing != "staged":
             return f"proven, {runs}"
@@ -109,21 +109,21 @@ class Learning(Fact):
 
 
 class Retrieved(Learning):
-    """A learning that was looked up for an iteration."""
+    """A learning that was retrieved for an iteration."""
 
     why: Plain
-    """Why it was chosen, in one sentence."""
+    """The reason for choosing it, in one sentence."""
     relevance: Fraction = 0.0
-    """Of its text to the objective, against the other candidates."""
+    """Relevance of its text to the objective, relative to the other candidates."""
     in_prompt: bool = False
     again: bool = False
-    """Whether it did not help before, and is tried once more."""
+    """True if it did not help before and is tried once more."""
     contradicts: list[Line] = []
-    """Ids of the others in the same prompt that say something different of the same."""
+    """Ids of learnings in the same prompt that contradict it."""
 
 
 class LearningsRetrieved(Event):
-    """Step 2: what fits this iteration, best first; empty only where something did before."""
+    """Step 2: learnings for this iteration, best first; empty only after a non-empty list."""
 
     kind: Literal["learnings_retrieved"] = "learnings_retrieved"
     iteration: int
@@ -131,7 +131,6 @@ class LearningsRetrieved(Event):
     learnings: list[Retrieved] = []
 
     def line(self) -> str | None:
-        """Nothing is said where nothing fits."""
         if not self.learnings:
             return None
         carried = [one for one in self.learnings if one.in_prompt]
@@ -144,7 +143,7 @@ class LearningsRetrieved(Event):
 
 
 class LearningStaged(Event):
-    """Step 15: this run has learned something; it is not proven yet."""
+    """Step 15: this run learned something that is not proven yet."""
 
     kind: Literal["learning_staged"] = "learning_staged"
     iteration: int
@@ -152,17 +151,17 @@ class LearningStaged(Event):
 
 
 class LearningPromoted(Event):
-    """Step 16: a staged learning has become knowledge, by itself or joined to a similar one."""
+    """Step 16: a staged learning became knowledge, on its own or joined to a similar one."""
 
     kind: Literal["learning_promoted"] = "learning_promoted"
     iteration: int
     staged_id: Line
     learning: Learning
-    """As it stands now."""
+    """The learning after the promotion."""
     merged: bool = False
-    """Whether it was joined to a similar one, whose id `learning` has then."""
+    """True if it was joined to a similar learning, whose id `learning` then has."""
     because: Plain
-    """Why it counts as proven, in one sentence."""
+    """The reason why it counts as proven, in one sentence."""
 
     def row(self) -> Row:
         how = "joined to what was known" if self.merged else "proven now"
@@ -172,76 +171,76 @@ class LearningPromoted(Event):
 
 
 class LearningCredited(Event):
-    """What came of an iteration whose prompt carried a learning; recorded before the file is."""
+    """The effect of an iteration on a learning in its prompt; recorded before the file changes."""
 
     kind: Literal["learning_credited"] = "learning_credited"
     iteration: int
     learning_id: Line
     success: bool
     points: float = 0.0
-    """Completion gained in the iteration, points."""
+    """Completion gained in the iteration, in points."""
 
 
 class LearningChanged(Event):
-    """The owner has pinned, muted, edited or deleted a learning."""
+    """The user pinned, muted, edited or deleted a learning."""
 
     kind: Literal["learning_changed"] = "learning_changed"
     learning_id: Line
     change: Change
     text: Plain = ""
-    """The new words of an ``edit``."""
+    """The new text after an ``edit``."""
     by: Line = "you"
 
     def row(self) -> Row:
         return self.row_of(self.learning_id)
 
     def row_of(self, name: str) -> Row:
-        """`name`: what the learning says, or its id."""
+        """Return its row; `name` is the learning's text or its id."""
         whom = clip(name, 2 * NAMED) or self.learning_id
         text = f"{CHANGED[self.change]} by {who_words(self.by)}: {whom}"
         return Row("owner", "MEMORY", text, name)
 
 
 class ReflectionWritten(Event):
-    """What an attempt teaches, from evidence, by template; one line of ``reflections.jsonl``."""
+    """Lessons of an attempt, by template from evidence; one line of ``reflections.jsonl``."""
 
     durable = True
     kind: Literal["reflection_written"] = "reflection_written"
     attempt: int
     observation: Plain
-    """What happened."""
+    """The course of the attempt."""
     analysis: Plain
-    """Why."""
+    """The causes."""
     learning: Plain
-    """What to do differently."""
+    """The change for the next attempt."""
     action_items: list[Plain] = []
     triggered_by: ReflectionTrigger
     reflection_type: ReflectionType
     model: Line = ""
-    """Who worded all but the observation; empty: the template."""
+    """The model that worded all but the observation; empty for the template."""
 
     def line(self) -> str:
         return f"reflection {TRIGGERS[self.triggered_by]}: {self.learning}"
 
 
 class PlanMade(Event):
-    """Before iteration 1: how this attempt goes about it, and which reflections say so."""
+    """The plan of this attempt before iteration 1, and the reflections it follows."""
 
     kind: Literal["plan_made"] = "plan_made"
     approach: Plain
     steps: list[Plain] = []
     estimated_iterations: int | None = None
-    """None: nothing is known of tasks like this."""
+    """None if there are no similar tasks."""
     estimate_from: int = 0
-    """Runs the estimate rests on."""
+    """Number of runs behind the estimate."""
     cites: list[Line] = []
-    """The reflections it follows, each as ``task-001/001 #1``."""
+    """Reflections that it follows, as in ``task-001/001 #1``."""
     related: list[Line] = []
-    """Tasks like this one, at most 5."""
+    """Similar tasks, at most 5."""
 
     @property
     def estimate(self) -> str:
-        """``about 4 iterations, from 6 runs``; empty where nothing is known of tasks like this."""
+        """As in ``about 4 iterations, from 6 runs``; empty without similar tasks."""
         if self.estimated_iterations is None:
             return ""
         told = f"about {count(self.estimated_iterations, 'iteration')}"
@@ -249,7 +248,7 @@ class PlanMade(Event):
 
     @property
     def words(self) -> str:
-        """``about 4 iterations, from 6 runs; follows task-001/001 #1: small steps``."""
+        """As in ``about 4 iterations, from 6 runs; follows task-001/001 #1: small steps``."""
         cites = f"follows {', '.join(self.cites[:3])}" if self.cites else ""
         head = "; ".join(part for part in (self.estimate, cites) if part)
         return f"{head}: {self.approach}" if head else self.approach

@@ -1,4 +1,4 @@
-"""Layer 4 in the record: what was detected, what was done about it, and what it changed."""
+"""Events of layer 4: detections, interventions and their effects."""
 
 from typing import Literal
 
@@ -47,8 +47,10 @@ Subject = Literal[
     "unanswered",
     "oversight",
 ]
-"""What an intervention is about: a detection, or another row of the table; `oversight`: that the
-overseer itself has failed, which people are told."""
+"""The topic of an intervention: a detection or another row of the table.
+
+`oversight` means that the overseer itself failed, which is escalated to people.
+"""
 Concern = Literal["low", "medium", "high", "critical"]
 Health = Literal["healthy", "warning", "critical", "paused", "aborted"]
 EscalationLevel = Literal["info", "warning", "critical", "emergency"]
@@ -58,7 +60,7 @@ _LEVELS: dict[Level, RowLevel] = {"LOG": "log", "WARN": "warn"}
 
 
 class Detected(Fact):
-    """One behaviour that shows in the readings, with its evidence."""
+    """One behaviour that the measurements show, with its evidence."""
 
     name: DetectionName
     severity: Concern
@@ -67,19 +69,19 @@ class Detected(Fact):
 
 
 class HealthChecked(Event):
-    """The overseer's check of one iteration; recorded whatever it finds.
+    """The overseer's check of one iteration, recorded even without findings.
 
-    Of an iteration with a PAUSE that is waited in it comes when the PAUSE opens, and says so.
+    If the run waits in a PAUSE, the check is recorded when the PAUSE begins and reports it.
     """
 
     kind: Literal["health_checked"] = "health_checked"
     iteration: int
     status: Health
     level: Level | None = None
-    """What the iteration called for; None for nothing."""
+    """The level that the iteration calls for; None for no intervention."""
     detections: list[Detected] = []
     ended: Subject | None = None
-    """The episode that a new best has ended."""
+    """The episode that a new best ended."""
 
     def row(self) -> Row | None:
         if self.ended is None:
@@ -88,7 +90,7 @@ class HealthChecked(Event):
 
 
 class InterventionMade(Event):
-    """The overseer acts; only the highest level of an iteration does."""
+    """An intervention of the overseer; only the highest level of an iteration acts."""
 
     durable = True
     kind: Literal["intervention_made"] = "intervention_made"
@@ -97,7 +99,7 @@ class InterventionMade(Event):
     about: Subject
     reason: Plain
     others: list[Plain] = []
-    """What else the iteration called for, level and reason each."""
+    """Other interventions that the iteration called for, with level and reason."""
     recommendations: list[Plain] = []
 
     def row(self) -> Row:
@@ -107,12 +109,12 @@ class InterventionMade(Event):
 
     @property
     def evidence(self) -> list[str]:
-        """What else speaks for it, and what is recommended, a sentence each."""
+        """Further findings and recommendations, one sentence each."""
         return [*self.others, *(f"recommended: {what}" for what in self.recommendations)]
 
 
 class RedirectDecided(Event):
-    """A REDIRECT was approved or declined; approved, its instructions stand in every prompt."""
+    """A REDIRECT was approved or declined; if approved, every prompt has its instructions."""
 
     durable = True
     kind: Literal["redirect_decided"] = "redirect_decided"
@@ -124,7 +126,7 @@ class RedirectDecided(Event):
 
     @property
     def sends(self) -> str:
-        """The first line of the instructions that go to the agent; empty where none do."""
+        """The first line of the instructions to the agent; empty if none are sent."""
         first = next((line for line in self.instructions.splitlines() if line.strip()), "")
         return f"it sends: {first.strip()}" if self.approved and first else ""
 
@@ -136,29 +138,28 @@ class RedirectDecided(Event):
 
 
 class EffectObserved(Event):
-    """Two iterations after an intervention: what it changed."""
+    """The effect of an intervention, two iterations later."""
 
     kind: Literal["effect_observed"] = "effect_observed"
     iteration: int
     of: int
-    """The iteration it was made in."""
+    """The iteration of the intervention."""
     level: Level
     about: Subject
     decision: Line
-    """In words: ``approved by you``."""
+    """In words, as in ``approved by you``."""
     points: float
-    """What the iterations since brought to the files that they found, points."""
+    """Points gained in the iterations since, over the files that they began with."""
     after: int = 2
-    """Iterations."""
+    """Number of iterations."""
 
     @property
     def words(self) -> str:
-        """``REDIRECT of iteration 4: +14 points after 2 iterations``."""
+        """As in ``REDIRECT of iteration 4: +14 points after 2 iterations``."""
         after = count(self.after, "iteration")
         return f"{self.level} of iteration {self.of}: {points_gained(self.points)} after {after}"
 
     def row(self) -> Row:
-        """Below the intervention that it is of."""
         text = f"after {count(self.after, 'iteration')}: {points_gained(self.points)}"
         return Row("good" if self.points >= 1 else "warn", "", text)
 
@@ -172,17 +173,16 @@ class ConflictsFound(Event):
     kind: Literal["conflicts_found"] = "conflicts_found"
     iteration: int
     paths: list[Line]
-    """The first 20."""
+    """At most 20."""
 
     def row(self) -> Row:
-        """All paths are in its evidence."""
         more = f" and {len(self.paths) - 3} more" if len(self.paths) > 3 else ""
         named = f"unresolved in {', '.join(self.paths[:3])}{more}"
         return Row("warn", "CONFLICTS", named, "\n".join(self.paths))
 
 
 class LimitsChanged(Event):
-    """What the run may use from here on."""
+    """The run's limits from now on."""
 
     durable = True
     kind: Literal["limits_changed"] = "limits_changed"
@@ -191,7 +191,7 @@ class LimitsChanged(Event):
     budget_tokens: int | None = None
     by: Line = "you"
     spared: int | None = None
-    """The iteration that was interrupted and does not count, where this is why."""
+    """The interrupted iteration that does not count, if that is the reason for the change."""
 
     def row(self) -> Row:
         money = "" if self.budget_usd is None else f", ${self.budget_usd:,.2f}"
@@ -201,7 +201,7 @@ class LimitsChanged(Event):
 
 
 class EscalationRaised(Event):
-    """A human is to be told, wherever he is; exactly one per reason to tell him."""
+    """A human must be notified, wherever they are; exactly one event per reason."""
 
     durable = True
     kind: Literal["escalation_raised"] = "escalation_raised"
@@ -214,17 +214,17 @@ class EscalationRaised(Event):
 
 
 class EscalationDelivered(Event):
-    """A channel has carried it, or could not."""
+    """A channel delivered an escalation, or failed to."""
 
     kind: Literal["escalation_delivered"] = "escalation_delivered"
     escalation_id: Line
     channel: Line
-    """webhook, gitea, github."""
+    """webhook, gitea or github."""
     ok: bool
     text: Plain
-    """One sentence: where it can be read, or what is wrong and what to do."""
+    """One sentence: where the message is, or the problem and its solution."""
     queued: bool = False
-    """It will be tried again."""
+    """True if the delivery will be retried."""
 
     def row(self) -> Row:
         return Row("log" if self.ok else "warn", self.channel.upper(), self.text)

@@ -1,4 +1,4 @@
-"""The life of a run: its start, its iterations and steps, the owner's wishes, its end."""
+"""Events of a run's life: its start, iterations and steps, the user's requests, its end."""
 
 from datetime import datetime
 from typing import Literal
@@ -29,7 +29,7 @@ Outcome = Literal["completed", "limit_reached", "aborted", "failed", "interrupte
 IterationStatus = Literal["completed", "incomplete", "error", "interrupted"]
 Mode = Literal["attended", "headless", "detached"]
 UNRESTRICTED = "unrestricted"
-"""Permissions of an agent that keeps to none: it may do whatever its user may."""
+"""Permissions of an agent without restrictions: it may do whatever its user may."""
 StopMode = Literal["now", "after_iteration", "taken_back"]
 
 
@@ -42,28 +42,32 @@ class RunStarted(Event):
     schema_version: int = 1
     program_version: Line = ""
     run_id: Line
-    """A uuid; it marks processes and hidden refs."""
+    """A UUID; it marks processes and hidden refs."""
     task: Line = ""
-    """The task's folder name, ``task-001``."""
+    """The task's folder name, as in ``task-001``."""
     attempt: Line = ""
-    """The attempt's folder name, ``001``."""
+    """The attempt's folder name, as in ``001``."""
     root: Line
-    """The worktree the agent works in."""
+    """The worktree that the agent works in."""
     objective: Plain
     command: Plain | None = None
     """The completion command."""
     criterion: Plain | None = None
-    """When the work is done, in words; you or a model judge each promise. With a command as well,
-    the command has to pass too."""
+    """When the work is done, in words; you or a model judge each promise.
+
+    With a completion command, that command must pass too.
+    """
     until_promise: bool = False
-    """The work is done when the agent promises it, a file has changed, and the command passes."""
+    """True if the work is done after a promise, a changed file and a passing command."""
     mode: Mode = "attended"
     """How it was started: with a screen, as plain lines, or in the background."""
     watched: bool = False
-    """Its sessions are none of ralph-tui's: hooks have recorded it, and nobody commands it."""
+    """True if hooks recorded sessions that ralph-tui did not start and cannot control."""
     imported: Line = ""
-    """What else wrote the records that this was read from: ``aiwg, form B``; empty: ralph-tui did.
-    Control, alarms, checks and interventions of such a run are recomputed."""
+    """The tool that recorded an imported run, as in ``aiwg, form B``; empty for ralph-tui's own.
+
+    Control, alarms, checks and interventions of an imported run are recomputed.
+    """
     plan: Line | None = None
     """Path of the plan file, relative to the root."""
     agent: Line
@@ -77,22 +81,22 @@ class RunStarted(Event):
     iteration_budget_usd: float | None = None
     iteration_budget_tokens: int | None = None
     scenario: Line | None = None
-    """Name of the demo scenario, when this is a demo."""
+    """Name of the demo scenario; None for a real run."""
     fast: bool = False
-    """The demo does not keep to a human's pace."""
+    """True if the demo runs faster than a human's pace."""
     branch: Line | None = None
     commit: Line | None = None
-    """HEAD at the start, None without commits."""
+    """HEAD at the start; None without commits."""
     pid: int = 0
     host: Line = ""
     config: dict[str, Plain | float | int | bool | list[Plain] | None] = {}
-    """Settings by dotted name, as the run was started with."""
+    """Settings at the start, by dotted name."""
     set_names: list[Name] = []
-    """Those of them that ``--set`` gave."""
+    """Names of the settings given with ``--set``."""
 
     @property
     def name(self) -> str:
-        """The run as the command line names it."""
+        """The run's name on the command line."""
         return f"{self.task}/{self.attempt}" if self.task else f"hooks/{self.run_id}"
 
     def line(self) -> str:
@@ -102,7 +106,7 @@ class RunStarted(Event):
 
 
 class RunResumed(Event):
-    """A run that had ended, in whatever way, goes on: same attempt, same journal."""
+    """A run that had ended continues: same attempt, same journal."""
 
     durable = True
     kind: Literal["run_resumed"] = "run_resumed"
@@ -112,13 +116,13 @@ class RunResumed(Event):
     mode: Mode = "attended"
     branch: Line | None = None
     commit: Line | None = None
-    """HEAD now."""
+    """HEAD at the resume."""
     found: Plain = ""
-    """What was in progress when it ended, one sentence."""
+    """The work in progress when the run ended, in one sentence."""
     checkpoints: Plain = ""
-    """What its checkpoints come to, a line for each question."""
+    """A summary of its checkpoints, one line per aspect."""
     away_s: float = 0.0
-    """Seconds since the run was last at work: nothing ran, and nothing counts them."""
+    """Seconds since the run last worked; they count toward no limit."""
 
     def row(self) -> Row:
         found = self.found or "the run goes on"
@@ -126,19 +130,18 @@ class RunResumed(Event):
         return Row("owner", "RESUMED", f"{after}{found}", self.checkpoints)
 
     def line(self) -> str:
-        """Without how long the run was over."""
         return f"resumed {self.found or 'the run goes on'}"
 
     @property
     def stream(self) -> str:
-        """``the run goes on, 2h later: it had ended in iteration 3``."""
+        """The row in the agent's stream, with the length of the break and the work found."""
         later = f", {duration(self.away_s)} later" if self.away_s >= 1 else ""
         found = f": {self.found.rstrip('.')}" if self.found else ""
         return f"the run goes on{later}{found}"
 
 
 class IterationStarted(Event):
-    """One more turn of the loop."""
+    """A new iteration of the loop."""
 
     urgent = True
     kind: Literal["iteration_started"] = "iteration_started"
@@ -150,7 +153,7 @@ class IterationStarted(Event):
 
 
 class StepEntered(Event):
-    """The loop stands at this one of its 17 steps (0: the preparation before iteration 1)."""
+    """The loop enters one of its 17 steps (0: the preparation before iteration 1)."""
 
     kind: Literal["step_entered"] = "step_entered"
     iteration: int
@@ -159,7 +162,7 @@ class StepEntered(Event):
 
 
 class IterationFinished(Event):
-    """The record of one iteration, complete with what it cost."""
+    """The complete record of one iteration, with its cost."""
 
     durable = True
     kind: Literal["iteration_finished"] = "iteration_finished"
@@ -170,9 +173,9 @@ class IterationFinished(Event):
     gate_ok: bool = False
     duration_s: float = 0.0
     worked_s: float | None = None
-    """Seconds the run has worked so far, by a clock that nobody sets; None in older journals."""
+    """Seconds that the run has worked, by a monotonic clock; None in older journals."""
     cost_usd: float | None = None
-    """None where the agent does not tell."""
+    """None if the agent does not report it."""
     tokens: int = 0
     tool_calls: int = 0
     tool_errors: int = 0
@@ -182,7 +185,7 @@ class IterationFinished(Event):
 
 
 class PauseRequested(Event):
-    """The owner wants the loop to hold before its next iteration."""
+    """The user wants the loop to pause before its next iteration."""
 
     kind: Literal["pause_requested"] = "pause_requested"
     by: Line = "you"
@@ -191,11 +194,11 @@ class PauseRequested(Event):
         return Row("owner", "PAUSE", f"asked by {who_words(self.by)}")
 
     def line(self) -> None:
-        """`Paused` follows."""
+        """Return None: `Paused` follows."""
 
 
 class Paused(Event):
-    """The loop holds; no agent runs."""
+    """The loop is paused; no agent runs."""
 
     urgent = True
     kind: Literal["paused"] = "paused"
@@ -204,7 +207,7 @@ class Paused(Event):
         return Row("owner", "PAUSE", "no agent runs")
 
     def row_asked_for(self) -> Row:
-        """The same below the wish for it."""
+        """Return its row below the request."""
         return Row("owner", "", f"paused: {self.row().text}")
 
     def line(self) -> str:
@@ -212,7 +215,7 @@ class Paused(Event):
 
 
 class Unpaused(Event):
-    """The loop goes on (or the wish to pause was taken back)."""
+    """The loop continues, or the request to pause was withdrawn."""
 
     urgent = True
     kind: Literal["unpaused"] = "unpaused"
@@ -222,7 +225,7 @@ class Unpaused(Event):
         return Row("owner", "WENT ON", f"said by {who_words(self.by)}")
 
     def row_after(self, paused_at: datetime | None) -> Row:
-        """Below the pause; `paused_at` None: it had not begun."""
+        """Return its row below the pause; pass None if the pause had not begun."""
         if paused_at is None:
             return Row("owner", "", f"taken back by {who_words(self.by)}")
         lasted = duration((self.at - paused_at).total_seconds())
@@ -233,7 +236,7 @@ class Unpaused(Event):
 
 
 class StopRequested(Event):
-    """The owner leaves: now, or when the iteration is done; or wants it no more."""
+    """The user stops the run now or after the iteration, or withdraws the request."""
 
     durable = True
     kind: Literal["stop_requested"] = "stop_requested"
@@ -249,7 +252,7 @@ class StopRequested(Event):
 
 
 class AbortRequested(Event):
-    """The owner gives this run up; the work stays as it is, or goes back to a snapshot."""
+    """The user aborts the run; the work stays or is rolled back to a snapshot."""
 
     durable = True
     kind: Literal["abort_requested"] = "abort_requested"
@@ -265,7 +268,7 @@ class AbortRequested(Event):
 
 
 class CommandRefused(Event):
-    """A command that could not be obeyed now, and why."""
+    """A command that could not be carried out now, and the reason."""
 
     kind: Literal["command_refused"] = "command_refused"
     command: Line
@@ -276,12 +279,12 @@ class CommandRefused(Event):
 
 
 class Noticed(Event):
-    """Something worth a line in the log that has no kind of its own."""
+    """A remark for the log that has no kind of its own."""
 
     kind: Literal["noticed"] = "noticed"
     level: Literal["log", "warn", "error"] = "log"
     source: Line
-    """Who noticed: sensor, watch, records, agent, processes."""
+    """The part that noticed it: sensor, watch, records, agent, processes."""
     text: Plain
     detail: Plain = ""
 
@@ -302,13 +305,13 @@ class RunFinished(Event):
     best_iteration: int = 0
     duration_s: float = 0.0
     cost_usd: float | None = None
-    """None where the agent does not tell it."""
+    """None if the agent does not report it."""
     tokens: int | None = None
-    """As the cost; older journals have 0 where it does not tell."""
+    """None if the agent does not report them; 0 in older journals."""
 
     @property
     def words(self) -> str:
-        """``limit reached: …``: how it ended, and why."""
+        """As in ``limit reached: …``: the outcome and the reason."""
         return ending(self.outcome, self.reason)
 
     def row(self) -> Row:
@@ -316,12 +319,12 @@ class RunFinished(Event):
         return Row(level, OUTCOMES[self.outcome].word.upper(), self.reason)
 
     def row_asked_for(self) -> Row:
-        """The same below the wish for it."""
+        """Return its row below the request."""
         where = f"{percent(self.completion)} after {count(self.iterations, 'iteration')}"
         return self.row()._replace(text=where, detail=self.reason)
 
     def line(self, *, measured: bool = True) -> str:
-        """`measured`: of a run that never was no percentage is told."""
+        """Return its line; with `measured` False, it omits the percentage of an unmeasured run."""
         done = count(self.iterations, "iteration") if self.iterations else "no iteration"
         came_to = percent(self.completion) if measured or self.completion else "never measured"
         cost = "" if self.cost_usd is None else f", {money(self.cost_usd)}"
@@ -329,7 +332,7 @@ class RunFinished(Event):
 
 
 class RunCrashed(Event):
-    """A bug of ralph-tui's own ended the run; the agent was stopped."""
+    """A bug in ralph-tui ended the run; the agent was stopped."""
 
     durable = True
     kind: Literal["run_crashed"] = "run_crashed"

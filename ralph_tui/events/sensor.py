@@ -1,4 +1,4 @@
-"""What was measured: the gate and the readings of completion."""
+"""Events of the sensor: verifications and measurements of completion."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ ReadingSource = Literal["tests", "plan", "agent", "estimate"]
 
 
 NAMED = 5
-"""Failing tests that a sentence names."""
+"""Maximum number of failing tests named in a sentence."""
 LONGEST_NAME = 120
 
 
@@ -26,7 +26,7 @@ class GateStarted(Event):
 
 
 class GateFinished(Event):
-    """The completion command ended; counts where its output is a known runner's."""
+    """The completion command ended; there are counts if its output is a known test runner's."""
 
     kind: Literal["gate_finished"] = "gate_finished"
     iteration: int
@@ -40,15 +40,15 @@ class GateFinished(Event):
     errors: int = 0
     skipped: int = 0
     failing: list[Name] = []
-    """Names of failing tests, the first 2000 (200 in older journals); `unnamed` are the others."""
+    """Names of failing tests, at most 2000 (200 in older journals); `unnamed` counts the others."""
     tail: Plain = ""
     """The end of the output, at most 4000 characters."""
     log: Line = ""
     """Relative to the attempt's folder."""
     error: Plain = ""
-    """Why it could not be run, one sentence; empty when it ran."""
+    """One sentence if the command could not be run; empty if it ran."""
     broken: Line = ""
-    """Why its counts are those of a broken build: the first error; empty: they are not."""
+    """The first error if the counts are those of a broken build; empty otherwise."""
 
     @property
     def total(self) -> int | None:
@@ -57,18 +57,18 @@ class GateFinished(Event):
 
     @property
     def unnamed(self) -> int:
-        """How many more have failed than are named in `failing`."""
+        """Number of failed tests that `failing` does not name."""
         return max(0, self.failed + self.errors - len(self.failing))
 
     @property
     def ended(self) -> str:
-        """How the completion command ended: ``exit 1``, or ``ran out of time``."""
+        """As in ``exit 1`` or ``ran out of time``."""
         return "ran out of time" if self.timed_out else f"exit {self.exit_code}"
 
     @property
     def failing_words(self) -> str:
-        """``test_a, test_b and 24 more``: the tests that failed, five of them by name."""
-        # unittest says where a test stands behind its name, in brackets.
+        """Failed tests, at most five by name: ``test_a, test_b and 24 more``."""
+        # unittest adds the test's class in brackets after its name.
         bracketed = self.runner == "unittest"
         short = [name.partition(" (")[0] if bracketed else name for name in self.failing]
         named = [clip_name(one_line(name), LONGEST_NAME) for name in short[:NAMED]]
@@ -99,82 +99,86 @@ class GateFinished(Event):
 
 
 class ReadingTaken(Event):
-    """Completion as measured after an iteration (0: the baseline before the first)."""
+    """Completion measured after an iteration (0: the baseline before the first)."""
 
     durable = True
     kind: Literal["reading_taken"] = "reading_taken"
     iteration: int
     completion: float
-    """Points, 0-100; 100 only for a passed gate."""
+    """Points, 0-100; 100 only if the verification passed."""
     source: ReadingSource
     held: bool = False
-    """The source was silent: the last value stands."""
+    """True if the source gave no value, so that the last value is kept."""
     grew: bool = False
-    """The number of tests grew and passed did not fall: the step counts as 0 for the alarms."""
+    """True if there are more tests and no fewer pass: alarms count this step as 0."""
     restarted: bool = False
-    """The source changed: windows start anew with this reading."""
+    """True if the source changed: the control windows start afresh with this measurement."""
     passed: int | None = None
     total: int | None = None
-    """Of tests or plan items."""
+    """Number of tests or plan items."""
     novel: int = 0
-    """Tests that pass, or plan items that are ticked, for the first time in this run."""
+    """Number of tests that pass, or plan items that are ticked, for the first time in this run."""
     open_items: list[Line] = []
-    """Of a plan, whatever the source: short hashes of the items that are not ticked, the first 500;
-    older journals have them where the source is the plan."""
+    """Short hashes of the plan's open items, at most 500, for any source.
+
+    Older journals have them only if the source is the plan.
+    """
     next_item: Line = ""
-    """Of a plan: the first item that is not ticked."""
+    """The first open item of the plan."""
     note: Line = ""
     expected: int | None = None
-    """T: the tests or items that completion is measured against; None where nothing counts them,
-    and in older journals."""
+    """The tests or items that completion is measured against (T).
+
+    None if nothing counts them, and in older journals.
+    """
     broken: Line = ""
-    """The first error, where the counts are those of a broken build; empty: they are not."""
+    """The first error if the counts are those of a broken build; empty otherwise."""
     gone: list[Name] = []
-    """Tests that are expected and counted no more, where their names are known."""
+    """Expected tests that are no longer counted, if their names are known."""
     added: int = 0
-    """New tests that pass while every test that failed before fails still: growth, no gain."""
+    """New tests that pass while all earlier failures remain: growth, not a gain."""
     regained: bool = False
-    """Counts came again after three readings without: windows start anew at the old best."""
+    """True if counts returned after three measurements without: windows restart at the old best."""
 
     @property
     def missing(self) -> int:
-        """Tests that are expected and were not counted, of a build that is not broken."""
+        """Expected tests that were not counted; 0 for a broken build."""
         counted = self.source == "tests" and not self.broken and self.total is not None
         return max(0, (self.expected or 0) - (self.total or 0)) if counted else 0
 
     @property
     def measured(self) -> bool:
-        """Whether tests or a plan are its source, not somebody's claim."""
+        """True if its source is tests or a plan, not a claim."""
         return self.source in ("tests", "plan")
 
     @property
     def unmeasured(self) -> bool:
-        """Whether tests or a plan said nothing, so that their last value stands.
+        """True if tests or a plan gave no value, so that their last one is kept.
 
-        Those of older journals, in which a claim took its place, do not count.
+        Measurements of older journals, in which a claim replaced the value, do not count.
         """
         return self.held and self.measured and self.expected is not None
 
     @property
     def accepted(self) -> str:
-        """By whom it was made 100, a person or a model, where no command stands; else empty."""
+        """The acceptance by a person or model in place of a command; empty otherwise."""
         said = self.completion >= 100 and self.note.startswith("accepted by ")
-        return self.note if said else ""  # other notes tell of the source
+        return self.note if said else ""  # other notes are about the source
 
     @property
     def promised(self) -> bool:
-        """It is 100 because the agent promised, where nothing is counted."""
+        """True if it is 100 only because the agent promised and nothing is counted."""
         return self.completion >= 100 and self.source == "estimate" and not self.accepted
 
     @property
     def uncounted(self) -> bool:
-        """Nobody has counted, claimed or estimated anything: a command alone passes or fails."""
+        """True if nothing was counted, claimed or estimated: a command only passes or fails."""
         unread = self.held and self.source == "estimate" and not self.completion
         return unread or (self.source == "tests" and self.passed is None and not self.held)
 
     @property
     def by_command(self) -> bool:
-        """It is 100 because the completion command passed, which counts nothing."""
+        """True if it is 100 because a completion command without counts passed."""
         whole = self.source == "tests" and self.completion >= 100 and not self.held
         return whole and self.passed is None
 
@@ -189,7 +193,7 @@ class ReadingTaken(Event):
 
     @property
     def _read(self) -> str:
-        """Of what it was read."""
+        """The origin of the value, in words."""
         if self.held and self.measured:
             return f"not measured: {self.note}"
         if self.promised:

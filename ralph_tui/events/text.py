@@ -1,4 +1,4 @@
-"""The types of every text field of an event: foreign text that is sanitized."""
+"""Types for text fields of events: foreign text that is sanitized."""
 
 from typing import Annotated, Any
 
@@ -10,14 +10,14 @@ Plain = Annotated[str, AfterValidator(plain)]
 """Untrusted text of any number of lines."""
 
 Line = Annotated[str, AfterValidator(one_line)]
-"""Untrusted text that stays on one line: names, paths, titles."""
+"""Untrusted text on one line: names, paths, titles."""
 
 Name = Annotated[str, AfterValidator(one_name)]
-"""As `Line`, for names that come again in event after event: equal ones are one string."""
+"""Like `Line`, for names that recur in many events: equal ones share one string."""
 
 
 def cleaned(value: Any) -> Any:
-    """Foreign JSON with every text in it sanitized, names of fields too."""
+    """Sanitize every text in foreign JSON, including the names of fields."""
     match value:
         case str():
             return plain(value)

@@ -1,4 +1,4 @@
-"""What a run waits for: the end of a limit, or an answer of its owner."""
+"""Events of waits and questions: the end of a limit, or an answer of the user."""
 
 from datetime import datetime
 from typing import Literal
@@ -24,8 +24,10 @@ __all__ = [
 
 WaitCause = Literal["usage_limit", "overload", "outage", "disk_full"]
 Takes = Literal["nothing", "words", "instructions", "more", "iterations", "money", "choices"]
-"""Words for the agent, the edited proposal (or nothing: as it is), iterations or money (``more``:
-either), or answers to the agent's own questions.
+"""Input that an answer takes: guidance, an edited proposal, or more iterations or money.
+
+``more`` takes iterations or money; an empty proposal approves it unedited. ``choices`` are answers
+to the agent's own questions.
 """
 Topic = Literal[
     "silence",
@@ -39,9 +41,9 @@ Topic = Literal[
     "permission",
     "choice",
 ]
-"""``goal``: the completion command passes before iteration 1, so what completes the run?"""
+"""``goal``: the completion command passes before iteration 1, so the user must choose a goal."""
 SILENCE = "the default"
-"""`QuestionAnswered.by` of a question that its default decided because nobody answered."""
+"""`QuestionAnswered.by` of a question that no one answered, so that its default applied."""
 
 
 DECIDED = {
@@ -66,31 +68,31 @@ DECIDED = {
     "criterion": "until a criterion is met",
     "promise": "until the agent promises",
 }
-"""Answers as what was done."""
+"""Answers in words, as a past action."""
 
 
 class WaitStarted(Event):
-    """The agent's service has no answer for us, or the disk no room; no iteration is spent."""
+    """The agent's service is unavailable or the disk is full; the iteration does not count."""
 
     kind: Literal["wait_started"] = "wait_started"
     iteration: int
     cause: WaitCause
     reason: Plain = ""
     until: datetime | None = None
-    """When it is tried again, UTC; None: as soon as there is room."""
+    """UTC time of the next attempt; None to continue as soon as there is disk space."""
     resets_at: datetime | None = None
-    """When the service said that the limit ends, UTC; None when it did not say."""
+    """UTC time when the limit ends, as reported by the service; None if not reported."""
     attempt: int = 1
-    """How often in a row this iteration has waited, and the agent did no work in between."""
+    """Number of consecutive waits of this iteration without work in between."""
     since: datetime | None = None
-    """When it was found out for the first time of these, UTC."""
+    """UTC time when the cause was first noticed in this series of waits."""
     agent: Line = ""
-    """Which of several agents is tried then; empty in journals from before there were several."""
+    """The agent to try next, if there are several; empty in older journals."""
     others: list[Line] = []
     """Further agents that cannot work now."""
 
     def words(self, now: datetime) -> str:
-        """``service down since 03:12``: what it waits for; since when, if no reset is known."""
+        """Return ``service down since 03:12``; the time is left out if the reset is known."""
         of = f" of {' and '.join([self.agent, *self.others])}" if self.agent else ""
         what = f"{terms.WAITS[self.cause].word}{of}"
         if self.since is None or self.resets_at is not None:
@@ -99,18 +101,18 @@ class WaitStarted(Event):
 
     @property
     def retry(self) -> str:
-        """``next try at 10:59``; empty where it is tried again as soon as there is room."""
+        """As in ``next try at 10:59``; empty if only disk space is needed."""
         return "" if self.until is None else f"next try at {day_and_clock(self.until, self.at)}"
 
     @property
     def again(self) -> str:
-        """``2 tries in vain; next try at 10:59``: of a wait that follows another of this cause."""
+        """The text of a repeated wait, as in ``2 tries in vain; next try at 10:59``."""
         tries = "1 try in vain" if self.attempt == 2 else f"{self.attempt - 1} tries in vain"
         return f"{tries}; {self.retry}" if self.retry else tries
 
     @property
     def stream(self) -> str:
-        """Its row in the agent's stream."""
+        """The row in the agent's stream."""
         return f"waiting: {self.words(self.at)}, {self.retry or 'until there is room'}"
 
     def row(self) -> Row:
@@ -121,7 +123,7 @@ class WaitStarted(Event):
         return Row("warn", terms.WAITS[self.cause].brief.upper(), text, self.reason)
 
     def line(self, *, why: bool = True) -> str:
-        """`why`: with what the service said."""
+        """Return its line; `why` adds the service's reason."""
         until = "" if self.until is None else f" until {due(self.until, self.at)}"
         what = f" ({self.words(self.at)})" if self.since is not None else ""
         reason = f": {self.reason}" if why and self.reason else ""
@@ -129,7 +131,7 @@ class WaitStarted(Event):
 
 
 class WaitEnded(Event):
-    """It is tried again."""
+    """A wait ended and the run tries again."""
 
     kind: Literal["wait_ended"] = "wait_ended"
     iteration: int
@@ -138,14 +140,14 @@ class WaitEnded(Event):
 
     @property
     def stream(self) -> str:
-        """Its row in the agent's stream."""
+        """The row in the agent's stream."""
         return f"tried again by {terms.who_words(self.by)}"
 
     def row(self) -> Row:
         return self.row_after(self.waited_s)
 
     def row_after(self, waited_s: float) -> Row:
-        """After waits of so many seconds in a row."""
+        """Return its row after `waited_s` seconds of consecutive waits."""
         by = "" if self.by == "the clock" else f", asked by {terms.who_words(self.by)}"
         return Row("log", "WENT ON", f"after {duration(waited_s)}{by}")
 
@@ -154,34 +156,34 @@ class WaitEnded(Event):
 
 
 class Option(Fact):
-    """One answer that can be given."""
+    """One possible answer."""
 
     key: Line
     answer: Line
-    """The word that commands and journal use."""
+    """The word used by commands and the journal."""
     verb: Line
-    """What it does, in a few words."""
+    """Its effect, in a few words."""
     takes: Takes = "nothing"
-    """What the answer has to bring along."""
+    """The input that the answer needs."""
 
 
 class Rollback(Fact):
-    """The point a question offers to roll back to, and what that would change."""
+    """The snapshot that a question offers to roll back to, and the changes this would make."""
 
     snapshot: int
     iteration: int
-    """The iteration whose work it holds; 0 for the start."""
+    """The iteration whose work the snapshot has; 0 for the start."""
     completion: float | None = None
-    """Points read there."""
+    """Points measured there."""
     files: int = 0
     added: int = 0
     removed: int = 0
     paths: list[Line] = []
-    """The first 20 files it would change."""
+    """Files that it would change, at most 20."""
 
 
 class QuestionAsked(Event):
-    """The run needs a decision; without one its default happens at the deadline."""
+    """The run needs a decision; without one, the default applies at the deadline."""
 
     durable = True
     urgent = True
@@ -192,22 +194,22 @@ class QuestionAsked(Event):
     text: Plain
     options: list[Option]
     default: Line = ""
-    """The answer that silence gives; empty, of older versions: it waits for ever."""
+    """The answer that applies without a reply; empty in older versions: wait until answered."""
     deadline: datetime | None = None
-    """UTC; None waits for ever."""
+    """UTC; None to wait until answered."""
     about: Line = ""
-    """What an intervention is about: ``stuck``."""
+    """The subject of an intervention, as in ``stuck``."""
     evidence: list[Plain] = []
-    """What else speaks for it, a sentence each."""
+    """Further evidence, one sentence each."""
     proposal: Plain = ""
-    """Instructions for the agent that may be edited; of a ``prompt``, the prompt itself."""
+    """Instructions for the agent that the user may edit; for a ``prompt``, the prompt itself."""
     gains: Line = ""
-    """How the controller would change, in words; empty: not at all."""
+    """How the controller would change, in words; empty if it would not."""
     rollback: Rollback | None = None
     diff: Plain = ""
-    """What the iteration changed, as a unified diff, where that is to be judged; bounded."""
+    """Unified diff of the iteration's changes, if they are to be judged; bounded."""
     request: AgentRequest | None = None
-    """What the agent has asked, of a ``permission`` or ``choice``."""
+    """The agent's request, for a ``permission`` or ``choice``."""
 
     def row(self) -> Row:
         if self.request is not None:
@@ -217,7 +219,7 @@ class QuestionAsked(Event):
         return Row("warn", "QUESTION", self.text, f"{choices}\n{default}")
 
     def line(self, *, said: bool = False) -> str:
-        """What is asked, how to answer, and what happens without; `said`: its text is known."""
+        """Return the question, how to answer, and its default; `said` leaves out a known text."""
         choices = ", ".join(
             dict.fromkeys(terms.answer_word(option.answer) for option in self.options)
         )
@@ -230,7 +232,7 @@ class QuestionAsked(Event):
 
 
 class QuestionAnswered(Event):
-    """It is decided."""
+    """A question was decided."""
 
     durable = True
     urgent = True
@@ -238,18 +240,21 @@ class QuestionAnswered(Event):
     question_id: Line
     answer: Line
     by: Line = "you"
-    """`SILENCE` when nobody answered in time."""
+    """`SILENCE` if no one answered in time."""
     text: Plain = ""
-    """Guidance, or the instructions as edited."""
+    """Guidance, or the edited instructions."""
     iterations: int = 0
-    """More iterations that were granted."""
+    """Number of extra iterations granted."""
     budget_usd: float = 0.0
-    """More money that was granted, dollars."""
+    """Extra budget granted, in dollars."""
     choices: list[list[Plain]] = []
-    """Of a ``choice``: for each question of the agent in order the labels chosen, or own words."""
+    """For a ``choice``, per question of the agent: the labels chosen or the user's own words."""
 
     def decision(self, asked: QuestionAsked | None = None) -> str:
-        """``approved by you``, ``no answer in 2 min: approved``; `asked`: its question."""
+        """Return ``approved by you`` or ``no answer in 2 min: approved``.
+
+        `asked` is the question.
+        """
         done = DECIDED.get(self.answer, terms.in_words(self.answer))
         if self.by != SILENCE:
             edited = "edited and " if asked is not None and self._edits(asked) else ""
@@ -267,19 +272,19 @@ class QuestionAnswered(Event):
 
     @property
     def said(self) -> str:
-        """``Escaped; the lexer, the tests``: the choices, question by question, or the words."""
+        """The choices per question, as in ``Escaped; the lexer, the tests``, or the text."""
         return one_line("; ".join(", ".join(labels) for labels in self.choices)) or self.text
 
     def row(self) -> Row:
         return self.row_of(None)
 
     def row_of(self, asked: QuestionAsked | None) -> Row:
-        """Below the question `asked`."""
+        """Return its row below the question `asked`."""
         words = f": {self.text}" if self.text and self.answer == "guide" else ""
         return Row("owner", "", f"{self.decision(asked)}{words}", self.text)
 
     def line(self, asked: QuestionAsked | None = None) -> str:
-        """`asked`: the question, where known."""
+        """Return its line; `asked` is the question, if known."""
         if asked is not None and asked.request is not None:
             return f"asked   {asked.request.decided(self.decision(asked))}"
         if asked is not None and asked.topic in ("redirect", "pause"):
@@ -288,7 +293,7 @@ class QuestionAnswered(Event):
 
 
 class QuestionHeld(Event):
-    """Its countdown was stopped: it waits for an answer."""
+    """The countdown of a question was stopped: it waits until answered."""
 
     urgent = True
     kind: Literal["question_held"] = "question_held"
@@ -300,7 +305,7 @@ class QuestionHeld(Event):
 
 
 class QuestionPostponed(Event):
-    """Somebody is at a screen of the run: its default is taken later."""
+    """The deadline of a question moved, because the user is at a screen of the run."""
 
     kind: Literal["question_postponed"] = "question_postponed"
     question_id: Line
@@ -309,7 +314,7 @@ class QuestionPostponed(Event):
 
 
 class QuestionWithdrawn(Event):
-    """It has answered itself."""
+    """A question became obsolete."""
 
     urgent = True
     kind: Literal["question_withdrawn"] = "question_withdrawn"
@@ -317,7 +322,6 @@ class QuestionWithdrawn(Event):
     reason: Plain
 
     def row(self) -> Row:
-        """Below the question."""
         return Row("log", "", f"no answer was needed: {self.reason}")
 
     def line(self) -> str:
@@ -325,7 +329,7 @@ class QuestionWithdrawn(Event):
 
 
 class InterruptRequested(Event):
-    """The owner interrupts the agent's turn; the run goes on."""
+    """The user interrupts the agent's turn; the run continues."""
 
     kind: Literal["interrupt_requested"] = "interrupt_requested"
     by: Line = "you"
@@ -338,7 +342,7 @@ class InterruptRequested(Event):
 
 
 class PermissionsChanged(Event):
-    """What the agent may do from its next session on."""
+    """The agent's permissions from its next session on."""
 
     kind: Literal["permissions_changed"] = "permissions_changed"
     mode: Literal["edits", "skip", "ask"]

@@ -1,4 +1,4 @@
-"""What became of the user's files: snapshots, checkpoints, changes."""
+"""Events of the user's files: snapshots, checkpoints, changes, restores."""
 
 from typing import Literal
 
@@ -17,9 +17,9 @@ __all__ = [
 ]
 
 MOST_PATHS = 20
-"""Changed paths that an event names."""
+"""Maximum number of changed paths named in an event."""
 MOST_KEPT = 200
-"""Paths that an event names because a restore left them alone: each is somebody's work."""
+"""Maximum number of left-alone paths named in an event; each may be someone's work."""
 
 Category = Literal["source", "test", "config", "docs", "aiwg", "other"]
 Trigger = Literal["start", "timer", "key", "rollover", "end"]
@@ -27,7 +27,7 @@ ChangeStatus = Literal["added", "modified", "deleted"]
 
 
 class FileChange(Fact):
-    """One changed path against the tree the iteration started from."""
+    """One path that changed since the iteration's start."""
 
     path: Line
     status: ChangeStatus
@@ -47,7 +47,7 @@ class CategoryTotal(Fact):
 
 
 class SnapshotTaken(Event):
-    """The worktree as a git tree on a hidden ref."""
+    """The worktree was saved as a git tree on a hidden ref."""
 
     kind: Literal["snapshot_taken"] = "snapshot_taken"
     iteration: int
@@ -57,12 +57,12 @@ class SnapshotTaken(Event):
     tree: Line
     reason: Line = ""
     missing: list[Line] = []
-    """Paths it could not hold (the first 20), because of size or number."""
+    """Paths left out because of size or number, at most 20."""
     missing_count: int = 0
 
 
 class CheckpointCaptured(Event):
-    """The record of a moment: a snapshot and a JSON file."""
+    """A checkpoint was saved: a snapshot and a JSON file."""
 
     durable = True
     kind: Literal["checkpoint_captured"] = "checkpoint_captured"
@@ -71,21 +71,19 @@ class CheckpointCaptured(Event):
     """Within the iteration, from 1."""
     trigger: Trigger
     snapshot: int | None = None
-    """Number of the snapshot; None when it could not be taken."""
+    """Number of the snapshot; None if it could not be taken."""
     path: Line = ""
     session_id: Line = ""
-    """Of the session it lies in; empty between sessions."""
+    """The running session; empty between sessions."""
     duration_s: float = 0.0
-    """Since the session's start; 0 between sessions."""
+    """Seconds since the session's start; 0 between sessions."""
     memory_bytes: int = 0
-    """What the agent and all it started held at most since the last checkpoint, as sampled; 0: not
-    known.
-    """
+    """Sampled peak memory of the agent's processes since the last checkpoint; 0 if unknown."""
     files: int = 0
     note: Plain = ""
     error: Plain = ""
     by: Line = ""
-    """Who asked for it; empty where nobody did, and in older journals."""
+    """The requester; empty if no one requested it, and in older journals."""
 
     def line(self) -> str | None:
         if self.trigger not in ("timer", "key"):
@@ -103,18 +101,18 @@ def checkpoint_name(snapshot: int | None) -> str:
 
 
 class FilesChanged(Event):
-    """Changes since the iteration's start, while it runs (`live`) or when it is over."""
+    """Changes since the iteration's start, while it runs (`live`) or after it."""
 
     kind: Literal["files_changed"] = "files_changed"
     iteration: int
     live: bool
     totals: list[CategoryTotal]
     changes: list[FileChange] = []
-    """The first 200."""
+    """At most 200."""
     latest: Line | None = None
-    """The path that changed last, as far as known."""
+    """The path that changed last, if known."""
     unknown: bool = False
-    """What changed cannot be told: a snapshot that it is counted by is not there."""
+    """True if the changes are unknown because a snapshot to compare with is missing."""
 
     def line(self) -> str | None:
         if self.live:
@@ -127,49 +125,49 @@ class FilesChanged(Event):
 
 
 class RestoreBegan(Event):
-    """The present is held, files are being written; `WorktreeRestored` tells the end of it."""
+    """A restore begins: the current state is saved; `WorktreeRestored` marks the end."""
 
     durable = True
     kind: Literal["restore_began"] = "restore_began"
     iteration: int
     snapshot: int
-    """The one to be restored."""
+    """Number of the snapshot to restore."""
     present: int
-    """Number of the snapshot that holds what was there before."""
+    """Number of the snapshot with the state before the restore."""
     by: Line = "you"
 
 
 class WorktreeRestored(Event):
-    """The files were brought back to a snapshot; what they were before is held in another."""
+    """The files were restored to a snapshot; their previous state is saved in another one."""
 
     durable = True
     kind: Literal["worktree_restored"] = "worktree_restored"
     iteration: int
     snapshot: int
-    """The one that was restored."""
+    """Number of the restored snapshot."""
     present: int
-    """Number of the snapshot that holds what was there before: restoring it undoes this."""
+    """Number of the snapshot with the previous state: restoring it undoes this restore."""
     tree: Line
     files: int = 0
-    """Written or deleted."""
+    """Number of files written or deleted."""
     paths: list[Line] = []
     """The first `MOST_PATHS` of them."""
     kept: list[Line] = []
-    """Paths that are otherwise than the snapshot has them, the first `MOST_KEPT`."""
+    """Paths left different from the snapshot, at most `MOST_KEPT`."""
     reasons: list[Line] = []
-    """Why, half a sentence for each of `kept`."""
+    """The reason for each of `kept`, half a sentence each."""
     kept_count: int = 0
-    """How many there are; 0 in journals that only have `kept`."""
+    """Number of paths left alone; 0 in journals that only have `kept`."""
     by: Line = "you"
 
     @property
     def left_alone(self) -> int:
-        """How many paths were not brought back."""
+        """Number of paths that were not restored."""
         return max(self.kept_count, len(self.kept))
 
     @property
     def left_alone_rows(self) -> list[str]:
-        """Each path that is named, with its reason."""
+        """Each named path with its reason."""
         reasons = [*self.reasons, *[""] * len(self.kept)]
         rows = [f"{p}: {why}" if why else p for p, why in zip(self.kept, reasons, strict=False)]
         more = self.left_alone - len(rows)
@@ -186,7 +184,7 @@ class WorktreeRestored(Event):
 
 
 class JournalRestored(Event):
-    """The journal had lost its name (``git clean``, ``rm``) and was written again."""
+    """The journal's file had been deleted (``git clean``, ``rm``) and was written again."""
 
     kind: Literal["journal_restored"] = "journal_restored"
     path: Line

@@ -1,7 +1,9 @@
-"""The one reducer: live view, replay, resume, status and tests all fold with `RunState.apply`.
+"""The state of a run, folded from its events.
 
-`RunState` delegates to folds, one per subject. They are private to the thread that applies, and
-nothing in here is shared. Everything that grows with the agent's output is bounded.
+The live view, replay, resume, status and tests all use this one reducer, `RunState.apply`.
+
+`RunState` delegates to folds, one per subject. They belong to the thread that applies events and
+share nothing. Everything that grows with the agent's output is bounded.
 """
 
 from collections.abc import Iterable
@@ -37,9 +39,9 @@ class RunState:
 
     def __init__(self) -> None:
         self.seq = 0
-        """The last event applied."""
+        """Number of the last event applied."""
         self.at: datetime = EPOCH
-        """Its time; in a replay this is 'now'."""
+        """Time of the last event applied; a replay treats it as the current time."""
         self.run = RunFold()
         self.control = ControlFold()
         self.log = LogFold()
@@ -62,7 +64,7 @@ class RunState:
 
     @cached_property
     def _handlers(self) -> dict[type[Event], list[tuple[Fold, Handler]]]:
-        """Made with the first event: most states of a screen that opens never see one."""
+        """Built on the first event: most states of a newly opened screen never get one."""
         handlers: dict[type[Event], list[tuple[Fold, Handler]]] = {}
         for fold in self.folds():
             for event_type, handler in fold.handlers():
@@ -71,16 +73,16 @@ class RunState:
 
     @property
     def best_span(self) -> IterationSpan | None:
-        """The iteration with the best reading; the baseline before any was better."""
+        """The iteration with the best measurement; the baseline until an iteration beats it."""
         spans = reversed(self.timeline.spans)
         return next((span for span in spans if span.number == self.run.best_iteration), None)
 
     def folds(self) -> tuple[Fold, ...]:
-        """All of them, in the order in which they take an event in."""
+        """Return all folds in the order in which they receive an event."""
         return tuple(value for value in vars(self).values() if isinstance(value, Fold))
 
     def apply(self, event: Event) -> None:
-        """Take one event in; events come in the order of their `seq`."""
+        """Apply one event; events must arrive in the order of their `seq`."""
         self.seq = event.seq
         self.at = event.at
         if not isinstance(event, RunResumed):
@@ -90,7 +92,7 @@ class RunState:
                 fold.revision += 1
 
     def apply_all(self, events: Iterable[Event]) -> "RunState":
-        """Take many in; returns itself."""
+        """Apply several events in order and return this state."""
         for event in events:
             self.apply(event)
         return self

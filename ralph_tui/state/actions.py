@@ -1,7 +1,7 @@
-"""What an agent did that tells of no tools: its sessions, and the files that they changed.
+"""Actions derived for an agent that does not report its tools: sessions and the files they changed.
 
-`Derivation` makes actions of the events; the overseer, who counts them, and the records, which list
-them, use the same one.
+`Derivation` turns events into actions. The overseer, which counts them, and the records, which list
+them, share it.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.state.fold import Fold, Handlers, on
 
 NO_ANSWER = "no answer"
-"""What is said of an action whose end nobody told."""
+"""The result of an action whose end was never reported."""
 DERIVED_FROM = (
     ev.SessionStarted,
     ev.SessionFinished,
@@ -30,7 +30,7 @@ DERIVED_FROM = (
 
 @dataclass(frozen=True, slots=True)
 class DerivedAction:
-    """A session (`path` is empty), or a file that it changed."""
+    """A session (`path` is empty) or a file that it changed."""
 
     at: datetime
     iteration: int
@@ -43,17 +43,17 @@ class DerivedAction:
 
 @dataclass
 class Derivation:
-    """Takes the events of `DERIVED_FROM`, in their order."""
+    """Derives actions from the events of `DERIVED_FROM`, which must arrive in order."""
 
     _open: ev.SessionStarted | None = None
-    """The session that runs, where its agent tells of no tools."""
+    """The running session, unless its agent reports its tools."""
     _last: ev.SessionStarted | None = None
-    """Such a session, of this iteration."""
+    """The latest session of this iteration, unless its agent reports its tools."""
     _known: dict[str, FileChange] = field(default_factory=dict)
-    """Changes of this iteration that are told."""
+    """Changes of this iteration already yielded, by path."""
 
     def take(self, event: ev.Event) -> Iterator[DerivedAction]:
-        """The actions that this event makes whole."""
+        """Yield the actions that this event completes."""
         match event:
             case ev.FilesChanged():
                 yield from self._changed(event)
@@ -79,7 +79,7 @@ class Derivation:
         if event.live or self._last is None or self._last.iteration != event.iteration:
             return
         for change in event.changes:
-            if self._known.get(change.path) == change:  # told after an earlier session
+            if self._known.get(change.path) == change:  # already reported after an earlier session
                 continue
             self._known[change.path] = change
             kind: Literal["write", "edit"] = "write" if change.status == "added" else "edit"
@@ -91,13 +91,11 @@ class Derivation:
 
 
 class ActionsFold(Fold):
-    """How many actions are derived."""
+    """Number of derived actions."""
 
     def __init__(self) -> None:
         self.derived = 0
-        """In the whole run."""
         self.iteration_derived = 0
-        """In this iteration."""
         self._derivation = Derivation()
 
     def handlers(self) -> Handlers:

@@ -1,4 +1,4 @@
-"""The agent's stream: words, and tool calls as one row each. Only the tail is kept."""
+"""The agent's stream: text and one row per tool call. Only the newest rows are kept."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -21,16 +21,19 @@ class Call(Protocol):
 
 
 class AskedCalls(Part):
-    """Tells the open calls since when they wait for the user's answer, and from when they ran."""
+    """Tracks when open calls began to wait for the user's answer and when they ran."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, Call] = {}
-        """By the request's id."""
+        """Keyed by request id."""
         self._question = ("", "")
-        """The latest question about one, and the request's id."""
+        """Ids of the latest question about a tool call and of its request."""
 
     def handlers(self, calls: Callable[[], Iterable[Call]]) -> Handlers:
-        """Those of the fold that has them; `calls`: those that are open now, the oldest first."""
+        """Return the handlers to merge into the fold's own.
+
+        `calls` returns the open calls, oldest first.
+        """
         return (
             on(ev.AgentAsked, lambda e: self._asked(e, calls())),
             on(ev.AgentAskedNoMore, lambda e: self._goes_on(e.request_id, e.at)),
@@ -40,7 +43,7 @@ class AskedCalls(Part):
         )
 
     def _asked(self, e: ev.AgentAsked, calls: Iterable[Call]) -> bool:
-        """It is about the latest call of this tool that nobody was asked about."""
+        """Attach the request to the latest call of its tool that has no request yet."""
         of_tool = [call for call in calls if call.tool == e.tool]
         free = [call for call in of_tool if call.asked_at is None and call.ran_from is None]
         if free:
@@ -65,7 +68,7 @@ class AskedCalls(Part):
 
 
 KEPT_ROWS = 5000
-"""Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
+"""Older rows are in the journal. At 300 bytes a row, this bounds the pane to a few megabytes."""
 KEPT_TEXT = 2000
 
 RowKind = Literal["session", "text", "tool", "note", "report"]
@@ -80,50 +83,50 @@ class AgentRow:
     iteration: int
     kind: RowKind
     text: str
-    """What was said, or what the tool works on."""
+    """The agent's words, or what the tool works on."""
     tool: str = ""
     nested: bool = False
-    """It belongs to a subagent."""
+    """True if the row belongs to a subagent."""
     running: bool = False
     ok: bool = True
     result: str = ""
     duration_s: float = 0.0
     asked_at: datetime | None = None
-    """Since when it waits for its owner's answer; None: it does not."""
+    """When the call began to wait for the user's answer; None while it is not waiting."""
     ran_from: datetime | None = None
-    """When it began to run, where its owner was asked before."""
+    """When the call began to run after the user's answer; None if the user was not asked."""
     level: str = "log"
     offset: int = 0
-    """Where the whole is found in the iteration's transcript."""
+    """Position of the full text in the iteration's transcript."""
 
 
 class AgentFold(Fold):
-    """What the agent pane shows."""
+    """State of the agent pane."""
 
     def __init__(self) -> None:
         self.rows: deque[AgentRow] = deque(maxlen=KEPT_ROWS)
         self.first = 0
-        """How many rows have been dropped: the absolute number of `rows[0]`."""
+        """Number of rows dropped so far, which is the absolute number of `rows[0]`."""
         self.tool_calls = 0
         self.tool_errors = 0
         self.promised = False
-        """The latest session claimed to be done."""
+        """True if the latest session claimed that the task is done."""
         self.report: ev.AgentReported | None = None
-        """The latest session's report; its learnings and blockers are all of its iteration."""
+        """The latest session's report, with the learnings and blockers of its whole iteration."""
         self.began = 0
-        """The event with which the latest session started."""
+        """Number of the event that started the latest session."""
         self.began_at: datetime | None = None
         self._before: ev.AgentReported | None = None
-        """What the sessions before it have reported in its iteration."""
+        """Learnings and blockers that earlier sessions of the iteration reported."""
         self.ended: ev.SessionFinished | None = None
         """How the latest session ended; None while it runs."""
         self._open: dict[str, AgentRow] = {}
         self._asked = AskedCalls()
         self.parts = (self._asked,)
         self._judge = ""
-        """Who decides whether it is done, in words."""
+        """How the end of the task is decided, as in ``you decide``."""
         self._failed: set[str | None] = set()
-        """Tool calls of the latest session that failed."""
+        """Ids of the failed tool calls of the latest session."""
 
     def handlers(self) -> Handlers:
         yield from super().handlers()
@@ -131,7 +134,7 @@ class AgentFold(Fold):
 
     @property
     def running(self) -> AgentRow | None:
-        """The tool call that began last of those that have not answered."""
+        """The latest tool call that has not answered."""
         return next(reversed(self._open.values()), None)
 
     def _add(self, row: AgentRow) -> None:
@@ -169,13 +172,13 @@ class AgentFold(Fold):
         self._broken_off(e, e.stream, ok=True)
 
     def _broken_off(self, e: ev.RunCrashed | ev.RunResumed, text: str, *, ok: bool) -> None:
-        """A line between what was before and what comes."""
+        """Add a line that separates the rows before an interruption from those after it."""
         self._close_rows()
         iteration = self.rows[-1].iteration if self.rows else 0
         self._add(AgentRow(e.seq, e.at, iteration, "session", text[:KEPT_TEXT], ok=ok))
 
     def _close_rows(self) -> bool:
-        """Whether any call was still open."""
+        """Close all open calls and return True if there were any."""
         cut = bool(self._open)
         for row in self._open.values():
             row.running, row.ok, row.result = False, False, "no answer"
@@ -216,12 +219,13 @@ class AgentFold(Fold):
         if row is not None:
             row.running, row.ok, row.result = False, ok, e.summary[:KEPT_TEXT]
             row.duration_s = e.duration_s
-            if row.ran_from is not None:  # the owner's time to think is none of the tool's
+            if row.ran_from is not None:  # do not count the time the user took to answer
                 ran = (e.at - row.ran_from).total_seconds()
                 row.duration_s = max(0.0, min(e.duration_s, ran))
 
     def on_tool_denied(self, e: ev.ToolDenied) -> None:
-        if e.tool_id in self._failed:  # told late, by older agents: it was no failure
+        # Older agents report the denial after the failed call: it was no failure.
+        if e.tool_id in self._failed:
             self._failed.discard(e.tool_id)
             self.tool_errors -= 1
         self._add(AgentRow(e.seq, e.at, e.iteration, "note", e.words, level="warn"))
@@ -253,7 +257,10 @@ class AgentFold(Fold):
 
 
 def _carried(report: ev.AgentReported | None, iteration: int) -> ev.AgentReported | None:
-    """What an earlier session of the iteration has reported and still counts; None: nothing."""
+    """Return an earlier report of the iteration, reduced to its learnings and blockers.
+
+    None if it has neither.
+    """
     if report is None or report.iteration != iteration or not (report.learnings or report.blockers):
         return None
     keep = {"summary": "", "next": "", "completion": None}
@@ -261,7 +268,7 @@ def _carried(report: ev.AgentReported | None, iteration: int) -> ev.AgentReporte
 
 
 def _together(before: ev.AgentReported | None, last: ev.AgentReported) -> ev.AgentReported:
-    """The last session's report, with the learnings and blockers of those before it."""
+    """Return the last session's report, plus the learnings and blockers of the earlier ones."""
     if before is None:
         return last
     add = {

@@ -1,4 +1,4 @@
-"""What the running agent has asked of its owner, and is not answered."""
+"""Unanswered requests of the running agent to the user."""
 
 from ralph_tui import events as ev
 from ralph_tui.events.asking import AgentRequest
@@ -6,17 +6,16 @@ from ralph_tui.state.fold import Fold
 
 
 class AskingFold(Fold):
-    """What the loop asks its owner about, one after the other."""
+    """Requests of the agent; the loop asks the user about them one at a time."""
 
     def __init__(self) -> None:
         self.agent = ""
-        """Whose session it is."""
         self.waiting: dict[str, ev.AgentAsked] = {}
-        """By the request's id, the oldest first."""
+        """Keyed by request id, oldest first."""
         self.no_more: ev.AgentAskedNoMore | None = None
-        """What the agent has taken back last."""
+        """The request that the agent withdrew last."""
         self._asked: tuple[str, AgentRequest] | None = None
-        """The question that is open about one, and which."""
+        """Id of the open question about a request, and that request."""
 
     def on_run_started(self, event: ev.RunStarted) -> bool:
         self.agent = event.agent
@@ -51,7 +50,7 @@ class AskingFold(Fold):
     def on_over(
         self, event: ev.SessionFinished | ev.RunResumed | ev.RunFinished | ev.RunCrashed
     ) -> bool:
-        """Who has asked is gone."""
+        """Drop all requests: the session that made them has ended."""
         had = bool(self.waiting)
         self.waiting.clear()
         return had

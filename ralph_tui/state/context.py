@@ -1,4 +1,4 @@
-"""The context window as a run has seen it: how full, how often, and what was handed over."""
+"""The run's context window: how full it is, how often it filled up, and its handoffs."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,11 +9,11 @@ from ralph_tui.state.fold import Fold
 from ralph_tui.text.format import percent_of
 
 CUT_OFF = ("stopped", "interrupted", "limited", "silent", "unresumable", "rolled_over")
-"""Ends of a session after which its work is not over: another one goes on with it."""
+"""Outcomes of sessions that were cut off: another session continues their work."""
 TOOLS_HELD = 64
-"""Calls that may run at once and are told apart; an agent has fewer."""
+"""Maximum number of running tool calls tracked by id; an agent runs fewer at once."""
 READINGS_KEPT = 20
-"""For the forecast."""
+"""Number of measurements kept for the forecast."""
 
 
 @dataclass(slots=True)
@@ -22,66 +22,65 @@ class ContextUse:
 
     iteration: int
     peak_percent: float | None = None
-    """None while nothing is known."""
+    """None while unknown."""
     rollovers: int = 0
     compactions: int = 0
     sessions: int = 0
     filled: int = 0
-    """Windows that were full: those handed over for it, and those that the agent summed up."""
+    """Windows that filled up: those that ended in a handoff and those that the agent compacted."""
 
     @property
     def checkpoint(self) -> bool:
-        """Whether a session of it was ended for its context."""
+        """True if a session of this iteration was ended because of its context."""
         return self.rollovers > 0
 
 
 class ContextFold(Fold):
-    """What the gauge shows, and what a rollover needs to know."""
+    """State of the context gauge, and the input of the decision to hand off."""
 
     def __init__(self) -> None:
         self.tokens: int | None = None
-        """In the window of the running session, or of the last one; None while unknown."""
+        """Tokens in the window of the running or the last session; None while unknown."""
         self.tells = True
-        """Whether the agent can tell this; False: it is never known."""
+        """False if the agent can never report its tokens."""
         self.untold = False
-        """Whether the agent has worked for a whole session and told nothing of this."""
+        """True if the agent worked for a whole session without reporting its tokens."""
         self.window: int | None = None
-        """Tokens it holds."""
+        """Size of the window in tokens; None while unknown."""
         self.level: Level | None = None
-        """The highest that this session has reached; None below all."""
+        """The highest level that this session reached; None below L1."""
         self.calls = 0
-        """Tool calls of this session, those of subagents left out."""
+        """Tool calls of this session, without those of subagents."""
         self.results = 0
-        """Those of them that have ended."""
+        """Those calls that have ended."""
         self.first_tokens: int | None = None
-        """What was in the window when the session was first heard of."""
+        """Tokens in the window at the session's first report."""
         self.readings: list[tuple[int, int]] = []
-        """Tool calls of this session and tokens after them, the last ones: see `forecast`."""
+        """Tool calls so far and tokens after them, newest last; the input of `forecast`."""
         self.running: dict[str, str] = {}
-        """Tools of the main thread that run now, by their ids."""
+        """Tools that the main thread runs now, by call id."""
         self.history: list[ContextUse] = []
-        """One per iteration."""
+        """One entry per iteration."""
         self.compactions: list[ev.ContextCompacted] = []
-        """Of this session."""
+        """Compactions of this session."""
         self.due_at: datetime | None = None
-        """When it was first known that this session is to hand over; None: it is not."""
+        """When this session was first known to need a handoff; None if it needs none."""
         self.requested_by = ""
-        """Who wants a rollover that has not begun; empty: nobody."""
+        """The requester of a handoff that has not begun; empty if there is no request."""
         self.request_note = ""
-        """Why, in their words."""
+        """The reason given with the request."""
         self.rollover: ev.RolloverBegan | None = None
-        """The one under way: no session has taken over yet."""
+        """The handoff in progress; None once a new session starts."""
         self.handoff: ev.HandoffWritten | None = None
-        """What no session has worked with to its end: the next prompt tells it."""
+        """The handoff for the next prompt; None once a session has started with it."""
         self.handoffs: list[ev.HandoffWritten] = []
-        """All of this run."""
         self.item: ev.PlanItemBegan | None = None
-        """The plan's first open item, as it was last noticed."""
+        """The plan's first open item when it was last read."""
         self.told: list[str] = []
-        """What you have said to the sessions of this iteration."""
+        """Guidance delivered to the sessions of this iteration."""
         self._queued: dict[str, str] = {}
         self._carried: ev.HandoffWritten | None = None
-        """What the running session goes on from; it has not come to its end."""
+        """The handoff that the running session continues from, until the session is complete."""
 
     @property
     def percent(self) -> float | None:
@@ -90,29 +89,29 @@ class ContextFold(Fold):
 
     @property
     def tokens_left(self) -> int | None:
-        """Until the window is full; None while unknown."""
+        """Tokens until the window is full; None while unknown."""
         if not self.window or self.tokens is None:
             return None
         return max(0, self.window - self.tokens)
 
     @property
     def use(self) -> ContextUse | None:
-        """Of this iteration."""
+        """The entry of this iteration."""
         return self.history[-1] if self.history else None
 
     def on_iteration_started(self, event: ev.IterationStarted) -> None:
         self.history.append(ContextUse(event.iteration))
         self.rollover = self._carried = None
         self.tokens = self.first_tokens = None
-        # What is handed on tells the next session again what you said to the last one.
+        # A handoff repeats to the next session the guidance given to the last one.
         self.told = list(self.handoff.guidance) if self.handoff else []
 
     def on_agent_changed(self, _: ev.AgentChanged) -> None:
-        self.window = self.tokens = None  # told by its successor anew
+        self.window = self.tokens = None  # its successor reports its own
         self.untold = False
 
     def on_session_started(self, event: ev.SessionStarted) -> None:
-        """Its window is empty; what the last one was told and held is over."""
+        """Start with an empty window and drop the state of the last session."""
         self.tells = event.tells_context
         self._carried = self.handoff or self._carried
         self.tokens = self.first_tokens = self.level = self.rollover = self.handoff = None
@@ -194,7 +193,7 @@ class ContextFold(Fold):
 
     def on_handed_over(self, event: ev.HandoffWritten) -> None:
         self.handoff, self._carried = event, None
-        # An edit is written again, under the same number.
+        # An edited handoff is written again under the same number.
         same = (event.iteration, event.number)
         self.handoffs = [h for h in self.handoffs if (h.iteration, h.number) != same]
         self.handoffs.append(event)
@@ -212,7 +211,7 @@ class ContextFold(Fold):
         return False
 
     def on_run_resumed(self, event: ev.RunResumed) -> None:
-        """A session that was cut off has not used up what it was to go on from."""
+        """Restore the handoff of a session that was cut off: its work is not done."""
         self.handoff = self.handoff or self._carried
         self._carried = None
         self._cut_off()

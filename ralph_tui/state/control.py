@@ -1,4 +1,4 @@
-"""The control signal chart: one point per reading, and marks where alarms fired."""
+"""The control signal chart: one point per measurement, and marks where alarms fired."""
 
 from dataclasses import dataclass
 
@@ -10,40 +10,43 @@ from ralph_tui.text.terms import LEVELS, SEVERITIES
 
 @dataclass(slots=True)
 class SignalPoint:
-    """What is known of one iteration; fractions 0-1. The baseline is iteration 0."""
+    """Measurement and control signal of one iteration; fractions 0-1.
+
+    The baseline is iteration 0.
+    """
 
     iteration: int
     completion: float
     error: float
     signal: SignalComputed | None = None
-    """None for the baseline, and until the control law has spoken."""
+    """None for the baseline, and until the control law has been computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChartMark:
-    """Something that happened at an iteration and deserves a glyph on the chart."""
+    """An event of an iteration that gets a glyph on the chart."""
 
     iteration: int
     glyph: str
-    """▲ warning, ◆ critical or emergency."""
+    """▲ for a warning, ◆ for critical or emergency."""
     name: str
     severity: str
 
 
 class ControlFold(Fold):
-    """What the chart draws."""
+    """State of the chart."""
 
     def __init__(self) -> None:
         self.points: list[SignalPoint] = []
         self.marks: list[ChartMark] = []
         self.alarms: dict[AlarmName, AlarmRaised] = {}
-        """Alarms that are up."""
+        """Alarms that are active."""
         self.outgrown: set[AlarmName] = set()
-        """Those about limits that have changed since; the next reading decides."""
+        """Active alarms about limits that have changed since; the next measurement decides."""
 
     @property
     def latest(self) -> SignalComputed | None:
-        """The last answer of the control law."""
+        """The latest control signal; None before the first."""
         return next((p.signal for p in reversed(self.points) if p.signal is not None), None)
 
     def on_reading_taken(self, event: ReadingTaken) -> None:

@@ -1,4 +1,4 @@
-"""The last event of a run, of what it came to by then. Pure."""
+"""The last event of a run, computed from its state. Pure."""
 
 from datetime import datetime
 
@@ -10,7 +10,10 @@ from ralph_tui.state.run import RunFold
 def ended(
     run: RunFold, outcome: Outcome, reason: str, at: datetime, worked_s: float | None = None
 ) -> RunFinished:
-    """It ended so at this time; `worked_s`: after so many seconds, where that was measured."""
+    """Return the event that ends a run.
+
+    `worked_s` is the measured working time in seconds; without it, clock times are used.
+    """
     return RunFinished(
         outcome=outcome,
         reason=reason,

@@ -8,12 +8,12 @@ from ralph_tui.state.fold import Fold
 
 
 class FilesFold(Fold):
-    """What the files pane shows."""
+    """State of the files pane."""
 
     def __init__(self) -> None:
         self.live = False
         self.unknown = False
-        """What changed cannot be told."""
+        """True if the changes cannot be determined."""
         self.iteration = 0
         self.totals: list[CategoryTotal] = []
         self.changes: list[FileChange] = []
@@ -27,7 +27,7 @@ class FilesFold(Fold):
 
     def on_files_changed(self, event: FilesChanged) -> bool:
         if event.live and not self.live and event.iteration == self.iteration:
-            return False  # the watcher's last word comes late: what the session did is settled
+            return False  # the watcher reports late: the session's changes are already settled
         self.live, self.unknown = event.live, event.unknown
         self.totals, self.changes = event.totals, event.changes
         if event.latest is not None:

@@ -1,17 +1,17 @@
-"""What screens of a run tell of the fleet that it is a loop of."""
+"""Facts about a run's fleet for the screens of the run."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class FleetWork:
-    """What a fleet knows of a run that is one of its loops."""
+    """The fleet's facts about one of its runs."""
 
     name: str
-    """``fleet-001/1``."""
+    """As in ``fleet-001/1``."""
     base: str
-    """The commit that it began with."""
+    """The commit that the run started from."""
     branch: str = ""
-    """Of the user's repository, which holds its work; empty: none does."""
+    """The branch in the user's repository that has the run's work; empty without one."""
     record: str = ""
-    """What a command there calls the run, to restore its snapshots; empty: none can be."""
+    """The run's name for commands that restore its snapshots there; empty if they cannot."""

@@ -1,6 +1,6 @@
-"""What a fold is: the state of one subject, with a table from event types to its methods.
+"""Base classes of the folds: each holds the state of one subject and handles its events.
 
-Rule: the reducer alone counts revisions; a method says only that nothing visible has changed.
+Rule: only the reducer counts revisions; a method only reports that nothing visible changed.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,46 +13,45 @@ E = TypeVar("E", bound=Event)
 T = TypeVar("T")
 
 Handler = Callable[[Any], bool | None]
-"""Takes an event of one type in; False says that nothing visible has changed."""
+"""Handles an event of one type; returns False if nothing visible changed."""
 Handlers = Iterable[tuple[type[Event], Handler]]
 
 
 class Part:
-    """What a fold keeps in an object of its own, whose methods take events in.
+    """A part of a fold's state that handles events itself.
 
-    Two are equal that hold the same. A copy of a fold has parts of its own, filled with the same.
+    Parts with equal contents are equal. A copy of a fold has its own parts with the same contents.
     """
 
     def __eq__(self, other: object) -> bool:
-        """Whether both hold the same."""
         return type(self) is type(other) and vars(self) == vars(other)
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     def __repr__(self) -> str:
-        """What it holds."""
         return f"{type(self).__name__}({vars(self)!r})"
 
 
 class Fold:
     """State of one subject, shown by any number of panes.
 
-    A method whose name begins with ``on_`` takes the events of its argument's type, or types.
+    A method whose name begins with ``on_`` handles the event type, or types, that annotate its
+    argument.
     """
 
     parts: tuple[Part, ...] = ()
-    """All that it keeps in objects of their own."""
+    """Objects that hold parts of the state."""
 
     revision = 0
-    """Grows with each event that changed something visible: a pane that has drawn it can wait."""
+    """Grows with each event that changed something visible, so that panes know when to redraw."""
 
     def handlers(self) -> Handlers:
-        """A row for each type of event that concerns this fold."""
+        """Yield each event type this fold handles, with its handler."""
         return handlers_of(self)
 
 
 def handlers_of(taker: object) -> Handlers:
-    """A row for each type of event that an ``on_`` method of `taker` takes."""
+    """Yield each event type that an ``on_`` method of `taker` handles, with that method."""
     for name, types in _taken(type(taker)):  # type: ignore[arg-type]  # a class can be hashed
         handler = getattr(taker, name)
         yield from ((kind, handler) for kind in types)
@@ -71,5 +70,5 @@ def _taken(taker: type) -> list[tuple[str, tuple[type[Event], ...]]]:
 
 
 def on(event_type: type[E], handler: Callable[[E], T]) -> tuple[type[Event], Callable[[Any], T]]:
-    """A row of a table by event type; the type checker holds `handler` against that type."""
+    """Return a row of a handler table; the type checker checks `handler` against the event type."""
     return event_type, handler

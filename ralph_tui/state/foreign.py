@@ -1,7 +1,7 @@
-"""What another tool's own layers said of a run that it recorded: by iteration, and in the log.
+"""Verdicts that another tool recorded in its own run, by iteration and in the log.
 
-Rule: it stands beside what is ours and never in its place. The log tells what asks for attention,
-each sentence once; all of it is there for who looks at an iteration.
+Rule: they are shown next to ours and never replace them. The log shows only those that need
+attention, each sentence once; the view of an iteration shows all.
 """
 
 from ralph_tui.events import ForeignVerdict, Row, RunStarted
@@ -9,18 +9,18 @@ from ralph_tui.state.fold import Fold, Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 
 LOUD = ("REDIRECT", "PAUSE", "ABORT")
-"""What it did that stops or turns a run."""
+"""Acts of the other tool that stop or redirect a run."""
 _DIGITS = str.maketrans("", "", "0123456789")
 
 
 class ForeignFold(Fold):
-    """All verdicts."""
+    """All verdicts of the other tool."""
 
     def __init__(self) -> None:
         self.tool = ""
-        """What recorded the run, where that was no loop of ours: ``aiwg``."""
+        """The tool that recorded an imported run, as in ``aiwg``; empty for a run of ours."""
         self.verdicts: dict[int, list[ForeignVerdict]] = {}
-        """By iteration, in the order in which they were said."""
+        """By iteration, in recorded order."""
 
     def on_started(self, event: RunStarted) -> None:
         self.tool = event.imported.partition(",")[0]
@@ -29,19 +29,19 @@ class ForeignFold(Fold):
         self.verdicts.setdefault(event.iteration, []).append(event)
 
     def control(self, iteration: int) -> ForeignVerdict | None:
-        """The numbers of its own controller, where it had one."""
+        """Return the numbers of the tool's own controller; None if it had none."""
         said = self.verdicts.get(iteration, [])
         return next((one for one in reversed(said) if one.layer == "control"), None)
 
 
 class ForeignRows(Part):
-    """Which verdicts are worth a row; a sentence that was told is not again."""
+    """Chooses the verdicts that get a row and drops repeated sentences."""
 
     def __init__(self) -> None:
         self._told: set[tuple[str, str]] = set()
 
     def row(self, event: ForeignVerdict) -> Row | None:
-        """Its row; None: it is not worth one."""
+        """Return the row of a verdict; None if it is not worth one."""
         if event.level == "log" and event.act not in LOUD and event.layer != "selection":
             return None
         said = event.layer, event.text.translate(_DIGITS)
@@ -53,7 +53,7 @@ class ForeignRows(Part):
 
 
 class ForeignLog(Part):
-    """One entry for each iteration in which its own layers called for attention."""
+    """One log entry for each iteration in which the other tool's layers asked for attention."""
 
     def __init__(self, log: LogEntries) -> None:
         self._log = log

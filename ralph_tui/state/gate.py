@@ -1,4 +1,4 @@
-"""The last verification and the readings it led to."""
+"""The last verification and the measurements derived from it."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,7 +10,7 @@ from ralph_tui.text.format import place
 
 
 class GateFold(Fold):
-    """What the gate and prompt panes show."""
+    """State of the verification and prompt panes."""
 
     def __init__(self) -> None:
         self.running_since: datetime | None = None
@@ -22,23 +22,23 @@ class GateFold(Fold):
 
     @property
     def unmeasured(self) -> int:
-        """Readings in a row, up to the last, whose measured source said nothing."""
+        """Number of consecutive failed measurements up to the last one."""
         return sum(1 for _ in takewhile(lambda one: one.unmeasured, self._backwards))
 
     @property
     def measured_last(self) -> int:
-        """The iteration that was measured last, where the last reading was not."""
+        """The last iteration that was measured; later ones kept its value."""
         return self.readings[-1].iteration - self.unmeasured if self.readings else 0
 
     @property
     def broken_since(self) -> int | None:
-        """The iteration that broke the build; None while it is not broken."""
+        """The iteration that broke the build; None while the build works."""
         broken = [one.iteration for one in takewhile(lambda one: one.broken, self._backwards)]
         return broken[-1] if broken else None
 
     @property
     def broken_words(self) -> str:
-        """``the build is broken since iteration 3: <first error>``; empty while it is not."""
+        """Return ``the build is broken since iteration 3: <first error>``; empty if it works."""
         since = self.broken_since
         if since is None:
             return ""
@@ -46,7 +46,7 @@ class GateFold(Fold):
 
     @property
     def origin(self) -> str:
-        """Where the last reading comes from: ``from tests``, ``command passes``; "" without one."""
+        """Origin of the last measurement: ``from tests``, ``command passes``; empty without one."""
         if not self.readings:
             return ""
         last = self.readings[-1]
@@ -70,7 +70,7 @@ class GateFold(Fold):
 
     @property
     def accepted(self) -> str:
-        """As the last reading has it."""
+        """The acceptance of the last measurement, in words; empty without one."""
         return self.readings[-1].accepted if self.readings else ""
 
     def on_gate_started(self, event: ev.GateStarted) -> None:

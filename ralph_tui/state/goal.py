@@ -1,4 +1,4 @@
-"""What completes a run: as it was started, or as you have chosen before iteration 1; in words."""
+"""The condition that completes a run, as started or as chosen before iteration 1, in words."""
 
 from ralph_tui.events import QuestionAnswered, RunStarted
 from ralph_tui.text.sanitize import clip, one_line
@@ -8,7 +8,7 @@ CRITERION_NEEDED = "the run ends only when its criterion is met"
 
 
 def needed_words(started: RunStarted | None) -> str:
-    """What ends a run whose completion command passes already."""
+    """Return what ends a run whose completion command already passes."""
     return CRITERION_NEEDED if started is not None and started.criterion else PROMISE_NEEDED
 
 
@@ -16,9 +16,9 @@ OPTIONS = ("--criterion TEXT", "--until-promise")
 
 
 def passes_before_words(command: str, options: tuple[str, str] = OPTIONS) -> str:
-    """Why a run cannot begin with a completion command that passes already, and what to do.
+    """Explain why a run cannot begin with a passing completion command, and what to do.
 
-    `options`: how a criterion and a promise are asked for.
+    `options` are the names of the settings for a criterion and for a promise.
     """
     criterion, promise = options
     return (
@@ -29,7 +29,7 @@ def passes_before_words(command: str, options: tuple[str, str] = OPTIONS) -> str
 
 
 class Goal:
-    """The part of the run's fold that knows it."""
+    """The part of the run's fold that knows its goal."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The owner's words on their way to the agent: queued, delivered, acknowledged."""
+"""The user's guidance on its way to the agent: queued, delivered, acknowledged."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ralph_tui.state.fold import Fold
 from ralph_tui.text.sanitize import clip, one_line
 
 LONGEST = 120
-"""Characters of a piece of guidance that is reported in passing."""
+"""Maximum number of characters of guidance that is mentioned in passing."""
 GuidanceStatus = Literal["queued", "delivered", "acknowledged"]
 
 
@@ -24,7 +24,7 @@ class Guidance:
 
 
 def unsent_words(texts: Iterable[str]) -> str:
-    """``never sent to the agent: use small commits``, of a run that is over; else empty."""
+    """Return ``never sent to the agent: use small commits``; empty if all of it was sent."""
     shown = [clip(one_line(text), LONGEST) for text in texts]
     return f"never sent to the agent: {'; '.join(shown)}" if shown else ""
 
@@ -35,16 +35,16 @@ class GuidanceFold(Fold):
     def __init__(self) -> None:
         self.items: dict[str, Guidance] = {}
         self._instruction = ""
-        """The one for every prompt, while none has carried it."""
+        """The standing instruction, until a prompt has carried it."""
 
     @property
     def queued(self) -> list[Guidance]:
-        """What the next prompt has to carry."""
+        """Guidance for the next prompt."""
         return [item for item in self.items.values() if item.status == "queued"]
 
     @property
     def unsent(self) -> list[str]:
-        """All that has not reached the agent."""
+        """Texts that have not reached the agent."""
         always = [self._instruction] if self._instruction else []
         return [*(item.text for item in self.queued), *always]
 

@@ -1,4 +1,4 @@
-"""Layer 2 as a run has seen it: assessments, strategies, what did not fit, what models said."""
+"""Layer 2 in this run: assessments, strategies, validation issues and model help."""
 
 from typing import Literal
 
@@ -7,40 +7,40 @@ from ralph_tui.state.fold import Fold
 
 
 class IntelligenceFold(Fold):
-    """What the assessment and prompt panes show, and what the next prompt is made of."""
+    """State of the assessment and prompt panes, and the input of the next prompt."""
 
     def __init__(self) -> None:
         self.assessments: dict[int, ev.AssessmentMade] = {}
-        """By the iteration they are about; 0 before the first."""
+        """By the iteration assessed; 0 before the first."""
         self.refined: dict[int, ev.AssessmentRefined] = {}
         """Second opinions, by iteration."""
         self.strategies: dict[int, ev.StrategyPlanned] = {}
-        """By the iteration they are for."""
+        """By the iteration planned."""
         self.validations: dict[tuple[int, Literal["before", "after"]], ev.ValidationDone] = {}
         self.judged: ev.CriterionJudged | None = None
-        """The last verdict of a model."""
+        """The last verdict of a model on the criterion."""
         self.asked: ev.ModelAsked | None = None
-        """What a model is asked now."""
+        """The question that a model is answering now."""
         self.help_calls = 0
-        """Questions to models that were answered, or failed."""
+        """Questions to models that were answered or failed."""
         self.help_failed = 0
         self.help_seconds = 0.0
         self.help_cost_usd: float | None = None
-        """Dollars; None while nobody has told."""
+        """Dollars; None while no model has reported its cost."""
         self.help_tokens = 0
         self.edit_requested = False
-        """Whether the next prompt is to be shown before it is sent."""
+        """True if the user wants to see the next prompt before it is sent."""
         self.standing_instruction = ""
-        """What every prompt carries."""
+        """The user's instruction for every prompt."""
 
     @property
     def assessment(self) -> ev.AssessmentMade | None:
-        """The latest one."""
+        """The latest assessment."""
         return self.assessments[max(self.assessments)] if self.assessments else None
 
     @property
     def strategy(self) -> ev.StrategyPlanned | None:
-        """The latest one."""
+        """The latest strategy."""
         return self.strategies[max(self.strategies)] if self.strategies else None
 
     def on_assessed(self, event: ev.AssessmentMade) -> None:

@@ -1,6 +1,6 @@
-"""The log of what happened: one entry per episode, for everything that a human should have noticed.
+"""The log: one entry per episode, for everything that a human should have noticed.
 
-What other panes tell has no entry: a new best, an item of the plan, what a learning has helped.
+Events that other panes show get no entry: a new best, a plan item, the effect of a learning.
 """
 
 from datetime import datetime
@@ -16,17 +16,17 @@ from ralph_tui.state.log_news import News
 
 
 class Ends(Part):
-    """What is nested where, when a run ends.
+    """Nests the entries about the end of a run.
 
-    An end joins the entry of the stop or abort that asked for it; any other end, such as success,
-    has an entry of its own. A resume joins the entry of the end.
+    An end joins the entry of the stop or abort that requested it; any other end, such as success,
+    has its own entry. A resume joins the entry of the end.
     """
 
     def __init__(self, entries: LogEntries, episodes: Episodes) -> None:
         self._log = entries
         self._episodes = episodes
         self._ending: LogEntry | None = None
-        """An end that was asked for, or has come."""
+        """The entry of a requested or recorded end."""
 
     def on_stop(self, e: ev.StopRequested) -> None:
         if self._ending is not None and self._ending.open:
@@ -41,7 +41,7 @@ class Ends(Part):
         answer = self._episodes.consequence(e)
         if answer is not None:
             self._episodes.adopt("owner", answer)
-            return False  # the answer says it
+            return False  # the entry of the answer already says it
         if self._ending is not None and self._ending.open:
             self._log.nest(self._ending, e, e.row())
         else:
@@ -71,9 +71,9 @@ class Ends(Part):
 
 
 class Waits(Part):
-    """What is nested where, while nothing runs.
+    """Nests the entries about pauses and waits.
 
-    Waits in a row for the same cause, without work of the agent in between, are one entry.
+    Consecutive waits for the same cause, without work of the agent in between, share one entry.
     """
 
     def __init__(self, entries: LogEntries) -> None:
@@ -83,7 +83,7 @@ class Waits(Part):
         self._wait: LogEntry | None = None
         self._waiting: ev.WaitStarted | None = None
         self._waited = 0.0
-        """Seconds of the waits in a row."""
+        """Seconds of the consecutive waits so far."""
 
     def on_iteration(self, e: ev.IterationStarted) -> bool:
         self._wait = None
@@ -134,7 +134,7 @@ class Waits(Part):
         self._log.close(entry)
 
     def on_leave(self, e: ev.RunFinished | ev.RunCrashed | ev.RunResumed) -> bool | None:
-        """What was under way is not any more."""
+        """Close the entries of a pause or wait that was still open."""
         going = [one for one in (self._pause, self._wait) if one is not None and one.open]
         self._pause = self._wait = None
         for entry in going:
@@ -143,7 +143,10 @@ class Waits(Part):
 
 
 class LogFold(Fold):
-    """What the log lists, oldest first. It grows with alarms and wishes, not with agent output."""
+    """Entries of the log, oldest first.
+
+    Their number grows with alarms and requests, not with the agent's output.
+    """
 
     def __init__(self) -> None:
         self._log = LogEntries()
@@ -158,24 +161,23 @@ class LogFold(Fold):
         )
         self.parts = (self._log, *self._nesting, self._news)
         self._told: dict[tuple[str, ...], LogEntry] = {}
-        """What is told once: by word and sentence, its entry."""
+        """By word and text, the entries of messages that get only one."""
 
     @property
     def entries(self) -> list[LogEntry]:
-        """All of them."""
         return self._log.all
 
     @property
     def rows(self) -> list[LogRow]:
-        """What all entries say, entry by entry."""
+        """The rows of all entries, entry by entry."""
         return [row for entry in self.entries for row in entry.rows]
 
     def changed_since(self, clock: int) -> tuple[int, int]:
-        """The clock now, and the first entry that was changed or added since `clock`."""
+        """Return the current clock and the first entry that was changed or added since `clock`."""
         return self._log.changed_since(clock)
 
     def handlers(self) -> Handlers:
-        """See `Fold`; an event that has a row and is nested nowhere has an entry of its own."""
+        """Yield the handlers; an event with a row that is nested nowhere gets its own entry."""
         known = [row for part in self._nesting for row in handlers_of(part)]
         known += super().handlers()
         taken = {kind for kind, _ in known}
@@ -213,7 +215,7 @@ class LogFold(Fold):
         return True
 
     def on_repeated(self, event: ev.GateFinished | ev.SessionFinished | ev.Noticed) -> bool:
-        """What comes again has one entry: what it says then is nested, the same is counted."""
+        """Keep one entry for a repeated message: count exact repeats and nest new details."""
         row = event.row()
         if row is None:
             return False
@@ -232,7 +234,7 @@ class LogFold(Fold):
         return True
 
     def on_tool_denied(self, event: ev.ToolDenied) -> bool:
-        """Each kind of denial is told once and counted, with the lines that would permit it."""
+        """Show each kind of denial once, with the lines that would permit it, and count repeats."""
         kind = ("DENIED", *(event.lines or (event.tool, event.message)))
         if kind in self._told:
             self._log.again(self._told[kind])

@@ -1,7 +1,7 @@
-"""What else has a beginning and an end in the log: guidance, questions, restores, full windows.
+"""Nesting of log entries about guidance, questions, restores and full context windows.
 
-Rule: each is one entry; what comes of it is nested below. What an answer to the overseer has
-brought about belongs to its episode.
+Rule: each of these is one entry, with its consequences nested below. The consequences of an answer
+to the overseer belong to the overseer's episode.
 """
 
 from ralph_tui import events as ev
@@ -15,25 +15,25 @@ _OfQuestion = ev.QuestionHeld | ev.QuestionAnswered | ev.QuestionWithdrawn
 
 
 class Affairs(Part):
-    """What is nested where, but for what the overseer does."""
+    """Nesting of log entries, except the overseer's."""
 
     def __init__(self, entries: LogEntries, episodes: Episodes) -> None:
         self._log = entries
         self._episodes = episodes
         self._guided: dict[str, LogEntry] = {}
-        """By guidance, until it is acknowledged."""
+        """By guidance id, until it is acknowledged."""
         self._asked: tuple[ev.QuestionAsked, LogEntry] | None = None
         self._decided: dict[str, LogEntry] = {}
-        """By question, what the agent of this session has asked and was answered."""
+        """By question id, the answered requests of this session's agent."""
         self._again: dict[str, int] = {}
-        """By question, the row that tells that the agent asks the same again."""
+        """By question id, the row that reports repeats of the same request."""
         self._restored: dict[int, LogEntry] = {}
-        """By the snapshot that holds what was there before: going back there is the undo."""
+        """By the snapshot of the files before a restore: restoring it undoes the restore."""
         self._window: LogEntry | None = None
-        """The session's window, and its handoff."""
+        """The entry of the session's context window and its handoff."""
         self._interrupted: LogEntry | None = None
         self._escalations: dict[str, LogEntry] = {}
-        """By escalation, the entry that people are told of."""
+        """By escalation id, the entry that it is about."""
 
     def on_iteration(self, e: ev.IterationStarted) -> bool:
         self._log.iteration = e.iteration
@@ -95,7 +95,7 @@ class Affairs(Part):
     def _answered_agent(
         self, e: ev.QuestionAnswered, asked: ev.QuestionAsked, request: AgentRequest
     ) -> bool | None:
-        """Who decided what stands in its row; nested is what was said to the agent."""
+        """Put the decision into the request's row and nest the message sent to the agent."""
         if self._asked is None or asked.question_id != e.question_id:
             return False
         entry, self._asked = self._asked[1], None
@@ -108,7 +108,7 @@ class Affairs(Part):
         return None
 
     def on_refused_again(self, e: ev.AgentRefusedAgain) -> bool | None:
-        """Told once; how often is brought up to date."""
+        """Show repeats of a request in one row and update its count."""
         entry, seq = self._decided.get(e.question_id), self._again.get(e.question_id)
         if entry is None:
             return False
@@ -141,7 +141,7 @@ class Affairs(Part):
         if entry.kind == "question":
             self._log.close(entry)
 
-    # what was asked for -------------------------------------------------------------------------
+    # requests -----------------------------------------------------------------------------------
 
     def on_limits(self, e: ev.LimitsChanged) -> None:
         entry = self._episodes.consequence(e) or (self._interrupted if e.spared else None)
@@ -189,7 +189,7 @@ class Affairs(Part):
         else:
             self._log.nest(self._window, e, e.row())
 
-    # people elsewhere ---------------------------------------------------------------------------
+    # escalations --------------------------------------------------------------------------------
 
     def on_escalated(self, e: ev.EscalationRaised) -> bool:
         made = self._episodes.latest
@@ -206,7 +206,7 @@ class Affairs(Part):
             self._log.nest(entry, e, e.row())
 
     def on_leave(self, e: ev.RunFinished | ev.RunCrashed | ev.RunResumed) -> bool | None:
-        """What was open is not any more."""
+        """Close what was still open when the run ended."""
         self._window = self._interrupted = None
         if self._asked is None:
             return False

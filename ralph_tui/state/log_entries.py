@@ -1,7 +1,7 @@
-"""Entries of the log: one per episode, with what came of it nested below.
+"""Entries of the log: one per episode, with its consequences nested below.
 
-Rule: a row is told once, in one entry. An entry grows at its end; what a row says may be brought up
-to date, its time and its place stay.
+Rule: a row appears once, in one entry. An entry grows at its end. A row's text may be updated, but
+its time and place stay.
 """
 
 from dataclasses import dataclass, field, replace
@@ -13,16 +13,16 @@ from ralph_tui.state.fold import Part
 from ralph_tui.text.terms import LEVELS, RowLevel
 
 Kind = Literal[
-    "episode",  # an alarm or a question of the overseer about progress, until it is over
+    "episode",  # an alarm or a question of the overseer about progress, until it ends
     "guidance",
     "pause",
     "wait",
     "question",
     "restore",
-    "context",  # a window that fills, and the handoff that follows
+    "context",  # a window that fills up, and the handoff that follows
     "denied",
-    "end",  # an end of the run, wished for or not, and its resume
-    "notice",  # all else
+    "end",  # an end of the run, requested or not, and its resume
+    "notice",  # everything else
 ]
 
 
@@ -35,55 +35,54 @@ class LogRow:
     iteration: int
     level: RowLevel
     word: str
-    """LOG, WARN, STUCK...: severity is never told by colour alone. A nested row may have none."""
+    """LOG, WARN, STUCK and so on: colour alone must not show severity. May be empty if nested."""
     text: str
     detail: str = ""
 
     @property
     def glyph(self) -> str:
-        """Severity as a mark."""
         return LEVELS[self.level].glyph
 
 
 @dataclass(slots=True)
 class LogEntry:
-    """What happened, and what came of it."""
+    """An event and its consequences."""
 
     number: int
-    """Its place in the log, from 0."""
+    """Position in the log, from 0."""
     kind: Kind
     head: LogRow
     follow: list[LogRow] = field(default_factory=list)
-    """What was done, who decided, what it changed, how it ended; oldest first."""
+    """Actions, decisions, effects and the end, oldest first."""
     times: int = 1
-    """How often it came in the very same words."""
+    """How often the same text was reported."""
     last: int = 0
-    """The iteration in which it came last."""
+    """The iteration of the latest report."""
     open: bool = False
-    """It is not over yet; what has no end is never open."""
+    """True until the episode ends; entries without an end are never open."""
 
     @property
     def rows(self) -> list[LogRow]:
-        """The head, and what follows it."""
+        """The head and the rows that follow it."""
         return [self.head, *self.follow]
 
 
 class LogEntries(Part):
-    """The list, and the only way to change it."""
+    """The list of entries and the only way to change it."""
 
     def __init__(self) -> None:
         self.all: list[LogEntry] = []
         self.iteration = 0
         self.recomputed = False
-        """Another tool has recorded the run: what our layers make of it, they make of it now."""
+        """True for a run recorded by another tool: our layers compute their findings now."""
         self.asking: LogEntry | None = None
-        """Where the question that was asked last is told."""
+        """The entry of the latest question."""
         self._clock = 0
         self._touched: dict[int, int] = {}
-        """By number of an entry when it was changed last, in that order."""
+        """When each entry was last changed, by number, in order of change."""
 
     def changed_since(self, clock: int) -> tuple[int, int]:
-        """The clock now, and the first entry that was changed or added since `clock`."""
+        """Return the current clock and the first entry that was changed or added since `clock`."""
         first = len(self.all)
         for number in reversed(self._touched):
             if self._touched[number] <= clock:
@@ -94,7 +93,7 @@ class LogEntries(Part):
     def add(
         self, event: Event, row: Row, kind: Kind = "notice", *, going: bool = False
     ) -> LogEntry:
-        """A new entry at the end."""
+        """Add an entry at the end and return it."""
         head = self._row(event, row)
         entry = LogEntry(len(self.all), kind, head, last=head.iteration, open=going)
         self.all.append(entry)
@@ -102,19 +101,19 @@ class LogEntries(Part):
         return entry
 
     def nest(self, entry: LogEntry, event: Event, row: Row) -> LogRow:
-        """A row below an entry."""
+        """Add a row below an entry and return it."""
         entry.follow.append(self._row(event, row))
         self._touch(entry)
         return entry.follow[-1]
 
     def again(self, entry: LogEntry) -> None:
-        """It came once more, in the same words."""
+        """Count a repeat of the same text."""
         entry.times += 1
         entry.last = self.iteration
         self._touch(entry)
 
     def amend(self, entry: LogEntry, seq: int, **changes: Any) -> None:
-        """Bring the row of event `seq` up to date."""
+        """Update the row of event `seq`."""
         if entry.head.seq == seq:
             entry.head = replace(entry.head, **changes)
         for index in range(len(entry.follow) - 1, -1, -1):
@@ -124,7 +123,7 @@ class LogEntries(Part):
         self._touch(entry)
 
     def close(self, entry: LogEntry) -> None:
-        """It is over."""
+        """Mark the entry as ended."""
         entry.open = False
         self._touch(entry)
 

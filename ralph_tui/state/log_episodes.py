@@ -1,8 +1,8 @@
-"""Episodes in the log: an alarm, what the overseer did about it, who decided, what it changed.
+"""Episodes in the log: an alarm, the overseer's actions, the decisions and their effects.
 
-Rule: whatever is about progress belongs to the episode that is open. One is open from the first
-alarm or question until a new best ends it; where nobody was asked, until its condition ends. Other
-subjects, a budget say, have an entry each.
+Rule: everything about progress belongs to the open episode. An episode opens with the first alarm
+or question and ends with a new best. If the user was not asked, it ends with its condition. Other
+subjects, such as a budget, have an entry each.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from ralph_tui.text.terms import subject_words
 PROGRESS: Final = "progress"
 _OF_PROGRESS = "stuck oscillating regressing objective_deviation circuit no_progress strategy pace"
 GROUPS = dict.fromkeys(_OF_PROGRESS.split(), PROGRESS)
-"""Subjects that are told together."""
+"""Maps subjects to the group that they are shown with."""
 WAITING = "waiting for your answer"
 NOTED = "told, nothing is changed"
 GIVEN_UP = "the agent is stopped"
@@ -29,69 +29,69 @@ OWED: Final[dict[str, type[ev.Event]]] = {
     "roll_back": ev.WorktreeRestored,
     "abort": ev.AbortRequested,
 }
-"""What follows from an answer."""
+"""The event that follows from each answer."""
 LOUD = ("REDIRECT", "PAUSE", "ABORT")
-"""Levels whose name is the word of their row; else it is their subject."""
+"""Levels shown as the word of their row; other rows show their subject."""
 OVERSEERS = ("redirect", "pause")
 """Topics of the questions that belong to an intervention."""
 
 
 @dataclass
 class _Asked:
-    """A question of the overseer, and the row that tells of its answer."""
+    """A question of the overseer and the row that shows its answer."""
 
     question: ev.QuestionAsked
     entry: LogEntry
     seq: int
     said: str
-    """What the row says before the answer."""
+    """The row's text before the answer."""
 
 
 class Episodes(Part):
-    """What is nested where, as far as alarms and interventions go."""
+    """Nesting of log entries about alarms and interventions."""
 
     def __init__(self, entries: LogEntries) -> None:
         self._log = entries
         self._groups: dict[str, LogEntry] = {}
-        """By group, the entry that what comes next about it belongs to."""
+        """By group, the entry for its next event."""
         self._said: dict[str, set[str]] = {}
         """By group, the sentences of its entry."""
         self._alarms: set[str] = set()
-        """Those about progress that are up."""
+        """Active alarms about progress."""
         self._met: int | None = None
-        """The iteration in which the overseer met the open episode; None: it has not."""
+        """The iteration in which the overseer responded to the open episode; None if it has not."""
         self._made: dict[tuple[int, str], LogEntry] = {}
         """Entries of interventions, by iteration and level."""
         self.latest: tuple[LogEntry, int, str] | None = None
-        """The intervention made last: its entry, its row, what that says."""
+        """The latest intervention: its entry, its row's event number and the row's text."""
         self._asked: dict[str, _Asked] = {}
         self._owed: tuple[str, LogEntry] | None = None
-        """The answer whose consequence is still to come, and where that belongs."""
+        """An answer whose consequence has not happened yet, and the answer's entry."""
         self._best = self._completion = 0.0
         self._rose = False
-        """Whether the last reading is a new best."""
+        """True if the last measurement was a new best."""
 
-    # what others ask ----------------------------------------------------------------------------
+    # requests -----------------------------------------------------------------------------------
 
     def consequence(self, event: ev.Event) -> LogEntry | None:
-        """The entry whose answer has brought this about; None where nobody was asked."""
+        """Return the entry whose answer caused this event; None if no answer did."""
         if self._owed is None or not isinstance(event, OWED[self._owed[0]]):
             return None
         entry, self._owed = self._owed[1], None
         return entry
 
     def adopt(self, group: str, entry: LogEntry) -> None:
-        """What comes next about `group` belongs to this entry."""
+        """Let the next events of `group` join this entry."""
         self._groups[group], self._said[group] = entry, set()
 
     @property
     def current(self) -> LogEntry | None:
-        """The episode that is open."""
+        """The open episode, if any."""
         entry = self._groups.get(PROGRESS)
         return entry if entry is not None and entry.open else None
 
     def beyond(self, sentence: str) -> str:
-        """What a sentence adds to those that the open episode has said."""
+        """Remove from a sentence what the open episode already says."""
         for said in self._said.get(PROGRESS, ()):
             sentence = sentence.replace(said, "")
         return " ".join(sentence.split())
@@ -142,7 +142,10 @@ class Episodes(Part):
         *,
         opens: bool,
     ) -> tuple[LogEntry, bool]:
-        """Nest a row in the entry of its group, or begin one; tells whether it was nested."""
+        """Nest a row in its group's entry, or begin one.
+
+        Returns the entry and whether the row was nested.
+        """
         entry = self._groups.get(group)
         nests = entry is not None and (entry.open or group != PROGRESS)
         if entry is not None and nests:
@@ -162,7 +165,8 @@ class Episodes(Part):
     def on_intervention(self, e: ev.InterventionMade) -> None:
         group = GROUPS.get(e.about, e.about)
         if e.level == "REDIRECT":
-            if self._met not in (None, e.iteration):  # another one opens only when that is over
+            # a new episode opens only after the old one ends
+            if self._met not in (None, e.iteration):
                 self._end(e)
             self._met = e.iteration
         elif e.about == "circuit" and e.level == "PAUSE" and self._met is None:
@@ -188,7 +192,7 @@ class Episodes(Part):
             self._log.amend(entry, e.seq, text=f"{WAITING} · {text}" if text else WAITING)
 
     def _decided(self, asked: _Asked, event: ev.Event, decision: str) -> None:
-        """Who decided stands first in its row: it is what must not be cut off."""
+        """Put the decision first in its row, where it cannot be cut off."""
         if asked.seq == asked.entry.head.seq:
             self._log.nest(asked.entry, event, ev.Row("owner", "", decision))
         else:
@@ -207,7 +211,7 @@ class Episodes(Part):
         if entry is None:
             return False
         row, within = e.row(), [made for made, one in self._made.items() if one is entry]
-        if within[-1] != (e.of, e.level):  # it would stand below a later one
+        if within[-1] != (e.of, e.level):  # it would appear below a later intervention
             row = row._replace(text=e.words)
         self._log.nest(entry, e, row)
         return None
@@ -241,7 +245,7 @@ class Episodes(Part):
         return asked is not None
 
     def on_over(self, e: ev.RunFinished | ev.RunCrashed | ev.RunResumed) -> bool:
-        """What was open when the run ended needs no answer any more."""
+        """Mark the questions that were still open when the run ended."""
         for asked in self._asked.values():
             self._decided(asked, e, LEFT)
         left, self._asked = bool(self._asked), {}
@@ -249,7 +253,7 @@ class Episodes(Part):
 
 
 def _beyond(reason: str, said: set[str]) -> str:
-    """What a sentence adds to those that were said: ``and the pace is enough``."""
+    """Return what a sentence adds to the known ones, such as ``and the pace is enough``."""
     for sentence in said:
         if reason.startswith(sentence.rstrip(".")):
             return reason.removeprefix(sentence.rstrip(".")).lstrip(",. ") or reason

@@ -9,14 +9,14 @@ from ralph_tui.text.sanitize import one_line
 
 
 class News(Part):
-    """What the log has already shown, and the text of each learning by its id."""
+    """News already shown in the log, and the text of each learning."""
 
     def __init__(self) -> None:
         self._standing = ("persist", "")
         self._found: dict[str, tuple[int, set[str]]] = {}
-        """Before and after: the last iteration with issues, and their names."""
+        """Before and after a session: the last iteration with issues, and their names."""
         self._sayings: dict[str, str] = {}
-        """By the id of a learning."""
+        """By learning id."""
 
     def planned(self, e: ev.StrategyPlanned) -> ev.Row | None:
         """Return a row if the approach, or the focus of a pivot, has changed."""

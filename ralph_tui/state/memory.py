@@ -1,4 +1,4 @@
-"""Layer 3 as a run has seen it: what was looked up, what it learned, what came of it."""
+"""Layer 3 in this run: learnings retrieved, sent, learned and credited, the plan, reflections."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,7 +10,7 @@ from ralph_tui.text import terms
 
 Origin = Literal["retrieved", "learned"]
 Gone = Literal["", "deleted", "joined"]
-"""How a learning has ceased to be one of its own: by its owner, or by joining a known one."""
+"""How a learning vanished: deleted by the user, or joined with a known one."""
 
 
 @dataclass(slots=True)
@@ -18,33 +18,34 @@ class SeenLearning:
     """One learning in this run."""
 
     learning: Learning
-    """As it stands now."""
+    """The learning in its current form."""
     origin: Origin
-    """Whether it was looked up, or this run has learned it."""
+    """From memory, or from this run itself."""
     looked_up: Retrieved | None = None
-    """As it was looked up for this iteration, whatever has been done to it since; None: it was not.
+    """The learning as retrieved for this iteration; None if it was not retrieved.
 
-    A prompt is written at once from what was looked up, so this is what the prompt says, too.
+    Later changes are not included. The prompt is written right after the retrieval, so it has this
+    text.
     """
     at: int = 0
-    """The iteration of that look-up."""
+    """The iteration of that retrieval."""
     why: str = ""
-    """Why it was chosen for the last iteration that looked it up."""
+    """The reason it was chosen at its last retrieval."""
     sent: dict[int, str] = field(default_factory=dict)
-    """What it said in the prompts that carried it, by iteration."""
+    """Its text in each prompt that carried it, by iteration."""
     credits: dict[int, ev.LearningCredited] = field(default_factory=dict)
-    """What came of it, by iteration."""
+    """Its effects, by iteration."""
     promoted: ev.LearningPromoted | None = None
     gone: Gone = ""
 
     @property
     def current(self) -> bool:
-        """Whether it was looked up for this iteration."""
+        """True if it was retrieved for this iteration."""
         return self.looked_up is not None
 
     @property
     def in_prompt(self) -> bool:
-        """Whether this iteration's prompt carries it."""
+        """True if this iteration's prompt carries it."""
         looked_up = self.looked_up
         return looked_up is not None and looked_up.in_prompt and self.at in self.sent
 
@@ -55,17 +56,17 @@ class SeenLearning:
 
     @property
     def told(self) -> Learning:
-        """As this iteration was told of it; otherwise as it stands now."""
+        """The learning as retrieved for this iteration; otherwise in its current form."""
         return self.looked_up or self.learning
 
     @property
     def listed(self) -> bool:
-        """Whether it is of this run still: what is gone stays until the next look-up."""
+        """True if the run still lists it: a vanished learning stays until the next retrieval."""
         return self.current or not self.gone
 
     @property
     def since(self) -> list[terms.Term]:
-        """What became of it after it was looked up; this iteration's prompt knows nothing of it."""
+        """Changes after its retrieval, which this iteration's prompt does not reflect."""
         was, now = self.looked_up, self.learning
         if was is None:
             return []
@@ -81,54 +82,54 @@ class SeenLearning:
 
 
 class MemoryFold(Fold):
-    """All learnings this run has seen, its plan and its reflections."""
+    """All learnings that this run has seen, its plan and its reflections."""
 
     def __init__(self) -> None:
         self.task_type = ""
         self.looked_up_at: int | None = None
-        """The iteration of the last look-up; None before the first."""
+        """The iteration of the last retrieval; None before the first."""
         self.seen: dict[str, SeenLearning] = {}
-        """By id, in the order in which they appeared."""
+        """By id; the latest retrieved or learned come last."""
         self._unsent = False
-        """Whether no prompt was made since the last look-up."""
+        """True if no prompt was prepared since the last retrieval."""
         self.again = ""
-        """Id of the learning that had been dropped and that this run tries once more."""
+        """Id of a dropped learning that this run tries again."""
         self.plan: ev.PlanMade | None = None
         self.reflections: list[ev.ReflectionWritten] = []
         self._ended = False
         self.promoted: set[str] = set()
         """Staged ids whose promotion is recorded."""
         self.staged: set[str] = set()
-        """Ids of what this run has learned."""
+        """Ids of the learnings of this run."""
 
     @property
     def current(self) -> list[SeenLearning]:
-        """What was looked up for this iteration, best first."""
+        """Learnings retrieved for this iteration, best first."""
         return [one for one in self.seen.values() if one.current]
 
     @property
     def in_prompt(self) -> list[SeenLearning]:
-        """Of those the ones that its prompt carries."""
+        """Retrieved learnings that this iteration's prompt carries."""
         return [one for one in self.current if one.in_prompt]
 
     @property
     def learned(self) -> list[SeenLearning]:
-        """What this run has learned itself, oldest first."""
+        """Learnings of this run, oldest first."""
         return [one for one in self.seen.values() if one.origin == "learned" and not one.gone]
 
     def carried(self, iteration: int) -> list[SeenLearning]:
-        """What the prompt of that iteration carried."""
+        """Return the learnings that the prompt of `iteration` carried."""
         return [one for one in self.seen.values() if iteration in one.sent]
 
     def for_prompt(self, iteration: int) -> list[Retrieved]:
-        """What was looked up to go into the prompt of that iteration; never that of another."""
+        """Return the learnings retrieved for the prompt of `iteration`; none for any other."""
         if self.looked_up_at != iteration:
             return []
         found = [one.looked_up for one in self.seen.values()]
         return [one for one in found if one is not None and one.in_prompt]
 
     def wrote(self, reflection: ev.ReflectionWritten) -> bool:
-        """Whether this one is recorded already, in the words of the template or of a model."""
+        """True if an equal reflection is recorded, worded by the template or by a model."""
         worded = {"analysis", "learning", "action_items", "model"}
 
         def same(one: ev.ReflectionWritten) -> bool:
@@ -145,7 +146,7 @@ class MemoryFold(Fold):
         return False
 
     def on_resumed(self, _event: ev.RunResumed) -> None:
-        """It teaches by the end it comes to; what a person has said of an earlier one stays."""
+        """Drop the reflections on an earlier end, except manual ones: the next end has its own."""
         if self._ended:
             self.reflections = [one for one in self.reflections if one.triggered_by == "manual"]
         self._ended = False
@@ -159,7 +160,7 @@ class MemoryFold(Fold):
             self._look_up(found, event.iteration)
 
     def _look_up(self, found: Retrieved, iteration: int) -> None:
-        # The order of `seen` is that of the last look-up, best first, behind what came before it.
+        # `seen` lists the last retrieval at its end, best first, after everything older.
         one = self.seen.pop(found.learning_id, None) or SeenLearning(found, "retrieved")
         one.learning = one.looked_up = found
         one.at, one.why, one.gone = iteration, found.why, ""
@@ -170,7 +171,7 @@ class MemoryFold(Fold):
         self.seen[found.learning_id] = one
 
     def on_prompted(self, event: ev.PromptPrepared) -> bool:
-        """What was looked up counts as sent only where a prompt of the iteration carries it."""
+        """Count a retrieved learning as sent only if a prompt of its iteration carries it."""
         if event.learnings is None or self.looked_up_at != event.iteration:
             return False
         for one in self.current:
@@ -193,7 +194,7 @@ class MemoryFold(Fold):
         one = self.seen.get(staged) or SeenLearning(event.learning, "learned")
         known = self.seen.get(name)
         if staged != name and known is not None:
-            if one.current or one.sent:  # it was it that prompts carried
+            if one.current or one.sent:  # prompts carried the known one
                 one.gone = "joined"
             else:
                 self.seen.pop(staged, None)

@@ -1,33 +1,33 @@
-"""What stands between a run and its going on: a limit, a question; and what its agent may do."""
+"""A run's wait or open question, and the permissions of its agent."""
 
 from ralph_tui import events as ev
 from ralph_tui.state.fold import Fold
 
 
 class NeedsFold(Fold):
-    """What the header's last corner, the question dialog and the loop's waiting look at."""
+    """State of the header's last corner, the question dialog and the loop's waits."""
 
     def __init__(self) -> None:
         self.wait: ev.WaitStarted | None = None
-        """The wait that goes on."""
+        """The current wait; None if the run is not waiting."""
         self.served = False
-        """Whether the agent's service has answered in this run."""
+        """True if the agent's service has answered in this run."""
         self.question: ev.QuestionAsked | None = None
-        """The question that is open; one at a time."""
+        """The open question; there is only one at a time."""
         self.withdrawn: ev.QuestionWithdrawn | None = None
-        """The question that was closed last, when it needed no answer any more."""
+        """The last question, if it was closed because it became obsolete."""
         self.left_open: ev.QuestionAsked | None = None
         """The question that was open when the run ended."""
         self.answer: ev.QuestionAnswered | None = None
-        """The answer that was given last."""
+        """The latest answer."""
         self.mode = "edits"
         self.allow: tuple[str, ...] = ()
         self.denied: dict[str, int] = {}
-        """How often what each ``permissions.allow`` line would permit was denied."""
+        """By line for ``permissions.allow``, how many denied calls it would have permitted."""
         self.denials = 0
         """Tool calls denied by the permissions or refused by an answer."""
         self._refused: set[str] = set()
-        """Questions answered with a refusal."""
+        """Ids of questions answered with a refusal."""
 
     def on_run_started(self, event: ev.RunStarted) -> None:
         self.mode = event.permissions

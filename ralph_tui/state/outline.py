@@ -1,6 +1,6 @@
-"""Of a whole run: when each event was, where its iterations begin, and what somebody looks for.
+"""Outline of a whole run: the time of each event, its iterations, and its alarms and interventions.
 
-Rule: an event is read only where its kind says that it matters here; a run of 100,000 has few such.
+Rule: only events of the few relevant kinds are parsed, because a run may have 100,000 events.
 """
 
 from collections.abc import Callable
@@ -12,17 +12,17 @@ ACTING = ("REDIRECT", "PAUSE", "ABORT")
 """Levels of an intervention that stop the run."""
 
 TELLING = frozenset({"iteration_started", "alarm_raised", "intervention_made"})
-"""Kinds of events that are read; of the others only the time matters."""
+"""Kinds of events that are parsed; of the others only the time matters."""
 
 
 class Mark(NamedTuple):
     """An alarm, or an intervention that stopped the run."""
 
     position: int
-    """Of the event, from 1: after it the screen shows it."""
+    """Position of its event, from 1; the screen shows the mark once that event is applied."""
     severity: str
     name: str
-    """``stuck`` or ``REDIRECT``."""
+    """As in ``stuck`` or ``REDIRECT``."""
     iteration: int
 
 
@@ -31,19 +31,19 @@ class Outline:
 
     def __init__(self) -> None:
         self.at: list[float] = []
-        """Seconds since the epoch, of each event."""
+        """Seconds since the epoch, one per event."""
         self.marks: list[Mark] = []
         self.iterations: list[tuple[int, int]] = []
         """Position of the event that begins an iteration, and the iteration's number."""
 
     def add(self, kind: str, at: float, event: Callable[[], Event]) -> None:
-        """One event more; `event` makes it."""
+        """Add one event; `event` parses it if its kind matters."""
         self.at.append(at)
         if kind in TELLING:
             self._note(len(self.at), event())
 
     def cut(self, length: int) -> None:
-        """Forget what comes after so many events."""
+        """Forget all events after the first `length`."""
         del self.at[length:]
         self.marks = [mark for mark in self.marks if mark.position <= length]
         self.iterations = [begin for begin in self.iterations if begin[0] <= length]

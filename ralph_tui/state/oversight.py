@@ -1,4 +1,4 @@
-"""What the overseer found and did, and what of it is still in force."""
+"""Findings and interventions of the overseer, and which of them are still in force."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from ralph_tui.events.oversight import Health, Level, Subject
 from ralph_tui.state.fold import Fold
 
 NOBODY_ASKED = "recomputed, nobody was asked"
-"""What was decided about an intervention that was never made: another tool has led the run."""
+"""The decision shown for an intervention recomputed for a run that another tool led."""
 
 
 @dataclass(slots=True)
 class Intervention:
-    """One of them, and what came of it."""
+    """One intervention, its decision and its effect."""
 
     seq: int
     iteration: int
@@ -20,18 +20,18 @@ class Intervention:
     about: Subject
     reason: str
     completion: float
-    """Points when it was made."""
+    """Completion in points when it was made."""
     decision: str = ""
-    """As `QuestionAnswered.decision` says it; empty while it is open, and for what needs none."""
+    """From `QuestionAnswered.decision`; empty while open, and if no decision is needed."""
     answer: str = ""
-    """Its name in the events; empty as `decision` is."""
+    """The answer's name in the events; empty like `decision`."""
     instructions: str = ""
-    """What was approved."""
+    """The approved instructions."""
     effect: ev.EffectObserved | None = None
 
 
 class OversightFold(Fold):
-    """What the overseer log, the header's last corner, the prompt and the loop look at."""
+    """State for the overseer log, the header's last corner, the prompt and the loop."""
 
     def __init__(self) -> None:
         self.status: Health = "healthy"
@@ -39,47 +39,47 @@ class OversightFold(Fold):
         """One per iteration."""
         self.interventions: list[Intervention] = []
         self.escalated: set[tuple[int, str]] = set()
-        """Iteration and subject of what people were told."""
+        """Iteration and subject of each escalation."""
         self.untold: dict[str, ev.EscalationRaised] = {}
-        """By id, what no channel has carried yet."""
+        """By id, the escalations that no channel has delivered yet."""
         self.redirect: ev.RedirectDecided | None = None
-        """The approved one whose instructions stand in every prompt until its episode ends."""
+        """The approved redirect; every prompt carries its instructions until the episode ends."""
         self.episode: Intervention | None = None
-        """The intervention that opened the episode which is open now."""
+        """The intervention that opened the current episode."""
         self.rollback: ev.WorktreeRestored | None = None
-        """The files were rolled back after the last reading."""
+        """The latest rollback, until the next measurement; None otherwise."""
         self.restoring: ev.RestoreBegan | None = None
-        """A restore that was begun and not finished."""
+        """A restore that has begun but not finished."""
         self.rolled_back: ev.WorktreeRestored | None = None
-        """The rollback between the last two readings: the fall counts for nothing."""
+        """The rollback between the last two measurements, whose drop does not count."""
         self.rolled_steps: set[int] = set()
-        """Iterations between whose reading and the one before files were rolled back."""
+        """Iterations with a rollback between their measurement and the one before."""
         self.owed: int | None = None
-        """The snapshot that an answer has chosen to go back to, until the files are those."""
+        """The snapshot that an answer chose to roll back to, until the rollback is done."""
         self.decided = 0
         """The iteration whose REDIRECT was decided last."""
         self.conflicts: tuple[str, ...] = ()
-        """Paths with unresolved git conflicts, as of this iteration."""
+        """Paths with unresolved git conflicts in this iteration."""
         self._tree = ""
-        """Of the newest snapshot."""
+        """Git tree of the newest snapshot."""
         self._measured = ""
-        """What the files were when the last reading was taken."""
+        """Git tree of the files at the last measurement."""
         self._landed: str | None = None
-        """What they were after the last restore; None until that is held."""
+        """Git tree after the last restore; None until a snapshot of it is taken."""
         self._completion = 0.0
         self._asked: dict[str, ev.QuestionAsked] = {}
         self._recomputed = False
 
     @property
     def stale(self) -> bool:
-        """Whether the files are others than were measured: a restore that was undone is none."""
+        """True if the files differ from the measured ones because of a restore."""
         if self.rollback is None:
             return False
         return (self.rollback.tree if self._landed is None else self._landed) != self._measured
 
     @property
     def undecided(self) -> Intervention | None:
-        """The latest intervention, while its question is open or its answer has no effect yet."""
+        """The latest intervention whose question is open or whose answer has had no effect yet."""
         made = self.interventions[-1] if self.interventions else None
         if made is None or made.level not in ("REDIRECT", "PAUSE"):
             return None
@@ -89,7 +89,7 @@ class OversightFold(Fold):
         return made if open_ else None
 
     def due(self, iteration: int) -> list[Intervention]:
-        """The decided ones whose effect is to be told now: two iterations after they were made."""
+        """Return the decided interventions made two iterations ago, whose effect is now due."""
         return [
             made
             for made in self.interventions
@@ -142,7 +142,7 @@ class OversightFold(Fold):
         if asked is None or not self.interventions:
             return False
         if asked.topic == "pause" and self.status == "paused":
-            self.status = "critical"  # the pause is over, and what called for it is not
+            self.status = "critical"  # the pause ended, but its cause remains
         self.interventions[-1].decision = event.decision(asked)
         self.interventions[-1].answer = event.answer
         if event.answer == "roll_back" and asked.rollback is not None:
@@ -165,7 +165,7 @@ class OversightFold(Fold):
         self.status = event.status
         if event.ended is None:
             return
-        # One episode may end where the next one opens: that one's redirect stands.
+        # If an episode ends where the next one opens, the new one's redirect stays.
         if self.redirect is not None and self.redirect.iteration != event.iteration:
             self.redirect = None
         if self.episode is not None and self.episode.iteration != event.iteration:
@@ -185,7 +185,7 @@ class OversightFold(Fold):
 
     def on_worktree_restored(self, event: ev.WorktreeRestored) -> None:
         self.restoring = None
-        # Of a restore that was under way when the answer came, the answer is not done yet.
+        # If that restore was in progress when the answer came, the answer is still owed.
         self.owed = None if event.snapshot == self.owed else self.owed
         self.rollback, self._landed = event, None
 

@@ -1,22 +1,22 @@
-"""What the plan's items took of the window, item by item, as far as a run has finished them."""
+"""How much of the context window each finished plan item used."""
 
 from ralph_tui.events import ContextCompacted, PlanItemBegan, SessionStarted, UsageReported
 from ralph_tui.events.context import ItemSize, SizeBasis
 from ralph_tui.state.fold import Fold
 
 KEPT = 100
-"""Finished items, the last ones."""
+"""Maximum number of finished items kept; the newest stay."""
 
 
 class PlanItemsFold(Fold):
-    """Adds up how the window grew while an item was the first open one, over sessions.
+    """Adds up the growth of the window per plan item, across sessions.
 
-    What a session begins with, and what a compaction takes away, is not the item's.
+    The window's contents at a session's start, and what a compaction frees, do not count.
     """
 
     def __init__(self) -> None:
         self.taken: list[tuple[ItemSize, SizeBasis, float]] = []
-        """Of finished items: the class that was expected, what told it, and points of the window.
+        """Per finished item: its size class, the basis of that estimate, and points of the window.
 
         Items that were ticked together count as one, with their mean.
         """

@@ -1,6 +1,6 @@
-"""Which of a run's agents works, which cannot and why, and what each has done.
+"""The agents of a run: which one works, which ones cannot and why, and the work of each.
 
-Rule: it remembers what was said; how long a refusal lasts is decided in `loop/steps/roster.py`.
+Rule: it only records; `loop/steps/roster.py` decides how long a refusal lasts.
 """
 
 from collections.abc import Sequence
@@ -15,27 +15,27 @@ from ralph_tui.text.format import count, money, token_count
 Limit = Literal["usage_limit", "overload", "outage"]
 Cause = Limit | Literal["auth", "missing", "not_started", "unknown_model"]
 CLOCK = "the clock"
-"""`WaitEnded.by` where nobody asked for it."""
+"""`WaitEnded.by` if no one ended the wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an agent cannot work, and has not since."""
+    """The reason why an agent has not been able to work."""
 
     cause: Cause
     reason: str
     at: datetime
-    """Of the last time."""
+    """Time of the latest refusal."""
     since: datetime
-    """Of the first time in a row."""
+    """Time of the first of the consecutive refusals."""
     tries: int = 1
-    """How often in a row."""
+    """Number of consecutive refusals."""
     resets_at: datetime | None = None
-    """When its limit ends, where its service has told."""
+    """When the limit ends, if the service reported it."""
 
     @property
     def limit(self) -> Limit | None:
-        """What of its service is waited for; None where no time mends it: its owner has to."""
+        """The limit to wait for; None if the user has to solve the problem."""
         match self.cause:
             case "usage_limit" | "overload" | "outage":
                 return self.cause
@@ -44,21 +44,21 @@ class Refusal:
 
 @dataclass(slots=True)
 class Worked:
-    """What an agent has done in this run."""
+    """An agent's work in this run."""
 
     iterations: list[int] = field(default_factory=list)
     sessions: int = 0
     cost_usd: float | None = None
-    """None where it does not tell."""
+    """None if the agent does not report it."""
     tokens: int = 0
     tokens_partial: bool = False
-    """It has not counted all of its calls."""
+    """True if the agent has not counted all of its calls."""
     model: str = ""
-    """The last that it has told."""
+    """The latest model that the agent reported."""
 
     @property
     def words(self) -> str:
-        """``in iterations 2-4 (3 sessions, cost not told)``."""
+        """As in ``in iterations 2-4 (3 sessions, $1.20)``."""
         cost = "cost not told" if self.cost_usd is None else money(self.cost_usd, exact=True)
         tokens = f"{token_count(self.tokens, partial=self.tokens_partial)} tokens"
         spent = [count(self.sessions, "session"), cost, *([tokens] if self.tokens else [])]
@@ -70,24 +70,24 @@ class RosterFold(Fold):
 
     def __init__(self) -> None:
         self.working = ""
-        """The one that works, or will."""
+        """The agent that works now or next."""
         self.refusals: dict[str, Refusal] = {}
-        """By agent: why it cannot work."""
+        """By agent, why it cannot work."""
         self.away: dict[str, ev.AgentChanged] = {}
-        """By agent, how it handed over; until it works again."""
+        """By agent, the change to its fallback; removed when it works again."""
         self.worked: dict[str, Worked] = {}
-        """By the name that its sessions bear, in the order of their first."""
+        """By the agent's name in its sessions, in the order of their first sessions."""
         self._first = self._session = ""
         self._waited: ev.WaitStarted | None = None
 
     @property
     def stands_in_for(self) -> ev.AgentChanged | None:
-        """Why another agent works than the first; None while that one does."""
+        """Why a fallback works instead of the first agent; None while the first one works."""
         return self.away.get(self._first)
 
     @property
     def untold(self) -> list[str]:
-        """Of several agents, those that have not told what their work costs."""
+        """If there are several agents, those that have not reported their costs."""
         several = len(self.worked) > 1
         return [name for name, one in self.worked.items() if several and one.cost_usd is None]
 
@@ -100,7 +100,7 @@ class RosterFold(Fold):
         if event.cause != "back":
             self.away[event.before] = event
         if event.cause == "outage" and event.before not in self.refusals:
-            # No session has told of it: the agent was silent.
+            # No session reported the outage: the agent was silent.
             self.refusals[event.before] = Refusal(
                 event.cause, event.reason, event.at, event.at, resets_at=event.until
             )
@@ -120,7 +120,7 @@ class RosterFold(Fold):
         return False
 
     def on_has_worked(self, event: ev.AgentSpoke | ev.ToolStarted) -> bool:
-        """A model has answered: nothing keeps its agent from working."""
+        """Clear the agent's refusal: its model has answered."""
         return self.refusals.pop(self.working, None) is not None
 
     def on_usage_reported(self, event: ev.UsageReported) -> bool:
@@ -165,7 +165,7 @@ class RosterFold(Fold):
         waited, self._waited = self._waited, None
         name = (waited.agent if waited else "") or self.working
         known = self.refusals.get(name)
-        # Who tries again by hand is not made to wait the longer for it.
+        # A retry requested by the user does not lengthen the next wait.
         by_hand = event.by != CLOCK and waited is not None and waited.cause != "disk_full"
         if known is not None and by_hand:
             tries = max(0, known.tries - 1)
@@ -175,14 +175,14 @@ class RosterFold(Fold):
         return False
 
     def on_looked_after(self, event: ev.RunResumed | ev.Unpaused) -> bool:
-        """Its owner may have mended it: only a limit whose end is known still counts."""
+        """Keep only limits with a known end: the user may have solved the other problems."""
         self._waited = None
         kept = {name: known for name, known in self.refusals.items() if known.resets_at is not None}
         changed, self.refusals = kept != self.refusals, kept
         return changed
 
     def stands_in(self, now: datetime) -> str:
-        """Why another agent works than the first; empty where that one does, or none can."""
+        """Explain why a fallback works instead of the first agent; empty if none does."""
         away = self.stands_in_for
         if away is None or self.working in self.refusals:
             return ""
@@ -190,13 +190,13 @@ class RosterFold(Fold):
 
     @property
     def worked_words(self) -> list[str]:
-        """``codex in iterations 2-4 (3 sessions, cost not told)``: who worked when, of several."""
+        """The work of each of several agents: ``codex in iterations 2-4 (3 sessions, ...)``."""
         several = self.worked if len(self.worked) > 1 else {}
         return [f"{name} {one.words}" for name, one in several.items()]
 
     @property
     def untold_words(self) -> str:
-        """``without that of codex``: whose cost no sum has; empty where all have told theirs."""
+        """Agents whose cost is missing from the sum: ``without that of codex``; empty if none."""
         return f"without that of {' and '.join(self.untold)}" if self.untold else ""
 
 

@@ -1,4 +1,4 @@
-"""The header: is it alive, where is it, how far, what does it cost, how full is the context."""
+"""The header: phase, progress, time, cost and agent of a run."""
 
 from datetime import datetime, timedelta
 from typing import Literal
@@ -11,45 +11,48 @@ from ralph_tui.state.goal import Goal
 from ralph_tui.state.spending import Spending
 
 JUMP_S = 300.0
-"""A longer silence before a process died may be a clock that was set, or a sleeping machine."""
+"""A longer gap before a process died suggests a changed clock or a sleeping machine."""
 
 
 class Elapsed:
-    """The part of the header's fold that counts seconds."""
+    """The part of the header's fold that measures time."""
 
     def __init__(self) -> None:
         super().__init__()
         self.started_at: datetime | None = None
         self.ended_at: datetime | None = None
         self.away_s = 0.0
-        """Seconds since the start in which the run did not work: between an end and a resume, and
-        what its wall clock jumped; negative where that was set back further."""
+        """Seconds since the start that do not count as work.
+
+        They cover the time between an end and a resume, and jumps of the wall clock. They are
+        negative if the clock was set far back.
+        """
         self._seen_at: datetime | None = None
         self._jumps_s = 0.0  # since the working time was last recorded
 
     def worked_s(self, now: datetime) -> float:
-        """Seconds the run has taken so far, without those between an end and a resume."""
+        """Return the seconds the run has worked, without the time between an end and a resume."""
         if self.started_at is None:
             return 0.0
         whole = ((self.ended_at or now) - self.started_at).total_seconds()
         return max(0.0, whole - self.away_s)
 
     def see(self, at: datetime) -> None:
-        """An event was recorded at this time."""
+        """Note the time of an event."""
         gap = 0.0 if self._seen_at is None else (at - self._seen_at).total_seconds()
         self._jumps_s += gap if gap < 0 or gap > JUMP_S else 0.0
         self._seen_at = at
 
     def anchor(self, at: datetime, worked_s: float) -> None:
-        """At this time the run had worked so long, by a clock that nobody sets."""
+        """Set the working time at `at`, as measured by a monotonic clock."""
         if self.started_at is not None:
             self.away_s = (at - self.started_at).total_seconds() - worked_s
             self._jumps_s = 0.0
 
     def come_back(self, at: datetime, away_s: float) -> float:
-        """Resume the run after so many seconds; return those that count as away.
+        """Resume the run after `away_s` seconds and return the seconds that count as away.
 
-        After a recorded end that is all the time since: a restore may come in between.
+        After a recorded end, these are all seconds since that end: a restore may come in between.
         """
         ended, self.ended_at = self.ended_at, None
         away = (at - ended).total_seconds() if ended else away_s + self._jumps_s
@@ -61,10 +64,10 @@ class Elapsed:
 Phase = Literal[
     "starting",  # nothing measured yet
     "thinking",  # the steps between sessions
-    "waiting",  # the agent was started and has not said anything
+    "waiting",  # the agent has started but sent nothing yet
     "agent",  # the agent works
     "verifying",  # the completion command runs
-    "limited",  # waiting for the end of a limit
+    "limited",  # waiting for a limit to end
     "paused",
     "finished",
     "crashed",
@@ -72,7 +75,7 @@ Phase = Literal[
 
 
 class RunFold(Elapsed, Goal, Spending, Fold):
-    """What the header and `status` say."""
+    """State of the header and of `status`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -83,7 +86,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.budget_usd: float | None = None
         self.budget_tokens: int | None = None
         self.spared = 0
-        """The last iteration that was interrupted and is not spent."""
+        """The last iteration that was interrupted and does not count against the limit."""
         self.step = 0
         self.step_name = ""
         self.pause_requested = False
@@ -91,8 +94,8 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.stopping: StopMode | None = None
         self.aborting = False
         self.roll_back_to: int | None = None
-        """The snapshot that an abort leads back to."""
-        # how far
+        """The snapshot that an abort rolls back to."""
+        # progress
         self.baseline: float | None = None
         self.completion: float | None = None
         self.completions: list[float] = []
@@ -101,28 +104,27 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.held = False
         self.passed: int | None = None
         self.total: int | None = None
-        """Tests or items that are expected; in older journals those counted last."""
+        """Number of tests or items expected; in older journals, those counted last."""
         self.best, self.best_iteration = 0.0, 0
-        # alive
+        # signs of life
         self.iteration_started_at: datetime | None = None
         self.session_began_at: datetime | None = None
         self.last_output_at: datetime | None = None
         self.last_change_at: datetime | None = None
         self.last_gate_at: datetime | None = None
         self._files: ev.FilesChanged | None = None
-        """What was told last of changed files."""
-        # the agent
+        """The latest report of changed files."""
         self.model: str | None = None
         self.permission_mode: str | None = None
         self.billing: str | None = None
         self.session_running = False
         self.takes_guidance = False
         self.background: ev.BackgroundAwaited | None = None
-        """What holds the session, though its turn is over."""
+        """Background tasks that keep the session running after its turn ended."""
 
     @property
     def live(self) -> bool:
-        """No end was recorded."""
+        """True if the run has started and no end was recorded."""
         return self.started is not None and self.finished is None and self.crash is None
 
     def on_run_started(self, event: ev.RunStarted) -> None:
@@ -134,7 +136,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.permission_mode = event.permissions
 
     def on_run_resumed(self, event: ev.RunResumed) -> None:
-        """Whatever was going on is not any more; what it has cost stays."""
+        """Reset everything that was in progress; the costs stay."""
         self.finished = self.crash = self.stopping = self.roll_back_to = None
         self.aborting = False
         self._cut_off()
@@ -208,7 +210,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.phase = "thinking" if self.iteration else "starting"
 
     def on_files_changed(self, event: ev.FilesChanged) -> bool:
-        """What a session's end repeats, or that nothing has changed, is no sign of life."""
+        """Ignore a report without new changes: it is no sign of life."""
         known, self._files = self._files, event
         same = known is not None and known.iteration == event.iteration
         before = (known.totals, known.changes) if known and same else ([], [])
@@ -247,7 +249,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
             self._alive(event)
 
     def on_agent_changed(self, event: ev.AgentChanged) -> None:
-        self.model = self.billing = None  # told by its successor anew
+        self.model = self.billing = None  # its successor reports its own
 
     def on_session_described(self, event: ev.SessionDescribed) -> None:
         self.model = event.model or self.model
@@ -282,7 +284,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self._cut_off()
 
     def _cut_off(self) -> None:
-        """Nothing works any more, and nothing is waited for."""
+        """Reset everything that was running or waiting."""
         self.paused = self.pause_requested = False
         self.session_running = self.takes_guidance = False
         self.background = None

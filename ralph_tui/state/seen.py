@@ -1,4 +1,4 @@
-"""How a run stood when somebody looked at it last: what the next look is compared with."""
+"""A run's status when the user last viewed it, for comparison with the next view."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,32 +11,32 @@ from ralph_tui.state import RunState
 
 @dataclass(frozen=True)
 class Seen:
-    """Kept in a file that anybody could have written."""
+    """A status as saved in a file, which anyone could have written."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(allow_inf_nan=False)
 
     run: str
-    """Its id: another run may have the same name by now."""
+    """The run's id: another run may have taken the name."""
     seq: int
-    """The last event that was shown."""
+    """The last event shown."""
     at: datetime
-    """When it was looked at."""
+    """When the user viewed the run."""
     iterations: int = 0
     completion: float | None = None
     """In points."""
     passed: int | None = None
-    """Tests."""
+    """Number of tests passed."""
     cost_usd: float = 0.0
     denied: int = 0
-    """Tool calls."""
+    """Number of denied tool calls."""
     over: bool = False
-    """It had ended."""
+    """True if the run had ended."""
     lost: bool = False
-    """Its process was gone."""
+    """True if the run's process was gone."""
 
 
 def seen_of(state: RunState, now: datetime, *, lost: bool) -> Seen:
-    """How it stands."""
+    """Return the run's current status."""
     run = state.run
     return Seen(
         run=run.started.run_id if run.started is not None else "",

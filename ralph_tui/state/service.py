@@ -1,4 +1,4 @@
-"""Whether the agent's service refuses or is silent while the agent itself tries again."""
+"""Trouble with the agent's service while the agent itself retries."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,21 +11,21 @@ from ralph_tui.text.terms import WAITS
 
 @dataclass(frozen=True)
 class Trouble:
-    """What keeps the agent's service from answering."""
+    """The reason why the agent's service does not answer."""
 
     cause: str
-    """``usage_limit``, ``overload``, ``outage``; ``silent``: nothing was heard of it."""
+    """``usage_limit``, ``overload`` or ``outage``; ``silent`` if the service sends nothing."""
     since: datetime
     text: str
-    """The agent's last words on it."""
+    """The agent's latest message about it."""
 
     @property
     def word(self) -> str:
-        """``overload``, ``no answer``."""
+        """As in ``overload`` or ``no answer``."""
         return "no answer" if self.cause == "silent" else WAITS[self.cause].word
 
     def words(self, now: datetime) -> str:
-        """``overload since 15:34, the agent tries again by itself``."""
+        """Return ``overload since 15:34, ...``, with a note that the agent retries on its own."""
         since = day_and_clock(self.since, now)
         if self.cause == "silent":
             return f"{self.word} of the agent's service since {since}"
@@ -33,7 +33,7 @@ class Trouble:
 
 
 class ServiceFold(Fold):
-    """Begins with a refused call, ends when the agent works again."""
+    """The current trouble: it begins with a refused call and ends when the agent works again."""
 
     def __init__(self) -> None:
         self.trouble: Trouble | None = None

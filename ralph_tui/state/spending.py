@@ -1,6 +1,6 @@
-"""What a run costs: sums over its sessions, the running one included, and over model help.
+"""The cost of a run: sums over its sessions, including the running one, and over model help.
 
-Rule: what somebody who worked has not told makes the sum a lower bound, and a sum of nothing
+Rule: an unreported cost turns the sum into a lower bound; without any reported cost the sum is
 unknown.
 """
 
@@ -9,11 +9,11 @@ from ralph_tui import events as ev
 _NEVER_BEGAN = frozenset(
     {"limited", "auth", "missing", "not_started", "unknown_model", "unresumable"}
 )
-"""Outcomes of sessions that cost nothing where they did nothing."""
+"""Outcomes of sessions that cost nothing if they did nothing."""
 
 
 def lacks_cost(event: ev.SessionFinished) -> bool:
-    """Whether the session has cost something, and does not say how much."""
+    """True if the session cost something but did not report how much."""
     never_began = event.outcome in _NEVER_BEGAN and not (event.tokens or event.tool_calls)
     return event.cost_usd is None and not never_began
 
@@ -25,11 +25,11 @@ class Spending:
         self.iteration_tool_calls = 0
         self.iteration_tool_errors = 0
         self.tokens_partial = False
-        """Some agent has not counted all of its calls: `tokens` is a lower bound."""
+        """True if an agent has not counted all of its calls: `tokens` is a lower bound."""
         self._told = False
-        """Whether anybody has told what it costs."""
+        """True if any cost was reported."""
         self._lacking = self._iteration_lacking = False
-        """What some of it has cost is not told: in the run, in this iteration."""
+        """True if part of the cost is unreported: in the run, in this iteration."""
         self._estimated_before = self._session_estimated = False
         self._cost_before = 0.0
         self._tokens_before = 0
@@ -42,29 +42,29 @@ class Spending:
 
     @property
     def cost_known(self) -> bool:
-        """Whether what was told of the cost says anything of all that was done."""
+        """True if the reported costs say anything about the whole."""
         lacking = self._lacking or (self._session_runs and not self._session_told)
         return self._told and (self.cost_usd > 0 or not lacking)
 
     @property
     def cost_estimated(self) -> bool:
-        """Whether the sum is an estimate, or a lower bound."""
+        """True if the sum is an estimate or a lower bound."""
         estimated = self._lacking or self._estimated_before or self._session_estimated
         return estimated and self.cost_known
 
     @property
     def cost_usd(self) -> float:
-        """Dollars so far, the running session included."""
+        """Dollars so far, including the running session."""
         return self._cost_before + self._session_cost
 
     @property
     def tokens(self) -> int:
-        """Tokens so far, the running session included."""
+        """Tokens so far, including the running session."""
         return self._tokens_before + self._session_tokens
 
     @property
     def iteration_cost_known(self) -> bool:
-        """As `cost_known`, of this iteration."""
+        """Like `cost_known`, for this iteration."""
         return self.cost_known and (self.iteration_cost_usd > 0 or not self._iteration_lacking)
 
     @property
@@ -78,31 +78,31 @@ class Spending:
         return self.tokens - self._tokens_at_start
 
     def begin_iteration(self) -> None:
-        """From here on the next iteration's share is counted."""
+        """Start counting the next iteration's share."""
         self._cost_at_start, self._tokens_at_start = self.cost_usd, self.tokens
         self._iteration_lacking = False
         self.iteration_tool_calls = self.iteration_tool_errors = 0
 
     def open_session(self) -> None:
-        """A session begins, which has told nothing yet."""
+        """Start a session that has reported nothing yet."""
         self._session_runs, self._session_told = True, False
 
     def on_usage_reported(self, event: ev.UsageReported) -> None:
-        """Take in what the running session has used so far."""
+        """Record the usage of the running session so far."""
         self._session_tokens = max(self._session_tokens, event.tokens)
         self.tokens_partial = self.tokens_partial or event.tokens_partial
         if event.cost_usd is not None:
             self._tell(event.cost_usd, estimated=event.cost_estimated)
 
     def count(self, event: ev.ToolStarted | ev.ToolFinished) -> None:
-        """Take in a tool call of the running session, or how it ended."""
+        """Count a tool call of the running session, or its failure."""
         if isinstance(event, ev.ToolStarted):
             self._session_calls += 1
         elif not event.ok and not event.prevented:
             self._session_errors += 1
 
     def settle(self, event: ev.SessionFinished) -> None:
-        """The session's own last word counts."""
+        """Close the session with its own final figures."""
         if event.cost_usd is not None:
             self._tell(event.cost_usd, estimated=False)
         elif lacks_cost(event) and not self._session_cost:
@@ -113,12 +113,11 @@ class Spending:
         self.close_session()
 
     def bound(self, event: ev.IterationFinished) -> None:
-        """An iteration of another tool's run is over: without all costs the sum is a lower bound,
-        whichever of them is missing."""
+        """Close an iteration of an imported run: a missing cost makes the sum a lower bound."""
         self._lacking = self._lacking or not event.cost_usd
 
     def on_model_answered(self, event: ev.ModelAnswered) -> None:
-        """Take in what a question outside of sessions has cost."""
+        """Add the cost of a question to a model outside the agent's sessions."""
         if event.cost_usd is not None:
             self._told = True
             self._cost_before += event.cost_usd
@@ -127,7 +126,7 @@ class Spending:
         self._tokens_before += event.tokens
 
     def close_session(self) -> None:
-        """What the session has cost as far as was told stays."""
+        """Add the session's reported cost to the sums."""
         if self._session_runs and not self._session_told:
             self._lack()
         self.iteration_tool_calls += self._session_calls

@@ -11,14 +11,14 @@ from ralph_tui.text.format import step
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
 MOST_TOOLS = 12
-"""Kinds of action that an iteration is remembered by."""
+"""Maximum number of kinds of action remembered per iteration."""
 LONGEST_ROUND = 4
-"""Kinds in a round that is walked again and again: read, edit, bash, read, edit, bash."""
+"""Longest repeated sequence of kinds that is collapsed; read, edit, bash has three."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointPoint:
-    """A captured moment on the line."""
+    """A checkpoint on the timeline."""
 
     seq: int
     at: datetime
@@ -32,11 +32,11 @@ class CheckpointPoint:
     session_id: str = ""
     """Empty between sessions."""
     duration_s: float = 0.0
-    """Since the session's start."""
+    """Seconds since the session's start."""
     memory_bytes: int = 0
-    """The agent's peak since the checkpoint before; 0: not known."""
+    """The agent's peak since the previous checkpoint; 0 if unknown."""
     by: str = ""
-    """Who asked for it; empty where nobody did, or nobody knows."""
+    """The requester; empty if no one requested it or the requester is unknown."""
 
     @property
     def name(self) -> str:
@@ -46,17 +46,17 @@ class CheckpointPoint:
 
 @dataclass(slots=True)
 class SessionSpan:
-    """How long a session worked."""
+    """The working time of a session."""
 
     session_id: str
     began_at: datetime
     duration_s: float | None = None
-    """None while it works."""
+    """None while it runs."""
 
 
 @dataclass(slots=True)
 class IterationSpan:
-    """One iteration as the timeline tells it; number 0 is the baseline."""
+    """One iteration on the timeline; number 0 is the baseline."""
 
     number: int
     started_at: datetime
@@ -65,40 +65,38 @@ class IterationSpan:
     checkpoints: list[CheckpointPoint] = field(default_factory=list)
     alarms: list[ev.AlarmRaised] = field(default_factory=list)
     interventions: list[ev.InterventionMade] = field(default_factory=list)
-    """Those that asked a question, or ended the run."""
+    """Interventions that asked a question or ended the run."""
     rollbacks: list[ev.WorktreeRestored] = field(default_factory=list)
     boundary: ev.SnapshotTaken | None = None
-    """What the iteration left behind."""
+    """Snapshot of the files at the iteration's end."""
     completion: float | None = None
     kept: bool = False
-    """Nothing was measured after it: its completion is that of before."""
+    """True if it was not measured: `completion` is the value from before."""
     previous: float | None = None
-    """Completion before it."""
+    """Completion before the iteration."""
     prompts: list[ev.PromptPrepared] = field(default_factory=list)
-    """One for each of its sessions."""
+    """One per session."""
     gate: ev.GateFinished | None = None
     files: ev.FilesChanged | None = None
     finished: ev.IterationFinished | None = None
     reports: list[ev.AgentReported] = field(default_factory=list)
-    """Of its sessions."""
     ends: list[ev.SessionFinished] = field(default_factory=list)
-    """How they ended."""
     sessions: list[SessionSpan] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)
-    """Who worked, each once, in the order of their sessions."""
+    """Its agents, each once, in the order of their sessions."""
     tools: list[ActionKind] = field(default_factory=list)
-    """What the agent did, in its order and without repeats; the first `MOST_TOOLS` kinds."""
+    """The agent's actions in order, without repeated sequences; the first `MOST_TOOLS` kinds."""
 
     tokens_partial: bool = False
-    """Some agent did not count all of its calls: the tokens are a lower bound."""
+    """True if an agent did not count all of its calls: the tokens are a lower bound."""
 
     @property
     def cost_estimated(self) -> bool:
-        """Whether what it has cost is a lower bound: not all of its sessions have told."""
+        """True if the cost is a lower bound because a session has not reported its own."""
         return any(map(lacks_cost, self.ends))
 
     def use(self, kind: ActionKind) -> None:
-        """One more action; a round that is walked again is told once."""
+        """Add an action; a repeated sequence is kept once."""
         self.tools.append(kind)
         for size in range(1, LONGEST_ROUND + 1):
             if self.tools[-size:] == self.tools[-2 * size : -size]:
@@ -108,7 +106,7 @@ class IterationSpan:
 
 
 class TimelineFold(Fold):
-    """What the timeline shows."""
+    """State of the timeline."""
 
     def __init__(self) -> None:
         self.spans: list[IterationSpan] = []
@@ -117,11 +115,11 @@ class TimelineFold(Fold):
 
     @property
     def current(self) -> IterationSpan | None:
-        """The span that is open, or the last one."""
+        """The open span, or the last one; None before the first."""
         return self.spans[-1] if self.spans else None
 
     def iteration_of(self, snapshot: int) -> int | None:
-        """The iteration whose work a snapshot holds, 0 for the start; None when it is unknown."""
+        """Return the iteration whose work a snapshot holds, 0 for the start; None if unknown."""
         for span in self.spans:
             if span.boundary is not None and span.boundary.number == snapshot:
                 return span.number
@@ -129,18 +127,19 @@ class TimelineFold(Fold):
         return taken.iteration if taken else None
 
     def measured(self, back: ev.WorktreeRestored) -> IterationSpan | None:
-        """The iteration whose measured work was brought back; None for a state in between."""
+        """Return the iteration whose measured work a restore brought back; None if not measured."""
         measured = [s for s in self.spans if s.boundary and s.completion is not None]
         for span in measured:
             if span.boundary is not None and span.boundary.number == back.snapshot:
                 return span
-        # An undo brings back a snapshot of its own, of the same files.
+        # An undo restores a different snapshot of the same files.
         same = (s for s in reversed(measured) if s.boundary and s.boundary.tree == back.tree)
         return next(same, None)
 
     def began_with(self, span: IterationSpan) -> float | None:
-        """Completion of the files that an iteration found, in points; None where they were not
-        measured. After a restore that is not the reading before it.
+        """Return the completion, in points, of the files an iteration began with, if measured.
+
+        After a restore, this differs from the previous measurement.
         """
         before = next((s for s in reversed(self.spans) if s.start_seq < span.start_seq), None)
         if before is None or not before.rollbacks:
@@ -149,21 +148,22 @@ class TimelineFold(Fold):
         return None if found is None else found.completion
 
     def gain(self, span: IterationSpan) -> float | None:
-        """Points that an iteration brought to the files it found, as readings are written; None
-        where one of the two is not known.
-        """
+        """Return the points that an iteration gained over the files it began with, if known."""
         before = self.began_with(span)
         if before is None or span.completion is None or span.kept:
             return None
         return step(before, span.completion)
 
     def agent_before(self, span: IterationSpan) -> str:
-        """Who worked last before an iteration; of the first one who began it. Empty: nobody did."""
+        """Return the agent that worked last before an iteration.
+
+        For the first iteration, it is the agent that began it; empty if no agent worked.
+        """
         earlier = [s.agents[-1] for s in self.spans if s.agents and s.start_seq < span.start_seq]
         return earlier[-1] if earlier else "".join(span.agents[:1])
 
     def gained_since(self, iteration: int) -> float:
-        """Points that all iterations after this one brought together."""
+        """Return the points that all iterations after `iteration` gained together."""
         return sum(self.gain(span) or 0.0 for span in self.spans if span.number > iteration)
 
     def on_run_started(self, event: ev.RunStarted) -> None:
@@ -178,7 +178,7 @@ class TimelineFold(Fold):
 
     def on_prompt_prepared(self, event: ev.PromptPrepared) -> None:
         if self.spans:
-            # One that no session got is replaced: it is the same file.
+            # A prompt that no session received is replaced; it has the same path.
             kept = [prompt for prompt in self.spans[-1].prompts if prompt.path != event.path]
             self.spans[-1].prompts = [*kept, event]
 
@@ -210,7 +210,7 @@ class TimelineFold(Fold):
             return False
         known = self.spans[-1].files
         if event.live and known is not None and not known.live:
-            return False  # the watcher's last word comes late: what the session did is settled
+            return False  # the watcher reports late: the session's changes are already settled
         self.spans[-1].files = event
         return True
 
@@ -256,7 +256,7 @@ class TimelineFold(Fold):
         return False
 
     def on_resumed(self, event: ev.RunResumed) -> bool:
-        """Let a session that was cut off end when the run was last at work."""
+        """End a session that was cut off at the time when the run last worked."""
         for session in self.spans[-1].sessions[-1:] if self.spans else ():
             if session.duration_s is None:
                 worked_s = (event.at - session.began_at).total_seconds() - event.away_s

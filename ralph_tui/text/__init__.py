@@ -1,1 +1,1 @@
-"""Text on its way in (foreign, sanitized) and out (numbers, times, terms, keys)."""
+"""Text handling: sanitized input, and numbers, times, terms and keys for output."""

@@ -1,11 +1,11 @@
-"""What an agent said, without its claims about the work: they have rows of their own."""
+"""The agent's messages without its claims about the work, which have their own rows."""
 
 import re
 
 from ralph_tui.text.foreign_json import parse_json_at
 
 MOST_REPORTS = 10
-"""Report lines looked for in one text, from its end."""
+"""Maximum number of reports searched for in one text, from its end."""
 
 _REPORT = re.compile(r"\{\s*\"ralph\"\s*:")
 _PROMISE = re.compile(r"[ \t]*<promise>\s*COMPLETE\s*</promise>[ \t]*")
@@ -13,9 +13,9 @@ _EMPTY_FENCE = re.compile(r"\n?```(?:json)?\s*```\n?")
 
 
 def without_claims(text: str) -> str:
-    """The words without report line and promise, which have a row each of their own.
+    """Return the text without report and promise, which have their own rows.
 
-    What cannot be read stays.
+    A report that cannot be parsed stays.
     """
     return _PROMISE.sub("", _without_report(text)).strip("\n")
 
@@ -28,7 +28,7 @@ def _without_report(text: str) -> str:
         try:
             found, end = parse_json_at(text, start)
         except ValueError:
-            # Shortened for the event, it was whole when it was read.
+            # The event has a shortened text; the full report was parsed before.
             end = len(text) if text.endswith("…") else start
         else:
             end = end if isinstance(found["ralph"], dict) else start

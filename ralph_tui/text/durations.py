@@ -6,16 +6,16 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 DAY = 86_400.0
-"""Seconds."""
+"""In seconds."""
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY}
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhd])")
 
 
 def seconds(value: object) -> object:
-    """``"90"``, ``"90s"``, ``"30m"``, ``"1.5h"`` as seconds; what is not text stays.
+    """Convert ``"90"``, ``"90s"``, ``"30m"`` or ``"1.5h"`` to seconds; return non-text unchanged.
 
-    Raises ``ValueError`` for text that is none of these.
+    Raises ``ValueError`` for any other text.
     """
     if not isinstance(value, str):
         return value
@@ -28,7 +28,7 @@ def seconds(value: object) -> object:
 
 
 def as_typed(number: float) -> str:
-    """Seconds as `seconds` reads them, in the largest unit that they are whole in: ``8h``."""
+    """Format seconds for `seconds`, in the largest unit that gives a whole number: ``8h``."""
     for unit, size in reversed(_UNITS.items()):
         if number >= size and number % size == 0:
             return f"{number / size:.0f}{unit}"
@@ -36,4 +36,4 @@ def as_typed(number: float) -> str:
 
 
 Seconds = Annotated[float, BeforeValidator(seconds)]
-"""A setting in seconds that also takes such text."""
+"""A setting in seconds that also accepts such text."""

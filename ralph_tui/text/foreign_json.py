@@ -1,22 +1,22 @@
-"""The one way to read JSON of others: records, agents, commands, servers, files of the owner.
+"""Parser for all JSON from outside: records, agents, commands, servers, the user's files.
 
-Whatever stands there, the only error is a ``ValueError``. Python's own reader raises another one
-for what is nested deeply, and gives back values that its writer and its recursive readers fail on.
-Standard library only: quick commands use it.
+The only error is ``ValueError``, for any input. Python's own parser raises a different error for
+deep nesting, and returns values that its serializer and recursive code fail on. Only the standard
+library is used, because quick commands import this.
 """
 
 import json
 from typing import Any
 
 DEEPEST = 100
-"""Arrays and objects within each other; what people and programs write stays far below it."""
+"""Deepest nesting of arrays and objects; real data stays far below it."""
 
 _NESTING = {dict, list}
 _DECODER = json.JSONDecoder()
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The value that a text is; bytes that are no text are replaced. Raises ``ValueError``."""
+    """Parse a text; undecodable bytes are replaced. Raises ``ValueError``."""
     if isinstance(text, bytes):
         text = text.decode(json.detect_encoding(text), "replace")
     try:
@@ -26,7 +26,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def parse_json_at(text: str, start: int) -> tuple[Any, int]:
-    """The value that begins at `start`, and where it ends. Raises ``ValueError``."""
+    """Return the value that begins at `start`, and its end. Raises ``ValueError``."""
     try:
         value, end = _DECODER.raw_decode(text, start)
         return bounded(value), end
@@ -35,7 +35,7 @@ def parse_json_at(text: str, start: int) -> tuple[Any, int]:
 
 
 def bounded(value: Any) -> Any:
-    """The value, as it was read: raises ``ValueError`` for one that is nested deeply."""
+    """Return the value unchanged; raises ``ValueError`` if it is nested too deeply."""
     level = [value] if type(value) in _NESTING else []
     for _ in range(DEEPEST):
         level = [

@@ -1,4 +1,4 @@
-"""Quantities and times as people read them, on every screen and line. Standard library only."""
+"""Quantities and times as shown on every screen and line. Standard library only."""
 
 from datetime import datetime
 from math import floor, isfinite
@@ -7,7 +7,7 @@ from ralph_tui.text.terms import outcome_word
 
 
 def duration(seconds: float) -> str:
-    """``5s``, ``1m 30s``, ``41m``, ``1h 30m``; seconds are told below ten minutes."""
+    """Format as ``5s``, ``1m 30s``, ``41m``, ``1h 30m``; seconds appear only below ten minutes."""
     whole = max(0, int(seconds))
     if whole < 60:
         return f"{whole}s"
@@ -21,59 +21,59 @@ def duration(seconds: float) -> str:
 
 
 def wait_time(seconds: float) -> str:
-    """How long an answer was waited for: ``2 min``, ``90s``; as `duration` beyond an hour."""
+    """Format the wait for an answer: ``2 min``, ``90s``; beyond an hour like `duration`."""
     whole = round(seconds)
     minutes, rest = divmod(whole, 60)
     return f"{minutes} min" if 0 < minutes < 60 and not rest else duration(whole)
 
 
 def clock(at: datetime, *, seconds: bool = False) -> str:
-    """Local time of day."""
+    """Format the local time of day."""
     return at.astimezone().strftime("%H:%M:%S" if seconds else "%H:%M")
 
 
 def day_and_clock(at: datetime, now: datetime) -> str:
-    """Local time of day, with its date when that is another."""
+    """Format the local time of day, with the date if it is not today's."""
     there, here = at.astimezone(), now.astimezone()
     return clock(at) if there.date() == here.date() else there.strftime("%Y-%m-%d %H:%M")
 
 
 def due(at: datetime, now: datetime) -> str:
-    """As `day_and_clock`, with seconds if it is less than 10 minutes ahead."""
+    """Format like `day_and_clock`, with seconds if it is less than 10 minutes away."""
     near = abs((at - now).total_seconds()) < 600
     return clock(at, seconds=True) if near else day_and_clock(at, now)
 
 
 def place(iteration: int) -> str:
-    """``iteration 4``; 0 is ``the start``."""
+    """Return ``iteration 4``, or ``the start`` for 0."""
     return f"iteration {iteration}" if iteration else "the start"
 
 
 def count(number: int, noun: str) -> str:
-    """``1 file``, ``3 files``."""
+    """Return ``1 file``, ``3 files``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def with_lines(what: str, added: int, removed: int) -> str:
-    """``src/a.py +12 −3``; what has no lines added or removed, or has not told of them, alone."""
+    """Return ``src/a.py +12 −3``, or just the name if no lines are known to have changed."""
     return f"{what} +{added} −{removed}" if added or removed else what
 
 
 def all_used(iterations: int) -> str:
-    """``all 8 iterations are used up``."""
+    """Return ``all 8 iterations are used up``."""
     if iterations == 1:
         return "the one iteration is used up"
     return f"all {iterations} iterations are used up"
 
 
 def memory_size(number: int) -> str:
-    """Bytes as ``12 MB``, ``1.4 GB``; never less than 1 MB."""
+    """Format bytes as ``12 MB``, ``1.4 GB``; never less than 1 MB."""
     mega = number / 2**20
     return f"{mega / 1024:.1f} GB" if mega >= 1000 else f"{max(1, round(mega))} MB"
 
 
 def byte_size(size: int) -> str:
-    """``12.3 MB``."""
+    """Format bytes as ``12.3 MB``."""
     amount = float(size)
     for unit in ("bytes", "kB", "MB"):
         if amount < 1000:
@@ -83,11 +83,11 @@ def byte_size(size: int) -> str:
 
 
 def points(value: float, *beside: float) -> str:
-    """Completion as it is written everywhere: ``84``; ``84.9`` where whole points would mislead.
+    """Format completion: ``84``, or ``84.9`` where a whole number would mislead.
 
-    ``—`` for what is no number: a record can be damaged. Whole points mislead where another of
-    `beside`, the values it is read together with, would look equal, and above 99.5: only 100
-    reads 100.
+    A whole number misleads if it makes a different value of `beside`, the values shown next to it,
+    look equal. It also misleads above 99.5: only 100 is shown as 100. The result is ``—`` for a
+    value that is not finite, as in a damaged record.
     """
     if not isfinite(value):
         return "—"
@@ -101,44 +101,44 @@ def points(value: float, *beside: float) -> str:
 
 
 def percent(value: float, *beside: float) -> str:
-    """``84 %``, as `points` writes it."""
+    """Return ``84 %``, formatted by `points`."""
     return f"{points(value, *beside)} %"
 
 
 def filled(value: float) -> str:
-    """``84 %`` of a window, rounded down: none seems to have reached a level that it has not."""
+    """Format the use of a window, rounded down so that it never appears to reach a level early."""
     return f"{int(value)} %" if isfinite(value) else "— %"
 
 
 def step(before: float, after: float, *beside: float) -> float:
-    """Points between two readings as they are written: 62.4 and 75.6 are 62 and 76, and 14 apart.
+    """Return the difference between two measurements as shown: 62.4 and 75.6 are 62 and 76, so 14.
 
-    `beside`: other readings that are written with these two.
+    `beside` are other measurements shown with these two.
     """
     return float(points(after, before, *beside)) - float(points(before, after, *beside))
 
 
 def signed(gained: float) -> str:
-    """``+14``, ``−1``, ``+0.5``, ``+0``: tenths only below one point."""
+    """Return ``+14``, ``−1``, ``+0.5``, ``+0``; tenths appear only below one point."""
     size = abs(gained)
     text = f"{size:.1f}" if 0.05 <= size < 0.95 else str(floor(size + 0.5))
     return f"{'−' if gained < 0 and text != '0' else '+'}{text}"
 
 
 def points_gained(gained: float) -> str:
-    """``+14 points``, ``−1 point``, ``+0.5 points``, ``+0 points``."""
+    """Return ``+14 points``, ``−1 point``, ``+0.5 points``, ``+0 points``."""
     text = signed(gained)
     return f"{text} point{'' if text[1:] == '1' else 's'}"
 
 
 def plain_points(value: float) -> str:
-    """``14 points``, ``1 point``: of a size whose sign the sentence says."""
+    """Return ``14 points`` or ``1 point``, for a sentence that already gives the sign."""
     text = points_gained(abs(value))
     return text.removeprefix("+")
 
 
 def ending(outcome: str, reason: str) -> str:
-    """``limit reached: …``, ``aborted by you``: the outcome, unless the reason says it itself."""
+    """Return ``limit reached: …`` or ``aborted by you``: the outcome, unless the reason has it."""
     word = outcome_word(outcome)
     if ending_reason(outcome, reason) != reason:
         return reason
@@ -148,15 +148,15 @@ def ending(outcome: str, reason: str) -> str:
 
 
 def ending_reason(outcome: str, reason: str) -> str:
-    """The reason where its outcome stands before it: ``by you`` of ``aborted by you``."""
+    """Return the reason without its leading outcome: ``by you`` for ``aborted by you``."""
     word = outcome_word(outcome)
     return "" if reason == word else reason.removeprefix(f"{word} ")
 
 
 def money(usd: float, *, known: bool = True, estimated: bool = False, exact: bool = False) -> str:
-    """``$1.82``, ``~$1.82`` for an estimate, ``—`` while it is not known.
+    """Return ``$1.82``, ``~$1.82`` for an estimate, ``—`` if not known.
 
-    `exact`: sums below ten cents keep four digits, ``$0.0031``.
+    With `exact`, sums below ten cents keep four digits, as in ``$0.0031``.
     """
     if not known:
         return "—"
@@ -165,19 +165,19 @@ def money(usd: float, *, known: bool = True, estimated: bool = False, exact: boo
 
 
 def unheld_words(budget_usd: float | None) -> str:
-    """What a budget in dollars is worth while no cost is told; empty without a budget."""
+    """Explain that a dollar budget covers only reported costs; empty without a budget."""
     if budget_usd is None:
         return ""
     return f"; the budget of {money(budget_usd)} holds only what is told"
 
 
 def token_count(tokens: int, *, partial: bool = False) -> str:
-    """``16,853``, or ``at least 16,853`` where some calls were not counted."""
+    """Return ``16,853``, or ``at least 16,853`` if some calls were not counted."""
     return f"{'at least ' if partial else ''}{tokens:,}"
 
 
 def help_words(calls: int, failed: int, seconds: float, cost_usd: float | None) -> str:
-    """``6 questions to models, 1 without an answer, 12s, $0.0123``; empty where none was asked."""
+    """Return ``6 questions to models, 1 without an answer, 12s, $0.0123``; empty without calls."""
     if not calls:
         return ""
     parts = [
@@ -190,10 +190,10 @@ def help_words(calls: int, failed: int, seconds: float, cost_usd: float | None) 
 
 
 def percent_of(tokens: int | None, window: int | None) -> float | None:
-    """Percent of the window that is used, at most 100; None where that is not known.
+    """Return the percentage of the window in use, at most 100; None if unknown.
 
-    No message uses zero tokens and no window is that small: such numbers tell nothing. More tokens
-    than the window holds mean that it is full.
+    Zero tokens or a zero window tell nothing, as no message is empty. More tokens than the window
+    holds mean that it is full.
     """
     if not tokens or not window or tokens < 0 or window < 0:
         return None

@@ -1,14 +1,14 @@
-"""A unified diff as git writes it, taken apart by file. Rule: pure; nothing here is sanitized."""
+"""Git's unified diffs, split by file. Pure; nothing here is sanitized."""
 
 import re
 from itertools import pairwise
 
 HEAD = "diff --git "
-"""How the part of each file begins."""
+"""The beginning of each file's part."""
 
 MOST_PLACES = 3
 NEAR = 3
-"""Lines between two changes that are told as one place."""
+"""Maximum distance in lines of two changes that are reported as one place."""
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _PART = re.compile(f"^(?={HEAD})", re.MULTILINE)
@@ -17,14 +17,14 @@ _ESCAPED = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
 
 
 def parts_of(text: str) -> list[tuple[str, str]]:
-    """A diff as git wrote it, file by file: the path, not quoted any more, and its part."""
+    """Split git's diff into files: the unquoted path and its part."""
     parts = [part for part in _PART.split(text) if part.startswith(HEAD)]
     return [(path_of(part.split("\n", 1)[0]), part) for part in parts]
 
 
 def path_of(head: str) -> str:
-    """The path that a line beginning with `HEAD` names, not quoted any more, as `os.fsdecode`."""
-    # Git writes the path twice, each in as many characters.
+    """Return the unquoted path from a line that begins with `HEAD`, decoded like `os.fsdecode`."""
+    # Git writes the path twice, with equal lengths.
     names = head.removeprefix(HEAD)
     name = names[(len(names) + 1) // 2 :]
     if name.startswith('"'):
@@ -38,10 +38,10 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
 
 
 def places_of(part: str, most: int = MOST_PLACES) -> str:
-    """Where a file was changed, as the new one counts its lines: ``45-120, 130``.
+    """Return the changed lines of a file, numbered as in the new version: ``45-120, 130``.
 
-    Of more than `most` places those nearest to each other are told as one; empty where no line
-    is told.
+    If there are more than `most` places, the nearest ones are joined. The result is empty if the
+    diff has no lines.
     """
     found: list[tuple[int, int]] = []
     line, inside = 0, False

@@ -1,4 +1,4 @@
-"""Reading foreign JSON without trusting its shape: a wrong type reads as absent."""
+"""Access to foreign JSON without trusting its shape: a wrong type counts as absent."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,27 +6,27 @@ from datetime import UTC, datetime
 
 
 def as_map(value: object) -> Mapping[str, object]:
-    """The value when it is a JSON object, else an empty one."""
+    """Return the value if it is a JSON object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> Sequence[object]:
-    """The value when it is a JSON array, else an empty one."""
+    """Return the value if it is a JSON array, else an empty one."""
     return value if isinstance(value, list) else ()
 
 
 def as_text(value: object) -> str:
-    """The value when it is a string, else the empty one."""
+    """Return the value if it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
 def as_count(value: object) -> int:
-    """A whole number that is not negative, else 0."""
+    """Return the value if it is a whole number and not negative, else 0."""
     return value if type(value) is int and value >= 0 else 0
 
 
 def as_number(value: object) -> float | None:
-    """A finite number, else None."""
+    """Return the value if it is a finite number, else None."""
     if type(value) not in (int, float):
         return None
     try:
@@ -37,16 +37,16 @@ def as_number(value: object) -> float | None:
 
 
 def as_amount(value: object) -> float | None:
-    """A finite number that is not negative, else None."""
+    """Return the value if it is a finite number and not negative, else None."""
     number = as_number(value)
     return None if number is None or number < 0 else number
 
 
 def as_moment(value: object) -> datetime | None:
-    """Seconds or milliseconds since 1970 as a moment in UTC, else None."""
+    """Convert seconds or milliseconds since 1970 to a UTC time; None if that fails."""
     amount = as_amount(value)
     try:
-        # Milliseconds, where seconds would mean the year 5138 or later.
+        # Values that as seconds would be in the year 5138 or later are milliseconds.
         seconds = amount / 1000 if amount and amount > 1e11 else amount
         return datetime.fromtimestamp(seconds, UTC) if seconds else None
     except (ValueError, OverflowError, OSError):
@@ -54,7 +54,7 @@ def as_moment(value: object) -> datetime | None:
 
 
 def content_text(content: object) -> str:
-    """The words of a message's content: a string, or the text of its blocks."""
+    """Return the text of a message's content: a string, or the text of its blocks."""
     if isinstance(content, str):
         return content
     return "\n".join(

@@ -1,8 +1,8 @@
-"""Which key does what: the table of keys that can be set, and what a user has set instead.
+"""Table of configurable keys, and the user's changes to it.
 
-Rule: whoever names a key of the cockpit, of home or of a fleet's screen, in a row of keys or in a
-sentence, asks `Keys`. Keys of dialogs, panes and text fields are their own. It is read before the
-first frame: it loads next to nothing.
+Rule: code that shows a key of the cockpit, of home or of a fleet's screen gets it from `Keys`.
+Dialogs, panes and text fields have their own keys. This module is imported before the first frame,
+so it imports next to nothing.
 """
 
 import re
@@ -15,23 +15,25 @@ from itertools import combinations
 from typing import Literal
 
 Where = Literal["live", "replay", "everywhere", "home", "fleet", "fleet too", "home too"]
-"""On which screens an action exists: ``everywhere`` is the cockpit, ``fleet too`` that and the
-fleet's, ``home too`` all of them."""
+"""Screens with an action; ``everywhere`` is the cockpit.
+
+``fleet too`` adds the fleet's screen, ``home too`` adds that and home.
+"""
 
 
 @dataclass(frozen=True)
 class KeyRow:
-    """An action as far as its key goes."""
+    """The keys of one action."""
 
     keys: str
-    """As written in a settings file, comma-separated; the first is the one that is shown."""
+    """As written in a settings file, comma-separated; the first one is shown."""
     help: str
-    """What it does: at most 27 cells, half a line of a small terminal."""
+    """At most 27 cells, half a line of a small terminal."""
     where: Where = "everywhere"
     moves: bool = False
-    """It moves in time, so it may have keys that move in a pane as well."""
+    """True if the action moves in time, so that it may use keys that move in a pane."""
     was: str = ""
-    """Its key in earlier versions: it has that again where a user has set `keys` for another."""
+    """Its key in earlier versions, used again if the user assigns `keys` to another action."""
 
 
 TABLE: Mapping[str, KeyRow] = {
@@ -84,7 +86,7 @@ TABLE: Mapping[str, KeyRow] = {
     "fleet_stop": KeyRow("s", "stop the fleet (asks)", "fleet"),
     "fleet_log": KeyRow("l", "log of the fleet, or loops", "fleet"),
 }
-"""By the name of the action, which is its setting's."""
+"""By action, which is also the setting's name."""
 
 _NAMED = ("space", "left", "right", "home", "end", "insert", "delete")
 _FUNCTION = tuple(f"f{number}" for number in range(1, 25))
@@ -96,9 +98,9 @@ _NEEDED = frozenset(
 )  # fmt: skip
 """Keys of panes, dialogs and text fields."""
 _SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter", "ctrl+h": "backspace"}
-"""What a terminal sends for these."""
+"""Keys that terminals send instead of these."""
 _LEAVING = ("ctrl+c", "ctrl+q")
-"""They leave on every screen, whatever is set."""
+"""Keys that leave every screen, in any configuration."""
 _SIGNS = {
     **{sign: unicodedata.name(sign).lower().replace("-", "_").replace(" ", "_")
        for sign in string.punctuation},
@@ -122,12 +124,12 @@ _SCREENS: Mapping[Where, frozenset[str]] = {
     "fleet too": _COCKPITS | {"fleet"},
     "home too": _COCKPITS | {"fleet", "home"},
 }
-"""The screens that each place means."""
+"""The screens of each value of `Where`."""
 _EXAMPLES = "must be a key such as p, P, f5, ctrl+g or space"
 
 
 def checked(action: str, text: str) -> str:
-    """What was written for an action; raises ``ValueError`` with what it must be."""
+    """Return the keys set for an action; raises ``ValueError`` if they are not allowed."""
     text = text.strip()
     allowed = _MOVING if TABLE[action].moves else frozenset()
     for name in _names(text):
@@ -141,18 +143,18 @@ def checked(action: str, text: str) -> str:
 
 
 def conflicts(chosen: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Two actions of the same screen and the key that both would have, as it is written."""
+    """Yield pairs of actions on the same screen that share a key, with that key as shown."""
     of = {name: set(_names(text)) for name, text in _resolved(chosen).items()}
     for first, second in combinations(TABLE, 2):
         both = of[first] & of[second]
-        # Of two that never mean something at once one key does both.
+        # One key may serve two actions that never apply at the same time.
         meet = both and _meet(TABLE[first].where, TABLE[second].where)
         if meet and not _own(TABLE[first]) & _own(TABLE[second]):
             yield first, second, _shown(min(both))
 
 
 def _resolved(chosen: Mapping[str, str]) -> dict[str, str]:
-    """What is written for each action; a default that a user has set for another gives way."""
+    """Return the keys of each action; a default gives way if the user assigned it elsewhere."""
     written = {name: chosen.get(name, row.keys) for name, row in TABLE.items()}
     for name, row in TABLE.items():
         others = (other for other in TABLE if written[other] != TABLE[other].keys)
@@ -168,15 +170,15 @@ def _resolved(chosen: Mapping[str, str]) -> dict[str, str]:
 
 
 def _own(row: KeyRow) -> set[str]:
-    """The keys that an action has, or had, unless a user sets another."""
+    """The current and former default keys of an action."""
     return {*_names(row.keys), *(_names(row.was) if row.was else ())}
 
 
 class Keys:
-    """The keys as they are set: of each action the names that Textual has for them."""
+    """The configured keys of each action, by Textual's names."""
 
     def __init__(self, chosen: Mapping[str, object] | None = None) -> None:
-        """`chosen`: by action what is written; what cannot be has its default."""
+        """`chosen` maps actions to keys as written; invalid ones are replaced by the defaults."""
         written = {
             name: text
             for name, text in (chosen or {}).items()
@@ -186,15 +188,15 @@ class Keys:
         self._of = {name: tuple(_names(text)) for name, text in written.items()}
 
     def of(self, action: str) -> tuple[str, ...]:
-        """Textual's names of an action's keys."""
+        """Return Textual's names of an action's keys."""
         return self._of[action]
 
     def shown(self, action: str) -> str:
-        """The key of an action as it is written for people."""
+        """Return an action's key as shown to users."""
         return _shown(self._of[action][0])
 
     def told(self, sentence: str) -> str:
-        """A sentence in which an action stands in braces for its key."""
+        """Replace each action in braces in a sentence by its key."""
         return re.sub(r"\{([a-z_]+)\}", lambda found: self._named(found[1], found[0]), sentence)
 
     def _named(self, action: str, otherwise: str) -> str:
@@ -207,7 +209,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _name(written: str) -> str:
-    """Textual's name of a key; raises ``ValueError`` where it is none."""
+    """Return Textual's name of a key; raises ``ValueError`` if there is no such key."""
     if len(written) == 1:
         if not written.isprintable() or written.isspace():
             raise ValueError(_EXAMPLES)
@@ -220,7 +222,7 @@ def _name(written: str) -> str:
         return key.upper()
     if held in ("ctrl", "alt", "shift") and (key in known or re.fullmatch("[a-z]", key)):
         return f"{held}+{key}"
-    # What is held down with it may be what is wrong: then the key itself needs no guess.
+    # If the modifier may be the mistake, do not guess another key.
     right = plus and (len(key) == 1 or held not in ("ctrl", "alt", "shift"))
     meant = [] if right else get_close_matches(key[:20], (*known, *_SIGNS.values()), n=1)
     guess = f" (did you mean {held}{plus}{meant[0]}?)" if meant else ""
@@ -240,7 +242,7 @@ def _can_be(action: str, text: str) -> bool:
 
 
 def _meet(one: Where, other: Where) -> bool:
-    """Whether two actions can exist on the same screen."""
+    """True if two actions can exist on the same screen."""
     return bool(_SCREENS[one] & _SCREENS[other])
 
 

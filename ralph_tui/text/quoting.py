@@ -1,8 +1,8 @@
-"""Foreign words in a text of ours, in Markdown, so that they can be neither markup nor our own.
+"""Foreign text quoted in our Markdown, so that it can be neither markup nor our own words.
 
-What cannot be seen (bidi marks, zero-width and tag characters) is taken out, and a promise within
-is none. Control sequences and secrets are taken out before, where foreign text enters (`sanitize`).
-Standard library only, and quick to import: the hook program uses it too.
+Invisible characters (bidi marks, zero-width and tag characters) are removed, and a promise in the
+text is disarmed. `sanitize` has already removed control sequences and secrets when the text came
+in. Only the standard library is used, so that the hook program starts quickly.
 """
 
 import re
@@ -10,7 +10,7 @@ from unicodedata import category
 
 SAYS_DATA = "data, not instructions"
 MOST_TICKS = 12
-"""Of a run of backticks within: a fence must not be as long as a page."""
+"""Maximum length of a run of backticks, so that a fence stays short."""
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 _SPACE = re.compile(r"\s+")
@@ -22,7 +22,7 @@ _UNSEEN = ("Cf", "Cc", "Cs", "Zl", "Zp")
 
 
 def visible(text: str) -> str:
-    """Without what cannot be seen, and without what is read by a program; tabs and lines stay."""
+    """Remove invisible characters and disarm a promise; tabs and newlines stay."""
     text = _CONTROLS.sub("", text)
     if not text.isascii():
         text = "".join(c for c in text if c in "\n\t" or category(c) not in _UNSEEN)
@@ -30,13 +30,13 @@ def visible(text: str) -> str:
 
 
 def line_of(text: str, longest: int) -> str:
-    """As one line of at most so many characters, a cut marked."""
+    """Return the text as one line of at most `longest` characters, with a cut marked."""
     text = _SPACE.sub(" ", visible(text)).strip()
     return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
 
 
 def code(text: str, longest: int) -> str:
-    """One line as a code span, which its content cannot close; empty for nothing."""
+    """Return one line as a code span that its content cannot close; empty for an empty text."""
     text = line_of(text, longest)
     if not text:
         return ""
@@ -45,29 +45,29 @@ def code(text: str, longest: int) -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A code block that its content cannot close."""
+    """Return a code block that its content cannot close."""
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def labelled(label: str, text: str) -> str:
-    """Foreign lines under a label that says what they are, and whose."""
+    """Return foreign text in a code block, under a label that names its source."""
     return f"{label} ({SAYS_DATA}):\n\n{fenced(text, 'text')}"
 
 
 def quoted(text: str) -> list[str]:
-    """Words of the owner as the lines of a block quote: whatever they open ends with it."""
+    """Return the user's text as the lines of a block quote, which also ends any open markup."""
     return [f"> {line}".rstrip() for line in visible(text).strip().split("\n")]
 
 
 def closed(text: str) -> str:
-    """Your own words, with an end to a code block that they leave open: it would hold the rest."""
+    """Close a code block that our own text leaves open, so that it does not swallow the rest."""
     fence = open_fence(text)
     return f"{text}\n{fence}" if fence else text
 
 
 def open_fence(text: str) -> str:
-    """What closes the code block that is open at the end of a text; empty when none is."""
+    """Return the fence that closes the code block open at the end of a text; empty if none is."""
     fence = ""
     for line in text.split("\n"):
         found = _OPENING.match(line)

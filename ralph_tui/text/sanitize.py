@@ -1,8 +1,8 @@
-"""Foreign text is sanitized once, as it enters: control sequences out, secrets out.
+"""Removal of control sequences and secrets from foreign text, once, when it comes in.
 
 Agent output, file names, commit messages and imported records are untrusted. Every text field of an
-event is sanitized when the event is made, so no other module needs to ask whether a string may
-reach a terminal. Standard library only: quick commands use it too.
+event is sanitized when the event is made. No other module therefore needs to check whether a string
+may reach a terminal. Only the standard library is used, because quick commands import this.
 """
 
 import re
@@ -18,9 +18,9 @@ _SEQUENCES = re.compile(
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|\x1b[ -/]*[0-~]?"
 )
-# C0 but tab and newline, DEL, C1, bidi marks and overrides, line separators that a terminal may
-# honour; then what no terminal shows: soft hyphen, grapheme joiner, fillers of Hangul, variation
-# selectors of letters, tag characters.
+# C0 except tab and newline, DEL, C1, bidi marks and overrides, and line separators that a terminal
+# may act on. Then characters that no terminal shows: soft hyphen, grapheme joiner, Hangul fillers,
+# variation selectors of letters, tag characters.
 _NEVER = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff"
     "\ufff0-\ufffb\xad\u034f\u115f\u1160\u17b4\u17b5\u3164\ufe00-\ufe0d\uffa0"
@@ -28,7 +28,7 @@ _NEVER = (
 )
 _CONTROLS = re.compile(f"[{_NEVER}]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-"""Undecodable file names."""
+"""Undecodable bytes of file names."""
 _JOINERS = "\u200c\u200d"
 _EMOJI_STYLES = "\ufe0e\ufe0f"
 _MONGOLIAN_STYLES = "\u180b-\u180f"
@@ -38,29 +38,29 @@ _STACK = re.compile(
     "\u302a-\u302f\u3099\u309a\ua66f-\ua6f1\ua800-\uabff\ud7b0-\ud7ff\ufb1e\ufe20-\ufe2f"
     "\U00010000-\U0001efff]{6}"
 )
-"""Six in a row of the blocks that have marks: some of them may be stacked."""
+"""Six characters in a row from blocks with combining marks, some of which may be stacked."""
 _SUSPECT = re.compile(f"[{_NEVER}{_JOINERS}{_EMOJI_STYLES}{_MONGOLIAN_STYLES}\ud800-\udfff]")
 _NOT_ASCII = re.compile(r"[0-9#*]?[^\x00-\x7f]+")
 _EMOJI = re.compile(
     "[0-9#*\xa9\xae\u203c-\u20cf\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 )
 _JOINING = re.compile("[\u0600-\u1aff\ua800-\uabff]")
-"""Scripts in which a joiner changes the letters: Arabic, those of India and around it."""
+"""Scripts in which a joiner changes the letters: Arabic and Indic ones."""
 _MONGOLIAN = re.compile("[\u1820-\u18aa]")
 _END_BLANKS = re.compile(r"^ | (?= *\Z)")
 MOST_MARKS = 5
-"""Marks on one letter, of which the longest names of real scripts have four."""
+"""Maximum number of marks on one letter; the longest names in real scripts have four."""
 
 SHORT = 100
-"""Characters of a text that is worth remembering."""
+"""Maximum length of a text worth caching."""
 SUMMARY = 200
-"""Characters of a text that is told in short."""
+"""Maximum length of a summary."""
 LONGEST_NAME = 300
-"""Characters of a name that is remembered."""
+"""Maximum length of a cached name."""
 
 
 def strip_controls(text: str) -> str:
-    """The text without control sequences; newlines and tabs stay, ``\\r\\n`` is a newline."""
+    """Remove control sequences; newlines and tabs stay, and CRLF becomes a newline."""
     if text.isascii() and text.isprintable():
         return text
     if _SUSPECT.search(text):
@@ -72,7 +72,7 @@ def strip_controls(text: str) -> str:
 
 
 def _shown(found: re.Match[str]) -> str:
-    """Without joiners and styles where they do nothing, and with few marks on each letter."""
+    """Remove ineffective joiners and styles, and excess marks on a letter."""
     kept: list[str] = []
     marks = 0
     for character in found[0]:
@@ -100,34 +100,34 @@ def _joins(base: str) -> bool:
 
 
 def _is_mark(character: str) -> bool:
-    """Whether it takes no column of its own: a mark, or a part of a Korean syllable."""
+    """True if the character has no column of its own: a mark or part of a Korean syllable."""
     parts = "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7ff"
     return parts or unicodedata.category(character) in ("Mn", "Me")
 
 
 def plain(text: str) -> str:
-    """Text that may reach disk and screen: no control sequences, no secrets."""
+    """Return text that may reach disk and screen, without control sequences and secrets."""
     return _plain_cached(text) if len(text) <= SHORT else redact(strip_controls(text))
 
 
 @lru_cache(maxsize=4096)
 def _plain_cached(text: str) -> str:
-    """Short texts are mostly names and paths that were sanitized before."""
+    """Cache short texts, which are mostly recurring names and paths."""
     return redact(strip_controls(text))
 
 
 def one_line(text: str) -> str:
-    """As `plain`, with newlines and tabs turned to visible marks, so that it fills one row."""
+    """Like `plain`, on one row: newlines become visible marks and tabs become spaces."""
     text = plain(text)
     return text.replace("\n", "⏎").replace("\t", " ") if "\n" in text or "\t" in text else text
 
 
 def spelled_name(name: str) -> str:
-    """A file's name, with what a terminal would not show of it written as escapes.
+    """Return a file's name with everything that a terminal would not show written as escapes.
 
-    That is also a blank at an end, and each byte that is not UTF-8, a surrogate of `os.fsdecode`.
+    These include blanks at the ends, and bytes that are not UTF-8: surrogates of `os.fsdecode`.
     """
-    # Where nothing is hidden, joiners are parts of a sign.
+    # If nothing is hidden, joiners are parts of a sign.
     hidden = ("Cc", "Cs") if strip_controls(name) == name else ("Cc", "Cs", "Cf")
     spelled = (_escape(c) if unicodedata.category(c) in hidden else c for c in name)
     return _END_BLANKS.sub(r"\\x20", "".join(spelled))
@@ -140,7 +140,7 @@ def _escape(character: str) -> str:
 
 
 def one_name(text: str) -> str:
-    """As `one_line`, remembered: thousands of names come again with every run of the tests."""
+    """Like `one_line`, cached: each test run repeats thousands of names."""
     return _name_cached(text) if len(text) <= LONGEST_NAME else one_line(text)
 
 
@@ -150,14 +150,15 @@ def _name_cached(text: str) -> str:
 
 
 def clip(text: str, limit: int) -> str:
-    """At most ``limit`` characters, the cut marked."""
+    """Shorten a text to at most `limit` characters, with the cut marked."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def clip_name(name: str, limit: int = LONGEST_NAME) -> str:
-    """At most ``limit`` characters, cut in the middle, where a checksum of the whole then stands.
+    """Shorten a name to at most `limit` characters by replacing its middle with a checksum.
 
-    Two long names that differ anywhere stay two, and what most often differs, the end, is seen.
+    Two different long names therefore stay different, and their ends, which differ most often, stay
+    visible.
     """
     if len(name) <= limit:
         return name
@@ -167,8 +168,9 @@ def clip_name(name: str, limit: int = LONGEST_NAME) -> str:
 
 
 def shorten(text: str, limit: int = SUMMARY) -> str:
-    """As `plain`, at most `limit` characters; of a long text only the beginning is looked at.
+    """Like `plain`, shortened to at most `limit` characters.
 
-    It is sanitized before it is cut: a cut must not halve a secret, which would hide it from us.
+    Only the beginning of a long text is read. The text is sanitized before it is cut, because half
+    a secret would not be recognized.
     """
     return clip(plain(text[: limit * 2]), limit)

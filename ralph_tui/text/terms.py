@@ -1,6 +1,6 @@
-"""The glossary: glyph and word of every state of a run, told once for all who show it.
+"""The glossary: glyph and word of every state of a run, defined in one place.
 
-Rule: a state is looked up by its name in the events; its colour is the screen's affair.
+Rule: a state is looked up by its name in the events; each screen chooses the colours.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,21 +8,21 @@ from typing import Literal, NamedTuple
 
 
 class Term(NamedTuple):
-    """How one state is shown."""
+    """Glyph and words of one state."""
 
     glyph: str
     word: str
     short: str = ""
-    """The word where room is scarce; empty: it is short already."""
+    """A shorter word; empty if `word` is short enough."""
 
     @property
     def label(self) -> str:
-        """Glyph and word, for who sees no colour; the word alone where there is no glyph."""
+        """Glyph and word, readable without colour; the word alone if there is no glyph."""
         return f"{self.glyph} {self.word}".strip()
 
     @property
     def short_label(self) -> str:
-        """The label where room is scarce."""
+        """The label for narrow places."""
         return f"{self.glyph} {self.brief}".strip()
 
     @property
@@ -38,7 +38,7 @@ CRITICAL = Term("◆", "critical or emergency")
 SHORTENED = Term("»", "a wait, shown in less time than it took")
 
 RowLevel = Literal["log", "good", "warn", "critical", "owner"]
-"""How much a row of the log matters, and to whom."""
+"""The importance of a row of the log; ``owner`` marks the user's own actions."""
 
 LEVELS: Mapping[RowLevel, Term] = {
     "log": Term("·", "log entry"),
@@ -47,7 +47,7 @@ LEVELS: Mapping[RowLevel, Term] = {
     "critical": CRITICAL,
     "owner": Term("@", "something you asked for"),
 }
-"""Severity is told by glyph and word, never by colour alone."""
+"""Severity is shown by glyph and word, never by colour alone."""
 
 SEVERITIES: Mapping[str, RowLevel] = {
     "log": "log",
@@ -59,13 +59,13 @@ SEVERITIES: Mapping[str, RowLevel] = {
     "critical": "critical",
     "emergency": "warn",
 }
-"""The level of a notice, of what the agent is noted for, of an alarm, and of what does not fit.
+"""Row levels for the severities of notices, agent notes, alarms and validation issues.
 
-The one alarm recorded as an emergency says that little of the budget is left.
+The only alarm recorded as an emergency reports that little of the budget is left.
 """
 
 Tone = Literal["good", "warn", "bad", "owner", "dim"]
-"""How it is meant; colours are the screen's affair."""
+"""The meaning of a term; each screen chooses the colours."""
 
 OUTCOME_TONES: Mapping[str, Tone] = {
     "completed": "good",
@@ -93,7 +93,7 @@ PHASES: Mapping[str, Term] = {
     "finished": Term("■", "finished"),
     "crashed": Term("✗", "failed"),
 }
-"""What the loop is doing."""
+"""Phases of the loop."""
 
 OUTCOMES: Mapping[str, Term] = {
     "completed": Term(GOOD.glyph, "completed"),
@@ -102,7 +102,7 @@ OUTCOMES: Mapping[str, Term] = {
     "failed": Term(PHASES["crashed"].glyph, "failed"),
     "interrupted": Term(PHASES["finished"].glyph, "stopped"),
 }
-"""How a run has ended."""
+"""Outcomes of a run."""
 BUG = "failed, by a bug of ralph-tui"
 
 WAITS: Mapping[str, Term] = {
@@ -111,9 +111,9 @@ WAITS: Mapping[str, Term] = {
     "outage": Term(PHASES["limited"].glyph, "service down", "down"),
     "disk_full": Term(PHASES["limited"].glyph, "disk full"),
 }
-"""What a run can wait for."""
+"""Causes of a wait."""
 DISK_FULL = "the disk is full: what was recorded is safe, free some space"
-"""The advice comes first: a line on the screen may have no room for the rest."""
+"""The advice comes first, because a narrow line may cut off the rest."""
 
 CHECKPOINTS: Mapping[str, Term] = {
     "start": Term("▷", "at the start"),
@@ -122,7 +122,7 @@ CHECKPOINTS: Mapping[str, Term] = {
     "rollover": Term("⟳", "at a rollover"),
     "end": Term("◁", "at the end"),
 }
-"""What a checkpoint was captured by."""
+"""Triggers of a checkpoint."""
 
 CONTEXT_LEVELS: Mapping[str, Term] = {
     "L0": Term("", "normal"),
@@ -130,19 +130,19 @@ CONTEXT_LEVELS: Mapping[str, Term] = {
     "L2": Term(WARNING.glyph, "hand over"),
     "L3": Term(CRITICAL.glyph, "stop at once"),
 }
-"""How full the context window of a session is, by the level's name in the events."""
+"""Context levels of a session, by their names in the events."""
 CONTEXT_TONES: Mapping[str, Tone] = {"L0": "dim", "L1": "warn", "L2": "warn", "L3": "bad"}
 ROLLOVER = Term(CHECKPOINTS["rollover"].glyph, "rolled over")
-"""A session ended for its context, and a fresh one of the same iteration goes on."""
+"""A session ended for its context, and a fresh one continues the same iteration."""
 FORGOT = Term("⇣", "forgot")
-"""The agent summed its own context up."""
+"""The agent compacted its own context."""
 
 APPROACHES: Mapping[str, str] = {
     "persist": "go on",
     "pivot": "another approach",
     "escalate": "no approach has worked",
 }
-"""How the next iteration goes about it."""
+"""Approaches of the next iteration."""
 
 REMEDIES: Mapping[str, str] = {
     "pivot_strategy": "try another approach",
@@ -154,7 +154,7 @@ REMEDIES: Mapping[str, str] = {
     "pause": "pause",
     "escalate": "ask for more, or for help",
 }
-"""What an alarm recommends, by its name in the events."""
+"""An alarm's recommendations, by their names in the events."""
 
 
 PERMISSIONS: Mapping[str, str] = {
@@ -167,16 +167,16 @@ PERMISSIONS: Mapping[str, str] = {
     "plan": "may only plan",
     "default": "asks for each use of a tool",
 }
-"""What an agent may do, by the setting and by what Claude Code calls it."""
+"""The agent's permissions, by the setting and by Claude Code's names."""
 
 
 def permission_words(mode: str) -> str:
-    """``may edit files``; a mode of a newer agent is told by its name."""
+    """Return ``may edit files``; an unknown mode of a newer agent keeps its name."""
     return PERMISSIONS.get(mode, mode)
 
 
 def remedy_words(names: Iterable[str]) -> str:
-    """``try another approach, make the task smaller``."""
+    """Return ``try another approach, make the task smaller``."""
     return ", ".join(REMEDIES.get(name, in_words(name)) for name in names)
 
 
@@ -186,7 +186,7 @@ LEARNINGS: Mapping[str, Term] = {
     "estimate": Term("", "estimate"),
     "convention": Term("", "convention"),
 }
-"""What a learning is."""
+"""Types of learnings."""
 
 HELPED = Term(GOOD.glyph, "helped")
 NO_HELP = Term("–", "did not help")
@@ -201,27 +201,27 @@ DELETED_SINCE = Term("", "deleted since", "deleted")
 MUTED_SINCE = Term(MUTED.glyph, "muted since", "muted")
 EDITED_SINCE = Term("", "edited since", "edited")
 JOINED_SINCE = Term("", "joined to another since", "joined")
-"""How a learning stands in a run; *since* it was looked up, and so not as its prompt has it."""
+"""A learning's status in a run; *since* means after its retrieval, so its prompt differs."""
 
 WOULD_DO, WHY, WOULD_ALLOW = "it would do", "why", "for this session it would allow"
-"""What of a permission is told, whole: above each of its parts."""
+"""Headings of the parts of a permission request."""
 NEEDS_YOU = Term("!", "needs you")
 ASKED = Term(NEEDS_YOU.glyph, "asked")
-"""The same in a recorded run, where nobody is needed any more."""
+"""The same in a recorded run, where no answer is needed any more."""
 NO_END = "no end was recorded"
 PROCESS_GONE = "its process is gone; ralph-tui resume goes on with it"
 RECORD_BROKEN = "its record breaks off here, so how it ended is not known"
 DIED = Term("◇", "died")
-"""Of a run whose process is gone, without an end."""
+"""A run without an end whose process is gone."""
 UNHEARD = Term(DIED.glyph, "unheard")
-"""Of a run without an end, of which nobody can know here whether it goes on."""
+"""A run without an end that may still be running: this machine cannot tell."""
 ENDLESS: Mapping[str, Term] = {"died": DIED, "unheard": UNHEARD}
-"""What stands for the phase of a run that has no end and no process that is known."""
+"""Replaces the phase of a run that has no end and no known process."""
 STATES: Mapping[str, Term] = {**PHASES, **OUTCOMES, **ENDLESS}
-"""A run's outcome, or its phase while it has none, as a list and a status name it."""
+"""A run's outcome, or its phase while it has none, for lists and the status."""
 IN_CLONE = "the prompts of a fleet's loop stay in its clone, and go with it"
 NOT_RECORDED = "not recorded by the tool that led this run"
-"""Of what is missing in a run of another tool."""
+"""Shown for facts missing in an imported run."""
 
 LOOPS: Mapping[str, Term] = {
     "queued": Term("⋯", "queued"),
@@ -229,8 +229,7 @@ LOOPS: Mapping[str, Term] = {
     "lost": Term(DIED.glyph, "lost"),
     "skipped": Term("–", "skipped"),
 }
-"""How a loop of a fleet stands that does not run; of one that runs its phase is told, of one that
-has ended its outcome."""
+"""States of a fleet's loop without a run; a loop with a run shows its phase or outcome."""
 STAGES: Mapping[str, str] = {
     "fetching": "fetching the base",
     "cloning": "making its tree",
@@ -239,17 +238,17 @@ STAGES: Mapping[str, str] = {
     "checking": "checking the command",
     "starting": "starting",
 }
-"""How far a host is with the tree of a loop that it was given."""
+"""A host's progress with the worktree of a new loop."""
 
 BEST = Term("★", "best")
 CHOSEN = Term(BEST.glyph, "chosen")
 BEATEN = Term("", "beaten")
 NOT_NEEDED = Term("–", "not needed")
-"""Of several attempts at one objective."""
+"""Results of several attempts at one objective."""
 ROLLED_BACK = Term("↶", "restored")
 PASSED = Term("✓", "passed")
 FAILED = Term("✗", "failed")
-"""Of the completion command, a test, a tool call; a run that fails has an outcome."""
+"""Results of the completion command, a test or a tool call; a run has an outcome instead."""
 
 
 SUBJECTS: Mapping[str, str] = {
@@ -261,46 +260,46 @@ SUBJECTS: Mapping[str, str] = {
     "resource_burn": "effort without effect",
     "unmeasured": "no counts",
 }
-"""What an intervention is about, where the name in the events is no plain word."""
+"""Subjects of an intervention whose names in the events are not plain words."""
 
 
 def subject_words(name: str, reason: str = "") -> str:
-    """What an intervention is about; with its reason, an abort says who ordered it."""
+    """Return an intervention's subject; with its `reason`, an abort names its author."""
     if name == "owner" and reason:
         return reason.partition(";")[0]
     return SUBJECTS.get(name) or in_words(name)
 
 
 def alarm_words(name: str) -> str:
-    """An alarm as people read it: ``STUCK`` is ``stuck``; nothing is spent before it is."""
+    """Return an alarm in words, as in ``stuck``; ``BUDGET_EXCEEDED`` means nearly used."""
     return "budget nearly used" if name == "BUDGET_EXCEEDED" else in_words(name.lower())
 
 
 def who_words(by: str) -> str:
-    """``you``; from another terminal of yours ``you (terminal pts/3)``."""
+    """Return ``you``, or ``you (terminal pts/3)`` for another terminal of yours."""
     return f"you ({by.removeprefix('the ')})" if by.startswith("the terminal ") else by
 
 
 def in_words(name: str) -> str:
-    """A name of the events as people read it: ``limit_reached`` is ``limit reached``."""
+    """Return an event's name in words: ``limit_reached`` is ``limit reached``."""
     return name.replace("_", " ")
 
 
 def outcome_word(name: str) -> str:
-    """How a run ended, in words; that of a newer version is told by its name."""
+    """Return a run's outcome in words; an outcome of a newer version keeps its name."""
     return OUTCOMES[name].word if name in OUTCOMES else in_words(name)
 
 
 ANSWERS: Mapping[str, str] = {"roll_back": "restore", "retry": "interrupt"}
-"""Answers to a question that are called otherwise than they are recorded."""
+"""Answers shown under a name that differs from the recorded one."""
 
 
 ALLOWING = ("once", "session")
-"""Answers that let an agent do what it may not do by itself."""
+"""Answers that permit an agent's request."""
 
 
 def answer_word(name: str) -> str:
-    """An answer as people read and type it."""
+    """Return an answer as people read and type it."""
     return ANSWERS.get(name, in_words(name))
 
 
@@ -309,12 +308,12 @@ _SILENT: Mapping[str, str] = {"leave": "lets the agent decide", "no": "continues
 
 
 def silence_word(default: str) -> str:
-    """What happens where no answer comes: ``approves``, ``lets the agent decide``."""
+    """Return the effect of giving no answer: ``approves``, ``lets the agent decide``."""
     return _SILENT.get(default) or f"{answer_word(default)}s"
 
 
 def answer_name(word: str) -> str:
-    """An answer as it is recorded: people may type ``Restore``, ``roll-back`` or ``roll_back``."""
+    """Return an answer's recorded name; people may type ``Restore`` or ``roll-back``."""
     word = word.strip().lower().replace("-", "_")
     return next((name for name, said in ANSWERS.items() if said == word), word)
 
@@ -323,10 +322,10 @@ GONE: Mapping[str, str] = {
     "deleted": "the learning is deleted: no run looks it up again",
     "joined": "the learning was joined to another that says the same",
 }
-"""Why nothing can be changed about a learning that a run has seen."""
+"""Reasons why a learning that a run has seen cannot be changed."""
 PAUSED_ALREADY = "the run is paused already"
 PAUSE_ASKED_ALREADY = "a pause was asked for already"
-"""Why a pause is refused; whoever wanted one has it."""
+"""Reasons to refuse a pause that is already in effect or requested."""
 
 
 TRIGGERS: Mapping[str, str] = {
@@ -335,4 +334,4 @@ TRIGGERS: Mapping[str, str] = {
     "timeout": "when the limit was reached",
     "manual": "by hand",
 }
-"""What made somebody think about an attempt."""
+"""Triggers of a reflection on an attempt."""

@@ -1,4 +1,4 @@
-"""Which kind of action a tool is, whatever the agent calls it."""
+"""Kinds of action, from an agent's own names for its tools."""
 
 import re
 from typing import Literal
@@ -23,13 +23,13 @@ _FAILING = re.compile(r"\d+ fail(ed|ing|ures?)\b")
 
 
 def shows_failing_tests(tool: str, command: str, result: str) -> bool:
-    """True if a command ended with a failure because tests fail: it did what it was run for."""
+    """True if a command failed only because tests fail: it did what it was run for."""
     if action_type(tool) != "bash":
         return False
     return bool(_FAILING.search(result) or (result == "exit 1" and _RUNNERS.search(command)))
 
 
 def action_type(tool: str) -> ActionKind:
-    """One of the schema's seven kinds; ``task`` where no other fits."""
+    """Return one of the schema's seven kinds; ``task`` if no other fits."""
     name = re.sub(r"[^a-z]", "", tool.lower())
     return next((kind for kind, tools in _TOOLS.items() if name in tools), "task")

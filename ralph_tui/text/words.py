@@ -1,4 +1,4 @@
-"""Words of a text, as they are compared: for likeness, never for display. Standard library only."""
+"""Words of a text for comparison, never for display. Standard library only."""
 
 import re
 
@@ -7,18 +7,18 @@ _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in their order, case-folded; ``fooBar`` and ``foo_bar`` are two."""
+    """Return the case-folded words in order; ``fooBar`` and ``foo_bar`` are two words each."""
     tokens = (_HUMPS.sub(" ", token) for token in _TOKENS.findall(text))
     return [word.casefold() for token in tokens for word in token.split()]
 
 
 def same_words(text: str) -> str:
-    """A sentence without what does not make it another: case, spaces, the full stop."""
+    """Normalize a sentence for comparison: ignore case, whitespace and the full stop."""
     return " ".join(text.casefold().split()).rstrip(".")
 
 
 def without_particulars(text: str) -> str:
-    """A message's words without numbers, ids, times and paths; never empty for a message."""
+    """Return a message's words without numbers, ids, times and paths; never empty for a message."""
     words = text.casefold().split()
     same = [
         word

@@ -1,6 +1,6 @@
-"""The trees that loops of a fleet work in: made, filled, looked after, their work taken home.
+"""Worktrees and clones for the loops of a fleet: creation, set-up, checks and collection.
 
-Rule: nothing of the user's is changed but by a new branch and new hidden refs; our own git never
-runs what a repository configures. Filters (LFS) are programs too: a tree has their pointers, until
-the fleet's set-up command fetches what they stand for.
+Rule: in the user's repository we only add new branches and hidden refs, and our own git never runs
+programs that a repository configures. Filters (LFS) are such programs: a worktree has their
+pointers until the fleet's set-up command fetches the contents.
 """

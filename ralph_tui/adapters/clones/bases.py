@@ -1,7 +1,8 @@
-"""Where a host gets the commit that loops begin with.
+"""Source of the commit that loops begin with, on one host.
 
-From the user's repository, where that lies on this machine; else from a copy in the host's own
-folder, made once per commit: of the repository's remote, or of a bundle that the fleet sends.
+The source is the user's repository if it is on this machine. Otherwise the host makes a copy in its
+own folder, once per commit. It fetches the commit from the repository's remote, or from a bundle
+that the fleet sends.
 """
 
 import os
@@ -24,38 +25,38 @@ from ralph_tui.ports.clones import Base, Place
 from ralph_tui.text.sanitize import one_line
 
 FETCH_S = 900.0
-"""How long the repository's remote may take."""
+"""Timeout for fetching from the repository's remote, in seconds."""
 ASK_S = 600.0
-"""How long the fleet's bundle is waited for."""
+"""Timeout for the bundle from the fleet, in seconds."""
 LOOK_S = 0.2
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _ADDRESS = re.compile(r"(?:https?|ssh|git|file)://[^\s-]\S*|/\S+|[\w.-]+@?[\w.-]*:[^\s:-]\S*")
 
 
 class Waiting(Protocol):
-    """What waits for a commit."""
+    """A caller that waits for a commit."""
 
     def check(self) -> None:
-        """Raises ``RalphError`` where it waits no more."""
+        """Raise ``RalphError`` if it no longer waits."""
 
 
 class Bases:
     """The copies of one host."""
 
     def __init__(self, base: Path, machine: str, ask: Callable[[str], None]) -> None:
-        """`ask` asks the fleet for the bundle of a commit."""
+        """`ask` requests the bundle of a commit from the fleet."""
         self._base = base
         self._machine = machine
         self._ask = ask
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
-        """By fleet, held by the one that makes its copy; others then find it made."""
+        """By fleet; the holder makes the copy, and later holders find it made."""
         self._bundles: dict[tuple[str, str], bytes] = {}
         """By fleet and commit."""
         self._connections = 0
-        """To a fleet, so far."""
+        """Number of connections to a fleet so far."""
 
     def origin_of(self, place: Place, waiting: Waiting) -> Origin:
-        """A repository on this machine that has the commit; raises ``RalphError``."""
+        """Return a repository on this machine that has the commit; raises ``RalphError``."""
         source = place.source
         if not _ID.fullmatch(source.commit):
             raise WorkspaceError("the fleet names no commit to begin with")
@@ -73,11 +74,11 @@ class Bases:
         return Origin(copy, users=False)
 
     def take(self, fleet_id: str, base: Base) -> None:
-        """A bundle has come."""
+        """Store a bundle that has arrived."""
         self._bundles[fleet_id, base.commit] = base.bundle
 
     def ask_again(self) -> None:
-        """The fleet is heard again: what was asked of it, or sent by it, may have been lost."""
+        """Note a new connection to the fleet: an earlier request or bundle may have been lost."""
         self._connections += 1
 
     def _make(self, copy: Path, place: Place, waiting: Waiting) -> None:
@@ -95,7 +96,7 @@ class Bases:
         own_git(copy, "update-ref", f"refs/heads/base-{commit[:12]}", commit)
 
     def _fetched(self, copy: Path, place: Place, waiting: Waiting) -> bool:
-        """Whether the repository's remote has given it: asked with the git of this host's user."""
+        """Fetch from the repository's remote with the user's own git; return True on success."""
         remote, commit = place.source.remote, place.source.commit
         if not _ADDRESS.fullmatch(remote):
             return False
@@ -121,7 +122,7 @@ class Bases:
                     words, cwd=copy, env=kept | quiet, run_id="", stdout=log, stderr=STDOUT
                 )
         except (OSError, ProcessError):
-            return  # the fleet is asked instead
+            return  # ask the fleet instead
         deadline = time.monotonic() + FETCH_S
         try:
             while child.poll() is None and time.monotonic() < deadline:

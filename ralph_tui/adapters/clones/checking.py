@@ -1,4 +1,4 @@
-"""The completion command once more, on the work of a loop that is to win, in a fresh clone."""
+"""A second run of the completion command on the winner's work, in a fresh clone."""
 
 import socket
 import threading
@@ -20,11 +20,11 @@ MOST_WORDS = 300
 
 @dataclass(frozen=True)
 class Check:
-    """What came of it."""
+    """The result of a check."""
 
     passed: bool
     reason: str = ""
-    """Why not, one sentence."""
+    """The reason for a failure, in one sentence."""
 
 
 class FreshCheck:
@@ -41,9 +41,9 @@ class FreshCheck:
         copied: Mapping[str, str] | None = None,
         timeout_s: float = 3600.0,
     ) -> None:
-        """`root` is the user's repository; `folder` is made for the check, and removed after it.
+        """`root` is the user's repository; `folder` exists only during the check.
 
-        `variables`: the environment, as loops have it.
+        `variables` is the environment, as loops have it.
         """
         self._folder = folder
         self._root = root
@@ -68,7 +68,7 @@ class FreshCheck:
         )
 
     def run(self, commit: str) -> Check:
-        """Whether the command passes on this commit."""
+        """Run the command on this commit in a fresh clone and return the result."""
         try:
             self._folder.create()
             source = Source(commit=commit, path=str(self._root), machine=socket.gethostname())
@@ -82,7 +82,7 @@ class FreshCheck:
         except RalphError as error:
             return Check(passed=False, reason=str(error))
         finally:
-            with suppress(RalphError):  # what stays is in the way of nothing but `fleet prune`
+            with suppress(RalphError):  # leftovers disturb nothing except `fleet prune`
                 self._folder.remove()
         if result.ok:
             return Check(passed=True)
@@ -94,7 +94,7 @@ class FreshCheck:
         return Check(passed=False, reason=f"{one_line(how)}{said}")
 
     def cancel(self) -> None:
-        """End it soon: it has not passed then."""
+        """End the check soon; it then counts as failed."""
         with self._lock:
             self._cancelled = True
             if self._now is not None:

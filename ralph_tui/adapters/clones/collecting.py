@@ -1,7 +1,7 @@
-"""The work of an ended loop, as a bundle: its branch with what was left uncommitted, its snapshots.
+"""The work of an ended loop as a bundle: its branch, uncommitted work and snapshots.
 
-An agent has worked in the tree: its git is seen through `Repository` alone, and only where it is
-still the tree's own. Files that the fleet copied in, and records, are no work.
+An agent has worked in the worktree, so its git is used only through `Repository`, and only if the
+repository is still its own. Files copied in by the fleet, and records, are not work.
 """
 
 import re
@@ -20,7 +20,7 @@ from ralph_tui.ports.clones import Collected
 from ralph_tui.text.sanitize import one_line, shorten
 
 MOST_BUNDLE = 1 << 29
-"""Bytes of a bundle that is sent."""
+"""Maximum size of a bundle in bytes."""
 MOST_SUBJECT = 72
 _INDEX = "ralph-tui-collected"
 _STATE_FILES = ("ralph-state.json", "ralph-state.json.*", ".ralph-state.json.*")
@@ -29,9 +29,9 @@ _LITERAL_OFF = {"GIT_LITERAL_PATHSPECS": "0"}
 
 
 def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
-    """Commit what is left in a tree that nobody works in, and bundle what the base does not have.
+    """Commit what is left in an unused worktree and bundle what the base does not have.
 
-    Raises ``WorkspaceError``; then the tree is as it was.
+    If this raises ``WorkspaceError``, the worktree is unchanged.
     """
     repository = _own_repository(folder, record)
     base = record.place.source.commit
@@ -40,14 +40,14 @@ def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
     known = {"loop": folder.loop, "attempt": folder.attempt}
     branch = record.branch or record.place.branch
     heads = [] if commit == base else ["HEAD"]
-    # Also where it ends as it began: it may have been better in between.
+    # Snapshots are kept even if the work ends as it began: it may have been better in between.
     refs = [*heads, *_snapshots(repository, record.run_id)]
     bundle = _bundle(repository, base if has_base else "", refs) if refs else b""
     return Collected(**known, branch=branch, commit=commit, bundle=bundle)
 
 
 def changed_between(repository: Repository, base: str, commit: str) -> dict[str, int]:
-    """By path, the lines that were added and removed; 0 of a file that is no text."""
+    """Return the number of added and removed lines by path; 0 for a binary file."""
     told = repository.git("diff-tree", "-r", "-z", "--no-renames", "--numstat", base, commit)
     changed = {}
     for entry in told.out.decode("utf-8", "surrogateescape").split("\0"):
@@ -66,9 +66,9 @@ def _own_repository(folder: TreeFolder, record: PlaceRecord) -> Repository:
     try:
         repository = open_repository(tree)
         users = open_repository(Path(record.place.source.path)) if record.worktree else None
-    except UsageError as error:  # its words are for whoever has named a folder
+    except UsageError as error:  # its message is meant for a user who named a folder
         raise WorkspaceError(gone) from error
-    if repository.root != tree:  # git has looked further up
+    if repository.root != tree:  # git found a repository further up
         raise WorkspaceError(gone)
     own = repository.git_dir == repository.common_dir == tree / ".git"
     if users is not None:
@@ -86,7 +86,7 @@ def _by_hand(tree: Path, what: str) -> str:
 
 
 def _stands(repository: Repository, base: str) -> tuple[str, str, bool]:
-    """Its commit, the tree of that, and whether it has the base: an agent can take that away."""
+    """Return the commit, its tree, and whether the base exists, which an agent can remove."""
     names = ("HEAD^{commit}", "HEAD^{tree}", f"{base}^{{commit}}")
     told = repository.git("cat-file", "--batch-check", stdin="\n".join(names).encode()).lines
     commit, tree, known = (line.split(" ") for line in told)
@@ -96,7 +96,7 @@ def _stands(repository: Repository, base: str) -> tuple[str, str, bool]:
 
 
 def _with_the_rest(repository: Repository, record: PlaceRecord, head: str, before: str) -> str:
-    """The commit of the work; what was not committed becomes one, in HEAD and index as well.
+    """Return the commit of the work; uncommitted work becomes a commit, also in HEAD and the index.
 
     `before` is the tree of `head`.
     """
@@ -118,7 +118,7 @@ def _with_the_rest(repository: Repository, record: PlaceRecord, head: str, befor
             *("commit-tree", tree, "-p", head), stdin=_message(record).encode(), environment=who
         )
         repository.git("update-ref", "HEAD", made.line, head)
-        (repository.git_dir / "index.lock").unlink(missing_ok=True)  # its git is gone
+        (repository.git_dir / "index.lock").unlink(missing_ok=True)  # the git that held it is gone
         index.replace(repository.git_dir / "index")
     finally:
         index.unlink(missing_ok=True)
@@ -126,10 +126,10 @@ def _with_the_rest(repository: Repository, record: PlaceRecord, head: str, befor
 
 
 def _excluded(record: PlaceRecord) -> Iterable[str]:
-    """Patterns of what is no work.
+    """Yield patterns for files that are not work.
 
-    Each begins with a character that is escaped: of a plain path, even of one that is to be left
-    out, `git add` says that it is ignored, and fails.
+    Each begins with an escaped character: `git add` fails on a plain path that is ignored, even an
+    excluded one.
     """
     names = (RECORDS, *OWN_FOLDERS, *record.place.copied, *record.of_setup)
     for name in dict.fromkeys(name.rstrip("/") for name in names):
@@ -148,7 +148,7 @@ def _message(record: PlaceRecord) -> str:
 
 
 def _identity(repository: Repository, record: PlaceRecord) -> dict[str, str]:
-    """Whoever its owner is to git; else what the fleet was told; else ralph-tui."""
+    """Return the author from git's configuration, else from the fleet's order, else ralph-tui."""
     source = record.place.source
     own = configured(repository, "user.name", "user.email")
     name = own["user.name"] or source.user_name or "ralph-tui"
@@ -166,7 +166,7 @@ def _snapshots(repository: Repository, run_id: str) -> list[str]:
 
 
 def _bundle(repository: Repository, base: str, refs: list[str]) -> bytes:
-    # In a repository without the base all of it is sent.
+    # If the repository lacks the base, everything is sent.
     without = [f"^{base}"] if base else []
     bundle = repository.git("bundle", "create", "--quiet", "-", *without, *refs).out
     if len(bundle) > MOST_BUNDLE:

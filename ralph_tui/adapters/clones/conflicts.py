@@ -1,6 +1,6 @@
-"""Which branches cannot be merged one after the other, told without merging any of them.
+"""Branches that cannot be merged with each other, found without a real merge.
 
-Git merges in memory; the objects it makes go into a folder that is thrown away.
+Git merges in memory; the objects it makes go into a temporary folder.
 """
 
 import re
@@ -17,50 +17,50 @@ from ralph_tui.base.errors import GitEndedError, NoRoomError, WorkspaceError, wh
 from ralph_tui.text.sanitize import one_line, spelled_name
 
 MOST_FILES = 5
-"""Files that are named of a conflict."""
+"""Maximum number of files named per conflict."""
 MOST_PAIRS = 50
-"""Pairs that one git merges: each process has its own time limit."""
+"""Maximum number of pairs merged by one git: each process has its own timeout."""
 REST_S = 600.0
-"""How long no more is merged after a git that had to be ended: each try would take as long."""
+"""Seconds without merges after one that had to be ended: each retry would take as long."""
 NEEDED = "2.39"
-"""The first git that merges in memory, and many in one process."""
+"""The first git version that merges in memory, and many pairs in one process."""
 NO_COMMON = "no common history"
-"""Stands in the place of the files: git refuses to merge such a pair."""
+"""Listed in place of files for a pair that git refuses to merge."""
 GONE = "its commit is not in the repository any more"
 _AFTER_COMMIT = re.compile(r"~([0-9a-f]{40}(?:[0-9a-f]{24})?)(?:_\d+)?\Z")
-"""What git puts behind the name of a file where the other side has a folder of that name."""
+"""The suffix that git adds to a file's name if the other side has a folder of that name."""
 
 
 @dataclass(frozen=True)
 class Conflicts:
-    """With what a commit cannot be merged."""
+    """Conflicts of one commit with others."""
 
     others: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """By name, each with some of the files, or with why git does not even try."""
+    """By name, some of the files in conflict, or the reason why git does not even try."""
     unknown: str = ""
-    """Why it cannot be told of some or all, one sentence; empty: it was told."""
+    """One sentence if some or all conflicts are unknown; empty otherwise."""
 
 
 class ConflictTable:
-    """Which commits of a repository cannot be merged with which.
+    """Merge conflicts between commits of a repository.
 
-    Commits never change: each pair is merged once, whichever of them is asked about, for with each
-    branch that comes all the others are asked about again.
+    Commits never change, so each pair is merged only once, even though each new branch is compared
+    with all others.
     """
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._merged: dict[frozenset[str], tuple[str, ...] | None] = {}
-        """By pair, the files in conflict; None: there is no conflict."""
+        """By pair, the files in conflict; None if there is no conflict."""
         self._ended = ""
-        """Why a git that merged was ended."""
+        """The reason why a merging git was ended."""
         self._rests_until = 0.0
 
     def of(self, commit: str, others: Mapping[str, str]) -> Conflicts:
-        """Try to merge a commit with each of the others, which are commits by name.
+        """Try to merge a commit with each of the others, given as commits by name.
 
-        An other one that is gone is left out: what is not there cannot conflict. Raises
-        ``WorkspaceError`` where git cannot work at all.
+        Missing others are left out: a commit that is gone cannot conflict. Raises
+        ``WorkspaceError`` if git cannot work at all.
         """
         pairs = {name: frozenset((commit, other)) for name, other in others.items()}
         wanted = {pair for pair in pairs.values() if pair not in self._merged}
@@ -73,7 +73,7 @@ class ConflictTable:
         return Conflicts({name: files for name, files in told if files is not None}, problem)
 
     def _merge(self, pairs: Iterable[frozenset[str]]) -> str:
-        """Why it cannot be told of some of them; that is tried again when they are asked about."""
+        """Merge pairs and return why some remain unknown; the next call tries those again."""
         unknown, left = "", sorted((min(pair), max(pair)) for pair in pairs)
         if left and time.monotonic() < self._rests_until:
             return self._ended
@@ -91,7 +91,7 @@ class ConflictTable:
                     return str(error)
                 self._merged.update(zip(map(frozenset, now), told, strict=False))
                 left = left[len(told) :]
-                if len(told) < len(now):  # with one that it cannot tell git ends
+                if len(told) < len(now):  # git ends at a pair that it cannot merge
                     pair = left.pop(0)
                     if _have_no_common_history(self._repository, pair):
                         self._merged[frozenset(pair)] = (NO_COMMON,)
@@ -103,7 +103,7 @@ class ConflictTable:
 
 
 def _gone(repository: Repository, commits: Iterable[str]) -> set[str]:
-    """Which of them are not in the repository: their branch was deleted, and git has cleaned up."""
+    """Return the missing commits: their branch was deleted and git has cleaned up."""
     asked = sorted(commits)
     if not asked:
         return set()
@@ -118,7 +118,7 @@ def _have_no_common_history(repository: Repository, pair: tuple[str, str]) -> bo
 
 @contextmanager
 def _objects_apart(repository: Repository) -> Iterator[str]:
-    """A folder for the objects of a merge, which is thrown away."""
+    """Provide a temporary folder for the objects of a merge."""
     try:
         with tempfile.TemporaryDirectory(dir=repository.own_folder(), prefix="merge-") as folder:
             (Path(folder) / "pack").mkdir()
@@ -132,9 +132,9 @@ def _objects_apart(repository: Repository) -> Iterator[str]:
 def _conflicts(
     repository: Repository, pairs: Sequence[tuple[str, str]], folder: str
 ) -> tuple[list[tuple[str, ...] | None], GitResult]:
-    """The files in conflict of each pair, up to one of which it cannot be told; None: no conflict.
+    """Return the files in conflict of each pair, and git's result.
 
-    And what git has said.
+    The list ends before the first pair that git cannot merge; None means no conflict.
     """
     apart = {
         "GIT_OBJECT_DIRECTORY": folder,
@@ -152,7 +152,7 @@ def _conflicts(
 
 
 def _told(words: Sequence[str]) -> Iterator[Sequence[str] | None]:
-    """Of each merge git says whether it was clean, the tree, the files in conflict, nothing."""
+    """Parse git's output: per merge, a clean flag, the tree, and the files in conflict."""
     at = 0
     with suppress(ValueError, IndexError):  # git was cut off
         while words[at] in ("0", "1"):
@@ -162,13 +162,13 @@ def _told(words: Sequence[str]) -> Iterator[Sequence[str] | None]:
 
 
 def _shown(names: Iterable[str], pair: tuple[str, str]) -> tuple[str, ...]:
-    """Some of the files, as their owners call them, each once."""
+    """Return some of the files by their original names, each once."""
     plain = (_AFTER_COMMIT.sub(lambda end: "" if end[1] in pair else end[0], n) for n in names)
     return tuple(dict.fromkeys(one_line(spelled_name(name)) for name in plain))[:MOST_FILES]
 
 
 def _too_old(repository: Repository) -> str:
-    """What to say where this git cannot merge in memory; empty: it can."""
+    """Explain that this git cannot merge in memory; empty if it can."""
     version = run_git(repository.root, "version").line
     numbers = [int(part) for part in version.split()[-1].split(".")[:2] if part.isdecimal()]
     if numbers and numbers < [int(part) for part in NEEDED.split(".")]:
@@ -177,7 +177,7 @@ def _too_old(repository: Repository) -> str:
 
 
 def _why(repository: Repository, result: GitResult) -> str:
-    """Raises ``NoRoomError`` where the disk is full."""
+    """Return git's error; raises ``NoRoomError`` if the disk is full."""
     error = repository.error_of(result, ("merge-tree",))
     if isinstance(error, NoRoomError):
         raise error

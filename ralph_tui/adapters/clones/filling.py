@@ -1,7 +1,7 @@
-"""What a new tree gets beside what git holds: copied files, and the set-up command.
+"""Contents of a new worktree that git does not provide: copied files and the set-up command.
 
-The set-up command may run as long as `SETUP_LIMIT_S`; like every command of a run it has a keeper,
-so that nothing it starts stays.
+The set-up command may run for `SETUP_LIMIT_S` seconds. Like every command of a run, it has a keeper
+that stops everything it started.
 """
 
 import os
@@ -18,18 +18,19 @@ from ralph_tui.text.sanitize import one_line, shorten
 
 SETUP_LIMIT_S = 1800.0
 MOST_COPIED = 16 << 20
-"""Bytes of all copied files together: they travel with every order."""
+"""Maximum size of all copied files in bytes; every order contains them."""
 MOST_FILES = 2000
 SETUP = "set-up command"
-"""What its gate calls it."""
+"""The set-up command's name in messages."""
 LAST_WORDS = 300
-"""Characters of the end of the set-up command's output that the failing sentence has."""
+"""Maximum length of the output in an error of the set-up command."""
 
 
 def read_copied(root: Path, names: Iterable[str]) -> dict[str, str]:
-    """Files and folders of the user's repository by relative path, content as base64.
+    """Return files of the user's repository by relative path, with their content as base64.
 
-    Raises ``UsageError``: one is not there, lies outside, cannot be read, or it is too much.
+    Folders are read whole. Raises ``UsageError`` if a path is missing, outside `root` or
+    unreadable, or if the files are too large.
     """
     found: dict[str, str] = {}
     size = 0
@@ -69,7 +70,7 @@ def _files(root: Path, name: str) -> Iterator[Path]:
 
 
 def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
-    """Write the copied files into a new tree; ``WorkspaceError``."""
+    """Write the copied files into a new worktree; raises ``WorkspaceError``."""
     for name, content in copied.items():
         path = tree / name
         if leaves_folder(tree, name) or path.name in ("", ".git") or ".git" in path.parts:
@@ -87,17 +88,17 @@ def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
 
 
 def untracked(tree: Path) -> tuple[str, ...]:
-    """What git neither tracks nor ignores in a tree in which no agent has worked yet."""
+    """Return untracked, unignored paths in a worktree that no agent has worked in yet."""
     listed = own_git(tree, "ls-files", "--others", "--exclude-standard", "--directory", "-z")
     return tuple(os.fsdecode(name) for name in listed.out.split(b"\0")[:MOST_FILES] if name)
 
 
 class SetupError(WorkspaceError):
-    """The set-up command failed, as it would anywhere."""
+    """The set-up command failed, as it would on any host."""
 
 
 def run_setup(gate: ShellGate, log: Path) -> None:
-    """Run the set-up command; ``SetupError`` with the end of its output where it fails."""
+    """Run the set-up command; raises ``SetupError`` with the end of its output if it fails."""
     result = gate.run(log)
     if result.ok:
         return

@@ -1,7 +1,7 @@
-"""Git in folders that only this host has made: no configuration but their own is read.
+"""Git in folders that only this host has made: only their own configuration is read.
 
-Once an agent has worked in a tree its configuration is foreign: from then on git sees it through
-`Repository` alone.
+Once an agent has worked in a worktree, its configuration is foreign. From then on, git is used
+there only through `Repository`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from ralph_tui.base.git_config import SEALED, sealed_with
 from ralph_tui.text.sanitize import one_line
 
 WORKERS = ("-c", "checkout.workers=2")
-"""Files are written by two processes: a third less time for 20,000 of them."""
+"""Lets two processes write files, which takes a third less time for 20,000 of them."""
 
 
 def own_git(
@@ -22,15 +22,15 @@ def own_git(
 ) -> GitResult:
     """Run git in a folder of ours; `source` is a repository on this machine that it may read.
 
-    Raises ``WorkspaceError`` unless its status is in `accept`; None takes any.
+    Raises ``WorkspaceError`` unless the exit status is in `accept`; None accepts any.
     """
     return run_git(folder, *arguments, environment=_sealed(source), accept=accept)
 
 
 def configured(repository: Repository, *keys: str) -> dict[str, str]:
-    """Values of a repository's configuration, foreign as it may be: to read it runs nothing.
+    """Return values of a repository's configuration; reading a foreign one runs nothing.
 
-    Empty where there is none. The names of `keys` are as git lists them, in small letters.
+    Missing values are empty. `keys` are lowercase, as git lists them.
     """
     given = dict(UserConfig(repository.git_dir).of_repository(repository.common_dir))
     return {key: one_line(given.get(key, "")) for key in keys}
@@ -39,5 +39,5 @@ def configured(repository: Repository, *keys: str) -> dict[str, str]:
 def _sealed(source: Path | None) -> Mapping[str, str]:
     if source is None:
         return SEALED
-    # Whose it is was asked when the fleet opened it, by the user's own configuration.
+    # The user's own configuration vouched for the owner when the fleet opened the repository.
     return {**sealed_with(("safe.directory", "*")), "GIT_ALLOW_PROTOCOL": "file"}

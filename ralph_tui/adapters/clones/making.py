@@ -1,7 +1,7 @@
-"""A tree of its own for a loop: a clone with hard links, or a worktree of the user's repository.
+"""A worktree or clone of its own for a loop.
 
-A clone is the default: in a worktree `git stash`, branches, configuration and hooks are shared with
-the user and with every other loop. Neither runs a hook; what git ignores is not in them.
+A clone with hard links is the default: a worktree shares `git stash`, branches, configuration and
+hooks with the user and every other loop. Neither runs a hook or has files that git ignores.
 """
 
 from contextlib import suppress
@@ -17,7 +17,7 @@ from ralph_tui.ports.clones import Source
 from ralph_tui.text.sanitize import one_line
 
 _TRIES = 100
-"""Names of a branch that are tried, where the wanted one is taken."""
+"""Maximum number of branch names tried if the wanted one is taken."""
 _ORIGIN = "+refs/remotes/origin/*:refs/remotes/origin/*"
 
 
@@ -27,14 +27,14 @@ class Origin:
 
     path: Path
     users: bool
-    """The user's own; else a copy that this host has made for the fleet."""
+    """True for the user's own repository, False for a copy that this host made for the fleet."""
 
 
 def make_clone(tree: Path, origin: Origin, source: Source, branch: str) -> str:
-    """Clone into `tree`, which is not there yet, with the commit checked out; gives the branch.
+    """Clone into `tree`, which must not exist, check out the commit, and return the branch.
 
-    Its origin is the remote of the user's repository, or there is none: whoever pushes from it
-    does not push into the user's repository. Raises ``WorkspaceError``.
+    The clone's origin is the remote of the user's repository, if it has one. A push therefore never
+    goes to the user's repository. Raises ``WorkspaceError``.
     """
     path = str(origin.path)
     who = {"user.name": source.user_name, "user.email": source.user_email}
@@ -44,7 +44,7 @@ def make_clone(tree: Path, origin: Origin, source: Source, branch: str) -> str:
     except NoRoomError:
         raise
     except WorkspaceError:
-        # Its objects are links, or on another disk.
+        # --local fails if the objects are links or on another disk.
         _clone(tree, origin.path, "--no-local", *names)
     own_git(tree, "remote", "remove", "base")
     if source.remote:
@@ -55,21 +55,21 @@ def make_clone(tree: Path, origin: Origin, source: Source, branch: str) -> str:
 
 
 def make_worktree(tree: Path, origin: Origin, source: Source, branch: str) -> str:
-    """Add a worktree at `tree`; gives the new branch's name, numbered where the name is taken.
+    """Add a worktree at `tree` and return its new branch, numbered if the name is taken.
 
-    Raises ``WorkspaceError``; then neither is there.
+    If this raises ``WorkspaceError``, neither exists afterwards.
     """
     with worktrees_held(origin.path):
         branch = _free_name(origin.path, branch)
         try:
-            # Without its files: to write them the repository's own filters would run.
+            # Without files: writing them would run the repository's own filters.
             own_git(
                 *(origin.path, "worktree", "add", "--quiet", "--no-checkout", "-b", branch),
                 *(str(tree), source.commit),
                 source=origin.path,
             )
         except WorkspaceError:
-            with suppress(WorkspaceError):  # why it was not added is what counts
+            with suppress(WorkspaceError):  # report why it was not added
                 _forget(tree, origin.path, branch, source.commit)
             raise
     try:
@@ -81,19 +81,19 @@ def make_worktree(tree: Path, origin: Origin, source: Source, branch: str) -> st
 
 
 def remove_worktree(tree: Path, repository: Path, branch: str, commit: str) -> None:
-    """Take a worktree away, and let the user's repository forget it.
+    """Remove a worktree and make the user's repository forget it.
 
-    Its own `branch` goes, too, where nothing came of it: as long as it stands at `commit` and is
-    checked out nowhere else. Empty: that which is checked out in the worktree, which was not made
-    to its end. Raises ``WorkspaceError``.
+    Its own `branch` is removed too if it is still at `commit` and checked out nowhere else. An
+    empty `branch` means the one checked out in a worktree whose creation did not finish. Raises
+    ``WorkspaceError``.
     """
-    remove_folder(tree)  # here, for others wait for what git does
+    remove_folder(tree)  # outside the lock: others would wait for it
     with worktrees_held(repository):
         _forget(tree, repository, branch, commit)
 
 
 def remove_tree(folder: TreeFolder) -> None:
-    """Take the folder of an attempt away, and what the user's repository knows of its worktree.
+    """Remove the folder of an attempt, and its worktree from the user's repository.
 
     Raises ``WorkspaceError``.
     """
@@ -105,13 +105,13 @@ def remove_tree(folder: TreeFolder) -> None:
 
 
 def has_commit(repository: Path, commit: str) -> bool:
-    """Whether there is such a repository on this machine, with that commit."""
+    """True if `repository` exists on this machine and has the commit."""
     try:
         found = own_git(
             repository, "cat-file", "-e", f"{one_line(commit)}^{{commit}}",
             source=repository, accept=None,
         )  # fmt: skip
-    except (WorkspaceError, ValueError):  # no path that this process can name
+    except (WorkspaceError, ValueError):  # not a path that this process can name
         return False
     return found.status == 0
 
@@ -131,15 +131,15 @@ def _free_name(repository: Path, wanted: str) -> str:
 
 
 def _forget(tree: Path, repository: Path, branch: str, commit: str) -> None:
-    """As `remove_worktree`, of a tree that is not there any more, by whoever holds them."""
+    """Make the repository forget a removed worktree; the caller must hold the worktrees' lock."""
     others = list_worktrees(repository)
     left = others.pop(tree.parent.resolve() / tree.name, None)
     if left is not None:
-        force = ("--force", "--force")  # also where the agent has locked it
+        force = ("--force", "--force")  # even if the agent has locked it
         own_git(repository, "worktree", "remove", *force, str(tree), source=repository)
     ref = f"refs/heads/{branch}" if branch else left
     if ref and ref not in others.values():
-        with suppress(WorkspaceError):  # where somebody has moved it
+        with suppress(WorkspaceError):  # the branch has moved
             own_git(repository, "update-ref", "-d", ref, commit, source=repository)
 
 

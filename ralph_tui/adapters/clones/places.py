@@ -1,8 +1,8 @@
-"""Where a loop's tree lies on a host, and what stands beside it.
+"""Folders of a loop's worktree on a host.
 
-BASE/FLEET_ID/2-1/tree        what the agent works in, of loop 2, attempt 1
-BASE/FLEET_ID/2-1/place.json  the order that it was made for, and how far it got
-BASE/FLEET_ID/2-1/*.log       what the set-up command, the check and the run have printed
+BASE/FLEET_ID/2-1/tree        the agent's worktree of loop 2, attempt 1
+BASE/FLEET_ID/2-1/place.json  the order for it and its progress
+BASE/FLEET_ID/2-1/*.log       output of the set-up command, the check and the run
 """
 
 import os
@@ -27,39 +27,38 @@ from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
-"""Of a fleet and of a loop, as parts of a path."""
+"""Names of fleets and loops, as parts of a path."""
 HOME_FILE = "home-id"
-"""In a folder of trees: its name, which hosts tell the fleet."""
+"""In a base folder: its id, which hosts report to the fleet."""
 _HOME = re.compile(r"[0-9a-f]{32}")
 WORKER_LOCK = "worker-lock"
-"""In the folder of trees of a worker, which holds it while it is there."""
+"""In a worker's base folder, locked while the worker runs."""
 _RUN = re.compile(r"task-\d{1,9}/\d{1,9}")
 
 
 class PlaceRecord(BaseModel):
-    """What is known of a tree when the process that made it is gone."""
+    """Facts about a worktree that outlive the process that made it."""
 
     model_config = ConfigDict(frozen=True)
 
     place: Place
-    """Without the content of copied files."""
+    """The order, without the content of copied files."""
     branch: str = ""
-    """What is checked out in it; another name than was asked for where that one was taken.
+    """The checked-out branch, which differs from the order's if that name was taken.
 
-    Empty: it was not made to its end.
+    Empty if the creation did not finish.
     """
     worktree: bool = False
-    """It is a worktree of the user's repository, or was to be one."""
+    """True if it is, or was to be, a worktree of the user's repository."""
     ready: bool = False
-    """It is whole, and a run can begin in it."""
+    """True if it is complete and a run can begin in it."""
     of_setup: tuple[str, ...] = ()
-    """What the set-up command has left untracked: it is no work of the loop."""
+    """Untracked files from the set-up command, which are not the loop's work."""
     run: str = ""
     """Task and attempt of the run that began in it."""
     run_id: str = ""
-    """Its id."""
     ports: tuple[int, int] | None = None
-    """Those it was given."""
+    """The ports that it was given."""
 
 
 @dataclass(frozen=True)
@@ -72,27 +71,26 @@ class TreeFolder:
 
     @classmethod
     def of(cls, base: Path, fleet_id: str, loop: str, attempt: int) -> "TreeFolder":
-        """Raises ``WorkspaceError`` for a name that is no part of a path."""
+        """Return the folder; raises ``WorkspaceError`` for a name that cannot be part of a path."""
         return cls(fleet_folder(base, fleet_id) / f"{_checked(loop)}-{attempt}", loop, attempt)
 
     @property
     def tree(self) -> Path:
-        """What the agent works in."""
+        """The worktree that the agent works in."""
         return self.folder / "tree"
 
     def log(self, name: str) -> Path:
-        """Of the set-up command, the check, the run."""
         return self.folder / f"{name}.log"
 
     def attempt_folder(self, run: str) -> Path | None:
-        """The records of a run, by task and attempt; None for what names none."""
+        """Return the records of a run, named by task and attempt; None for any other name."""
         if not _RUN.fullmatch(run):
             return None
         task, _, number = run.partition("/")
         return ralph_folder(self.tree) / "tasks" / task / "attempts" / number
 
     def create(self) -> None:
-        """Make it, empty: an earlier one of the same name was never ready."""
+        """Create the folder, empty; an earlier one of the same name was never ready."""
         self.remove()
         try:
             make_folder(self.folder)
@@ -100,15 +98,13 @@ class TreeFolder:
             raise _refused(self.folder, error) from error
 
     def read(self) -> PlaceRecord | None:
-        """What stands beside the tree; None where there is none, or `unreadable` says why not."""
+        """Return the record next to the worktree; None if there is none, or `unreadable`."""
         with suppress(OSError, ValueError):
             return self._read()
         return None
 
     def unreadable(self) -> str:
-        """Why what stands beside the tree cannot be read, and what to do; empty: it can, or is not
-        there.
-        """
+        """Return why the record cannot be read, and what to do; empty if it can, or is missing."""
         path = one_line(str(self.folder / PLACE_FILE))
         try:
             self._read()
@@ -130,7 +126,7 @@ class TreeFolder:
         return record
 
     def write(self, record: PlaceRecord) -> PlaceRecord:
-        """Keep it; gives it back. Raises ``WorkspaceError``."""
+        """Write the record and return it; raises ``WorkspaceError``."""
         shown = record.model_copy(update={"place": _without_secrets(record.place)})
         try:
             write_json(self.folder / PLACE_FILE, shown.model_dump(mode="json"))
@@ -139,20 +135,20 @@ class TreeFolder:
         return record
 
     def remove(self) -> None:
-        """Take all of it away; ``WorkspaceError`` where something of it stays."""
+        """Remove the folder; raises ``WorkspaceError`` if anything remains."""
         remove_folder(self.folder)
 
 
 def fleet_folder(base: Path, fleet_id: str) -> Path:
-    """What this host keeps of a fleet; raises ``WorkspaceError`` for what is no part of a path."""
+    """Return this host's folder for a fleet; raises ``WorkspaceError`` for an invalid id."""
     return base / _checked(fleet_id)
 
 
 def home_of(base: Path) -> str:
-    """The name of a folder of trees: it stays the same there, and is nowhere else.
+    """Return the permanent, unique id of a base folder.
 
-    Raises ``WorkspaceError`` where it cannot be kept or read: the loops of a fleet would wait for
-    the host that has their trees, and not know that it is this one.
+    Raises ``WorkspaceError`` if it cannot be saved or read: a fleet's loops would wait for the host
+    that has their clones without recognizing this one.
     """
     path = base / HOME_FILE
     try:
@@ -182,7 +178,7 @@ def _checked(name: str) -> str:
 
 
 def found_in(base: Path, fleet_id: str) -> Iterator[TreeFolder]:
-    """The folders of a fleet's loops on this host."""
+    """Yield the folders of a fleet's loops on this host."""
     if not _NAME.fullmatch(fleet_id):
         return
     with suppress(OSError):
@@ -193,7 +189,7 @@ def found_in(base: Path, fleet_id: str) -> Iterator[TreeFolder]:
 
 
 def _has_place(folder: Path) -> bool:
-    """Whether anything is called so there; also where the system does not say."""
+    """True if the file exists, and if the system refuses to say."""
     try:
         (folder / PLACE_FILE).lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -204,16 +200,16 @@ def _has_place(folder: Path) -> bool:
 
 
 def fleets_in(base: Path) -> list[str]:
-    """The ids of the fleets that something of is kept here."""
+    """Return the ids of the fleets with a folder here."""
     with suppress(OSError):
         return sorted(path.name for path in base.iterdir() if path.is_dir())
     return []
 
 
 def remove_folder(folder: Path) -> None:
-    """Take all of it away; ``WorkspaceError`` where something of it stays.
+    """Remove a folder; raises ``WorkspaceError`` if anything remains.
 
-    A link is taken away itself: where it leads is none of ours.
+    A symbolic link is removed itself: its target is not ours.
     """
     try:
         if folder.is_symlink():
@@ -227,7 +223,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def size_of(folder: Path) -> int:
-    """Bytes that go with it, as far as they can be counted: not those of files linked elsewhere."""
+    """Return the bytes that removing `folder` would free, without files linked elsewhere."""
     total = 0
     for above, _, names in os.walk(folder):
         for name in names:
@@ -242,7 +238,7 @@ def _without_secrets(place: Place) -> Place:
 
 
 def _again(call: Any, path: str, _: Any) -> None:
-    """Of a folder that may not be written to: its owner can say that it may."""
+    """Make a read-only folder writable, as its owner may, and retry."""
     Path(path).parent.chmod(0o700)
     with suppress(NotADirectoryError, FileNotFoundError):
         Path(path).chmod(0o700)
@@ -260,5 +256,5 @@ def _refused(folder: Path, error: OSError) -> WorkspaceError:
 
 
 def usual_base() -> Path:
-    """Where trees lie when nobody names a folder: never inside of a repository."""
+    """Return the default folder for worktrees, which is never inside a repository."""
     return user_state_path("ralph-tui", appauthor=False) / "fleets"

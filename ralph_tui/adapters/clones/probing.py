@@ -1,11 +1,12 @@
-"""Whether the completion command measures the tree that a loop works in.
+"""A check that the completion command measures the worktree of a loop.
 
-With an editable install (``pip install -e``) of the user's tree, tests that are run in another tree
-import the user's code: a loop's work is never measured there, or worse, passes without it. So every
-Python source of a new tree, but for its tests, gets a fault with a word of its own, and the command
-is run: where its output shows the word, it has read this tree. Where not, and it gives the same
-without the fault, it has not. The tree is nobody's yet: no run has begun in it, and should this
-process die meanwhile, it is made anew.
+After an editable install (``pip install -e``) of the user's files, tests in another worktree import
+the user's code. The work of a loop is then never measured, or passes without being measured.
+
+The probe adds a fault with a unique word to every Python source of a new worktree, except tests,
+and runs the command. If the output contains the word, the command read this worktree. If not, and
+the result is the same without the fault, it did not. No run has begun in the worktree yet; if this
+process dies, the worktree is made again.
 """
 
 import os
@@ -24,10 +25,10 @@ from ralph_tui.layers.sensor import GateResult
 from ralph_tui.text.sanitize import clip, one_line
 
 LIMIT_S = 180.0
-"""How long the command may take each time; one that takes longer is not looked at."""
+"""Timeout of each run of the command in seconds; a slower command is not probed."""
 MOST_FILES = 3000
 MOST_BYTES = 64 << 20
-"""Of all sources together: they are held in memory meanwhile."""
+"""Maximum size of all sources in bytes; they stay in memory during the probe."""
 MOST_LOG = 64 << 20
 _TEST = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 _TOOLS = frozenset({"setup.py", "noxfile.py", "tasks.py", "dodo.py"})
@@ -38,21 +39,21 @@ _PYTHON = re.compile(
 
 @dataclass(frozen=True)
 class Probe:
-    """One look; `run` blocks for as long as the command takes, once or twice."""
+    """One probe; `run` blocks while the command runs once or twice."""
 
     tree: Path
     command: str
     variables: Mapping[str, str]
     log: Path
     cancelled_by: Callable[[ShellGate], object]
-    """Is told of a command that begins, so that it can be ended."""
+    """Called with each command that begins, so that it can be ended."""
 
     def begins(self) -> bool:
-        """Whether there is anything to look at. Raises ``WorkspaceError``."""
+        """True if there is anything to probe; raises ``WorkspaceError``."""
         return bool(self.command.strip() and _sources(self.tree))
 
     def run(self) -> str:
-        """A warning, one sentence; empty where there is none. Raises ``WorkspaceError``."""
+        """Return a one-sentence warning or an empty text; raises ``WorkspaceError``."""
         word = f"ralph_tui_probe_{uuid.uuid4().hex[:12]}"
         with _faults(self.tree, f"!{word}\n".encode()) as faulty:
             if not faulty:
@@ -88,7 +89,7 @@ class Probe:
 
 
 def _tells(result: GateResult) -> bool:
-    """Whether tests were run at all: a program that is missing fails with any sources."""
+    """True if tests ran at all: a missing program fails with any sources."""
     counted = result.counts is not None and result.counts.total > 0
     return result.ok or (counted and not result.timed_out and not result.cancelled)
 
@@ -99,7 +100,7 @@ def _outcome(result: GateResult) -> object:
 
 @contextmanager
 def _faults(tree: Path, fault: bytes) -> Iterator[int]:
-    """While the block runs, every source begins with this; how many do."""
+    """Put the fault into every source during the block; yield the number of sources."""
     before: dict[Path, tuple[bytes, os.stat_result]] = {}
     try:
         for path in _sources(tree):
@@ -117,7 +118,7 @@ def _faults(tree: Path, fault: bytes) -> Iterator[int]:
 
 
 def _put_back(tree: Path, before: Mapping[Path, tuple[bytes, os.stat_result]]) -> None:
-    """Content, mode and time: what was compiled from it counts again."""
+    """Restore content, mode and times, so that compiled files stay valid."""
     try:
         for path, (content, there) in before.items():
             write_whole(path, content, durable=False, mode=there.st_mode & 0o7777)
@@ -127,7 +128,7 @@ def _put_back(tree: Path, before: Mapping[Path, tuple[bytes, os.stat_result]]) -
 
 
 def _sources(tree: Path) -> list[Path]:
-    """The Python files that git knows, but for tests and what builds; none where they are many."""
+    """Return the tracked Python files, except tests and build scripts; empty if too many."""
     listed = open_repository(tree).git("ls-files", "-z").out.decode("utf-8", "surrogateescape")
     names = [name for name in listed.split("\0") if name.endswith(".py")]
     wanted = [name for name in names if not _TEST.search(name)]

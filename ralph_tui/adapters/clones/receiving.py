@@ -1,9 +1,10 @@
-"""A loop's work, taken into the user's repository as a new branch.
+"""Import of a loop's work into the user's repository, as a new branch.
 
-Rule: nothing of the user's changes. No branch is overwritten, and HEAD, index and files are not
-touched; a name that is taken gets a number. Only the branch that an earlier collection of the same
-loop has made goes on, as long as it stands where it was put and is checked out nowhere. What a
-bundle says of itself is not believed: only the commit that was told is made a branch, only
+Rule: the user's own work does not change. No branch is overwritten, a taken name gets a number, and
+HEAD, index and files are not touched. Only the branch of an earlier collection of the same loop
+moves, if it is where we left it and checked out nowhere.
+
+The import does not trust a bundle's own claims. Only the reported commit becomes a branch, and only
 snapshots of the loop's own run become refs.
 """
 
@@ -21,7 +22,7 @@ from ralph_tui.ports.clones import Collected, Earlier
 from ralph_tui.text.sanitize import one_line
 
 BELOW = "ralph/"
-"""Where branches of fleets are."""
+"""Prefix of the branches of fleets."""
 _TRIES = 100
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -31,16 +32,16 @@ class Received:
     """A loop's work in the user's repository."""
 
     branch: str
-    """Empty: nothing was changed, and no branch was made."""
+    """Empty if nothing changed, so that no branch was made."""
     commit: str
     files: int = 0
-    """Changed since the base."""
+    """Number of files changed since the base."""
     changed_lines: int = 0
-    """Added and removed since the base."""
+    """Lines added and removed since the base."""
     kept: str = ""
-    """The branch of what was collected before, where this does not stand on that."""
+    """The branch that keeps the earlier collection, if this work does not build on it."""
     snapshots: int = 0
-    """Of the loop's run that are here now."""
+    """Number of snapshots of the loop's run that are in the repository now."""
 
 
 def receive(
@@ -50,9 +51,9 @@ def receive(
     run_id: str,
     earlier: Earlier | None = None,
 ) -> Received:
-    """Take it in; raises ``WorkspaceError``: then no branch was made.
+    """Import a collection; if this raises ``WorkspaceError``, no branch was made.
 
-    `earlier` is what was collected of the loop before.
+    `earlier` is the previous collection of the loop.
     """
     commit = collected.commit
     if not _ID.fullmatch(commit) or not collected.branch.startswith(BELOW):
@@ -74,7 +75,7 @@ def receive(
 
 
 def _unbundled(repository: Repository, bundle: bytes) -> dict[str, str]:
-    """Its refs, when all its objects are in the repository."""
+    """Unpack the bundle's objects into the repository and return its refs."""
     file = repository.own_folder() / f"{uuid4().hex}.bundle"
     try:
         write_whole(file, bundle, durable=False)
@@ -91,7 +92,7 @@ def _unbundled(repository: Repository, bundle: bytes) -> dict[str, str]:
 
 
 def _check_history(repository: Repository, commit: str, loop: str) -> None:
-    """An agent's clone may be shallow: with a branch that lacks objects git works no more here."""
+    """Reject a shallow history: a branch that lacks objects would break git in the repository."""
     walk = ("rev-list", "--objects", "--quiet", commit, "--not", "--all")
     if repository.git(*walk, accept=None).status:
         raise WorkspaceError(
@@ -103,12 +104,12 @@ def _check_history(repository: Repository, commit: str, loop: str) -> None:
 def _made_branch(
     repository: Repository, wanted: str, commit: str, earlier: Earlier | None
 ) -> tuple[str, str]:
-    """The branch, and the one of the earlier commit where that is not part of it."""
+    """Make the branch; return it, and the branch of the earlier commit if it is no ancestor."""
     for number in range(1, _TRIES):
         branch = wanted if number == 1 else f"{wanted}-{number}"
         ref = f"refs/heads/{branch}"
-        # Made where it is not there: git compares and writes at once. It refuses what is no name
-        # of a branch, and whatever is no commit.
+        # Created only if it is absent: git compares and writes in one step. It also rejects invalid
+        # branch names and anything that is not a commit.
         made = repository.git("update-ref", ref, commit, "0" * len(commit), accept=None)
         if made.status == 0:
             return branch, ""
@@ -125,9 +126,10 @@ def _made_branch(
 
 
 def _gone_on(repository: Repository, earlier: Earlier, commit: str) -> str | None:
-    """Move the branch of an earlier collection; None: it is not to be moved.
+    """Move the branch of an earlier collection; return None if it must not move.
 
-    Where the commit does not stand on the earlier one that gets a branch beside, which is given.
+    If the new commit does not build on the earlier one, that one gets its own branch, which is
+    returned.
     """
     ref = f"refs/heads/{earlier.branch}"
     if ref in checked_out(repository.root):
@@ -143,7 +145,7 @@ def _gone_on(repository: Repository, earlier: Earlier, commit: str) -> str | Non
 
 
 def _keep_snapshots(repository: Repository, refs: dict[str, str], run_id: str) -> int:
-    """Make refs of those of this run; how many there are."""
+    """Make refs for the snapshots of this run and return their number."""
     ours = re.compile(rf"refs/ralph/{re.escape(run_id)}/\d{{1,9}}")
     wanted = {name: commit for name, commit in refs.items() if run_id and ours.fullmatch(name)}
     if wanted and not _created(repository, wanted, accept=None):
@@ -155,7 +157,7 @@ def _keep_snapshots(repository: Repository, refs: dict[str, str], run_id: str) -
 
 
 def _created(repository: Repository, refs: Mapping[str, str], accept: Iterable[int] | None) -> bool:
-    """Whether all of them were made; else none was: one may be there already."""
+    """Create all refs or none, as one may already exist; return True if they were created."""
     lines = "".join(f"create {name}\0{commit}\0" for name, commit in refs.items())
     words = ("update-ref", "--no-deref", "-z", "--stdin")
     return repository.git(*words, stdin=lines.encode(), accept=accept).status == 0

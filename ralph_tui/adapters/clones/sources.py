@@ -1,4 +1,4 @@
-"""What the loops of a fleet begin with: a commit of the user's repository, and how hosts get it."""
+"""The commit that the loops of a fleet begin with, and how hosts get it."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _SCP_LIKE = re.compile(r"[\w.-]+@?[\w.-]*:(?!//)")
 
 
 def source_of(repository: Repository, base: str) -> Source:
-    """The commit that `base` (a branch, a tag, a commit) names now; ``UsageError``."""
+    """Resolve `base` (a branch, tag or commit) to its commit; raises ``UsageError``."""
     found = repository.git(*_naming(base), accept=None)
     if found.status:
         if base == "HEAD":
@@ -41,7 +41,7 @@ def source_of(repository: Repository, base: str) -> Source:
 
 
 def is_commit(root: Path, base: str) -> bool:
-    """Whether a branch, a tag or a commit of this name is there; where git cannot say, yes."""
+    """True if a branch, tag or commit of this name exists, or if git cannot say."""
     return run_git(root, *_naming(base), accept=None).status != 1 or base == "HEAD"
 
 
@@ -50,7 +50,7 @@ def _naming(base: str) -> tuple[str, ...]:
 
 
 def base_bundle(repository: Repository, commit: str) -> bytes:
-    """Everything that the commit stands on, as a bundle; no ref is made for it."""
+    """Return the commit and its history as a bundle, without making a ref."""
     pack = repository.git(
         *("pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"),
         stdin=f"{commit}\n".encode(),
@@ -62,7 +62,7 @@ def base_bundle(repository: Repository, commit: str) -> bytes:
 
 
 def _address(root: Path, remote: str) -> str:
-    """Without what logs in, which goes to no other machine; a path as it is seen from anywhere."""
+    """Return the remote without its credentials, which stay here, and with absolute paths."""
     if "://" in remote:
         return _LOGIN.sub(r"\1", remote)
     if not remote or "::" in remote or _SCP_LIKE.match(remote):

@@ -1,4 +1,4 @@
-"""The worktrees of a repository: which there are, and who may change them now."""
+"""The worktrees of a repository, and a lock for changing them."""
 
 import errno
 from collections.abc import Iterator
@@ -12,16 +12,17 @@ from ralph_tui.base.git_config import own_folder
 from ralph_tui.text.sanitize import one_line
 
 WAIT_S = 60.0
-"""How long others are waited for: each takes a moment."""
+"""Timeout for the lock in seconds; each holder needs only a moment."""
 LOCK = "worktrees-lock"
-"""In ralph-tui's folder of the common git dir."""
+"""In ralph-tui's folder of the common git directory."""
 
 
 @contextmanager
 def worktrees_held(repository: Path) -> Iterator[None]:
-    """Alone of all processes of ralph-tui; raises ``WorkspaceError``.
+    """Hold the lock on the worktrees against other ralph-tui processes.
 
-    A git that adds or lists worktrees reads them all, and fails over one that is half made or gone.
+    Git reads all worktrees when it adds or lists them, and fails over one that is half made or
+    gone. Raises ``WorkspaceError``.
     """
     asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")
     common_dir = Path(own_git(repository, *asked, source=repository).line)
@@ -36,9 +37,9 @@ def worktrees_held(repository: Path) -> Iterator[None]:
 
 
 def list_worktrees(repository: Path) -> dict[Path, str]:
-    """Each with the ref that is checked out in it, or nothing; for whoever holds them.
+    """Return the worktrees and their checked-out refs, empty if detached.
 
-    Raises ``WorkspaceError``.
+    The caller must hold `worktrees_held`. Raises ``WorkspaceError``.
     """
     told = own_git(repository, "worktree", "list", "--porcelain", source=repository)
     found, where = {}, Path()
@@ -53,7 +54,7 @@ def list_worktrees(repository: Path) -> dict[Path, str]:
 
 
 def checked_out(repository: Path) -> dict[str, str]:
-    """The folders of all worktrees by the ref that is checked out in each.
+    """Return the folders of all worktrees by the ref checked out in each.
 
     Raises ``WorkspaceError``.
     """

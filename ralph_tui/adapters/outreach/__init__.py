@@ -1,4 +1,4 @@
-"""How people who are not here are told: a webhook, an issue on Gitea or GitHub."""
+"""Notifications to people who are away: a webhook, or an issue on Gitea or GitHub."""
 
 from ralph_tui.adapters.outreach.channel import Channel
 from ralph_tui.adapters.outreach.channels import build_channels

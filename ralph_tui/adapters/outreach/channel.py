@@ -1,4 +1,4 @@
-"""What every channel of outreach is, and what it is built from."""
+"""The interface of every notification channel, and the context it is built from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,26 +13,29 @@ class Channel(Protocol):
     """A way to reach people."""
 
     name: str
-    """webhook, gitea, github."""
+    """webhook, gitea or github."""
     place: str
-    """Where it leads, without secrets."""
+    """The destination, without secrets."""
     comments: bool
-    """Whether there may be an issue of a run, which takes comments."""
+    """True if a run may have an issue there, which takes comments."""
 
     def deliver(self, message: Message, *, again: bool = False) -> str:
-        """Where it went, one sentence; blocking. Raises ``UndeliveredError``."""
+        """Send a message and return, in one sentence, where it went; blocks.
+
+        Raises ``UndeliveredError``.
+        """
 
     def probe(self, message: Message) -> str:
-        """Send a test, and clear up behind it; as `deliver`."""
+        """Send a test message and clean up after it; otherwise like `deliver`."""
 
 
 @dataclass(frozen=True)
 class ChannelContext:
-    """What is set for the channels, and where they are used."""
+    """Settings and surroundings of the channels."""
 
     settings: OutreachSettings
-    """The section ``outreach``: every channel reads from it what is its own."""
+    """The section ``outreach``, of which each channel reads its own settings."""
     environ: Mapping[str, str]
-    """Where tokens are."""
+    """Environment variables with tokens."""
     outbox: Path
-    """The folder of messages that wait."""
+    """The folder of undelivered messages."""

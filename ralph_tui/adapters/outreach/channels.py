@@ -1,4 +1,4 @@
-"""The channels of this version, and those of them that the settings set up."""
+"""The channels of this version, and their construction from the settings."""
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -14,15 +14,16 @@ CHANNELS: tuple[Callable[[ChannelContext], Channel | None], ...] = (
     Webhook.from_settings,
     Tracker.from_settings,
 )
-"""Each gives its channel, or None where the settings do not set it up; a new one is added here."""
+"""Constructors that return None if the settings do not set up their channel; add new ones here."""
 
 
 def build_channels(
     settings: OutreachSettings, environ: Mapping[str, str], outbox: Path
 ) -> list[Channel]:
-    """The channels that are set up, none when there are none; `outbox` is a folder.
+    """Return the channels that the settings set up, possibly none.
 
-    Raises ``UsageError`` when a setting is missing, or httpx is.
+    `outbox` is the folder of undelivered messages. Raises ``UsageError`` if a setting is missing or
+    httpx is not installed.
     """
     context = ChannelContext(settings, environ, outbox)
     built = [from_settings(context) for from_settings in CHANNELS]

@@ -1,7 +1,7 @@
-"""Delivers one channel's messages, in their order, in a thread of its own.
+"""Ordered delivery of one channel's messages, in a thread of its own.
 
-Every problem is told once, not with every retry: `EscalationDelivered` with ``ok`` False when it
-comes up, with ``ok`` True when a message has arrived.
+Each problem is reported once, not with every retry: by `EscalationDelivered` with ``ok`` False. One
+with ``ok`` True follows when a message has arrived.
 """
 
 import threading
@@ -16,7 +16,7 @@ from ralph_tui.events import EscalationDelivered
 from ralph_tui.ports.host import Clock, Emit
 
 FIRST_PAUSE = 5.0
-"""Seconds before the first retry; every further one waits twice as long."""
+"""Seconds before the first retry; each further pause is twice as long."""
 LONGEST_PAUSE = 300.0
 
 
@@ -31,7 +31,7 @@ class DeliveryQueue:
         clock: Clock,
         jitter: Callable[[], float],
     ) -> None:
-        """`jitter` gives 0-1: many runs that lost the same service do not come back together."""
+        """`jitter` returns 0-1, so that many runs do not return to a recovered service together."""
         self._channel = channel
         self._outbox = outbox
         self._emit = emit
@@ -42,24 +42,24 @@ class DeliveryQueue:
         self._failures = 0
         self._due = 0.0
         self._blocked = False
-        """The set-up is wrong: nothing is delivered before the next run."""
+        """True if the set-up is wrong: nothing is delivered before the next run."""
         self._wake = threading.Event()
         self._closing = False
         self._thread: threading.Thread | None = None
 
     @property
     def undelivered(self) -> int:
-        """Messages that are not delivered."""
+        """Number of undelivered messages."""
         return len(self._entries)
 
     def resume(self) -> None:
-        """Go on with what earlier runs have left; call it once, before any `add`."""
+        """Continue with messages left by earlier runs; call it once, before any `add`."""
         self._entries = self._outbox.waiting(self._clock.now())
         if self._entries:
             self._start()
 
     def add(self, message: Message) -> None:
-        """Keep a message and deliver it; returns at once."""
+        """Save a message and deliver it; returns at once."""
         self._entries.append(self._outbox.put(message))
         self._start()
 
@@ -69,12 +69,12 @@ class DeliveryQueue:
         self._wake.set()
 
     def join(self, timeout: float) -> None:
-        """Wait for the end of the thread, `timeout` seconds at most."""
+        """Wait at most `timeout` seconds for the thread to end."""
         if self._thread is not None:
             self._thread.join(timeout)
 
     def deliver_due(self) -> float | None:
-        """Do what is due; the seconds until something is, None when nothing will be."""
+        """Deliver all due messages; return the seconds until the next, None without one."""
         while self._entries and not self._blocked:
             pause = self._due - self._clock.monotonic()
             if pause > 0:

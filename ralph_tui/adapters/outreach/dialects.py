@@ -1,4 +1,4 @@
-"""Where Gitea and GitHub differ."""
+"""Differences between Gitea and GitHub."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,28 +7,28 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Dialect:
-    """One tracker's ways."""
+    """The API of one tracker."""
 
     name: Literal["gitea", "github"]
     api: str
-    """Behind the tracker's address."""
+    """Path that follows the tracker's address."""
     token_variable: str
-    """Where the token is looked for when the settings do not say."""
+    """Default environment variable for the token."""
     scheme: str
-    """Before the token."""
+    """Authorization scheme before the token."""
     page_size: str
-    """The query's name for it."""
+    """Name of the query parameter."""
     labels_by: Literal["id", "name"]
-    """What an issue names its labels by."""
+    """How an issue refers to its labels."""
     colour_mark: str
     query: Mapping[str, str | int]
-    """What a search for issues also says."""
+    """Further parameters of a search for issues."""
     headers: Mapping[str, str]
     url: str | None = None
-    """The tracker's address, where there is but one."""
+    """The tracker's address, if there is only one."""
 
     def page(self, number: int, size: int) -> dict[str, str | int]:
-        """The query for one page of a list."""
+        """Return the query for one page of a list."""
         return {"page": number, self.page_size: size}
 
 

@@ -1,4 +1,4 @@
-"""Layer 4's EscalationHandler: every escalation to every channel of the settings."""
+"""Layer 4's EscalationHandler: sends every escalation to every channel of the settings."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -38,28 +38,25 @@ class EscalationHandler:
 
     @property
     def enabled(self) -> bool:
-        """Whether any channel is set up."""
         return bool(self._queues)
 
     def resume(self) -> None:
-        """Deliver what earlier runs have left; call it once, before any `send`."""
+        """Deliver messages left by earlier runs; call it once, before any `send`."""
         for queue in self._queues:
             queue.resume()
 
     def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
-        """Hand one over; what cannot be delivered is kept and tried again."""
         message = message_of(escalation, run, self._readings(), self._clock.now())
         for queue in self._queues:
             queue.add(message)
 
     def comment(self, key: str, text: str, iteration: int, run: RunStarted) -> None:
-        """Words for the run's issue where it has one; `key` tells them from its others."""
         message = comment_of(key, text, iteration, run, self._clock.now())
         for queue in self._issues:
             queue.add(message)
 
     def close(self, grace_s: float) -> int:
-        """End within `grace_s` seconds; the messages that are kept for the next run."""
+        """End within `grace_s` seconds; return the number of messages saved for the next run."""
         for queue in self._queues:
             queue.close()
         deadline = monotonic() + grace_s

@@ -1,7 +1,7 @@
-"""One HTTP request: bounded in time and size, its failures told in sentences without secrets.
+"""HTTP requests bounded in time and size, with errors that contain no secrets.
 
-httpx is imported here, when something is sent. Redirects are never followed: a token stays with
-the host it was meant for.
+httpx is imported only when something is sent. Redirects are never followed, so that a token stays
+with its host.
 """
 
 import logging
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     import httpx
 
 LARGEST_ANSWER = 1 << 20
-"""Bytes of an answer that are read."""
+"""Maximum size of an answer in bytes."""
 LONGEST_PAUSE = 3600.0
-"""Seconds that a server may ask to wait."""
+"""Maximum pause in seconds that a server may request."""
 _TOO_LONG = "takes longer than {:g} s to answer"
 
 Then = Literal["retry", "mend", "drop"]
 
 
 class UndeliveredError(Exception):
-    """A message did not get through; the text is one sentence, without secrets."""
+    """A message was not delivered; the text is one sentence without secrets."""
 
     def __init__(self, text: str, then: Then, after_s: float | None = None) -> None:
-        """`then`: try again soon, not before the set-up is mended, or never.
+        """`then`: retry soon, wait until the set-up is fixed, or drop the message.
 
-        `after_s`: the seconds the server asked for.
+        `after_s` is the pause in seconds that the server requested.
         """
         super().__init__(text)
         self.then = then
@@ -51,40 +51,40 @@ class UndeliveredError(Exception):
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """What a server answered."""
+    """A server's answer."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes | None
-    """None: larger than what is read."""
+    """None if it is too large."""
 
     def json(self) -> object:
-        """The body as JSON; None when it is none."""
+        """Return the body as JSON; None if it is not valid JSON."""
         try:
             return parse_json(self.body or b"")
         except ValueError:
             return None
 
     def object(self) -> dict[str, Any]:
-        """The body as a JSON object; empty when it is none."""
+        """Return the body as a JSON object; empty if it is not one."""
         value = self.json()
         return value if isinstance(value, dict) else {}
 
     def explanation(self) -> str:
-        """What the server says is wrong, in parentheses; empty when it says nothing."""
+        """Return the server's error message in parentheses; empty without one."""
         said = self.object().get("message")
         return f" ({clip(one_line(said), 200)})" if isinstance(said, str) and said else ""
 
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Seconds."""
+    """Timeouts in seconds."""
 
     connect_s: float = 5.0
     silence_s: float = 10.0
     """Between two parts of an answer."""
     total_s: float = 15.0
-    """For connecting and the whole answer."""
+    """For the connection and the whole answer."""
 
 
 USUAL = Timeouts()
@@ -95,10 +95,10 @@ class HttpService:
     """Requests to one service."""
 
     place: str
-    """The service as sentences name it."""
+    """The service's name in messages."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Never part of a sentence."""
+    """Texts that never appear in a message."""
     timeouts: Timeouts = USUAL
 
     def call(
@@ -110,17 +110,17 @@ class HttpService:
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> HttpResponse:
-        """Send one request; any answer but a "later" (408, 429, 5xx) is given back.
+        """Send one request and return the answer, unless it is "later" (408, 429, 5xx).
 
         Raises ``UndeliveredError``.
         """
         try:
-            import httpx  # noqa: PLC0415  only who sends something pays for it
+            import httpx  # noqa: PLC0415  only senders pay for it
         except ImportError as error:
             raise UndeliveredError(
                 f"httpx is not installed; {install_hint('notify')}", "mend"
             ) from error
-        for name in ("httpx", "httpcore"):  # their log lines hold addresses and headers
+        for name in ("httpx", "httpcore"):  # their log lines contain addresses and headers
             logging.getLogger(name).setLevel(logging.CRITICAL)
         limits = self.timeouts
         timeout = httpx.Timeout(limits.silence_s, connect=limits.connect_s)
@@ -177,7 +177,7 @@ class HttpService:
         return UndeliveredError(self.safe(f"{self.place} {what}"), "retry", after_s)
 
     def safe(self, text: str) -> str:
-        """One short line without our secrets, whatever a server put into it."""
+        """Return text from a server as one short line without our secrets."""
         for secret in self.secrets:
             text = text.replace(secret, HIDDEN)
         return clip(one_line(text), 500)
@@ -194,14 +194,14 @@ def _read(response: "httpx.Response") -> bytes | None:
 
 @cache
 def _trusted() -> "ssl.SSLContext":
-    """The certificates that are trusted; reading them costs more than a request."""
+    """Return the trusted certificates; reading them costs more than a request."""
     import httpx  # noqa: PLC0415  as above
 
     return httpx.create_ssl_context()
 
 
 class _Deadline:
-    """Ends a connection whose answer never ends: httpx counts its timeouts from byte to byte."""
+    """Ends a connection whose answer never ends: httpx restarts its timeout with each byte."""
 
     def __init__(self, seconds: float) -> None:
         self.passed = False
@@ -217,22 +217,23 @@ class _Deadline:
         self._timer.cancel()
 
     def watch(self, event: str, info: Mapping[str, Any]) -> None:
-        """See every step of the connection."""
+        """Note the connection's socket as soon as it exists."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self._socket = info["return_value"].get_extra_info("socket")
-            if self.passed:  # a name's address may take its time to be found
+            if self.passed:  # resolving a name may take long
                 self._end()
 
     def _end(self) -> None:
         self.passed = True
         if self._socket is not None:
-            with suppress(OSError):  # it has just ended by itself
-                # Not the TLS socket's own: that one first forgets what its reader still needs.
+            with suppress(OSError):  # it has just ended
+                # Not the TLS socket's own shutdown: it first drops state that its reader still
+                # needs.
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
 def _asked_pause(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server wants to be left alone for; None when it does not say."""
+    """Return the pause in seconds that the server requests; None if it requests none."""
     wanted = headers.get("retry-after", "").strip()
     pause: float | None = None
     if wanted.isascii() and wanted.isdigit():

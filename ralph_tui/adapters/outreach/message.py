@@ -1,4 +1,4 @@
-"""What is told: the same facts as an issue's title and body, a comment, or a webhook's JSON.
+"""The text of a notification as an issue's title and body, a comment, or a webhook's JSON.
 
 Rule: texts in a message are foreign. They mention no user and form no Markdown of their own.
 """
@@ -22,7 +22,7 @@ LABELS: dict[EscalationLevel, tuple[str, ...]] = {
     "critical": ("ralph-external", "critical", "needs-review"),
     "emergency": ("ralph-external", "emergency", "blocking"),
 }
-"""Of the issue, by level."""
+"""Labels of the issue, by level."""
 LONGEST_REASON = 4000
 LONGEST_LINE = 500
 MOST_RECOMMENDATIONS = 10
@@ -32,7 +32,7 @@ Reason = Annotated[Plain, AfterValidator(lambda text: clip(text, LONGEST_REASON)
 
 
 class Readings(Fact):
-    """How the run stood."""
+    """Measurements and costs of the run at that moment."""
 
     completion: FiniteFloat | None = None
     """Points, 0-100; None before the first measurement."""
@@ -42,16 +42,16 @@ class Readings(Fact):
 
 
 class Message(Fact):
-    """One escalation, with everything that is said of it; what the outbox keeps."""
+    """One escalation with all facts about it, as saved in the outbox."""
 
     key: Annotated[str, Field(pattern=r"^[A-Za-z0-9/_.-]{1,200}$")]
-    """The same for every attempt to deliver it, different from all others."""
+    """The same for every attempt to deliver the message, and unique to it."""
     escalation_id: Short
     run_id: Short
     level: EscalationLevel
     about: Short
     loop: Short
-    """Task and attempt, ``task-001/002``."""
+    """Task and attempt, as in ``task-001/002``."""
     iteration: int
     max_iterations: int
     reason: Reason
@@ -59,32 +59,32 @@ class Message(Fact):
     objective: Short = ""
     host: Short = ""
     folder: Short = ""
-    """Name of the worktree's folder; its path stays on this machine."""
+    """Name of the worktree's folder; its full path stays on this machine."""
     raised: AwareDatetime
     readings: Readings = Readings()
     comment: bool = False
-    """`reason` is for the run's issue, where it has one, and for nothing else."""
+    """True if `reason` is only a comment for the run's issue, if it has one."""
 
     @property
     def title(self) -> str:
-        """Of the issue."""
+        """Title of the issue."""
         return f"[Ralph External] {self.level.upper()}: {self.about} in {self.loop}"
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Of the issue."""
+        """Labels of the issue."""
         return LABELS[self.level]
 
     @property
     def marker(self) -> str:
-        """Invisible in an issue: by it a message is found that was sent before."""
+        """Invisible text in an issue that identifies a message already sent."""
         return f"<!-- ralph-external {self.key} -->"
 
 
 def message_of(
     escalation: EscalationRaised, run: RunStarted, readings: Readings, raised: AwareDatetime
 ) -> Message:
-    """What is to be said of an escalation of `run`."""
+    """Build the message for an escalation of `run`."""
     return Message(
         key=re.sub("[^A-Za-z0-9/_.-]", "-", f"{run.run_id}/{escalation.escalation_id}")[:200],
         escalation_id=escalation.escalation_id,
@@ -105,7 +105,7 @@ def message_of(
 
 
 def comment_of(key: str, text: str, iteration: int, run: RunStarted, at: AwareDatetime) -> Message:
-    """Words for the issue of `run`; `key` tells them from its others."""
+    """Build a comment for the issue of `run`; `key` is unique among its comments."""
     return Message(
         key=re.sub("[^A-Za-z0-9/_.-]", "-", f"{run.run_id}/{key}")[:200],
         escalation_id=key,
@@ -122,20 +122,20 @@ def comment_of(key: str, text: str, iteration: int, run: RunStarted, at: AwareDa
 
 
 def issue_body(message: Message) -> str:
-    """The first words of an issue."""
+    """Return the text that opens an issue."""
     objective = _escaped(message.objective)
     return _markdown(message, f"_{objective}_\n\n" if objective.strip() else "")
 
 
 def comment_body(message: Message) -> str:
-    """A later message of the same run."""
+    """Return the text of a later message of the same run."""
     if message.comment:
         return f"{_escaped(message.reason)}\n\n{message.marker}\n"
     return _markdown(message, f"**{message.level.upper()}: {_escaped(message.about)}**\n\n")
 
 
 def payload(message: Message) -> dict[str, object]:
-    """A webhook's JSON; chat services show `text` or `content`, programs read the rest."""
+    """Return a webhook's JSON; chat services show `text` or `content`, programs read the rest."""
     words = f"{message.title}\n{message.reason}\nTo answer: {_how_to_answer(message)}"
     words = clip(_without_mentions(words), 1900)
     return {
@@ -186,5 +186,5 @@ def _escaped(text: str) -> str:
 
 
 def _without_mentions(text: str) -> str:
-    """A zero-width space makes plain words of ``@name`` and of a chat's ``<!everyone>``."""
+    """Disarm ``@name`` and a chat's ``<!everyone>`` with a zero-width space."""
     return re.sub("([@<])", "\\1\u200b", text)

@@ -1,10 +1,12 @@
-"""Messages on disk until they are delivered: they survive the end of the run and of the process.
+"""Messages saved until they are delivered, even after the end of the run or the process.
 
-A file per message and channel, ``.aiwg/ralph/outbox``. Before an attempt a file is marked, after a
-success it is removed. A process that dies between the two leaves a marked file: a tracker is then
-searched for the message before an issue is made; a webhook gets the same ``Idempotency-Key`` again.
-The agent can write here, too: what is read is foreign text like any other, and goes nowhere but to
-the channels of the settings.
+Each message and channel has a file in ``.aiwg/ralph/outbox``. It is marked before an attempt and
+removed after a success. If a process dies in between, the file stays marked. A tracker is then
+searched for the message before a new issue is made; a webhook gets the same ``Idempotency-Key``
+again.
+
+The agent can write here too: files are foreign text, and are sent only to the channels of the
+settings.
 """
 
 import hashlib
@@ -22,16 +24,16 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.events.base import Fact
 
 MOST_FILES = 100
-"""Messages per channel; beyond it the oldest go."""
+"""Maximum number of messages per channel; beyond that, the oldest are removed."""
 MOST_BYTES = 1 << 18
-"""Of one file."""
+"""Maximum size of a file in bytes."""
 LONGEST_AGE = timedelta(days=7)
 MOST_RUNS = 100
-"""Runs whose issues are remembered."""
+"""Maximum number of runs whose issues are remembered."""
 
 
 def outbox_folder(root: Path) -> Path:
-    """Where the messages of a worktree wait."""
+    """Return the folder of a worktree's undelivered messages."""
     return ralph_folder(root) / "outbox"
 
 
@@ -47,23 +49,23 @@ class QueuedMessage:
 
     message: Message
     path: Path | None
-    """None: the disk would not take it, so it ends with the process."""
+    """None if it could not be written to disk: it is lost when the process ends."""
     attempted: bool = False
-    """An attempt has begun: the message may have arrived."""
+    """True if an attempt has begun: the message may have arrived."""
     left_over: bool = False
-    """From an earlier run."""
+    """True if an earlier run left it."""
 
 
 class Outbox:
-    """What one channel has still to deliver, oldest first."""
+    """Undelivered messages of one channel, oldest first."""
 
     def __init__(self, folder: Path, channel: str) -> None:
-        """`folder` is made when something is put into it."""
+        """`folder` is created with the first message."""
         self._folder = folder
         self._channel = channel
 
     def put(self, message: Message) -> QueuedMessage:
-        """Keep a message; what is too much goes, oldest first."""
+        """Save a message; if there are too many, the oldest are removed."""
         mark = hashlib.sha256(message.key.encode()).hexdigest()[:12]
         name = f"{message.raised:%Y%m%dT%H%M%S%f}-{mark}-{self._channel}.json"
         entry = QueuedMessage(message, self._folder / name)
@@ -73,7 +75,7 @@ class Outbox:
         return entry
 
     def waiting(self, now: datetime) -> deque[QueuedMessage]:
-        """What earlier runs have left; what is too old goes."""
+        """Return messages left by earlier runs, and remove those that are too old."""
         found: deque[QueuedMessage] = deque()
         for path in self._files():
             file = _read(path)
@@ -86,12 +88,12 @@ class Outbox:
         return found
 
     def mark(self, entry: QueuedMessage) -> None:
-        """An attempt begins."""
+        """Note on disk that an attempt begins."""
         entry.attempted = True
         self._write(entry)
 
     def remove(self, entry: QueuedMessage) -> None:
-        """It is delivered, or never will be."""
+        """Remove a message that was delivered or never will be."""
         if entry.path is not None:
             _unlink(entry.path)
 
@@ -105,30 +107,28 @@ class Outbox:
             return
         file = _File(attempted=entry.attempted, message=entry.message)
         try:
-            # Not brought to the platter: the engine waits for this.
+            # Not synced to disk: the engine waits for this.
             write_json(entry.path, file.model_dump(mode="json"), durable=False)
         except OSError:
             entry.path = None
 
 
 class IssueNumbers:
-    """The issue of each run, so that a run that goes on after a restart comments on its own."""
+    """The issue number of each run, so that a resumed run comments on its own issue."""
 
     def __init__(self, folder: Path, tracker: str) -> None:
-        """`tracker` tells repositories apart: another one has other numbers."""
+        """`tracker` identifies the repository, because numbers differ between repositories."""
         self._path = folder / "issues.json"
         self._tracker = tracker
         self._new: dict[str, int | None] = {}
-        """Of this process: a full disk does not make them forgotten."""
+        """Numbers of this process, which a full disk does not lose."""
 
     def get(self, run_id: str) -> int | None:
-        """Its number; None when there is none yet."""
         key = self._key(run_id)
         number = self._new[key] if key in self._new else self._read().get(key)
         return number if isinstance(number, int) and number > 0 else None
 
     def put(self, run_id: str, number: int | None) -> None:
-        """Remember or, with None, forget it."""
         key = self._key(run_id)
         self._new[key] = number
         known = {name: value for name, value in self._read().items() if name != key}
@@ -152,7 +152,6 @@ def _read(path: Path) -> _File | None:
 
 
 def _small_file(path: Path) -> bool:
-    """Whether it is worth reading."""
     try:
         return path.lstat().st_size <= MOST_BYTES
     except OSError:

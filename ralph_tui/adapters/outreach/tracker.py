@@ -1,6 +1,6 @@
-"""A channel: an issue per run on Gitea or GitHub; later messages are comments of it.
+"""A channel that opens an issue per run on Gitea or GitHub; later messages are its comments.
 
-Where the token may not set labels, the issue is made without them: no issue would be worse.
+If the token may not set labels, the issue is made without them rather than not at all.
 """
 
 from collections.abc import Iterator
@@ -32,28 +32,28 @@ COLOURS = {
     "emergency": "b60205",
     "blocking": "b60205",
 }
-"""Of labels that are made."""
+"""Colours of the labels that it creates."""
 MOST_PAGES = 20
-"""Of labels that are looked through: Gitea would take the same name twice."""
+"""Maximum number of pages of labels; a label beyond them would be created twice."""
 
 
 class Labels:
-    """Remembers what it has found."""
+    """The labels of a repository; caches those found."""
 
     def __init__(self, dialect: Dialect, service: HttpService, repository: str) -> None:
-        """`repository` is its address in the interface."""
+        """`repository` is the URL of its API."""
         self._dialect = dialect
         self._service = service
         self._repo = repository
         self._known: dict[str, int] = {}
-        """Ids, by name in small letters."""
+        """Ids by lowercase name."""
 
     def forget(self) -> None:
-        """Look again the next time."""
+        """Clear the cache."""
         self._known.clear()
 
     def of(self, names: tuple[str, ...]) -> list[int] | list[str]:
-        """As an issue wants them, made where they are missing; empty when that is forbidden."""
+        """Return labels as an issue needs them, creating missing ones; empty if forbidden."""
         missing = [name for name in names if name not in self._known]
         if missing and not self._find(missing):
             for name in missing:
@@ -64,7 +64,7 @@ class Labels:
         return [self._known[name] for name in names]
 
     def _find(self, names: list[str]) -> bool:
-        """Look through the repository's labels; whether all of them are there."""
+        """Search the repository's labels; return True if it has all of them."""
         for page in range(1, MOST_PAGES + 1):
             response = self._service.call(
                 "GET", f"{self._repo}/labels", params=self._dialect.page(page, 50)
@@ -97,7 +97,7 @@ class Labels:
 
 SEARCHED_PAGES = 3
 SEARCHED_PER_PAGE = 10
-"""Small pages: bodies of issues are long, and an answer is bounded."""
+"""Small pages: bodies of issues are long, and the size of an answer is limited."""
 LISTED_PAGES = 50
 FORBIDDEN = (403, 404, 422)
 NO_LABELS = ", without labels, which the token may not set"
@@ -105,7 +105,7 @@ NO_LABELS = ", without labels, which the token may not set"
 
 @dataclass(frozen=True)
 class Issue:
-    """What somebody has written into a tracker; foreign text, sanitized."""
+    """An issue from a tracker: foreign text, sanitized."""
 
     number: int
     title: str
@@ -116,14 +116,14 @@ class Numbers(Protocol):
     """Remembers the issue of every run."""
 
     def get(self, run_id: str) -> int | None:
-        """Its number; None when there is none yet."""
+        """Return the number of a run's issue; None if it has no issue yet."""
 
     def put(self, run_id: str, number: int | None) -> None:
-        """Remember or, with None, forget it."""
+        """Remember a number or, with None, forget it."""
 
 
 class Tracker:
-    """A channel that makes issues."""
+    """A channel that opens issues."""
 
     comments = True
 
@@ -137,7 +137,7 @@ class Tracker:
         numbers: Numbers,
         timeouts: Timeouts = USUAL,
     ) -> None:
-        """`variable` is the token's environment variable, which sentences name instead of it."""
+        """`variable` is the token's environment variable, named in messages instead of it."""
         self.name: str = dialect.name
         self._dialect = dialect
         self._repository = repository
@@ -157,7 +157,7 @@ class Tracker:
 
     @classmethod
     def from_settings(cls, context: ChannelContext) -> "Tracker | None":
-        """The tracker of the settings, None where there is none; ``UsageError`` for half a one."""
+        """Return the tracker of the settings, if any; raises ``UsageError`` if it is incomplete."""
         settings = context.settings
         if settings.tracker is None:
             return None
@@ -179,10 +179,10 @@ class Tracker:
         return cls(dialect, url, settings.repository, token, variable, numbers)
 
     def deliver(self, message: Message, *, again: bool = False) -> str:
-        """Where it can be read; raises ``UndeliveredError``.
+        """Send a message and return where it can be read; raises ``UndeliveredError``.
 
-        A mere comment goes nowhere, and "" is given back, where the run has no issue.
-        `again`: an earlier attempt may have made the issue without our knowing; it is looked for.
+        A comment for a run without an issue is dropped, and "" is returned. `again` means that an
+        earlier attempt may have made the issue unnoticed, so it is searched for.
         """
         number = self._numbers.get(message.run_id)
         if number is None and message.comment:
@@ -201,7 +201,7 @@ class Tracker:
         return self._remembered(issue, message.run_id) + note
 
     def probe(self, message: Message) -> str:
-        """Make an issue and close it; as `deliver`."""
+        """Open an issue and close it; otherwise like `deliver`."""
         self._check_token()
         issue, note = self._create(message)
         number = _number(issue)
@@ -214,7 +214,7 @@ class Tracker:
         return f"{_address(issue, number)} was made{note}, and is {closed}"
 
     def open_issues(self, label: str) -> Iterator[Issue]:
-        """Those that carry a label, in the tracker's order; raises ``UndeliveredError``."""
+        """Yield open issues with a label, in the tracker's order; raises ``UndeliveredError``."""
         self._check_token()
         for page in range(1, LISTED_PAGES + 1):
             params = {
@@ -235,7 +235,7 @@ class Tracker:
                     yield Issue(number, _text(issue, "title"), _text(issue, "body"))
 
     def issue(self, number: int) -> Issue:
-        """The issue of this number; raises ``UndeliveredError``."""
+        """Return the issue with this number; raises ``UndeliveredError``."""
         self._check_token()
         response = self._service.call("GET", f"{self._repo}/issues/{number}")
         if response.status in (404, 410):
@@ -262,7 +262,7 @@ class Tracker:
             )
 
     def _comment(self, number: int, message: Message) -> str | None:
-        """None: the issue is gone."""
+        """Return the comment's place; None if the issue is gone."""
         url = f"{self._repo}/issues/{number}/comments"
         response = self._service.call("POST", url, body={"body": comment_body(message)})
         if response.status == 201:
@@ -272,7 +272,7 @@ class Tracker:
         raise self._error(response)
 
     def _search(self, message: Message) -> dict[str, Any] | None:
-        # A day of grace: two machines seldom agree about the time.
+        # One day of tolerance, as the clocks of two machines may differ.
         since = f"{message.raised - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
         for page in range(1, SEARCHED_PAGES + 1):
             response = self._service.call(
@@ -294,7 +294,7 @@ class Tracker:
         return None
 
     def _create(self, message: Message) -> tuple[dict[str, Any], str]:
-        """The issue as the tracker tells it, and what is to be said about its labels."""
+        """Return the issue as the tracker sent it, and a note about its labels."""
         url = f"{self._repo}/issues"
         body: dict[str, object] = {"title": message.title, "body": issue_body(message)}
         labels = self._labels.of(message.labels)
@@ -302,7 +302,7 @@ class Tracker:
             response = self._service.call("POST", url, body={**body, "labels": labels})
             if response.status not in FORBIDDEN:
                 issue = self._created(response)
-                # GitHub drops labels without a word where they are not allowed.
+                # GitHub silently drops labels that are not allowed.
                 return issue, NO_LABELS if issue.get("labels") == [] else ""
             self._labels.forget()
         return self._created(self._service.call("POST", url, body=body)), NO_LABELS
@@ -321,7 +321,7 @@ class Tracker:
     def _error(
         self, response: HttpResponse, what: Literal["write", "read"] = "write"
     ) -> UndeliveredError:
-        """What is wrong and what to do, by status; `what` was to be done with issues."""
+        """Return the error for a refused request, by its status; `what` is the kind of request."""
         status, host = response.status, self._service.place
         match status:
             case 401:
@@ -354,7 +354,7 @@ class Tracker:
 
 
 def _is_issue(issue: object) -> bool:
-    """GitHub lists pull requests, too."""
+    """True for an issue: GitHub also lists pull requests."""
     return isinstance(issue, dict) and not issue.get("pull_request")
 
 

@@ -1,4 +1,4 @@
-"""A channel: a web address that takes JSON; 2xx means that it took the message."""
+"""A channel that posts JSON to a web address; 2xx means that the message was accepted."""
 
 from ralph_tui.adapters.outreach.channel import ChannelContext
 from ralph_tui.adapters.outreach.http_service import USUAL, HttpService, Timeouts, UndeliveredError
@@ -15,19 +15,18 @@ class Webhook:
     comments = False
 
     def __init__(self, url: str, timeouts: Timeouts = USUAL) -> None:
-        """`url` is a secret: sentences name scheme and host."""
+        """`url` is a secret: messages show only scheme and host."""
         self._url = url
         self.place = shown_address(url)
         self._service = HttpService(self.place, secrets=(url,), timeouts=timeouts)
 
     @classmethod
     def from_settings(cls, context: ChannelContext) -> "Webhook | None":
-        """The webhook of the settings; None where there is none."""
+        """Return the webhook of the settings; None without one."""
         url = context.settings.webhook
         return None if url is None else cls(url.get_secret_value())
 
     def deliver(self, message: Message, *, again: bool = False) -> str:
-        """Where it went, one sentence; raises ``UndeliveredError``."""
         key = {"Idempotency-Key": message.key}
         response = self._service.call("POST", self._url, body=payload(message), headers=key)
         status = response.status
@@ -50,5 +49,4 @@ class Webhook:
         )
 
     def probe(self, message: Message) -> str:
-        """Send a test; as `deliver`."""
         return self.deliver(message)

@@ -1,7 +1,7 @@
-"""Changed files between two trees, or between a tree and the worktree as it is now.
+"""Changed files between two trees, or between a tree and the current worktree.
 
-Reads only: neither the user's index nor the private one is written. A rename is a deletion and an
-addition, so that every path has one row.
+Reads only: neither the user's index nor the private one is written. A rename counts as a deletion
+and an addition, so that every path has one row.
 """
 
 import hashlib
@@ -19,9 +19,9 @@ from ralph_tui.layers.sensor import categorize
 from ralph_tui.text.sanitize import spelled_name
 
 MAX_COUNTED = 1_000_000
-"""Bytes of a new file whose lines are still counted while an agent works."""
+"""Maximum size, in bytes, of a new file whose lines are counted while an agent works."""
 MAX_FILES_COUNTED = 1_000
-"""New files whose lines are counted in one look."""
+"""Maximum number of new files whose lines are counted at a time."""
 
 _OPTIONS = ("-z", "-r", "--no-renames", "--raw", "--no-ext-diff", "--no-textconv")
 _STATUS: dict[str, ChangeStatus] = {"A": "added", "D": "deleted"}
@@ -38,21 +38,24 @@ class DiffEntry:
     old: str
     """Object id."""
     new: str
-    """Object id; zeros when it is the worktree's file."""
+    """Object id; zeros for a file of the worktree."""
     lines: tuple[int, int] | None = None
-    """Added and removed; None where git counts none: binary, or nothing differs."""
+    """Lines added and removed; None if git counts none: a binary file, or no difference."""
 
 
 def between(private: PrivateRepository, since: str, until: str) -> tuple[FileChange, ...]:
-    """Changes from one tree to another."""
-    if since == until:  # and so for a tree that is not there any more
+    """Return the changes from one tree to another."""
+    if since == until:  # even if the tree no longer exists
         return ()
     entries = diff_trees(private, since, until, "--numstat")
     return tuple(_change(path, entry) for path, entry in sorted(entries.items()))
 
 
 def live(private: PrivateRepository, since: str, missing: frozenset[str]) -> tuple[FileChange, ...]:
-    """Changes from a tree to the worktree now; `missing` are paths no snapshot holds."""
+    """Return the changes from a tree to the current worktree.
+
+    `missing` are paths that no snapshot holds.
+    """
     changes = live_by_path(private, since, missing)
     return tuple(changes[path] for path in sorted(changes))
 
@@ -60,7 +63,7 @@ def live(private: PrivateRepository, since: str, missing: frozenset[str]) -> tup
 def live_by_path(
     private: PrivateRepository, since: str, missing: frozenset[str], *, unheld: bool = False
 ) -> dict[str, FileChange]:
-    """As `live`, by the path on the disk; `unheld`: also what could not be held any more."""
+    """Like `live`, but by path on disk; `unheld` adds files that a snapshot can no longer save."""
     root = private.repository.root
     command = ("-c", f"core.bigFileThreshold={MAX_FILE}", "diff-index", *_OPTIONS)
     with private.begin(*OTHERS) as walk:
@@ -69,15 +72,15 @@ def live_by_path(
         except GitEndedError:
             raise
         except WorkspaceError:
-            # A file that cannot be read, or that is replaced while git counts, spoils the counting.
+            # Counting fails on an unreadable file, or one that is replaced meanwhile.
             entries = parse(private.git(*command, since).out)
         others = untracked_paths(walk.finish())
     changes = {}
     for path, entry in entries.items():
         if entry.status != "D" and kind_of(root / path) not in (FILE, LINK):
-            changes[path] = _change(path, replace(entry, status="D"))  # a pipe in its place
+            changes[path] = _change(path, replace(entry, status="D"))  # a pipe replaced it
         elif path in missing and entry.status != "D":
-            if unheld:  # it has become too large, or it cannot be read
+            if unheld:  # it has become too large or unreadable
                 changes[path] = _change(path, entry)
         elif not _only_touched(root / path, entry):
             changes[path] = _change(path, entry)
@@ -88,7 +91,7 @@ def live_by_path(
             continue
         before = entries.get(path)
         if before is not None and _is(root / path, _mode(root / path), before):
-            changes.pop(path, None)  # gone at the last snapshot, and there again as it was
+            changes.pop(path, None)  # missing at the last snapshot, but now back unchanged
             continue
         counted += 1
         added = _lines(root / path) if counted <= MAX_FILES_COUNTED and size < MAX_COUNTED else 0
@@ -100,13 +103,13 @@ def live_by_path(
 def diff_trees(
     private: PrivateRepository, since: str, until: str, *options: str
 ) -> dict[str, DiffEntry]:
-    """Git's raw diff of two trees by path, submodules left out."""
+    """Return git's raw diff of two trees by path, without submodules."""
     threshold = f"core.bigFileThreshold={MAX_FILE}"
     return parse(private.git("-c", threshold, "diff-tree", *_OPTIONS, *options, since, until).out)
 
 
 def parse(output: bytes) -> dict[str, DiffEntry]:
-    """Rows of ``--raw -z``, with the counts of ``--numstat -z`` where they follow."""
+    """Parse rows of ``--raw -z``, with the counts of ``--numstat -z`` if they follow."""
     entries: dict[str, DiffEntry] = {}
     fields = iter(os.fsdecode(part) for part in output.split(b"\0")[:-1])
     for head in fields:
@@ -125,7 +128,7 @@ def parse(output: bytes) -> dict[str, DiffEntry]:
 
 
 def file_change(path: str, status: ChangeStatus, added: int, removed: int) -> FileChange:
-    """A row for the records."""
+    """Return a row for the records."""
     name = spelled_name(path)
     return FileChange(
         path=name, status=status, category=categorize(name), added=added, removed=removed
@@ -138,13 +141,13 @@ def _change(path: str, entry: DiffEntry) -> FileChange:
 
 
 def _only_touched(path: Path, entry: DiffEntry) -> bool:
-    """Whether only the time stamp is new: git's raw diff lists a file whose content is the same."""
+    """True if only the timestamp changed: git's raw diff then lists an unchanged file."""
     uncounted = entry.lines is None and not entry.new.strip("0")
     return entry.status == "M" and uncounted and _is(path, entry.new_mode, entry)
 
 
 def _is(path: Path, mode: str, entry: DiffEntry) -> bool:
-    """Whether a file that now has `mode` is what the tree had."""
+    """True if a file, which now has `mode`, equals the tree's version."""
     size = _size(path)
     if mode != entry.old_mode or size is None or size > MAX_FILE:
         return False
@@ -157,7 +160,6 @@ def _is(path: Path, mode: str, entry: DiffEntry) -> bool:
 
 
 def _mode(path: Path) -> str:
-    """As git writes it."""
     if path.is_symlink():
         return "120000"
     return "100755" if os.access(path, os.X_OK) else "100644"
@@ -171,7 +173,7 @@ def _size(path: Path) -> int | None:
 
 
 def _lines(path: Path) -> int:
-    """Lines of a text file; 0 for binary files, as git counts them."""
+    """Count the lines of a text file; 0 for a binary file, as in git."""
     content = _content(path)
     if not content or b"\0" in content[:8000]:
         return 0
@@ -179,7 +181,7 @@ def _lines(path: Path) -> int:
 
 
 def _content(path: Path) -> bytes | None:
-    """What git stores for a file or a symbolic link; None for anything else, or unreadable."""
+    """Return what git stores for a file or a symbolic link; None if unreadable or anything else."""
     try:
         if path.is_symlink():
             return os.fsencode(path.readlink())
@@ -189,7 +191,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def way_back(changes: tuple[FileChange, ...]) -> tuple[FileChange, ...]:
-    """What undoing these changes does to each file."""
+    """Return the effect of undoing these changes on each file."""
     status: dict[ChangeStatus, ChangeStatus] = {"added": "deleted", "deleted": "added"}
     return tuple(
         change.model_copy(

@@ -1,7 +1,7 @@
-"""What differs between two trees, to be read by a person or a model: a diff of bounded size.
+"""Size-limited diff of two trees, for a person or a model to read.
 
-Each file gets its share, so that a large one does not push out the others; what is left out is
-said. Secrets are taken out before anything is cut: a cut must not halve one.
+Each file gets its share, so that a large one does not crowd out the others, and omissions are
+noted. Secrets are removed before anything is cut, because a cut must not split one.
 """
 
 from ralph_tui.adapters.workspace.changes import DiffEntry, diff_trees
@@ -11,17 +11,17 @@ from ralph_tui.text.git_diff import parts_of
 from ralph_tui.text.sanitize import plain
 
 MOST_FILES = 100
-"""Files whose text is read."""
+"""Maximum number of files whose text is read."""
 MOST_LINES = 5000
-"""Lines that differ in a file whose text is read."""
+"""Maximum number of changed lines of a file whose text is read."""
 MOST_BYTES = 262_144
-"""Of a file whose text is read."""
+"""Maximum size, in bytes, of a file whose text is read."""
 LEFT_OUT_ROOM = 60
-"""Characters of the words that say what was cut."""
+"""Characters reserved for the note about a cut."""
 
 
 def excerpt(private: PrivateRepository, since: str, until: str, limit: int) -> str:
-    """A unified diff of two trees, at most `limit` characters of it; untrusted text."""
+    """Return a unified diff of two trees, cut to `limit` characters; untrusted text."""
     if since == until:
         return ""
     entries = diff_trees(private, since, until, "--numstat")
@@ -37,7 +37,7 @@ def excerpt(private: PrivateRepository, since: str, until: str, limit: int) -> s
 
 
 def shared(texts: list[str], limit: int) -> list[str]:
-    """The texts, `limit` characters of all together; of a longer one the beginning is kept."""
+    """Cut the texts to `limit` characters in total; long ones keep their beginnings."""
     kept, room = [""] * len(texts), max(0, limit)
     by_length = sorted(range(len(texts)), key=lambda index: len(texts[index]))
     for place, index in enumerate(by_length):
@@ -47,7 +47,7 @@ def shared(texts: list[str], limit: int) -> list[str]:
 
 
 def _cut(text: str, most: int) -> str:
-    """Whole lines of it, and how many more there are."""
+    """Keep whole lines and note how many more there are."""
     if len(text) <= most:
         return text
     head = text[: max(0, most - LEFT_OUT_ROOM)]

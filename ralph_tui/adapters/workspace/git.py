@@ -1,8 +1,8 @@
-"""The one place that starts git.
+"""The only module that starts git.
 
-Every command is spelled out in this package as the arguments git gets. It runs sealed (see
-`git_config`), without locks, prompts, pager and locale, and without the variables a hook would hand
-down: a run that is started from a git hook must not write into that hook's index.
+This package spells out the arguments of every command. Git runs sealed (see `git_config`), without
+locks, prompts, pager, locale or the variables of a hook. Otherwise a run started from a git hook
+would write into that hook's index.
 """
 
 import errno
@@ -29,11 +29,11 @@ from ralph_tui.base.git_config import SEALED
 from ralph_tui.text.sanitize import one_line
 
 MOST_NAMED = 3
-"""Of the files that an error of git lists."""
+"""Maximum number of files named from an error of git."""
 
 
 def reason_of(error: str) -> str:
-    """The line that says what is wrong, and the files it is about; empty: none does."""
+    """Return git's error line with the files it names; empty if git gave no reason."""
     lines = [line.strip() for line in error.splitlines()]
     lines = [line for line in lines if line and not line.startswith("hint:")]
     first = next((n for n, line in enumerate(lines) if line.startswith(("fatal:", "error:"))), 0)
@@ -44,9 +44,9 @@ def reason_of(error: str) -> str:
     return one_line(f"{lines[first]} {', '.join(named[:MOST_NAMED])}{more}")
 
 
-# GitPython runs git when it is imported, with the user's configuration: a FIFO there would hold it
-# for ever. So it finds none then; a missing git is reported by `begin_git`. The variables are taken
-# back, as agents inherit this process's environment.
+# GitPython runs git on import, with the user's configuration, where a FIFO would block it forever.
+# So it must not find git then; `begin_git` reports a missing git. The variables are restored,
+# because agents inherit this process's environment.
 _AT_IMPORT = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": os.devnull}
 _users = {name: os.environ.get(name) for name in _AT_IMPORT}
 os.environ.update(_AT_IMPORT)
@@ -61,10 +61,10 @@ for _name, _value in _users.items():
         os.environ[_name] = _value
 
 OLDEST_GIT = "2.32"
-"""The first one that can be told to read no configuration of the user's."""
+"""The first version that can ignore the user's configuration."""
 
 PIPE_BYTES = 1 << 16
-"""As much as a pipe holds."""
+"""Capacity of a pipe in bytes."""
 
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -72,14 +72,14 @@ _ENVIRONMENT = {
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_PAGER": "cat",
-    "GIT_FLUSH": "1",  # else one that is kept open may hold its answer back
+    "GIT_FLUSH": "1",  # else a command that stays open may delay its answer
     "LC_ALL": "C",
-    # Else glibc gives git's memory back after every object it writes, and asks for it again at the
-    # next: a tenth of a millisecond each. Other C libraries do not know these.
+    # Otherwise glibc releases git's memory after every object it writes and requests it again for
+    # the next, a tenth of a millisecond each. Other C libraries ignore these variables.
     "MALLOC_TOP_PAD_": str(2 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(4 << 20),
 }
-# What git hands down to hooks, or a shell may hold, and would lead a command elsewhere.
+# Variables that git passes to hooks, or a shell may have, and that would redirect a command.
 MISLEADING = frozenset(
     f"GIT_{name}"
     for name in (
@@ -94,7 +94,7 @@ MISLEADING = frozenset(
 
 @dataclass(frozen=True)
 class GitResult:
-    """What came of a git command."""
+    """Exit status and output of a git command."""
 
     status: int
     out: bytes
@@ -102,21 +102,21 @@ class GitResult:
 
     @property
     def line(self) -> str:
-        """Its output as one path or id, without the newline at the end."""
+        """The output as one path or id, without its final newline."""
         return os.fsdecode(self.out.removesuffix(b"\n"))
 
     @property
     def lines(self) -> list[str]:
-        """Its output as ids, a line each."""
+        """The output as ids, one per line."""
         return os.fsdecode(self.out).splitlines()
 
 
 ErrorOf = Callable[[GitResult, Iterable[str]], WorkspaceError]
-"""Gives the error to raise for a command, given as its arguments, that failed."""
+"""Returns the error to raise for a failed command, given as its arguments."""
 
 
 class Running:
-    """A git command that was started; as a context it does not outlive the block."""
+    """A running git command; as a context manager, it ends the command with the block."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class Running:
         error_of: ErrorOf,
         calls: GitCalls,
     ) -> None:
-        self._process = process  # ends git when it is garbage, so that it is kept as well
+        self._process = process  # kept because it ends git when it is garbage-collected
         self._popen = cast("Popen[bytes]", process.proc)
         self._arguments = tuple(arguments)
         self._error_of = error_of
@@ -139,9 +139,9 @@ class Running:
             stop(self._popen)
 
     def ask(self, request: bytes, lines: int = 1) -> list[str]:
-        """Give a command that answers line by line a request; it goes on to wait for the next.
+        """Send a request to a command that answers line by line, and return its answer.
 
-        Raises as `finish` does where it ended instead.
+        The command then waits for the next request. Raises like `finish` if it ended instead.
         """
         stdin, stdout = cast("IO[bytes]", self._popen.stdin), cast("IO[bytes]", self._popen.stdout)
         answer = []
@@ -156,7 +156,7 @@ class Running:
         return [os.fsdecode(line.removesuffix(b"\n")) for line in answer]
 
     def _forget_warnings(self) -> None:
-        """Empty the pipe of what git said to earlier requests: git would wait for ever for room."""
+        """Drain warnings about earlier requests: a full pipe would block git forever."""
         error = cast("IO[bytes]", self._popen.stderr).fileno()
         os.set_blocking(error, False)
         with suppress(BlockingIOError):
@@ -164,9 +164,10 @@ class Running:
                 pass
 
     def finish(self, stdin: bytes = b"", accept: Iterable[int] | None = (0,)) -> GitResult:
-        """Give it all its input and wait for its end; ``WorkspaceError`` unless in `accept`.
+        """Send all input, wait for the end, and return the result.
 
-        `accept` None takes any status. Input is for a command that was started to wait for it.
+        Raises ``WorkspaceError`` unless the exit status is in `accept`; None accepts any. Only a
+        command started with `waits` takes input.
         """
         what, paths = subcommand(self._arguments), stdin.count(b"\0")
         with self._calls.waiting(self._popen, what, paths) as wait:
@@ -181,8 +182,8 @@ class Running:
 class PersistentGit:
     """A git command that stays open for many requests, because starting it takes longer.
 
-    It is started when it is needed, and again where it has ended since. Git ends by itself when
-    this process does, however that happens: no other process holds the other end of its input.
+    It starts when it is needed, and again if it has ended. Git ends when this process ends in any
+    way, because no other process has the other end of its input.
     """
 
     def __init__(self, begin: Callable[[], Running]) -> None:
@@ -190,13 +191,13 @@ class PersistentGit:
         self._running: Running | None = None
 
     def begin(self) -> None:
-        """Start it, if it does not run: it gets ready while the caller does other things."""
+        """Start the command unless it runs, so that it can get ready in the meantime."""
         self._running = self._running or self._begin()
 
     def ask(self, request: bytes, lines: int = 1) -> list[str]:
-        """As `Running.ask`; where a command that was kept refuses, a new one is asked again.
+        """Like `Running.ask`; if the open command fails, ask a new one.
 
-        So the request must do no harm when it is done twice.
+        A request must therefore be safe to repeat.
         """
         was_kept = self._running is not None
         self.begin()
@@ -220,7 +221,6 @@ class PersistentGit:
         return answer
 
     def close(self) -> None:
-        """End it."""
         if self._running is not None:
             with self._running:
                 self._running = None
@@ -234,13 +234,13 @@ def begin_git(
     error_of: ErrorOf | None = None,
     calls: GitCalls | None = None,
 ) -> Running:
-    """Start ``git -C folder arguments``; one that `waits` gets its input when it is finished.
+    """Start ``git -C folder arguments``; with `waits`, `finish` sends its input.
 
-    `calls` are those of its repository, which see to it that it ends.
+    `calls` of its repository make sure that it ends.
     """
     calls = calls or GitCalls(folder)
     scrubbed = sorted(MISLEADING.intersection(os.environ))
-    # GitPython always passes this process's environment on, so a variable is taken out by env(1).
+    # GitPython always passes this process's environment on, so env(1) removes variables.
     given = {**_ENVIRONMENT, **SEALED, **calls.marks, **(environment or {})}
     command = ["git", "-C", str(folder), *arguments]
     if scrubbed:
@@ -253,7 +253,7 @@ def begin_git(
                 istream=PIPE if waits else None,
                 env=given,
                 as_process=True,
-                # A ctrl+c that is meant for the run must not cut a git command in half.
+                # A ctrl+c for the run must not interrupt a git command.
                 start_new_session=True,
             )
             own(cast("Popen[bytes]", process.proc).pid)
@@ -277,7 +277,7 @@ def run_git(
     error_of: ErrorOf | None = None,
     calls: GitCalls | None = None,
 ) -> GitResult:
-    """Run ``git -C folder arguments``; ``WorkspaceError`` unless its status is in `accept`.
+    """Run ``git -C folder arguments``; raises ``WorkspaceError`` unless its status is in `accept`.
 
     `accept` None takes any status.
     """
@@ -294,7 +294,7 @@ def run_git(
 
 
 def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> WorkspaceError:
-    """What to raise for a command that failed: ``NoRoomError`` where git names a full disk."""
+    """Return the error for a failed command: ``NoRoomError`` if git reports a full disk."""
     what, where = f"git {subcommand(arguments)}", f"in {one_line(str(folder))}"
     if met_size_limit(result):
         limit = OSError(errno.EFBIG, os.strerror(errno.EFBIG))
@@ -307,13 +307,13 @@ def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> Work
 
 
 def met_size_limit(result: GitResult) -> bool:
-    """Whether git would have written a larger file than its process may."""
-    # Python ignores SIGXFSZ, and gives the programs it starts the deadly default back.
+    """True if git tried to write a larger file than its process may."""
+    # Python ignores SIGXFSZ, but restores the fatal default for programs it starts.
     return result.status == -signal.SIGXFSZ or os.strerror(errno.EFBIG) in result.error
 
 
 def subcommand(arguments: Iterable[str]) -> str:
-    """The word after git's own options."""
+    """Return the subcommand that follows git's own options."""
     words = [*arguments]
     while words and words[0] in {"-c", "-C"}:
         del words[:2]

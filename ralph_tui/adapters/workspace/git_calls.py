@@ -1,9 +1,9 @@
-"""Every git that is waited for comes to an end: its own, that of its time, or that of the run.
+"""Time limits for git: every awaited command ends on its own, at its timeout, or with the run.
 
-A thread looks at the commands that are waited for, some times a second. One that is late may read
-what an agent has put in the place of a file: a pipe, which gives neither content nor an end. Such a
-pipe is looked for, named and remembered, so that git is not asked again while it is there. Should
-this process be killed, a guard ends what is left.
+A thread checks awaited commands several times a second. A slow one may be reading a pipe that an
+agent put in place of a file, which gives neither content nor an end. The thread finds, reports and
+remembers such a pipe, so that git is not started again while it exists. If this process is killed,
+a guard ends the remaining commands.
 """
 
 import signal
@@ -25,29 +25,29 @@ from ralph_tui.base.errors import GitEndedError
 from ralph_tui.text.sanitize import one_line
 
 PIPE_BYTES = 1 << 12
-"""As much as any pipe holds, where a user has very many of them."""
+"""Minimum capacity of a pipe in bytes, for a user with very many of them."""
 LOOK_S = 0.25
-"""From one look to the next; what takes less costs nothing."""
+"""Seconds between two checks; a shorter command is never checked."""
 LIMIT_S = 60.0
-"""What any command may take."""
+"""Timeout of any command in seconds, extended in a large worktree."""
 FILES_PER_S = 200
 BYTES_PER_S = 4_000_000
-"""What git reads at least: a larger tree gives more time."""
+"""Minimum speed of git, which extends the timeout in a large worktree."""
 ENDING_S = 1.5
-"""What a command may take when the run is to end."""
+"""Seconds for a command once the run is about to end."""
 PATHS_PER_S = 100
-"""What it is given does count also then."""
+"""Minimum speed for the paths given to a command, which extends its time even then."""
 TERMINATE_S = 0.5
-"""In which git takes its locks away."""
+"""Seconds for git to remove its locks."""
 SURVEY_S = 0.2
-"""One look surveys the tree for so long; the next one goes on from there."""
+"""Seconds of one survey step; the next check continues the survey."""
 
 HELD_S = 2.0
-"""How long a pipe that a command waits for is looked for, before it counts as replaced."""
+"""Seconds to search for a pipe that a command waits for, before it counts as replaced."""
 
 
 class Wait:
-    """A command that is waited for."""
+    """A command that a caller waits for."""
 
     def __init__(
         self, process: "subprocess.Popen[bytes]", what: str, paths: int, mark: str
@@ -58,35 +58,35 @@ class Wait:
         self.began = time.monotonic()
         self.survey: Iterator[Path | None] = iter(())
         self.survey_at = 0.0
-        """Its age in seconds at which the tree is looked at again."""
+        """Age of the command, in seconds, at which the next survey of the worktree starts."""
         self.held_since: float | None = None
-        """Since when it was seen to wait for a pipe."""
+        """When it was first seen waiting for a pipe; None if it is not waiting."""
         self.limit = LIMIT_S
         self.reason = ""
-        """Why it was ended."""
+        """The reason for ending it; empty while it may run."""
         self.told_at = 0.0
         self.killed = False
-        """Nothing more will come, also where somebody else still holds its output."""
+        """True if no more output will come, even if another process holds its pipes."""
         self.below: list[Entry] = []
         self.finding_out = Lock()
-        """Held while it may be let go on: its end does not count before what was found out."""
+        """Locked while a check may unblock the command: its end counts only after the check."""
         self._mark = mark
 
     def end(self, reason: str) -> None:
-        """Ask it to end."""
+        """Ask the command to end."""
         self.reason, self.told_at = reason, time.monotonic()
         self.below = processes_below(self.process.pid)
         self.process.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it and what it has started, and what of that has left it."""
+        """Kill the command, its child processes, and those that have detached from it."""
         self.process.kill()
         kill(self.below + processes_below(self.process.pid) + orphans(GUARD_MARK, self._mark))
         self.killed = True
 
 
 class GitCalls:
-    """The commands of one repository that are waited for."""
+    """Awaited commands of one repository."""
 
     def __init__(
         self, root: Path, git_dirs: Iterable[Path] = (), read: Iterable[Path] = ()
@@ -95,42 +95,43 @@ class GitCalls:
         self._root = root
         self._pipes = Pipes(root, git_dirs, read)
         self.marks: Mapping[str, str] = {GUARD_MARK: str(uuid4())}
-        """Variables by which the commands of a killed process are found."""
+        """Environment variables that identify the commands of a killed process."""
         self._dismiss: finalize[[], GitCalls] | None = None
         self._lock = Lock()
         self._waits: set[Wait] = set()
         self._thread: Thread | None = None
         self._slowest = 0.0
-        """Seconds of the slowest command that has ended by itself."""
+        """Duration in seconds of the slowest command that was not stopped."""
         self._hurried_at: float | None = None
         self._over = ""
 
     def guard(self) -> None:
-        """Have a guard for what is begun from now on, until `dismiss_guard`."""
+        """Start a guard for all commands from now on, until `dismiss_guard`."""
         with suppress(OSError), self._lock:
             if self._dismiss is None:
                 self._dismiss = finalize(self, Guard(self.marks[GUARD_MARK]).dismiss)
-                self._dismiss.atexit = False  # then it looks whether something is left
+                # Not dismissed at exit: the guard then looks for remaining commands.
+                self._dismiss.atexit = False
 
     def dismiss_guard(self) -> None:
-        """Nothing is left that was begun."""
+        """End the guard; no command may be running any more."""
         with self._lock:
             dismiss, self._dismiss = self._dismiss, None
         if dismiss is not None:
             dismiss()
 
     def hurry(self) -> None:
-        """The run is to end: from now on a command takes a second or two, or is ended.
+        """Give commands only a second or two from now on, because the run is about to end.
 
-        A large tree gives it twice of what the slowest one has taken here.
+        In a large worktree, they get twice the time of the slowest command so far.
         """
         if self._hurried_at is None:
             self._hurried_at = time.monotonic()
 
     def check(self, *, walks: bool) -> None:
-        """Raises ``GitEndedError`` where git would wait for ever, or the run cannot wait for it.
+        """Raise ``GitEndedError`` if git would block forever or the run has no time for it.
 
-        `walks` says whether the command looks through the worktree.
+        `walks` is True for a command that walks the worktree.
         """
         if self._over:
             raise GitEndedError(self._over)
@@ -141,16 +142,16 @@ class GitCalls:
     def waiting(
         self, process: "subprocess.Popen[bytes]", what: str, paths: int = 0
     ) -> Iterator[Wait]:
-        """Look after a command while the block waits for it; `paths` are those it was given.
+        """Watch a command while the block waits for it; `paths` is the number of its input paths.
 
-        Raises ``GitEndedError`` where it had to be ended.
+        Raises ``GitEndedError`` if it had to be ended.
         """
         wait = Wait(process, what, paths, self.marks[GUARD_MARK])
         with self._lock:
             self._waits.add(wait)
             if self._thread is None:
                 thread = Thread(target=self._watch, name="git watch", daemon=True)
-                with suppress(RuntimeError):  # the system gives no more: git is not looked after
+                with suppress(RuntimeError):  # no more threads: git runs unwatched
                     thread.start()
                     self._thread = thread
         try:
@@ -194,7 +195,7 @@ class GitCalls:
                 )
                 wait.end(self._over)
         elif age >= wait.limit:
-            # The tree is measured when it matters: to do so takes as long as git itself.
+            # Measured only now, because it takes as long as git itself.
             wait.limit = LIMIT_S + self._time_for_tree()
             if age >= wait.limit:
                 wait.end(
@@ -203,13 +204,13 @@ class GitCalls:
                 )
 
     def _waits_for_pipe(self, wait: Wait, age: float) -> bool:
-        """Whether it reads a pipe in the place of a file; it is asked to end then.
+        """Return True if the command reads a pipe in place of a file, and ask it to end.
 
-        The tree is surveyed a part at a time, so that whatever else ends a command is seen as well.
+        The worktree is surveyed in steps, so that other reasons to end a command are noticed too.
         """
         until = time.monotonic() + SURVEY_S
         for found in wait.survey:
-            # To find out lets git go on, so that it may end by itself with some error.
+            # The check unblocks git, so that it may end with some error of its own.
             with wait.finding_out:
                 if found is not None and let_go(found):
                     self._pipes.remember(found)
@@ -222,7 +223,7 @@ class GitCalls:
         return False
 
     def _is_held(self, wait: Wait, now: float) -> bool:
-        """Whether it waits too long for a pipe that is not found; it is asked to end then."""
+        """Return True if it waits too long for a pipe that is not found, and ask it to end."""
         below = [entry.pid for entry in processes_below(wait.process.pid)]
         if not any(map(waits_for_pipe, (wait.process.pid, *below))):
             wait.held_since = None
@@ -236,7 +237,7 @@ class GitCalls:
         return bool(wait.reason)
 
     def _time_for_tree(self) -> float:
-        """Seconds that the files of the worktree give a command."""
+        """Return the seconds that a command gets for the files of the worktree."""
         files = size = 0
         for _, entries in folders(self._root):
             for entry in entries:
@@ -249,15 +250,15 @@ class GitCalls:
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:
-    """End a command that nobody waits for any more."""
-    process.terminate()  # git takes its locks away
+    """End a command that no caller waits for any more."""
+    process.terminate()  # git removes its locks
     try:
         process.communicate(timeout=TERMINATE_S)
     except subprocess.TimeoutExpired:
         kill(processes_below(process.pid))
         process.kill()
         process.wait()
-        # Not read to their end: whoever else holds them may never end.
+        # Not read to the end: another holder of the pipes may never end.
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
                 with suppress(OSError):
@@ -265,21 +266,21 @@ def stop(process: "subprocess.Popen[bytes]") -> None:
 
 
 def communicate(git: subprocess.Popen[bytes], stdin: bytes, wait: Wait) -> tuple[bytes, bytes]:
-    """What an awaited git writes; nothing of one that was killed while others hold its pipes."""
+    """Return the output of an awaited git; empty if it was killed while others hold its pipes."""
     given: bytes | None = stdin or None
     if len(stdin) > PIPE_BYTES and git.stdin is not None:
-        # A second `Popen.communicate` would forget what the first has not written yet.
+        # A second `Popen.communicate` would forget input that the first has not written yet.
         Thread(target=_feed, args=(git.stdin, stdin), daemon=True).start()
         git.stdin = given = None
     while not wait.killed:
         try:
             return git.communicate(given, timeout=LOOK_S)
         except subprocess.TimeoutExpired:
-            given = None  # it is on its way
+            given = None  # already being written
     return b"", b""
 
 
 def _feed(pipe: IO[bytes], stdin: bytes) -> None:
-    """Write all of it; a git that has ended needs no more."""
+    """Write all input; if git has ended, it needs no more."""
     with suppress(OSError), pipe:
         pipe.write(stdin)

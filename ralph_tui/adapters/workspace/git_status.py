@@ -1,6 +1,6 @@
-"""Where the user's repository stands: branch, commit, and which paths differ. Read only.
+"""Status of the user's repository: branch, commit and differing paths. Read only.
 
-A status is one git process, told with the user's own index; a list ends after `MOST_PATHS` names.
+A status takes one git process, with the user's own index. Each list has at most `MOST_PATHS` names.
 """
 
 import re
@@ -15,25 +15,25 @@ from ralph_tui.layers.sensor import categorize
 from ralph_tui.text.sanitize import spelled_name
 
 MOST_PATHS = 1_000
-"""Names in one list."""
+"""Maximum number of names in one list."""
 MOST_COMMITS = 200
-"""Commits told between two readings."""
+"""Maximum number of commits listed between two statuses."""
 
 _STATUS = (
     *("status", "--porcelain=v2", "--branch", "-z"),
     *("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"),
 )
 _MAY_BE_TEST = re.compile("test|spec|e2e", re.IGNORECASE)
-"""In every path that is a test's: most paths are not, and there are many."""
+"""Matches every test's path: a cheap filter for many paths, most of which are not tests."""
 _FIELDS_BEFORE_PATH = {"1": 8, "2": 9, "u": 10}
 
 
 @dataclass
 class GitStatus:
-    """One look at the repository. Paths are relative to its root, in git's order."""
+    """Status of the repository. Paths are relative to its root, in git's order."""
 
     branch: str = ""
-    """Empty when HEAD is detached."""
+    """Empty if HEAD is detached."""
     commit: str = ""
     """HEAD; empty in a repository without commits."""
     staged: list[str] = field(default_factory=list)
@@ -41,33 +41,33 @@ class GitStatus:
     """Changed or deleted in the worktree, or in conflict."""
     untracked: list[str] = field(default_factory=list)
     omitted: dict[str, int] = field(default_factory=dict)
-    """How many more there are than a list names, by the list's name."""
+    """Number of paths left out of each list, by the list's name."""
 
 
 class Looks:
-    """Reads the status, and lists the test files again only where it differs."""
+    """Reads the status and lists the test files again only if it changed."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._read = self._counted = b""
-        """Digests of the status that was read last, and of the one whose test files are known."""
+        """Digests of the last status and of the one whose test files are counted."""
         self._tests = 0
 
     def status(self) -> GitStatus:
-        """The present. Raises ``WorkspaceError`` when git cannot tell."""
+        """Return the current status; raises ``WorkspaceError`` if git fails."""
         out = self._repository.git(*_STATUS).out
         self._read = sha256(out).digest()
         return _status_of(out)
 
     def test_files(self) -> int:
-        """As `count_test_files`, at the time of the last status: that lists what came and went."""
+        """Like `count_test_files`, as of the last status, which lists added and deleted files."""
         if self._read != self._counted or not self._read:
             self._tests, self._counted = count_test_files(self._repository), self._read
         return self._tests
 
 
 def git_status(repository: Repository) -> GitStatus:
-    """The present. Raises ``WorkspaceError`` when git cannot tell."""
+    """Return the current status; raises ``WorkspaceError`` if git fails."""
     return _status_of(repository.git(*_STATUS).out)
 
 
@@ -87,7 +87,7 @@ def _status_of(out: bytes) -> GitStatus:
         elif mark in _FIELDS_BEFORE_PATH:
             path = record.split(" ", _FIELDS_BEFORE_PATH[mark])[-1]
             if mark == "2":
-                next(records, "")  # the name before
+                next(records, "")  # the previous name
             index, worktree = rest[0], rest[1]
             if mark != "u" and index != ".":
                 _add(status, "staged", path)
@@ -97,7 +97,7 @@ def _status_of(out: bytes) -> GitStatus:
 
 
 def count_test_files(repository: Repository) -> int:
-    """Tracked and untracked files whose names say that they are tests, ignored ones left out."""
+    """Count tracked and untracked files that are tests by name, without ignored ones."""
     listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
     result = repository.git(*listing, accept=None)
     if result.status != 0:  # older than git 2.31
@@ -108,9 +108,9 @@ def count_test_files(repository: Repository) -> int:
 
 
 def commits_between(repository: Repository, before: str, after: str) -> list[str]:
-    """``<hash> <subject>`` of commits that `after` has and `before` has not, newest first.
+    """Return ``<hash> <subject>`` of the commits of `after` that `before` lacks, newest first.
 
-    Empty where one of them is not there any more: the history may have been rewritten.
+    Empty if a commit no longer exists: the history may have been rewritten.
     """
     if not after or before == after:
         return []

@@ -1,4 +1,4 @@
-"""The hidden refs of all runs of a repository: listed, and deleted exactly as listed."""
+"""Hidden refs of all runs of a repository: listed, and deleted exactly as listed."""
 
 import os
 import re
@@ -18,7 +18,7 @@ _DELETE = ("update-ref", "--no-deref", "-z", "--stdin")
 
 @dataclass(frozen=True)
 class HiddenRef:
-    """A ref that holds one snapshot of a run."""
+    """A ref to one snapshot of a run."""
 
     name: str
     commit: str
@@ -26,7 +26,7 @@ class HiddenRef:
 
 
 def hidden_refs(repository: Repository) -> list[HiddenRef]:
-    """Those that ralph-tui has made, in the order of their names; others below are left out."""
+    """Return ralph-tui's own refs by name, without other refs below ``refs/ralph/``."""
     found = []
     for line in repository.git("for-each-ref", _LAYOUT, "refs/ralph/").out.splitlines():
         name, commit, symbolic = os.fsdecode(line).split("\0")
@@ -37,9 +37,9 @@ def hidden_refs(repository: Repository) -> list[HiddenRef]:
 
 
 def delete_refs(repository: Repository, refs: Iterable[HiddenRef]) -> int:
-    """Delete those that still are what was listed; the number of deleted ones.
+    """Delete the refs that have not moved since they were listed, and return their number.
 
-    Raises ``WorkspaceError`` where git cannot delete one that is.
+    Raises ``WorkspaceError`` if git cannot delete an unmoved one.
     """
     refs = list(refs)
     if not refs or _delete(repository, refs).status == 0:
@@ -58,13 +58,13 @@ def _deleted_alone(repository: Repository, ref: HiddenRef) -> bool:
 
 
 def _delete(repository: Repository, refs: list[HiddenRef]) -> GitResult:
-    """All of them or none."""
+    """Delete all refs or none."""
     lines = "".join(f"delete {ref.name}\0{ref.commit}\0" for ref in refs)
     return repository.git(*_DELETE, stdin=lines.encode(), accept=None)
 
 
 def worktrees(repository: Repository) -> list[Path]:
-    """All worktrees that share these refs, also those that are not there now."""
+    """Return all worktrees that share these refs, even if their folders do not exist now."""
     found = {repository.root}
     if repository.common_dir.name == ".git":
         found.add(repository.common_dir.parent)
@@ -75,9 +75,10 @@ def worktrees(repository: Repository) -> list[Path]:
 
 
 def held_in(repository: Repository, snapshots: list[SnapshotTaken]) -> frozenset[int]:
-    """Numbers of those whose ref still leads to what was recorded; ``WorkspaceError``.
+    """Return the numbers of the snapshots whose ref still leads to the recorded tree.
 
-    One without its ref cannot be restored: what it did not hold is written there.
+    Other snapshots cannot be restored, because the ref's commit lists what they do not hold. Raises
+    ``WorkspaceError``.
     """
     if not snapshots:
         return frozenset()

@@ -1,18 +1,18 @@
-"""What git ignores, by the rules of the worktree as they are now. Reads only."""
+"""Paths that git ignores by the worktree's current rules. Reads only."""
 
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_within
 from ralph_tui.adapters.workspace.staging import OTHERS, nul_separated, split
 
 
 def ignored_paths(private: PrivateRepository, paths: list[str], *options: str) -> set[str]:
-    """Those of the paths that git ignores; without ``--no-index`` held files are not.
+    """Return the paths that git ignores; tracked files do not count without ``--no-index``.
 
-    None of them lies behind a link: git refuses to answer about such a path.
+    Paths behind a symbolic link are never included: git refuses to answer about them.
     """
     paths = [path for path in paths if is_within(private.repository.root, path)]
     if not paths:
         return set()
-    # The dot keeps a name like ``:(top)x`` a name: this command knows no literal pathspecs.
+    # The dot keeps a name like ``:(top)x`` literal: this command has no literal pathspecs.
     result = private.git(
         *("check-ignore", "-z", "--stdin", *options),
         stdin=nul_separated([f"./{path}" for path in paths]),
@@ -23,6 +23,6 @@ def ignored_paths(private: PrivateRepository, paths: list[str], *options: str) -
 
 
 def ignored_folders(private: PrivateRepository) -> set[str]:
-    """Folders, ending in ``/``, in which git ignores everything."""
+    """Return the folders, ending in ``/``, in which git ignores everything."""
     listing = (*OTHERS, "--ignored", "--directory")
     return {path for path in split(private.git(*listing).out) if path.endswith("/")}

@@ -1,4 +1,4 @@
-"""What stands in the way of a file that is to be written: one reason for each, in words.
+"""Obstacles to writing a file, with a reason in words for each.
 
 Reads only. No symbolic link is followed.
 """
@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from ralph_tui.text.sanitize import clip, one_line, spelled_name
 
 SHOWN = 80
-"""Characters of a name within a reason."""
+"""Maximum length of a name within a reason."""
 
 FILE, FOLDER, LINK = "a file", "a folder", "a link"
 _KINDS = {
@@ -22,11 +22,11 @@ _KINDS = {
     stat.S_IFSOCK: "a socket",
 }
 HOLLOW = frozenset({"a named pipe", "a socket"})
-"""What has no content that could be lost: it gives way to a file that stood in its place."""
+"""Kinds without content that could be lost: they give way to a file that was in their place."""
 
 
 def kind_of(path: Path) -> str:
-    """What there is, with its article; empty when there is nothing."""
+    """Return the kind of a path, with its article; empty if nothing is there."""
     try:
         return _KINDS.get(stat.S_IFMT(path.lstat().st_mode), "a device")
     except OSError:
@@ -34,14 +34,15 @@ def kind_of(path: Path) -> str:
 
 
 def is_special(path: Path) -> bool:
-    """Whether something is there that is no file, no folder and no link."""
+    """True if the path exists and is not a file, folder or link."""
     return kind_of(path) not in ("", FILE, FOLDER, LINK)
 
 
 def obstacle(root: Path, path: str, *, held: bool, doomed: Set[str] = frozenset()) -> str:
-    """Why a file cannot be written here; empty when it can.
+    """Return why a file cannot be written here; empty if it can.
 
-    `held`: a snapshot has what stands there now. `doomed` are files that will be deleted before.
+    `held` means that a snapshot has the current content. `doomed` are files that will be deleted
+    before it is written.
     """
     nearest, there = root, True
     for parent in reversed(PurePosixPath(path).parents[:-1]):
@@ -65,7 +66,7 @@ def obstacle(root: Path, path: str, *, held: bool, doomed: Set[str] = frozenset(
 
 
 def why_unheld(root: Path, path: str) -> str:
-    """Why no snapshot holds what is here; a folder's path may end in ``/``."""
+    """Return why no snapshot holds this path; a folder's path may end in ``/``."""
     kind = kind_of(root / path)
     if kind == FOLDER or PurePosixPath(path).name == ".git":
         return "it is a repository of its own, or cannot be read"
@@ -75,7 +76,7 @@ def why_unheld(root: Path, path: str) -> str:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """All that is no folder in a folder; one that cannot be looked into counts as a file."""
+    """Yield everything in a folder that is not a folder; an unreadable folder counts as a file."""
     try:
         entries = sorted(folder.iterdir())
     except OSError:
@@ -89,9 +90,9 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 
 def special_files(root: Path, passed_over: Set[str]) -> Iterator[str]:
-    """Pipes, sockets and devices, and what makes a folder a repository of its own.
+    """Yield pipes, sockets, devices, and each ``.git`` that makes a folder a repository.
 
-    `passed_over` are folders, ending in ``/``, that are not looked into.
+    `passed_over` are folders, ending in ``/``, that are not searched.
     """
     waiting = [""]
     while waiting:
@@ -114,11 +115,11 @@ def special_files(root: Path, passed_over: Set[str]) -> Iterator[str]:
 
 
 def name(path: str) -> str:
-    """A path within a sentence."""
+    """Return a path for use in a sentence."""
     return clip(one_line(spelled_name(path)), SHOWN)
 
 
 def covered(path: str, paths: Set[str]) -> bool:
-    """Whether a path is one of these, or lies below one of them."""
+    """True if the path is one of `paths` or below one of them."""
     parents = map(str, PurePosixPath(path).parents)
     return path in paths or any(f"{one}/" in paths or one in paths for one in parents)

@@ -1,8 +1,8 @@
-"""Pipes in the place of files that git reads: they give neither content nor an end.
+"""Pipes in place of files that git reads, which give neither content nor an end.
 
-A few places are looked at before git is asked. For the others the tree is surveyed while a git is
-late, and a pipe is opened for writing, without waiting: that works where somebody waits for it.
-One that was replaced since has no place any more: Linux tells who waits for it.
+A few places are checked before git starts. While a git command is slow, the whole worktree is
+surveyed. Opening a pipe for writing without blocking succeeds only if a reader waits for it. A pipe
+that was replaced has no path any more, but Linux shows the process that waits for it.
 """
 
 import os
@@ -14,13 +14,13 @@ from pathlib import Path
 from ralph_tui.text.sanitize import one_line
 
 READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
-"""Files of a worktree that git opens by their names."""
+"""Files of a worktree that git opens by name."""
 STDERR = 2
 _READ_IN_GIT_DIR = ("HEAD", "index", "info/exclude", "info/attributes")
 
 
 class Pipes:
-    """Where they may be in one repository, and those that git has waited for."""
+    """Possible pipes in one repository, and those that git has waited for."""
 
     def __init__(self, root: Path, git_dirs: Iterable[Path], read: Iterable[Path]) -> None:
         """`root` is the worktree; `read` are further files that git reads."""
@@ -32,20 +32,20 @@ class Pipes:
         self._suspects = frozenset(named | inside | set(read))
 
     def known(self) -> Path | None:
-        """One in a place that is looked at before git is asked."""
+        """Return a pipe at a place that is checked before git starts; None if there is no pipe."""
         return next(filter(_is_pipe, self._suspects), None)
 
     def remember(self, pipe: Path) -> None:
-        """Git has waited for it: from now on it is looked at before git is asked."""
+        """Check this pipe before git starts from now on, because git has waited for it."""
         self._suspects |= {pipe}
 
     def about(self, pipe: Path) -> str:
-        """What is wrong, and what to do."""
+        """Return the problem and its solution."""
         name = pipe.relative_to(self._root) if pipe.is_relative_to(self._root) else pipe
         return f"git reads {one_line(str(name))}, which is a FIFO: that never ends; remove it"
 
     def survey(self) -> Iterator[Path | None]:
-        """Pipes that git may read, and None after each folder that was looked through."""
+        """Yield pipes that git may read, and None after each searched folder."""
         yield from filter(_is_pipe, self._suspects)
         for top in (self._root, *self._outside):
             for folder, entries in folders(top):
@@ -56,7 +56,10 @@ class Pipes:
 
 
 def let_go(pipe: Path) -> bool:
-    """Whether somebody has opened it for reading, or waits for that: who waits goes on then."""
+    """True if a process has the pipe open for reading or waits for that.
+
+    A waiting process then continues.
+    """
     try:
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
     except OSError:
@@ -65,7 +68,7 @@ def let_go(pipe: Path) -> bool:
 
 
 def waits_for_pipe(pid: int) -> bool:
-    """Whether a process waits to open a pipe that has a name, or has one open; Linux tells it."""
+    """True if a process has a named pipe open or waits to open one; only Linux reveals it."""
     home = Path("/proc") / str(pid)
     with suppress(OSError):
         if (home / "wchan").read_text() == "wait_for_partner":
@@ -75,7 +78,10 @@ def waits_for_pipe(pid: int) -> bool:
 
 
 def _is_named_pipe(descriptor: Path) -> bool:
-    """Not what it was started with; a pipe between processes has a number for a name."""
+    """True for a named pipe, unless the process was started with it.
+
+    A pipe between processes has a number instead of a path.
+    """
     if int(descriptor.name) <= STDERR:
         return False
     with suppress(OSError):
@@ -85,7 +91,7 @@ def _is_named_pipe(descriptor: Path) -> bool:
 
 
 def folders(top: Path) -> Iterator[tuple[str, list["os.DirEntry[str]"]]]:
-    """Each folder and what is in it, folders left out; no link is followed."""
+    """Yield each folder with its entries that are not folders; no link is followed."""
     waiting = [str(top)]
     while waiting:
         folder = waiting.pop()
@@ -100,7 +106,7 @@ def folders(top: Path) -> Iterator[tuple[str, list["os.DirEntry[str]"]]]:
 
 
 def _is_pipe(path: Path) -> bool:
-    """Whether git would open a pipe here: in the worktree it follows no link."""
+    """True if git would open a pipe here; in the worktree it follows no link."""
     try:
         found = path.lstat() if path.name in READ_BY_GIT else path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The plan that progress may be read from."""
+"""The plan file that progress may be read from."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from ralph_tui.layers.sensor import Progress, read_plan
 from ralph_tui.text.secrets import redact
 
 LARGEST_PLAN = 1 << 20
-"""Bytes that are read."""
+"""Maximum number of bytes read."""
 
 
 def find_plan(root: Path, name: str | None) -> Path | None:
-    """The plan file; raises ``UsageError`` when it is not there, or not inside."""
+    """Return the plan file; raises ``UsageError`` if it is missing or outside the repository."""
     if name is None:
         return None
     path = (root / name).resolve()
@@ -26,7 +26,7 @@ def find_plan(root: Path, name: str | None) -> Path | None:
 
 
 def read_plan_file(root: Path, path: Path | None) -> Progress | None:
-    """How far it is; None without a plan that can be read. `path` is that of `find_plan`."""
+    """Read the progress from the plan that `find_plan` returned; None if it cannot be read."""
     if path is None:
         return None
     try:

@@ -1,7 +1,8 @@
-"""The private git dir: its own index, attributes and excludes beside the user's, never instead.
+"""The private git directory: its own index, attributes and excludes next to the user's.
 
-It lies inside the worktree's git dir, where ``git clean -fdx`` does not reach and where every
-linked worktree has its own. Objects go to the repository's store; nothing else of it is written.
+It is inside the worktree's git directory, which ``git clean -fdx`` does not touch and which every
+linked worktree has for itself. Objects go into the repository's store; nothing else of the
+repository is written.
 """
 
 import hashlib
@@ -20,19 +21,19 @@ from ralph_tui.base.plain_files import clear_way, is_plain, read_bytes, write_wh
 from ralph_tui.text.sanitize import one_line
 
 OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/", ".claude/handoffs/")
-"""What ralph-tui itself writes in the worktree: never held, never watched, never restored."""
+"""Folders that ralph-tui writes in the worktree: no snapshot has them, and none is watched."""
 OWN_FILES = re.compile(r"\.?ralph-state\.json(?:\..*)?", re.DOTALL)
-"""So are state files, by their name, with their locks and what was set aside."""
+"""State files by name, with their locks and set-aside copies; treated the same."""
 
 _OWN_PATTERNS = ("ralph-state.json", "ralph-state.json.*", ".ralph-state.json.*")
-"""The same, as git excludes files."""
+"""The same as patterns for git's excludes."""
 
-# Bytes go in and out as they are, whatever the user's attributes say: info/attributes outranks
-# every .gitattributes, so no filter (LFS), line ending, ident or encoding conversion can apply.
+# Bytes pass unchanged, whatever the user's attributes say: info/attributes outranks every
+# .gitattributes, so no filter (LFS), line ending, ident or encoding conversion applies.
 _ATTRIBUTES = b"* -text -filter -ident -working-tree-encoding\n"
 
 _CHECKSUMS = {"sha1": 20, "sha256": 32}
-"""Bytes at the end of an index, by the repository's object format."""
+"""Size of the checksum at the end of an index, by the repository's object format."""
 
 
 @dataclass
@@ -41,7 +42,7 @@ class PrivateRepository:
 
     repository: Repository
     run_id: str = ""
-    """The run's mark in git's environment: after a kill, a git that still works is found by it."""
+    """The run's mark in git's environment, which identifies a git left over after a kill."""
     folder: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -58,7 +59,7 @@ class PrivateRepository:
 
     @property
     def has_index(self) -> bool:
-        """Whether there is one that git can read."""
+        """True if there is an index that git can read."""
         return is_plain(self.index)
 
     def git(
@@ -76,7 +77,7 @@ class PrivateRepository:
     def begin(
         self, *arguments: str, waits: bool = False, environment: Mapping[str, str] | None = None
     ) -> Running:
-        """As `git`, but only starts it; one that `waits` gets its input when it is finished."""
+        """Like `git`, but only starts it; with `waits`, `finish` sends its input."""
         self.repository.calls.check(walks=True)
         self._seal()
         private = SEALED | {
@@ -94,9 +95,9 @@ class PrivateRepository:
         )
 
     def prepare(self) -> None:
-        """Make it, or bring it up to date with the user's excludes; a killed run's locks go.
+        """Create it or update it with the user's excludes, and remove a killed run's locks.
 
-        Raises ``WorkspaceError`` when the user's repository is gone or cannot be written to.
+        Raises ``WorkspaceError`` if the user's repository is gone or cannot be written to.
         """
         self._seal()
         self.unlock()
@@ -107,9 +108,9 @@ class PrivateRepository:
             keep(self.folder / "info" / "exclude", wanted)
 
     def _seal(self) -> None:
-        """Have the configuration and the attributes as they have to be: the agent can write them.
+        """Restore the required configuration and attributes, which the agent can overwrite.
 
-        Raises as `prepare`.
+        Raises like `prepare`.
         """
         folder = self.repository.own_folder()
         with self.repository.writing():
@@ -122,7 +123,7 @@ class PrivateRepository:
             clear_way(self.index, below=self.repository.git_dir)  # git would wait for a FIFO
 
     def note(self, name: str, content: bytes) -> Path:
-        """Write a file for git to read; ``WorkspaceError`` when that cannot be."""
+        """Write a file for git to read; raises ``WorkspaceError`` if that fails."""
         path = self.folder / name
         with self.repository.writing():
             write_whole(path, content, below=self.repository.git_dir, durable=False)
@@ -134,14 +135,14 @@ class PrivateRepository:
             self.index.with_name("index.lock").unlink(missing_ok=True)
 
     def check(self) -> None:
-        """Raises ``WorkspaceError`` where the index is not as git wrote it.
+        """Raise ``WorkspaceError`` if the index is damaged.
 
-        A power cut can leave a part of it, which git would read as an index of fewer files.
+        A power failure can truncate it, which git would read as an index of fewer files.
         """
         try:
             index = read_bytes(self.index, below=self.repository.git_dir, most=None)
         except OSError:
-            return  # there is none yet; else git tells of it
+            return  # there is no index yet, or git reports the problem
         if not any(
             index[-size:] == hashlib.new(name, index[:-size], usedforsecurity=False).digest()
             for name, size in _CHECKSUMS.items()
@@ -149,14 +150,14 @@ class PrivateRepository:
             raise WorkspaceError(f"{one_line(str(self.index))} is damaged; delete it")
 
     def reset(self) -> None:
-        """Forget the index, so that the next snapshot builds it anew."""
+        """Delete the index, so that the next snapshot builds it again."""
         with self.repository.writing():
             self.index.unlink(missing_ok=True)
         self.prepare()
 
 
 def is_within(root: Path, path: str) -> bool:
-    """Whether all parents that exist are folders, not links: only then the path is in `root`."""
+    """True if all existing parents are folders, not links: only then is the path inside `root`."""
     for parent in reversed(PurePosixPath(path).parents[:-1]):
         try:
             found = (root / parent).lstat()
@@ -170,6 +171,6 @@ def is_within(root: Path, path: str) -> bool:
 
 
 def is_own(path: str) -> bool:
-    """Whether a path of the worktree belongs to ralph-tui itself."""
+    """True if a path of the worktree belongs to ralph-tui itself."""
     name = path.rpartition("/")[2]
     return f"{path}/".startswith(OWN_FOLDERS) or OWN_FILES.fullmatch(name) is not None

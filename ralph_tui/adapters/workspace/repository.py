@@ -1,7 +1,7 @@
-"""The user's repository, read only: where it is, what its git dirs are, and git on its index.
+"""The user's repository, read only: its location, its git directories, and git on its index.
 
-Git sees it through a folder of ours that stands for the common dir: links lead to what is looked
-for there, and the configuration is `git_config`'s.
+Git sees the repository through a folder of ours in place of the common git directory. It has links
+to the parts that git needs, and the configuration of `git_config`.
 """
 
 import os
@@ -48,25 +48,25 @@ from ralph_tui.base.plain_files import is_plain
 from ralph_tui.text.sanitize import one_line
 
 PROBE = 1 << 20
-"""Bytes that must fit on a disk that is not full."""
+"""Number of bytes that must fit on a disk that is not full."""
 
 CLOCK_S = 1
-"""By which the time of a file may be behind our clock."""
+"""How far a file's time may be behind our clock, in seconds."""
 _WALK = ("status", "ls-files")
-"""Commands that read what is ignored."""
+"""Commands that read ignored files."""
 
 
 @dataclass(frozen=True)
 class Repository:
-    """A worktree and its git dirs; resolved, absolute paths."""
+    """A worktree and its git directories; resolved, absolute paths."""
 
     root: Path
     git_dir: Path
-    """Of this worktree; linked worktrees each have their own."""
+    """The git directory of this worktree; linked worktrees each have their own."""
     common_dir: Path
-    """Where the objects, refs and config are; shared by all worktrees."""
+    """The directory with objects, refs and configuration, shared by all worktrees."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """What is carried from the configuration, as it was when the repository was opened."""
+    """Settings taken from the configuration when the repository was opened."""
     calls: GitCalls = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -76,12 +76,11 @@ class Repository:
 
     @property
     def folder(self) -> Path:
-        """What ralph-tui keeps in the git dir of this worktree."""
+        """ralph-tui's folder in the git directory of this worktree."""
         return self.git_dir / "ralph-tui"
 
     @property
     def objects(self) -> Path:
-        """The repository's object store."""
         return self.common_dir / "objects"
 
     def git(
@@ -93,7 +92,7 @@ class Repository:
     ) -> GitResult:
         """Run git in the worktree's root, on the user's own index and refs.
 
-        Raises ``NoRoomError`` when the disk is full, also where git does not say so.
+        Raises ``NoRoomError`` if the disk is full, even if git does not report it.
         """
         begun = self.begin(*arguments, waits=bool(stdin), environment=environment)
         with begun:
@@ -102,9 +101,9 @@ class Repository:
     def begin(
         self, *arguments: str, waits: bool = False, environment: Mapping[str, str] | None = None
     ) -> Running:
-        """As `git`, but only starts it; one that `waits` gets its input when it is finished."""
+        """Like `git`, but only starts it; with `waits`, `finish` sends its input."""
         self.calls.check(walks=arguments[0] in _WALK)
-        # Named, not looked for: were this one deleted, git would take one further up the path.
+        # Set explicitly: if this one were deleted, git would use a repository further up the path.
         sealed = SEALED | {
             "GIT_DIR": str(self.git_dir),
             "GIT_COMMON_DIR": str(self._view()),
@@ -121,9 +120,9 @@ class Repository:
         )
 
     def own_folder(self) -> Path:
-        """`folder`, made where it is not there.
+        """Return `folder`, created if necessary.
 
-        Raises ``WorkspaceError`` when the repository is gone or cannot be written to.
+        Raises ``WorkspaceError`` if the repository is gone or cannot be written to.
         """
         if not os.path.lexists(self.git_dir / "HEAD") or not self.objects.is_dir():
             raise WorkspaceError(
@@ -136,7 +135,7 @@ class Repository:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Tell what the file system refuses in `folder` as a ``WorkspaceError``."""
+        """Turn errors of the file system in `folder` into ``WorkspaceError``."""
         try:
             yield
         except OSError as error:
@@ -148,31 +147,35 @@ class Repository:
 
     @property
     def ignores_case(self) -> bool:
-        """Whether the file system takes HEAD and head for the same name."""
+        """True if the file system treats HEAD and head as the same name."""
         return (self.git_dir / "head").exists()
 
     def _view(self) -> Path:
-        """The folder that stands for the common dir, as it has to be: the agent can write to it."""
+        """Return the folder that replaces the common git directory.
+
+        Its content is restored first, because the agent can write to it.
+        """
         view = self.own_folder() / "view"
         with self.writing():
             own_folder(view)
             keep(view / "config", config_of_view(self.settings, ignore_case=self.ignores_case))
-            common = Path(os.path.relpath(self.common_dir, view))  # so that a copy has its own
+            # relative, so that a copy has its own
+            common = Path(os.path.relpath(self.common_dir, view))
             for name in COMMON:
-                # A git that is kept open has to find the packed refs that come later.
+                # A git that stays open must find packed refs that appear later.
                 if name == "packed-refs" or (self.common_dir / name).exists():
                     keep_link(view / name, common / name)
         return view
 
     def error_of(self, result: GitResult, arguments: Iterable[str]) -> WorkspaceError:
-        """As `git_error`, and asks the disk where git does not say why it could not write."""
+        """Like `git_error`, but checks the disk if git does not say why it could not write."""
         error = git_error(result, arguments, self.root)
         if "write" in result.error.lower() and not self.has_room():
             return NoRoomError(str(error))
         return error
 
     def has_room(self) -> bool:
-        """Whether `PROBE` bytes can be written beside the objects."""
+        """True if `PROBE` bytes can be written next to the objects."""
         try:
             with tempfile.TemporaryFile(dir=self.git_dir, buffering=0) as probe:
                 return probe.write(bytes(PROBE)) == PROBE
@@ -180,9 +183,9 @@ class Repository:
             return error.errno not in NO_ROOM
 
     def clear_pieces(self, since: float) -> None:
-        """Take away the pieces of objects that a git without room has left since then; best effort.
+        """Remove partial objects that a git without disk space has left since then; best effort.
 
-        They hold the room that the journal needs. What some git still writes stays.
+        The journal needs the space. Files that git still writes stay.
         """
         pieces = [piece for piece in self.objects.glob("??/tmp_obj_*") if is_plain(piece)]
         in_use = open_files() if pieces else set()
@@ -194,29 +197,29 @@ class Repository:
                     piece.unlink()
 
     def branch(self) -> str | None:
-        """The branch that is checked out, also one without commits; None when detached."""
+        """Return the checked-out branch, even one without commits; None if detached."""
         result = self.git("symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1))
         return result.line or None
 
     def head(self) -> str | None:
-        """The commit that is checked out; None in a repository without commits."""
+        """Return the checked-out commit; None in a repository without commits."""
         result = self.git("rev-parse", "--quiet", "--verify", "HEAD^{commit}", accept=(0, 1, 128))
         return result.line or None
 
 
 def open_repository(path: Path) -> Repository:
-    """The repository whose worktree holds `path`.
+    """Open the repository whose worktree contains `path`.
 
-    Raises ``UsageError`` where there is none (or only a bare one) and ``WorkspaceError`` where git
-    is missing, too old, or refuses.
+    Raises ``UsageError`` if there is no repository or only a bare one, and ``WorkspaceError`` if
+    git is missing, too old, or refuses.
     """
     shown = one_line(str(path))
     if not path.is_dir():
         raise UsageError(f"{shown} is not a folder; give the folder of a git repository.")
     _check_version(os.environ.get("PATH", ""))
     folder = path.resolve()
-    # The worktree is the folder that has .git, whatever core.worktree and core.bare say: an agent
-    # can set them. Where one is named in the environment, git does not go by them.
+    # The worktree is the folder that has .git, whatever core.worktree and core.bare say, because an
+    # agent can set them. A worktree named in the environment overrides them.
     config = UserConfig()
     trusted = [(name, value) for name, value in config.protected() if name == "safe.directory"]
     named = {**sealed_with(*trusted), "GIT_WORK_TREE": str(folder)}
@@ -252,7 +255,7 @@ def _not_opened(folder: Path, result: GitResult, asked: Iterable[str]) -> RalphE
 
 
 def _worktree(folder: Path, git_dir: Path) -> Path:
-    """The folder at or above this one that has this git dir."""
+    """Return the folder at or above `folder` that has this git directory."""
     inside = folder.is_relative_to(git_dir)
     for root in () if inside else (folder, *folder.parents):
         pointer = content_of(root / ".git", follow=True) or b""
@@ -272,7 +275,7 @@ def _worktree(folder: Path, git_dir: Path) -> Path:
 
 @cache
 def _check_version(_path: str) -> None:
-    """Of the git that is found on this path, once."""
+    """Check the version of the git on this path, once."""
     text = run_git(Path("/"), "version").line
     found = re.search(r"(\d+)\.(\d+)", text)
     if found and [int(found[1]), int(found[2])] < [int(part) for part in OLDEST_GIT.split(".")]:

@@ -1,9 +1,9 @@
-"""A snapshot brought back into the worktree, byte for byte.
+"""Restore of a snapshot into the worktree, byte for byte.
 
-Only what the present snapshot holds is overwritten or deleted, and a pipe or a socket, which has no
-content, where a file belongs. Ignored files, paths a snapshot could not hold, and whatever else
-stands in the way stay as they are, each with its reason; no symbolic link is followed. What was not
-brought back is not what was meant to stay: it is what a look at the worktree afterwards finds.
+It overwrites or deletes only what the current snapshot holds, and pipes or sockets, which have no
+content, in place of files. Ignored files, paths that a snapshot could not hold, and any other
+obstacle stay, each with a reason. No symbolic link is followed. The paths reported as not restored
+are those that the worktree shows afterwards, not those that were expected to stay.
 """
 
 import stat
@@ -35,20 +35,20 @@ _MEANWHILE = "it was written while the files were being restored"
 
 @dataclass(frozen=True)
 class Target:
-    """A snapshot to bring back."""
+    """A snapshot to restore."""
 
     tree: str
     missing: frozenset[str]
     """Paths that it could not hold (folders end in ``/``)."""
     gone: Callable[[], frozenset[str]]
-    """Paths that were held before it and were not there any more: asked only when it matters."""
+    """Returns paths of earlier snapshots that were gone at this one; called only if needed."""
 
 
 def restore(private: PrivateRepository, present: Staged, target: Target) -> dict[str, str]:
-    """Change the worktree to a tree; returns why paths were left alone, as far as known."""
+    """Change the worktree to a tree; returns known reasons why paths were left alone."""
     differing = _differing(private, present.tree, target.tree)
     root = private.repository.root
-    # A pipe in the place of a held file says itself what it is.
+    # A pipe in place of a held file gets a reason of its own.
     unheld = frozenset(path for path in present.missing if not is_special(root / path))
     why = {path: _NOT_HELD for path in differing if covered(path, target.missing)}
     for path in differing.keys() - why.keys():
@@ -59,8 +59,8 @@ def restore(private: PrivateRepository, present: Staged, target: Target) -> dict
     scratch = {"GIT_INDEX_FILE": str(index)}
     try:
         private.git("read-tree", target.tree, environment=scratch)
-        # The target's rules first: a file that they ignore is one the target may never have held,
-        # so that it is not in the target does not mean that it was not there.
+        # The target's ignore rules come first. They show which files the target may never have
+        # held: that such a file is not in the target does not mean that it did not exist.
         rules = {p: entry for p, entry in waiting.items() if PurePosixPath(p).name == ".gitignore"}
         why |= _apply(private, rules, scratch)
         rest = {p: entry for p, entry in waiting.items() if p not in rules or p in why}
@@ -68,7 +68,7 @@ def restore(private: PrivateRepository, present: Staged, target: Target) -> dict
         why |= dict.fromkeys(spared, _MAY_HAVE_BEEN)
         why |= _apply(private, {p: e for p, e in rest.items() if p not in spared}, scratch)
     finally:
-        with suppress(OSError):  # git writes another one over it
+        with suppress(OSError):  # git overwrites it the next time
             index.unlink()
     return why
 
@@ -76,7 +76,7 @@ def restore(private: PrivateRepository, present: Staged, target: Target) -> dict
 def outcome(
     private: PrivateRepository, present: Staged, after: Staged, target: Target, why: dict[str, str]
 ) -> Restored:
-    """What came of a restore: `present` was there before it, `after` is there now."""
+    """Return the result of a restore, from the worktree before (`present`) and `after` it."""
     meant = _differing(private, present.tree, target.tree)
     left = _differing(private, after.tree, target.tree)
     kept: dict[str, str] = {}
@@ -98,7 +98,7 @@ def outcome(
 
 
 def standing(private: PrivateRepository, not_held: Iterable[str]) -> set[str]:
-    """Pipes, sockets and devices that git does not ignore; not below these folders, if they are."""
+    """Return unignored pipes, sockets and devices outside the folders in `not_held`."""
     passed_over = frozenset({*not_held, *ignored_folders(private)})
     root = private.repository.root
     found = [path for path in special_files(root, passed_over) if not is_own(path)]
@@ -115,11 +115,11 @@ def _differing(private: PrivateRepository, since: str, until: str) -> dict[str, 
 def _spared(
     private: PrivateRepository, entries: dict[str, DiffEntry], target: Target
 ) -> frozenset[str]:
-    """Those to be deleted that may have been there, although the target does not hold them."""
+    """Return paths to be deleted that may have existed although the target does not hold them."""
     doomed = [path for path, entry in entries.items() if entry.status == "D"]
     written = {path for path, entry in entries.items() if entry.status != "D"}
     ignored = ignored_paths(private, doomed, "--no-index")
-    # Where a file was to be, no folder was, whatever the rules say of what is in it now.
+    # A folder cannot have existed in place of a file, whatever the rules say about its content.
     ignored = {p for p in ignored if written.isdisjoint(map(str, PurePosixPath(p).parents))}
     return frozenset(ignored - target.gone() if ignored else ())
 
@@ -127,7 +127,7 @@ def _spared(
 def _apply(
     private: PrivateRepository, entries: dict[str, DiffEntry], scratch: dict[str, str]
 ) -> dict[str, str]:
-    """Delete, then write; returns why that could not be done, by path."""
+    """Delete, then write; return the reasons for failures by path."""
     root = private.repository.root
     why = {p: _delete(root, p) for p, entry in entries.items() if entry.status == "D"}
     _remove_empty_folders(root, [path for path, reason in why.items() if not reason])
@@ -144,17 +144,17 @@ def _apply(
         command = ("checkout-index", "-f", "-z", "--stdin")
         private.git(*command, stdin=nul_separated(set(modes)), environment=scratch)
     for path, mode in modes.items():
-        # Git knows only the executable bit: a file that was private stays private.
+        # Git knows only the executable bit: a private file stays private.
         if mode is not None and (now := _mode(root / path)) is not None:
             wanted = (mode & 0o666) | (now & 0o111 & (mode & 0o444) >> 2)
             if wanted != now:
-                with suppress(OSError):  # not every file system knows modes
+                with suppress(OSError):  # not every file system supports modes
                     (root / path).chmod(wanted)
     return {path: reason for path, reason in why.items() if reason}
 
 
 def _delete(root: Path, path: str) -> str:
-    """Why it could not be deleted; empty when it is not there any more."""
+    """Return why a file could not be deleted; empty if it is gone."""
     if not is_within(root, path):
         return "a link stands in the place of one of its folders"
     try:
@@ -165,7 +165,7 @@ def _delete(root: Path, path: str) -> str:
 
 
 def _remove_empty_tree(folder: Path) -> str:
-    """Remove a folder that holds nothing but empty folders; why that could not be done."""
+    """Remove a folder that contains only empty folders; return why that failed, if it did."""
     try:
         for inner in folder.iterdir():
             if reason := _remove_empty_tree(inner):
@@ -186,7 +186,7 @@ def _remove_empty_folders(root: Path, deleted: Iterable[str]) -> None:
 
 
 def _mode(path: Path) -> int | None:
-    """Permission bits of a regular file; None for anything else."""
+    """Return the permission bits of a regular file; None for anything else."""
     try:
         found = path.lstat()
     except OSError:

@@ -1,7 +1,7 @@
-"""Snapshots as commits on hidden refs, so that git's own garbage collection keeps them.
+"""Snapshots as commits on hidden refs, which protect them from git's garbage collection.
 
-Each commit comes after the one before it. The two git commands that it takes are kept open from one
-snapshot to the next: starting them takes longer than what they do.
+Each commit follows the previous one. The two git commands it takes stay open between snapshots,
+because starting them takes longer than their work.
 """
 
 import json
@@ -19,7 +19,7 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import plain
 
 RECORDED_MISSING = 1_000
-"""Missing paths a commit records; beyond that their folders stand for them."""
+"""Maximum number of missing paths in a commit; beyond that, their folders replace them."""
 
 _WHO = "ralph-tui <ralph-tui@localhost>"
 _MISSING = "Missing: "
@@ -31,7 +31,7 @@ _UPDATE = ("update-ref", "--no-deref", "-z", "--stdin")
 
 
 class SnapshotCommits:
-    """Commits of one run; to be closed when no more will come."""
+    """Commits of one run; close it after the last one."""
 
     def __init__(self, private: PrivateRepository, refs: str) -> None:
         self._private = private
@@ -43,17 +43,16 @@ class SnapshotCommits:
         """Ref and commit of the newest snapshot."""
 
     def begin(self) -> None:
-        """Start what `commit` needs, where it does not run yet; `commit` does so as well."""
+        """Start the commands for `commit` early; otherwise `commit` starts them."""
         self._writer.begin()
         self._updater.begin()
 
     def close(self) -> None:
-        """End what was begun."""
         self._writer.close()
         self._updater.close()
 
     def commit(self, staged: Staged, message: str, ref: str) -> str:
-        """Commit a tree on a ref; returns the commit."""
+        """Commit a tree on a ref and return the commit."""
         text = plain(message).rstrip() + "\n"
         if staged.missing:
             text += f"\n{_MISSING}{json.dumps(_folded(staged.missing))}\n"
@@ -64,7 +63,7 @@ class SnapshotCommits:
         return commit
 
     def _after_last(self, tree: str, text: str, ref: str) -> str | None:
-        """A commit after the last one; None where that one's ref is not there any more."""
+        """Commit after the last commit; return None if that one's ref is gone."""
         if self._last is None:
             return None
         last_ref, last = self._last
@@ -76,13 +75,13 @@ class SnapshotCommits:
             return None
 
     def _write(self, tree: str, text: str, parent: str | None, ref: str, condition: str) -> str:
-        """Write a commit and point the ref to it, on a condition in the words of update-ref."""
+        """Write a commit and update the ref, on a condition in update-ref's syntax."""
         when = f"{_WHO} {int(time.time())} {time.strftime('%z')}"
         head = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
         content = "\n".join([*head, f"author {when}", f"committer {when}", "", text])
         path = self._private.note("commit", content.encode("utf-8", "replace"))
         (commit,) = self._writer.ask(os.fsencode(quoted(path)) + b"\n")
-        # A git that was killed may have left it; no other process writes this ref.
+        # A killed git may have left a lock; no other process writes this ref.
         with suppress(OSError):
             (self._repository.common_dir / f"{ref}.lock").unlink()
         update = f"{condition}update {ref}\0{commit}\0\0"
@@ -90,7 +89,7 @@ class SnapshotCommits:
         return commit
 
     def _parent(self) -> str | None:
-        """What a commit comes after, of what is there: an agent can delete and prune."""
+        """Return an existing parent for a commit; an agent may have deleted and pruned others."""
         if self._last is not None and self._is_there(self._last[1]):
             return self._last[1]
         found = self._newest() or self._repository.head()
@@ -100,18 +99,18 @@ class SnapshotCommits:
         return self._private.git("cat-file", "-e", commit, accept=None).status == 0
 
     def _newest(self) -> str | None:
-        """Commit of this run's last snapshot by an earlier process: after a resume."""
+        """Return the commit of this run's last snapshot by an earlier process, for a resume."""
         order = ("--sort=-version:refname", "--count=1", "--format=%(objectname)")
         return self._repository.git("for-each-ref", *order, self._refs + "/").line or None
 
     def missing_of_newest(self) -> list[str]:
-        """What the newest snapshot of this run, by this or an earlier process, did not hold."""
+        """Return the missing paths of this run's newest snapshot, by this or an earlier process."""
         order = ("--sort=-version:refname", "--count=1", "--format=%(contents:body)")
         body = os.fsdecode(self._repository.git("for-each-ref", *order, self._refs + "/").out)
         return _paths(body.rpartition(_MISSING)[2].strip()) if _MISSING in body else []
 
     def recorded(self, tree: str) -> tuple[frozenset[str], frozenset[str]]:
-        """What the snapshots with this tree, of any run, did not hold; and their commits."""
+        """Return the missing paths of all snapshots with this tree, in any run, and the commits."""
         layout = "--format=%(tree)%00%(objectname)%00%(contents:body)%00"
         fields = split(self._repository.git("for-each-ref", layout, _REFS).out)
         missing: set[str] = set()
@@ -125,12 +124,12 @@ class SnapshotCommits:
         return frozenset(missing), frozenset(commits)
 
     def deleted_before(self, commits: frozenset[str]) -> frozenset[str]:
-        """Paths that a snapshot had, and the next one, up to these commits, had not any more."""
+        """Return paths that were deleted from one snapshot to the next, up to these commits."""
         ours = set(self._repository.git("for-each-ref", "--format=%(objectname)", _REFS).lines)
         chain = ("rev-list", "--parents", f"--max-count={len(ours)}", *sorted(commits))
         rows = [row.split() for row in self._repository.git(*chain).lines] if commits else []
-        # The user's own commits are no snapshots: what they delete may have stayed as an ignored
-        # file.
+        # The user's own commits are not snapshots: a file that they delete may have stayed as an
+        # ignored file.
         after = [commit for commit, *parents in rows if commit in ours and ours.issuperset(parents)]
         command = ("diff-tree", "--stdin", "-r", "-z", "--no-commit-id", *_DELETED)
         request = "".join(f"{commit}\n" for commit in after).encode()
@@ -138,7 +137,7 @@ class SnapshotCommits:
 
 
 def _paths(text: str) -> list[str]:
-    """Those of a commit's message, which anybody may have written; none where it is no list."""
+    """Return the paths in a commit's message, which anyone may have written; empty if invalid."""
     try:
         value = parse_json(text)
     except ValueError:
@@ -147,7 +146,7 @@ def _paths(text: str) -> list[str]:
 
 
 def _folded(paths: tuple[str, ...]) -> list[str]:
-    """At most `RECORDED_MISSING` paths: the deepest give way to their folders, ending in ``/``."""
+    """Reduce to `RECORDED_MISSING` paths, replacing the deepest by their folders with ``/``."""
     folded = set(paths)
     depth = max(path.rstrip("/").count("/") for path in folded)
     while len(folded) > RECORDED_MISSING and depth > 0:

@@ -1,7 +1,7 @@
-"""The workspace of a run: snapshots on hidden refs, and what they are good for.
+"""The workspace of a run: snapshots on hidden refs, and their uses.
 
-A snapshot is a commit below ``refs/ralph/<run>/``. The user's index, branch, stash and config are
-never written.
+A snapshot is a commit below ``refs/ralph/<run>/``. The user's index, branch, stash and
+configuration are never written.
 """
 
 import time
@@ -37,11 +37,11 @@ from ralph_tui.text.sanitize import one_line, spelled_name
 def outlook(
     private: PrivateRepository, tree: str, missing: frozenset[str], not_in_tree: frozenset[str]
 ) -> tuple[tuple[FileChange, str], ...]:
-    """Each file with why it will be left alone, if it will.
+    """Predict the effect of a restore on each file, with the reason if it will be left alone.
 
-    Only a forecast: it reads and changes nothing. `restore.outcome` reports the actual result.
-    `missing` are paths that no snapshot holds now, `not_in_tree` those that the tree could not
-    hold; folders end in ``/``.
+    It reads and changes nothing; `restore.outcome` reports the actual result. `missing` are paths
+    that no snapshot holds now, `not_in_tree` those that the tree could not hold; folders end in
+    ``/``.
     """
     root = private.repository.root
     changes = live_by_path(private, tree, missing, unheld=True)
@@ -75,11 +75,11 @@ def _size(private: PrivateRepository, path: str) -> int:
 
 
 SHOWN_MISSING = 20
-"""Missing paths a snapshot names."""
+"""Maximum number of missing paths named by a snapshot."""
 
 
 class GitWorkspace:
-    """`ralph_tui.ports.Workspace` on a git repository; its calls may come from any thread."""
+    """`ralph_tui.ports.Workspace` on a git repository; any thread may call it."""
 
     def __init__(self, repository: Repository, run_id: str) -> None:
         self.repository = repository
@@ -92,16 +92,16 @@ class GitWorkspace:
         self._missing: frozenset[str] = frozenset()
         self._conflicts: tuple[str, ...] = ()
         self._index: tuple[int, int, int] | None = None
-        """The user's index in which those were found."""
+        """Inode, size and time of the user's index in which they were found."""
         self._recalled = False
-        """Whether it is known what an earlier process could not hold."""
+        """True once the missing paths of an earlier process are known."""
         self._full = False
-        """Whether the last snapshot found the disk full."""
+        """True if the last snapshot found the disk full."""
 
     def snapshot(self, number: int, message: str) -> Snapshot:
         """Write the worktree as a tree on a hidden ref.
 
-        Raises ``WorkspaceError`` when git cannot, ``NoRoomError`` when the disk is full.
+        Raises ``WorkspaceError`` if git fails, ``NoRoomError`` if the disk is full.
         """
         ref = f"{self._refs}/{number:03d}"
         with self._lock:
@@ -117,18 +117,17 @@ class GitWorkspace:
         return Snapshot(number, ref, commit, staged.tree, named, len(staged.missing))
 
     def close(self) -> None:
-        """End what is kept open between snapshots; the next one would start it again."""
+        """End the commands that stay open between snapshots; a later snapshot starts them again."""
         self.hurry()
         with self._lock:
             self._commits.close()
             self.repository.calls.dismiss_guard()
 
     def hurry(self) -> None:
-        """The run is to end: no git takes longer than a few seconds from now on."""
+        """Limit every git command to a few seconds, because the run is about to end."""
         self.repository.calls.hurry()
 
     def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
-        """Changed files between two trees, or a tree and the worktree as it is now."""
         if until is not None:
             return changes.between(self._private, since, until)
         if not self._private.has_index:
@@ -137,11 +136,11 @@ class GitWorkspace:
         return changes.live(self._private, since, self._missing)
 
     def paths_between(self, since: str, until: str) -> set[str]:
-        """Paths, as they are on the disk, that two trees or commits have differently."""
+        """Return the paths on disk that differ between two trees or commits."""
         return set(changes.diff_trees(self._private, since, until))
 
     def way_back(self, tree: str) -> tuple[tuple[FileChange, str], ...]:
-        """What `restore` would do to each file; and why not, where that can be seen before."""
+        """Predict what `restore` would do to each file, and the reason if it would not."""
         if not self._private.has_index:
             with self._lock:
                 self._capture()
@@ -149,7 +148,7 @@ class GitWorkspace:
         return outlook(self._private, tree, self._missing, missing)
 
     def diff(self, since: str, until: str, path: str | None = None) -> str:
-        """A unified diff of two trees, of one path or all; untrusted text as git wrote it."""
+        """Return the unified diff of two trees, for one path or all; untrusted text from git."""
         options = ("-p", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
         limit = () if path is None else ("--", path)
         result = self._private.git("diff-tree", *options, since, until, *limit)
@@ -159,10 +158,6 @@ class GitWorkspace:
         return excerpt(self._private, since, until, limit)
 
     def restore(self, tree: str) -> Restored:
-        """Bring the worktree to a snapshot (its tree, commit or ref).
-
-        The present is lost where no snapshot holds it: take one first.
-        """
         with self._lock:
             name = f"{tree}^{{tree}}"
             result = self.repository.git("rev-parse", "--verify", "--quiet", name, accept=None)
@@ -180,13 +175,11 @@ class GitWorkspace:
             return outcome(self._private, present, self._capture(), target, why)
 
     def newest(self) -> int:
-        """Number of this run's newest snapshot, recorded or not; 0 when there is none."""
         layout = ("--sort=-version:refname", "--count=1", "--format=%(refname:lstrip=3)")
         name = self.repository.git("for-each-ref", *layout, self._refs + "/").line
         return int(name) if name.isdigit() else 0
 
     def conflicts(self) -> tuple[str, ...]:
-        """Paths that the user's index has in several versions."""
         with suppress(OSError):
             seen = (self.repository.git_dir / "index").stat()
             stamp = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
@@ -201,7 +194,7 @@ class GitWorkspace:
         return tuple(dict.fromkeys(spelled_name(path) for path in paths if path))
 
     def ignored(self, paths: list[str]) -> set[str]:
-        """Those of the paths that git ignores and no snapshot holds; ``WorkspaceError``."""
+        """Return the paths that git ignores and no snapshot holds; raises ``WorkspaceError``."""
         return ignored_paths(self._private, paths) if self._private.has_index else set()
 
     def _capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
@@ -211,7 +204,7 @@ class GitWorkspace:
         return staged
 
     def _take(self, message: str, ref: str) -> tuple[Staged, str]:
-        # Each failure of git on a full disk costs the journal its room for a moment.
+        # On a full disk, each failure of git briefly takes space from the journal.
         if self._full and not self.repository.has_room():
             raise NoRoomError(f"there is no room for a snapshot in {one_line(str(self.root))}")
         if not self._recalled:
@@ -222,6 +215,6 @@ class GitWorkspace:
             return staged, self._commits.commit(staged, message, ref)
         except (NoRoomError, GitEndedError):
             raise
-        except WorkspaceError:  # the agent's own git may have pruned what it was made of
+        except WorkspaceError:  # the agent's own git may have pruned its objects
             staged = self._staging.rebuild()
             return staged, self._commits.commit(staged, message, ref)

@@ -1,9 +1,13 @@
-"""The worktree brought into the private index: what is held, and what is left out and why.
+"""Staging of the worktree in the private index, whose tree becomes the snapshot.
 
-Held are all files the user tracks (also ignored ones) and all untracked files that git does not
-ignore, up to the limits below. Once held, a file stays held until it is gone. Left out, and listed
-as missing: untracked files that are too large or too many (the largest first), nested repositories
-and submodules, files that cannot be read, and what `Unlisted` finds.
+It includes all files that the user tracks, even ignored ones, and all untracked files that git does
+not ignore, up to the limits below. Once included, a file stays until it is gone. These are left out
+and listed as missing:
+
+- untracked files that are too large or too many, the largest first
+- nested repositories and submodules
+- unreadable files
+- the findings of `Unlisted`
 """
 
 import os
@@ -21,11 +25,11 @@ from ralph_tui.base.errors import GitEndedError, NoRoomError, WorkspaceError
 
 
 class Unlisted:
-    """Remembers where to look: the folders of held files, and what stood in the place of one.
+    """Finds paths that git does not list, which are reported as missing.
 
-    Git does not list these paths, so they are searched for separately and reported as missing. A
-    ``.git`` makes a folder of held files a repository of its own, which git skips. A pipe or
-    socket in the place of a held file has no content, so it cannot be restored.
+    A ``.git`` turns a folder of included files into a repository of its own, which git skips. A
+    pipe or socket in place of an included file has no content, so it cannot be restored. To find
+    both, this class remembers the folders of included files and its earlier findings.
     """
 
     def __init__(self, root: Path) -> None:
@@ -34,16 +38,19 @@ class Unlisted:
         self._special: set[str] = set()
 
     def know(self, held: Iterable[str]) -> None:
-        """These files are held, or will be."""
+        """Remember the folders of files that are, or will be, in the index."""
         for path in held:
             _note_folders(path, self._folders)
 
     def recall(self, missing: Iterable[str]) -> None:
-        """What the snapshot before, of an earlier process, did not hold."""
+        """Remember the missing paths of an earlier process's last snapshot."""
         self._special.update(missing)
 
     def repositories(self) -> set[str]:
-        """What makes folders of held files repositories; folders end in ``/``."""
+        """Return each ``.git`` that turns a folder of included files into a repository.
+
+        A path ends in ``/`` if it is a folder.
+        """
         top = f"{self._root}/"
         found = [f"{one}/.git" for one in self._folders if os.path.lexists(f"{top}{one}/.git")]
         return {
@@ -53,7 +60,7 @@ class Unlisted:
         }
 
     def in_place_of(self, gone: Iterable[str], told: Set[str]) -> set[str]:
-        """What stands in the place of files that are not there any more, but for those `told`."""
+        """Return pipes, sockets and devices in place of vanished files, except paths in `told`."""
         known: set[str] = set()
         for path in gone:
             known.add(path)
@@ -64,7 +71,7 @@ class Unlisted:
 
 
 def _note_folders(path: str, known: set[str]) -> None:
-    """Add the folders above a path; of one that is known, those above it are."""
+    """Add the folders above a path; those above a known one are already included."""
     folder = path.rpartition("/")[0]
     while folder and folder not in known:
         known.add(folder)
@@ -72,18 +79,18 @@ def _note_folders(path: str, known: set[str]) -> None:
 
 
 MAX_FILE = 10_000_000
-"""Bytes of one untracked file."""
+"""Maximum size of an included untracked file in bytes."""
 MAX_FILES = 20_000
-"""Untracked files together."""
+"""Maximum number of included untracked files."""
 MAX_BYTES = 500_000_000
-"""Bytes of all untracked files together."""
+"""Maximum total size of included untracked files in bytes."""
 MAX_REFUSED = 100
-"""Files git may refuse one by one before a snapshot gives up."""
+"""Maximum number of files that git may refuse one by one before a snapshot fails."""
 
 OTHERS = ("ls-files", "-z", "--others", "--exclude-standard")
-"""Git's list of the paths beside the private index: see `untracked_paths`."""
+"""Git's list of the paths outside the private index; see `untracked_paths`."""
 _DIFFERENCES = ("diff-files", "-z", "--name-status", "--no-renames")
-# Trees are hashes for the most part, which no compression makes smaller.
+# Trees are mostly hashes, which do not compress.
 _WRITE_TREE = ("-c", "core.looseCompression=0", "write-tree")
 _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 
@@ -91,9 +98,9 @@ _STORE_FAULT = re.compile(
     r"insufficient permission for adding|[Uu]nable to create '[^\n]*/ralph-tui/index\.lock'"
     r"|[Uu]nable to (create temporary file|write (loose object|file|new index))"
 )
-"""What git says when it is not a file's fault that it cannot be stored."""
+"""Git's messages for storage failures that are not a file's fault."""
 _CLOSED = re.compile(r"^warning: could not open directory '(.+?)(/': .*)?$", re.MULTILINE)
-"""A folder that cannot be read, or whose name is too long; git cuts what it says at 4 kB."""
+"""A folder that is unreadable or whose name is too long; git cuts its message at 4 kB."""
 
 
 @dataclass(frozen=True)
@@ -111,24 +118,26 @@ class Staging:
         self._private = private
         self._root = private.repository.root
         self._untracked: dict[str, int] | None = None
-        """Held files the user does not track, with their sizes; may still name some he does."""
+        """Untracked files in the index, with their sizes; may still name some tracked ones."""
         self._users_index: tuple[int, int, int] | None = None
         self._away: set[str] = set()
-        """Files that were not there when last looked for. Should they come back where git ignores
-        them, git's list of others does not tell."""
+        """Files that were missing at the last check.
+
+        If they return where git ignores them, git's list of others does not show them.
+        """
         self.unlisted = Unlisted(self._root)
         self._written: set[str] = set()
-        """Files to hold at the next look, whatever git says of them."""
+        """Files to include in the next capture, even if git ignores them."""
 
     def hold(self, paths: Iterable[str]) -> None:
-        """Hold these, if they are there, also where git ignores them: they were held before."""
+        """Include these files if they exist, even ignored ones: a snapshot had them before."""
         self._written.update(paths)
 
     def capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
-        """Write the worktree as a tree; a private index that is no good is built anew, once.
+        """Write the worktree as a tree; a broken private index is rebuilt once.
 
-        `meanwhile` is called once, while git looks for what changed. Raises ``NoRoomError`` when
-        the disk is full.
+        `meanwhile` is called once, while git searches for changes. Raises ``NoRoomError`` if the
+        disk is full.
         """
         self._private.prepare()
         try:
@@ -140,7 +149,7 @@ class Staging:
             return self.rebuild()
 
     def rebuild(self) -> Staged:
-        """As `capture`, with a new private index: after `git gc` it may name what is gone."""
+        """Like `capture`, with a new private index: after `git gc`, the old one may be invalid."""
         with suppress(WorkspaceError):  # a damaged index tells nothing
             self.hold(self._held())
         self._private.reset()
@@ -153,8 +162,8 @@ class Staging:
             held = self._held()
             self.unlisted.know(held)
             self._untracked = self._sizes(held - self._tracked())
-        # Starting git is most of what a small change costs, so that what is needed later starts
-        # while these two walk the worktree; the second takes all cores, so it is not the first.
+        # Starting git is most of the cost of a small change, so later commands start while these
+        # two walk the worktree. The second uses all cores, so it is not the first.
         with (
             self._private.begin(*OTHERS) as walk,
             self._private.begin(*_DIFFERENCES) as look,
@@ -166,7 +175,7 @@ class Staging:
             nested = self.unlisted.repositories()  # while git works
             modified, gone = _differences(look.finish())
             missing = self._bring(modified, gone, untracked_paths(walk.finish()), update)
-        # Also when nothing changed: git looks whether its objects are still there.
+        # Even if nothing changed: git then checks that its objects still exist.
         tree = self._private.git(*_WRITE_TREE).line
         missing.update(path for path in nested if not covered(path, missing))
         return Staged(tree, tuple(sorted(missing)))
@@ -174,7 +183,7 @@ class Staging:
     def _bring(
         self, modified: set[str], gone: set[str], others: set[str], update: Running
     ) -> set[str]:
-        """Bring these into the index; returns the paths that it could not hold."""
+        """Add these paths to the index; return those that it could not hold."""
         missing = {path for path in others if path.endswith("/")}
         candidates = modified | (others - missing) | self._tracked_but_ignored(others)
         sizes = self._sizes({path for path in candidates if not is_own(path)})
@@ -182,10 +191,10 @@ class Staging:
             kind = kind_of(self._root / path)
             if is_own(path) or not kind:
                 continue
-            if kind != FOLDER:  # what is in a folder is told by itself
+            if kind != FOLDER:  # git lists the content of a folder itself
                 missing.add(path)
-            # A pipe or a folder in a file's place means that the file is gone; an unreadable file
-            # stays as it was last read.
+            # A pipe or a folder in place of a file means that the file is gone; an unreadable file
+            # stays as last read.
             if path in modified and kind != FILE:
                 gone.add(path)
         excess = self._excess(sizes, modified)
@@ -204,11 +213,11 @@ class Staging:
         return missing | self.unlisted.in_place_of(gone, missing)
 
     def add(self, paths: list[str], begun: Running | None = None) -> list[str]:
-        """Put these files into the index, with `begun` first; returns the refused ones.
+        """Add files to the index, using `begun` first; return the refused ones.
 
-        Git takes all or none, so a refused list is halved until each refused file stands alone.
-        Raises ``WorkspaceError`` where the files are not the reason: nothing can be stored, or too
-        many are refused; ``NoRoomError`` where the disk is full.
+        Git takes all or none, so a refused list is halved until each refused file is alone. Raises
+        ``WorkspaceError`` if the files are not the cause: nothing can be stored, or too many are
+        refused. Raises ``NoRoomError`` if the disk is full.
         """
         refused: list[str] = []
         waiting = [paths] if paths or begun else []
@@ -233,7 +242,7 @@ class Staging:
 
     def _update(self, paths: list[str], begun: Running | None) -> GitResult:
         result = self._update_once(paths, begun)
-        # Git was killed, or a file shrank while git read it: only the file would do so again.
+        # Git was killed, or a file shrank while git read it: only a bad file fails again.
         again = result.status < 0 and not met_size_limit(result)
         return self._update_once(paths) if again else result
 
@@ -248,22 +257,21 @@ class Staging:
         return set(split(self._private.git("ls-files", "-z").out))
 
     def _tracked(self) -> set[str]:
-        """All paths in the user's index."""
         return set(split(self._private.repository.git("ls-files", "-z").out))
 
     def _tracked_but_ignored(self, others: set[str]) -> set[str]:
-        """Files to be held that are not among `others`, and not in the private index yet."""
+        """Return files to include that are neither in `others` nor in the private index yet."""
         found = {path for path in self._written if self._is_there(path)}
         back = {path for path in self._away if self._is_there(path)}
         if back:
             self._away -= back
             back -= others
-        if back:  # else git is spared the question
+        if back:  # else git is not asked
             found |= back & self._tracked()
         return found | self._newly_tracked()
 
     def _newly_tracked(self) -> set[str]:
-        """Tracked and ignored ones; asked only when the user's index changed."""
+        """Return tracked but ignored files; git is asked only if the user's index changed."""
         try:
             found = (self._private.repository.git_dir / "index").stat()
         except FileNotFoundError:
@@ -279,11 +287,11 @@ class Staging:
         return there
 
     def _is_there(self, path: str) -> bool:
-        """Whether it is, and in the worktree: not behind a link."""
+        """True if the path exists and is in the worktree, not behind a link."""
         return os.path.lexists(self._root / path) and is_within(self._root, path)
 
     def _sizes(self, paths: set[str]) -> dict[str, int]:
-        """Bytes of those paths that are readable files or symbolic links."""
+        """Return the sizes, in bytes, of the paths that are readable files or symbolic links."""
         sizes = {}
         for path in paths:
             try:
@@ -296,10 +304,10 @@ class Staging:
         return sizes
 
     def _excess(self, sizes: dict[str, int], modified: set[str]) -> set[str]:
-        """Untracked files beyond the limits; `_untracked` then holds those within."""
+        """Return untracked files beyond the limits, and update `_untracked` to those within."""
         untracked = self._untracked if self._untracked is not None else {}
         asking = {path: n for path, n in sizes.items() if path not in modified or path in untracked}
-        kept = untracked.copy()  # a copy, as there may be thousands and few that ask
+        kept = untracked.copy()  # copied whole, as it may be large and few files change
         for path in asking:
             kept.pop(path, None)
         if not _within(kept, asking):
@@ -327,15 +335,15 @@ def _within(kept: dict[str, int], asking: dict[str, int]) -> bool:
 
 
 def _ignored_by_git(error: str) -> list[str]:
-    """Names that git holds in no tree, such as ``.GIT/config``."""
+    """Return names that git accepts in no tree, such as ``.GIT/config``."""
     mark = "Ignoring path "
     return [line.removeprefix(mark) for line in error.splitlines() if line.startswith(mark)]
 
 
 def untracked_paths(result: GitResult) -> set[str]:
-    """Paths beside the private index that git does not ignore, from what it answers to `OTHERS`.
+    """Return unignored paths outside the private index, from git's answer to `OTHERS`.
 
-    Nested repositories, and folders that cannot be read, end in ``/``.
+    Nested repositories and unreadable folders end in ``/``.
     """
     closed = {
         f"{path if whole else path.rpartition('/')[0]}/"
@@ -345,7 +353,7 @@ def untracked_paths(result: GitResult) -> set[str]:
 
 
 def _differences(result: GitResult) -> tuple[set[str], set[str]]:
-    """Paths of the index whose files differ from it, and those that have no file any more."""
+    """Return the index's paths whose files differ, and those whose files are gone."""
     fields = split(result.out)
     pairs = list(zip(fields[::2], fields[1::2], strict=True))
     gone = {path for status, path in pairs if status == "D"}
@@ -353,10 +361,10 @@ def _differences(result: GitResult) -> tuple[set[str], set[str]]:
 
 
 def split(output: bytes) -> list[str]:
-    """NUL-separated fields; bytes that are not UTF-8 become surrogates, as in `os.fsdecode`."""
+    """Split NUL-separated fields; invalid UTF-8 becomes surrogates, as in `os.fsdecode`."""
     return [os.fsdecode(part) for part in output.split(b"\0")[:-1]]
 
 
 def nul_separated(paths: set[str] | list[str]) -> bytes:
-    """What git reads with ``-z --stdin``."""
+    """Return paths in the form that git reads with ``-z --stdin``."""
     return b"".join(os.fsencode(path) + b"\0" for path in paths)

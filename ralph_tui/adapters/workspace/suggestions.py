@@ -1,6 +1,7 @@
-"""Completion commands that the files of a repository speak for: offered, never taken silently.
+"""Completion commands suggested by a repository's files: offered, never used silently.
 
-Rule: a suggestion names the file that speaks for it, and its output holds counts that are read.
+Rule: a suggestion names the file that supports it, and its output must have counts that we can
+parse.
 """
 
 import re
@@ -14,17 +15,17 @@ from ralph_tui.ports.new_runs import Suggestion
 from ralph_tui.text.foreign_json import bounded, parse_json
 
 MOST_BYTES = 1 << 20
-"""Of a file that is looked at."""
+"""Maximum number of bytes read of each file."""
 _TARGET = re.compile(r"^(test|check)[ \t]*:(?!=)", re.MULTILINE)
 _RECIPE = re.compile(r"^test(?:[ \t][^:\n=]*)?:(?!=)", re.MULTILINE)
 _NO_TESTS = "no test specified"
-"""In what npm writes where nobody has written a test."""
+"""Part of npm's default test script."""
 _RUNNERS = (("pnpm-lock.yaml", "pnpm test"), ("yarn.lock", "yarn test"), ("", "npm test"))
 _PYTEST = (("pytest.ini", ""), ("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]"))
 
 
 def suggestions(root: Path) -> tuple[Suggestion, ...]:
-    """What is found at the root of the worktree, the likeliest first."""
+    """Return the suggestions for the root of the worktree, likeliest first."""
     found: dict[str, Suggestion] = {}
     for look in (_python, _node, _cargo, _go, _make, _just):
         for one in look(root):
@@ -50,7 +51,7 @@ def _python(root: Path) -> Iterator[Suggestion]:
 
 
 def _python_runner(root: Path) -> str:
-    """The program that has the project's own dependencies."""
+    """Return the program that has the project's own dependencies."""
     if (root / "uv.lock").is_file():
         return "uv run pytest"
     return ".venv/bin/pytest" if (root / ".venv/bin/pytest").is_file() else "pytest"
@@ -81,7 +82,7 @@ def _cargo(root: Path) -> Iterator[Suggestion]:
 
 
 def _go(root: Path) -> Iterator[Suggestion]:
-    # Without -v its output names no test that passes.
+    # Without -v, its output does not name passing tests.
     if _text(root / "go.mod"):
         yield Suggestion("go test -v ./...", "there is a go.mod")
 
@@ -99,7 +100,7 @@ def _just(root: Path) -> Iterator[Suggestion]:
 
 
 def _text(path: Path) -> str:
-    """The beginning of a file; empty where there is none that can be read."""
+    """Return the beginning of a file; empty if it cannot be read."""
     try:
         with reading(path) as file:
             return file.read(MOST_BYTES).decode("utf-8", "replace")

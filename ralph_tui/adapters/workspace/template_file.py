@@ -1,4 +1,4 @@
-"""The file that a user's own layout of prompts is read from."""
+"""The user's own prompt template file."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ from ralph_tui.ports.records import PromptTemplate
 from ralph_tui.text.sanitize import one_line
 
 LARGEST = 1 << 20
-"""Bytes."""
+"""Maximum size in bytes."""
 _MEND = "correct it, or leave intelligence.prompt_template out"
 
 
 def load_template(root: Path, name: str | None) -> PromptTemplate | None:
-    """The template of the setting; raises ``UsageError`` when it cannot be used.
+    """Return the template of the setting; raises ``UsageError`` if it is not usable.
 
-    A relative path is one of the repository, where no link is followed.
+    A relative path is inside the repository, where no link is followed.
     """
     if name is None:
         return None
@@ -25,7 +25,7 @@ def load_template(root: Path, name: str | None) -> PromptTemplate | None:
 
 
 def parsed(name: str, text: str) -> Template:
-    """Raises ``UsageError`` for what is no template, naming the line."""
+    """Parse a template; raises ``UsageError`` with the line of an error."""
     try:
         return parse_template(text)
     except TemplateError as error:
@@ -33,7 +33,7 @@ def parsed(name: str, text: str) -> Template:
 
 
 def read_template(root: Path, name: str) -> str:
-    """Raises ``UsageError`` for what is no text."""
+    """Read the template's text; raises ``UsageError`` if it is missing, unreadable or not text."""
     inside = not leaves_folder(root, name)
     path = root / name if inside else root / Path(name).expanduser()
     what = f"the prompt template {_shown(name)}"

@@ -1,8 +1,8 @@
-"""The user's git configuration, read without waiting for anything.
+"""The user's git configuration, read without blocking.
 
-A git that reads it opens whatever it includes and whatever `trace2.*` names, before anything else:
-a FIFO there holds git for ever. So ralph-tui opens the files itself, plain ones only, and a sealed
-git parses their text.
+Git itself would open every included file and everything that `trace2.*` names, before anything
+else: a FIFO there blocks git forever. So ralph-tui opens the files itself, plain ones only, and a
+sealed git parses their text.
 """
 
 import os
@@ -17,9 +17,9 @@ from ralph_tui.base.git_config import entries_of
 from ralph_tui.base.plain_files import NotPlainError, read_bytes
 
 LARGEST = 1 << 20
-"""Bytes of one file."""
+"""Maximum size of one file in bytes."""
 DEEPEST = 10
-"""Files that include one another; git's own limit."""
+"""Maximum depth of includes; git's own limit."""
 _LIST = ("config", "--file", "-", "--no-includes", "-z", "--list")
 _NO_REPOSITORY = {"GIT_DIR": os.devnull}
 _TRUE = ("true", "yes", "on", "1")
@@ -27,20 +27,20 @@ _TRUE = ("true", "yes", "on", "1")
 
 @dataclass
 class UserConfig:
-    """Entries of all files in git's order: a name in small letters, and its value."""
+    """Entries of all files in git's order: lowercase names and their values."""
 
     git_dir: Path | None = None
-    """Decides which `includeIf` holds; None: none does."""
+    """Decides which `includeIf` applies; with None, no such include applies."""
     blocked: list[Path] = field(default_factory=list)
-    """Named by the configuration, and no plain files: a git of the user's waits for them."""
+    """Pipes and sockets named in the configuration: the user's own git would block on them."""
     _parsed: dict[Path, list[tuple[str, str]]] = field(default_factory=dict)
 
     def protected(self) -> list[tuple[str, str]]:
-        """Entries of the system, the user and the environment, and none of a repository."""
+        """Return entries of the system, the user and the environment, but of no repository."""
         return [*self._of_files(_user_files()), *_from_environment()]
 
     def of_repository(self, common_dir: Path) -> list[tuple[str, str]]:
-        """Entries that hold in the repository of `git_dir`."""
+        """Return the entries that apply in the repository of `git_dir`."""
         own = list(self._of_files([common_dir / "config"]))
         if self.git_dir is not None and dict(own).get("extensions.worktreeconfig") in _TRUE:
             own += self._of_files([self.git_dir / "config.worktree"])
@@ -51,7 +51,7 @@ class UserConfig:
             yield from self._entries(path, 0)
 
     def _entries(self, path: Path, depth: int) -> Iterator[tuple[str, str]]:
-        """Entries of a file, each `include` replaced by the entries of its file."""
+        """Yield the entries of a file, each `include` replaced by the entries of its file."""
         if depth > DEEPEST:
             return
         if path not in self._parsed:
@@ -82,7 +82,7 @@ class UserConfig:
             self.blocked.append(path)
 
     def _holds(self, condition: str, path: Path) -> bool:
-        """True if the git dir is one of `gitdir:`; other kinds of conditions count as false."""
+        """True if the git directory matches `gitdir:`; other kinds of conditions count as false."""
         kind, _, pattern = condition.partition(":")
         if self.git_dir is None or kind not in ("gitdir", "gitdir/i"):
             return False
@@ -104,12 +104,12 @@ def _expression(pattern: str) -> str:
 
 
 def at_home(path: str) -> str:
-    """The path without ``~``, or as it is where there is no home."""
-    return os.path.expanduser(path)  # noqa: PTH111 - a Path raises where there is no home
+    """Expand ``~``; without a home, return the path unchanged."""
+    return os.path.expanduser(path)  # noqa: PTH111 - a Path raises without a home
 
 
 def default_excludes() -> Path:
-    """The file of ignored paths that git reads where no other one is configured."""
+    """Return git's default file of ignored paths."""
     return _xdg_folder() / "ignore"
 
 
@@ -119,7 +119,7 @@ def _xdg_folder() -> Path:
 
 
 def _user_files() -> list[Path]:
-    """Files of the system and the user, in git's order."""
+    """Return the files of the system and the user, in git's order."""
     system, user = os.environ.get("GIT_CONFIG_SYSTEM"), os.environ.get("GIT_CONFIG_GLOBAL")
     found = [Path("/etc/gitconfig")]
     if program := shutil.which("git"):

@@ -1,4 +1,4 @@
-"""The verification gate: the completion command, run under the keeper, its output measured."""
+"""Runs the completion command under the keeper and measures its output."""
 
 import io
 import os
@@ -23,14 +23,14 @@ from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.text.sanitize import clip, one_line, one_name, plain
 
 CHUNK = 64 * 1024
-"""Bytes read at once: while secrets are looked for in them, nobody is listened to."""
+"""Bytes read at once; while they are searched for secrets, nothing else is handled."""
 PIPE_SIZE = 1024 * 1024
 TAIL_CHARACTERS = 4000
 MOST_LINES = 4_000_000
-"""Of an output of more lines only the end is searched for counts, so that it takes seconds."""
+"""Maximum number of lines searched for counts; of a longer output, only the end is searched."""
 LONGEST_LINE = 1 << 16
 MOST_TESTS = 1_000_000
-"""More than a run of any runner counts."""
+"""More tests than any runner counts in a run."""
 DOUBT = (
     "the output of the {called} claims {tests:,} tests: that is not believed, and nothing of it is "
     "counted; see what prints it."
@@ -41,7 +41,7 @@ CountTests = Callable[[Iterable[str]], Counts | None]
 
 
 class ShellGate:
-    """Runs one shell command in the worktree, as often as asked, one run at a time."""
+    """Runs one shell command in the worktree, any number of times, one run at a time."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class ShellGate:
         count_tests: CountTests | None = None,
         called: str = "completion command",
     ) -> None:
-        """`called`: what sentences about it call it."""
+        """`called` is the command's name in messages."""
         self._command = command
         self._cwd = cwd
         self._run_id = run_id
@@ -69,10 +69,10 @@ class ShellGate:
         self._cancelled = False
 
     def run(self, log: Path) -> GateResult:
-        """Run it to its end, its timeout or `cancel`; all output goes to `log`.
+        """Run the command until it ends, times out or is cancelled; all output goes to `log`.
 
-        Raises ``NoRoomError`` when the disk was full and the command failed: that says nothing
-        about the work, and it has to run again.
+        Raises ``NoRoomError`` if the command failed while the disk was full. That says nothing
+        about the work, so the command must run again.
         """
         try:
             return self._run(log)
@@ -81,7 +81,7 @@ class ShellGate:
                 self._child, self._cancelled = None, False
 
     def cancel(self) -> None:
-        """End a running command; one that is about to start ends at once. Any thread may call."""
+        """End a running command, or one about to start. Any thread may call."""
         with self._lock:
             self._cancelled = True
             if self._child is not None:
@@ -105,7 +105,7 @@ class ShellGate:
         if output.full and end.code != 0 and not end.stopped:
             raise NoRoomError(f"the {self._called}'s log {log} cannot be written")
         duration = time.monotonic() - began
-        # What was counted before the end came would pass for the whole.
+        # Counts from a command that was stopped would look complete.
         counts = None if end.stopped else self._count(log, output)
         shorten(log)
         doubt = ""
@@ -142,7 +142,7 @@ class ShellGate:
         return child
 
     def _follow(self, child: Child, output: CappedLog, deadline: float) -> bool:
-        """Read until the output and the command have ended; whether the time ran out before."""
+        """Read until the output and the command have ended; return True if time ran out first."""
         assert child.stdout is not None
         pipe = child.stdout.fileno()
         _widen(pipe)
@@ -150,7 +150,7 @@ class ShellGate:
         poller.register(pipe, select.POLLIN)
         late = False
         rest: int | None = None
-        """Bytes that the command had written when it ended, and that are still to be read."""
+        """Bytes left to read that the command had written before it ended."""
         while rest is None or rest > 0:
             if late or self._cancelled:
                 output.hurry()
@@ -182,11 +182,11 @@ class ShellGate:
             counts = count(io.StringIO(output.tail().decode("utf-8", "replace")))
         else:
             counts = count(lines_of(log))
-        # Looking for secrets in 2000 names takes a while, in which nobody waits for this thread.
+        # Searching 2000 names for secrets takes a while, but no one waits for this thread.
         return counts and replace(counts, failing=tuple(map(one_name, counts.failing)))
 
     def _tail(self, output: CappedLog) -> str:
-        """The end of the output; behind it, why the log is not whole."""
+        """Return the end of the output, with a note if the log is incomplete."""
         text = plain(output.tail()[-8 * TAIL_CHARACTERS :].decode("utf-8", "replace")).strip()
         note = ""
         if output.unread:
@@ -196,7 +196,7 @@ class ShellGate:
         room = TAIL_CHARACTERS - len(note)
         if len(text) > room:
             text = text[-room:]
-            _, _, lines = text.partition("\n")  # the first one is rarely whole
+            _, _, lines = text.partition("\n")  # the first line is rarely complete
             text = lines or text
         return text + note
 
@@ -220,17 +220,19 @@ class ShellGate:
 
 
 def _unread(pipe: int) -> int:
-    """Bytes that wait in it. What another process, a service that was spoken to, writes later is
-    none of the command's."""
+    """Return the bytes waiting in the pipe.
+
+    Output that another process, such as a contacted service, writes later is not the command's.
+    """
     size = array("i", [0])
     ioctl(pipe, FIONREAD, size)
     return size[0]
 
 
 def _widen(pipe: int) -> None:
-    """A larger pipe means fewer, larger reads; where the system refuses, the usual one does."""
+    """Enlarge the pipe for fewer, larger reads; if the system refuses, the usual size works."""
     try:
-        from fcntl import F_SETPIPE_SZ, fcntl  # noqa: PLC0415 - Linux alone has it
+        from fcntl import F_SETPIPE_SZ, fcntl  # noqa: PLC0415 - only on Linux
 
         fcntl(pipe, F_SETPIPE_SZ, PIPE_SIZE)
     except (ImportError, OSError):
@@ -238,10 +240,10 @@ def _widen(pipe: int) -> None:
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """Lines of a file, decoded, each at most about 64 KiB.
+    """Yield a file's decoded lines, each at most about 64 KiB.
 
-    A longer line is cut off there; JUnit XML, which is often one line, goes on in pieces that end
-    before a tag. Raises ``OSError`` when the file cannot be read.
+    Longer lines are cut off. JUnit XML, often a single line, continues in pieces that end before a
+    tag. Raises ``OSError`` if the file cannot be read.
     """
     for line in _raw_lines(path):
         yield line.decode("utf-8", "replace")
@@ -261,7 +263,7 @@ def _raw_lines(path: Path) -> Iterator[bytes]:
 
 
 def _pieces(file: BinaryIO, piece: bytes) -> Iterator[bytes]:
-    """The rest of a long line, cut before tags (or, without one, not within a closing mark)."""
+    """Yield the rest of a long line, cut before tags; without one, never inside a closing mark."""
     rest = piece
     while piece and not piece.endswith(b"\n"):
         cut = rest.rfind(b"<")

@@ -1,7 +1,7 @@
-"""Follows the worktree and says what changed: at most once a second, every two in a storm.
+"""Reports changes in the worktree at most once a second, or every two during many changes.
 
-A thread waits for the file system's events. They only say when to look; what changed is what git
-says. Where the system has no watches left, the thread looks every five seconds instead.
+A thread waits for events of the file system, which only trigger a check: git determines the
+changes. If the system has no watches left, the thread checks every five seconds instead.
 """
 
 import errno
@@ -29,25 +29,25 @@ from ralph_tui.ports.host import Emit
 Batches = Iterable[set[tuple[watchfiles.Change, str]]]
 
 MAX_ASKED = 500
-"""Paths of one batch that are asked about; a larger batch is worth a look in any case."""
+"""Maximum number of paths in a batch to filter by git's ignore rules; a larger one counts."""
 MAX_DATED = 200
-"""Paths that are asked for their time to find the one that changed last."""
+"""Maximum number of paths whose times are read to find the one that changed last."""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds."""
+    """Intervals in seconds."""
 
     quiet: float = 0.1
-    """A change is looked at when nothing followed it for this long."""
+    """A change is checked when nothing followed it for this long."""
     storm: float = 2.0
-    """Changes that never pause are looked at this often."""
+    """Changes that never pause are checked this often."""
     between: float = 1.0
-    """Least time from one look to the next."""
+    """Minimum time between two checks."""
     polling: float = 5.0
-    """Between looks where the system has no watches left."""
+    """Interval of checks if the system has no watches left."""
     heartbeat: float = 30.0
-    """Longest time without a look: watches can be lost without a word."""
+    """Maximum time without a check, because watches can be lost silently."""
 
 
 class FileWatcher:
@@ -76,7 +76,6 @@ class FileWatcher:
         self._noticed = ""
 
     def follow(self, iteration: int, tree: str) -> None:
-        """From now on changes are counted against this tree."""
         with self._lock:
             self._target = (iteration, tree)
             if self._thread is None and not self._stopping.is_set():
@@ -84,7 +83,6 @@ class FileWatcher:
                 self._thread.start()
 
     def stop(self) -> None:
-        """End it; returns when its thread is gone."""
         self._stopping.set()
         with self._lock:
             thread, self._thread = self._thread, None
@@ -97,8 +95,8 @@ class FileWatcher:
                 try:
                     self._follow_events()
                 except PermissionError:
-                    # Not from the start: told to pass over folders it may not read, the library
-                    # also passes over those it has no watches for.
+                    # Not from the start: if it may skip unreadable folders, the library also skips
+                    # folders for which it has no watches.
                     self._follow_events(ignore_permission_denied=True)
         except (OSError, WatchfilesRustInternalError, UnicodeError) as error:
             pause = self._pace.polling
@@ -130,7 +128,7 @@ class FileWatcher:
                 self._stopping.wait(pace.between)
 
     def _look(self, paths: list[str]) -> None:
-        """Ask git what changed, and tell it when it is not what was told before."""
+        """Ask git for the changes, and report them if they are new."""
         target = self._target
         if target is None or self._stopping.is_set():
             return
@@ -150,17 +148,17 @@ class FileWatcher:
             self._emit(files_changed(iteration, changes, live=True, latest=latest))
 
     def _notice(self, text: str, detail: str) -> None:
-        """Warn, but not twice in a row about the same."""
+        """Warn, but not about the same problem twice in a row."""
         if text != self._noticed and not self._stopping.is_set():
             self._noticed = text
             self._emit(Noticed(level="warn", source="watch", text=text, detail=detail))
 
     def _relative(self, path: str) -> str:
-        # The library's names are UTF-8, whatever those of this process are.
+        # The library's names are UTF-8, regardless of this process's encoding.
         return os.fsdecode(os.path.relpath(path, self._watched).encode("utf-8", "surrogateescape"))
 
     def _wakes(self, path: str) -> bool:
-        """Called for every event: cheap, and no for what can never be a change."""
+        """True if an event may be a change; fast, because it is called for every event."""
         relative = self._relative(path)
         if is_own(relative):
             return False
@@ -170,7 +168,7 @@ class FileWatcher:
         )
 
     def _relevant(self, paths: list[str]) -> list[str]:
-        """Those that git does not ignore; the ignored folders are remembered."""
+        """Return the paths that git does not ignore, and remember the ignored folders."""
         if any(PurePosixPath(path).name == ".gitignore" for path in paths):
             self._ignored_folders.clear()
         if len(paths) > MAX_ASKED:
@@ -178,7 +176,7 @@ class FileWatcher:
         folders = {str(p) for path in paths for p in PurePosixPath(path).parents if p.name}
         try:
             ignored = self._workspace.ignored(sorted(folders.union(paths)))
-        except WorkspaceError:  # a path beyond a symbolic link, or one that is gone: look at all
+        except WorkspaceError:  # a path behind a symbolic link, or a deleted one: check all
             return paths
         self._ignored_folders |= folders & ignored
         return [path for path in paths if path not in ignored]
@@ -186,7 +184,7 @@ class FileWatcher:
 
 @contextmanager
 def _utf8_name(folder: Path) -> Iterator[str]:
-    """A path of the folder that the library can take: it knows no other names."""
+    """Yield a path of the folder in UTF-8, the only encoding that the library accepts."""
     try:
         str(folder).encode("utf-8")
     except UnicodeEncodeError:
@@ -197,7 +195,7 @@ def _utf8_name(folder: Path) -> Iterator[str]:
 
 
 def _newest(root: Path, paths: list[str]) -> str | None:
-    """The path that was written last, of those that exist."""
+    """Return the existing path that was written last."""
     times = {}
     for path in paths:
         try:
@@ -211,13 +209,13 @@ def _why_not(error: Exception) -> str:
     if out_of_watches(error):
         where = "fs.inotify.max_user_watches or max_user_instances"
         return f" (the system is out of watches: raise {where})"
-    if "to string" in str(error):  # the library knows no other names
+    if "to string" in str(error):  # the library accepts only UTF-8 names
         return " (a file has come whose name is not UTF-8)"
     return ""
 
 
 def out_of_watches(error: Exception) -> bool:
-    """Whether the system's limit of watches is reached, as far as the error tells."""
+    """True if the error shows that the system's limit of watches is reached."""
     words = str(error).lower()
     return getattr(error, "errno", None) in (errno.ENOSPC, errno.EMFILE) or any(
         word in words for word in ("os error 28", "os error 24", "no space left", "limit")

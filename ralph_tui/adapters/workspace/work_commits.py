@@ -1,9 +1,9 @@
-"""The work of a session as a commit of the owner's branch: their git, identity, hooks, signature.
+"""Commits of a session's work on the user's branch, with the user's own git setup.
 
-All else here reads the repository with a git that is sealed off from its configuration. This one is
-the owner's, because a commit is theirs; so it runs under the keeper, with a time limit. Only what
-the session changed goes in: a file that had changes before it is left out, and so are the records
-of ralph-tui. The index has to be clean before, and is clean again when nothing came of it.
+Everything else reads the repository with a git that is sealed off from the user's configuration. A
+commit is the user's own, with their identity, hooks and signature, so it runs under the keeper with
+a timeout. Only the session's changes are committed. Files with earlier changes are left out, and so
+are ralph-tui's records. The index must be clean before, and is clean again if the commit fails.
 """
 
 import os
@@ -20,11 +20,11 @@ from ralph_tui.ports.worktree import Committed
 from ralph_tui.text.sanitize import one_line, shorten
 
 LIMIT_S = 120.0
-"""Seconds that a commit may take, its hooks included."""
+"""Timeout of a commit in seconds, including its hooks."""
 MOST_OUTPUT = 1 << 16
-"""Bytes of the end of what git and the hooks print that are looked at."""
+"""Maximum number of bytes read from the end of the output of git and the hooks."""
 RECORDS = ".aiwg/"
-"""Not work, wherever it is not ignored; what no snapshot holds is none either."""
+"""Never work, even if not ignored; the same is true of paths that no snapshot holds."""
 UNDER_WAY = {
     "rebase-merge": "a rebase",
     "rebase-apply": "a rebase",
@@ -34,11 +34,11 @@ UNDER_WAY = {
     "sequencer": "a cherry-pick",
     "BISECT_LOG": "a bisect",
 }
-"""Files of git by which it is known what the owner has not finished."""
+"""Files of git that show an unfinished operation of the user."""
 
 
 class WorkCommits:
-    """Makes commits in the worktree of a run; one at a time."""
+    """Makes commits in the worktree of a run, one at a time."""
 
     def __init__(self, workspace: GitWorkspace, run_id: str, lock_fd: int | None = None) -> None:
         self._workspace = workspace
@@ -51,10 +51,6 @@ class WorkCommits:
         self._cancelled = False
 
     def commit(self, since: str, until: str, message: str) -> Committed | None:
-        """Commit what changed from one tree to another; None where nothing did.
-
-        Raises ``WorkspaceError``, a sentence, where it cannot be: then nothing was changed.
-        """
         self._cancelled = False
         head = self._check()
         dirty = self._workspace.paths_between(head, since)
@@ -64,7 +60,7 @@ class WorkCommits:
         paths = [path for path in work if path not in dirty]
         if not paths:
             return Committed("", 0, tuple(left_out)) if left_out else None
-        self._add(paths)  # all of them, or none
+        self._add(paths)  # all of them or none
         try:
             if self._git("diff", "--cached", "--quiet")[0] == 0:
                 return None
@@ -80,14 +76,14 @@ class WorkCommits:
         return Committed(commit, len(paths), tuple(left_out))
 
     def cancel(self) -> None:
-        """End a commit that is being made; the blocked `commit` then raises. From any thread."""
+        """End a commit in progress; the blocked `commit` then raises. Any thread may call."""
         with self._lock:
             self._cancelled = True
             if self._child is not None:
                 self._child.stop()
 
     def _check(self) -> str:
-        """The commit that HEAD is; raises where a commit would be in somebody's way."""
+        """Return the commit of HEAD; raises if a commit would interfere with the user's work."""
         for name, what in UNDER_WAY.items():
             if os.path.lexists(self._git_dir / name):
                 raise WorkspaceError(
@@ -128,7 +124,7 @@ class WorkCommits:
             raise WorkspaceError(self._refused("add", code, said))
 
     def _put_back(self) -> None:
-        """The index as it was: that of the last commit."""
+        """Reset the index to the last commit."""
         self._cancelled = False
         try:
             code, said = self._git("reset", "--quiet")
@@ -148,7 +144,7 @@ class WorkCommits:
         return self._git(*arguments)[1].strip()
 
     def _git(self, *arguments: str) -> tuple[int, str]:
-        """Its exit code, and the end of what it and its hooks print."""
+        """Return git's exit code and the end of the output of git and its hooks."""
         what = next(a for a in arguments if not a.startswith("-") and "=" not in a)
         with tempfile.TemporaryFile(prefix="ralph-tui-git-") as output:
             try:
@@ -173,7 +169,7 @@ class WorkCommits:
         return ended.code, said
 
     def _follow(self, child: Child, what: str) -> None:
-        """Until it has ended, or its time has."""
+        """Wait until the command has ended or its time is up."""
         with self._lock:
             self._child = child
             if self._cancelled:
@@ -200,6 +196,6 @@ class WorkCommits:
 
 
 def _environment() -> dict[str, str]:
-    """That of the owner, without what would lead git elsewhere; nothing can be asked."""
+    """Return the user's environment without variables that redirect git; disable prompts."""
     kept = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     return {**kept, "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":", "LC_ALL": "C"}

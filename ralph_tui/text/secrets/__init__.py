@@ -1,8 +1,12 @@
-"""Secrets are taken out of every text before it is written or shown, by one pass.
+"""Removal of secrets from every text before it is written or shown, in one pass.
 
-`hints` lets pass what holds none, `formats` knows tokens by their form (the patterns of a scanner,
-kept as data), `named` values by their name, `values` tells secrets from code, `lines` remembers
-what one line says of the next. Standard library only: quick commands use it too.
+- `hints` finds texts without secrets quickly.
+- `formats` knows tokens by their form (a scanner's patterns, stored as data).
+- `named` knows values by their names.
+- `values` distinguishes secrets from code.
+- `lines` remembers what one line says about the next.
+
+Only the standard library is used, because quick commands import this.
 """
 
 from ralph_tui.text.secrets.hints import HIDDEN, own_secrets, passes, secrets_of
@@ -11,10 +15,10 @@ __all__ = ["HIDDEN", "redact", "secrets_of"]
 
 
 def redact(text: str) -> str:
-    """The text without keys, tokens and passwords, each replaced by ``[redacted]``."""
+    """Return the text with keys, tokens and passwords replaced by ``[redacted]``."""
     if passes(text):
         return text
-    # All the patterns take long to load: most texts need none.
+    # The patterns take long to load, and most texts need none.
     from ralph_tui.text.secrets.lines import LineFilter  # noqa: PLC0415
 
     return LineFilter(own_secrets()).block(text)

@@ -1,7 +1,7 @@
-"""Values behind a name such as `password`: ``name = value``, ``name: value``, ``--name value``.
+"""Values after a name such as `password`: ``name = value``, ``name: value``, ``--name value``.
 
-In any language, quoted or not, in JSON or in JSON within JSON. What stands there is mostly code;
-`values.py` tells it from secrets. Every pattern is bounded: the time is linear in the text.
+They may be in any language, quoted or not, in JSON or in JSON within JSON. Most of them are code,
+which `values.py` tells from secrets. Every pattern is bounded, so the time is linear in the text.
 """
 
 import re
@@ -28,14 +28,14 @@ _NAME = re.compile(
     r"|wachtwoord)"
     r"(?P<close>\\{0,7}[\"'`]\]?|[\])]|%22)?"
 )
-"""In lower case: the word that ends a name; what stands before it in the name does not matter."""
+"""The last word of a secret's name, in lower case; the rest of the name does not matter."""
 _KEYS = frozenset({"token", "secret", "key", "credential", "credentials", "auth"})
-"""Their values are random; those of the other names may be any word."""
+"""Names whose values are random; values of the other names may be any word."""
 _KEY_OF = re.compile(
     r"(?:api|access|auth|private|signing|encryption|master|account|secret|session|service|deploy"
     r"|license|client|app|subscription|storage|ssh|admin)[_. -]?\Z"
 )
-"""What stands before `key` in the name of a secret: a key alone is mostly one of a table."""
+"""Words before `key` in the name of a secret; a bare `key` mostly belongs to a table."""
 _NAME_HEAD = re.compile(r"[\w.$-]{0,80}\Z")
 _OPERATOR = re.compile(
     r"(?P<type>[ \t]{0,4}:[ \t]{0,4}[A-Za-z][\w.\[\]|, ]{0,40}?[ \t]{0,4}=(?!=)[ \t]{0,4})"
@@ -55,7 +55,7 @@ _QUOTED = re.compile(
 _PART = r"[^\s\"'`,;<>(){}\[\]\\&|=]"
 _BARE = re.compile(rf"{_PART}{{1,600}}(?:={_PART}{{0,99}})?(?:={_PART}{{0,99}})?")
 _AND = re.compile(r"&(?!(?:amp;)?[\w.-]{0,40}=)[^\s\"'`,;<>(){}\[\]\\&|]{1,200}")
-"""In a password, where no other name follows as in an address."""
+"""An ampersand in a password, if no other parameter follows as in a URL."""
 _ENCODED_END = re.compile(r"%(?:25)?2[26Cc]")
 _TYPE_OF = re.compile(r"type[ \t]{0,4}=[ \t]{0,4}\\{0,7}[\"']\Z")
 _OPTION = re.compile(r"(?:\A|[\s\"'`\[(])--?[\w.-]{0,60}\Z")
@@ -75,7 +75,7 @@ _OPEN = re.compile(
 
 
 class Value(NamedTuple):
-    """What stands at a place, with or without quotes."""
+    """A value, with or without quotes."""
 
     begin: int
     end: int
@@ -83,7 +83,10 @@ class Value(NamedTuple):
 
 
 def spans(text: str, lowered: str) -> Iterator[Span]:
-    """Where in one line such values stand; `lowered` is the line in lower case, as long."""
+    """Yield the positions of such values in one line; `lowered` is the line in lower case.
+
+    Both have the same length.
+    """
     for name in _NAME.finditer(lowered):
         at, close = name.start(), name["close"] or ""
         word = name[0].removesuffix(close) if close else name[0]
@@ -118,13 +121,13 @@ def spans(text: str, lowered: str) -> Iterator[Span]:
 
 
 def open_name(line: str) -> Kind | None:
-    """What the next line holds, if this one ends with the name of a secret."""
+    """Return the kind of value expected on the next line, if this one ends with a secret's name."""
     found = _OPEN.search(line, max(0, len(line) - 120))
     return None if found is None else "password" if "pass" in found["name"].lower() else "key"
 
 
 def continued(kind: Kind, line: str) -> Span | None:
-    """Where in `line` the value stands whose name ended the line before."""
+    """Return the position in `line` of the value whose name ended the previous line."""
     value = _value_at(line, len(line) - len(line.lstrip()))
     if value is None:
         return None
@@ -144,10 +147,10 @@ def _is_name(text: str, lowered: str, at: int, word: str) -> bool:
 
 
 def _bare(text: str, name: Span, kind: Kind, operator: re.Match[str], value: Value) -> Span | None:
-    """A value without quotes; behind it no bracket, which would make it a call."""
+    """Return the position of an unquoted value; a bracket after it would make it a call."""
     shown = text[value.begin : value.end]
     if _CONNECTION.search(text, max(0, name[0] - 80), name[0]):
-        whole = _TO_SEMICOLON.match(text, value.begin)  # There blanks belong to the value.
+        whole = _TO_SEMICOLON.match(text, value.begin)  # a value there may contain blanks
         if whole:
             return None if is_interpolated(shown) else whole.span()
     if text[value.end : value.end + 1] in ("(", "[", "{"):
@@ -161,7 +164,7 @@ def _bare(text: str, name: Span, kind: Kind, operator: re.Match[str], value: Val
 
 
 def _encoded(text: str, kind: Kind, _: re.Match[str], at: int) -> Span | None:
-    """A value in an address, whose ``=`` or ``:`` is encoded, and whose end may be."""
+    """Find a value in a URL, whose ``=`` or ``:`` is encoded and whose end may be."""
     bare = _BARE.match(text, at)
     if bare is None:
         return None
@@ -171,7 +174,7 @@ def _encoded(text: str, kind: Kind, _: re.Match[str], at: int) -> Span | None:
 
 
 def _attribute(text: str, kind: Kind, name: re.Match[str], at: int) -> Span | None:
-    """``<add key="Password" value="x"/>``, but not the label of an ``<input type="password">``."""
+    """Find ``<add key="Password" value="x"/>``, but no label as in ``<input type="password">``."""
     value = _value_at(text, at)
     if value is None or not value.quoted or not (name["close"] or "").endswith(("'", '"')):
         return None
@@ -185,7 +188,7 @@ def _place(text: str, name: Span, operator: re.Match[str], value: Value) -> Plac
     head = _NAME_HEAD.search(text, max(0, at - 80), at)
     begin = head.start() if head else at
     if begin and text[begin - 1] == "\\" and text[begin] in "nrt":
-        begin += 1  # an escaped blank, and no letter of the name
+        begin += 1  # an escaped blank, not a letter of the name
     before = text[max(0, begin - 12) : begin].rstrip(" \t")
     after = text[value.end : value.end + 1]
     alone = _ALONE.search(text, max(0, begin - 60), begin) and _END.match(text, value.end)
@@ -199,7 +202,7 @@ def _place(text: str, name: Span, operator: re.Match[str], value: Value) -> Plac
 
 
 def _spaced(text: str, at: int, end: int, kind: Kind) -> Span | None:
-    """``--password x``, and a name that only a blank parts from what can be nothing else."""
+    """Find ``--password x``, and a random value that only blanks separate from its name."""
     blanks = _BLANKS.match(text, end)
     value = _value_at(text, blanks.end()) if blanks else None
     if value is None:
@@ -214,7 +217,7 @@ def _spaced(text: str, at: int, end: int, kind: Kind) -> Span | None:
 
 
 def _argument(text: str, kind: Kind, close: str, sign: str, value: Value | None) -> Span | None:
-    """``("password", "x")`` and ``setPassword("x")``, but not a list of names."""
+    """Find ``("password", "x")`` and ``setPassword("x")``, but not a list of names."""
     if value is None or not value.quoted:
         return None
     shown = text[value.begin : value.end]
@@ -227,7 +230,7 @@ def _argument(text: str, kind: Kind, close: str, sign: str, value: Value | None)
 
 
 def _login(text: str, operator: re.Match[str] | None, value: Value | None) -> Span | None:
-    """``"auth": "..."`` of a container registry, ``_auth=...`` of a package registry."""
+    """Find ``"auth": "..."`` of a container registry or ``_auth=...`` of a package registry."""
     told = operator and operator["sign"] and value and is_login(text[value.begin : value.end])
     return (value.begin, value.end) if told and value else None
 

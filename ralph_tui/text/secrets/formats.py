@@ -1,9 +1,8 @@
-"""Keys and tokens that are known by their form alone, or by the vendor's name before them.
+"""Keys and tokens recognized by their form alone, or by the vendor's name before them.
 
-The patterns are those of the scanner named in `ORIGIN.md` (rules.json), and a few looser ones of
-our own for what a log shows cut or quoted otherwise than a file does. A pattern is tried only where
-one of its anchors stands and sees only as many characters as it can take: the time is linear in
-the text, whatever the text.
+The patterns in rules.json come from the scanner named in `ORIGIN.md`. A few looser patterns of ours
+match tokens that a log cuts or quotes differently than a file does. The time is linear in any text:
+a pattern is tried only at its anchors and sees only as many characters as it can match.
 """
 
 import math
@@ -19,11 +18,11 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.secrets.hints import may_hold_token
 
 _LONGEST_WORD = re.compile(r"[A-Za-z0-9+/_=-]{4096}([A-Za-z0-9+/_=-]{256,})")
-"""Longer than a token: data."""
+"""Longer than any token: data."""
 _ODD = re.compile(r"[A-Z0-9]|[a-z]{16}")
-"""What tells such a word from names of files and functions."""
+"""Distinguishes such a word from names of files and functions."""
 _ESCAPED = re.compile(r"\\(?:[nrtbf\"'\\/]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})\Z|%[0-9A-F]{2}\Z")
-"""The end of an escape, behind which a word begins although its last character is a letter."""
+"""The end of an escape: a word begins after it even if it ends with a letter."""
 _REST_OF_WORD = re.compile(r"[\w+/=.~-]*")
 _WORD = re.compile(r"[A-Za-z0-9]{8,}")
 _HUMP = re.compile(r"[a-z][A-Z]")
@@ -33,26 +32,26 @@ _MIXED = re.compile(r"(?=[A-Za-z]*[0-9])[0-9]*[A-Za-z]")
 
 @dataclass(frozen=True)
 class Rule:
-    """One format."""
+    """One token format."""
 
     name: str
     pattern: str
     anchors: tuple[str, ...]
-    """In lower case: every match begins with one of them, or has it within `behind` characters."""
+    """In lower case; every match begins with one, or has it after up to `behind` characters."""
     reach: int
-    """The most characters of a match."""
+    """Maximum length of a match."""
     word: bool = False
-    """Whether it begins a word of its own."""
+    """True if a match must begin a word."""
     entropy: float = 0.0
-    """Bits per character; what has fewer is an example or a word."""
+    """Minimum bits per character: anything below is an example or a word."""
     digits: bool = False
-    """Whether it must have letters and digits: its form alone fits words, too."""
+    """True if it must have letters and digits, because its form alone also fits words."""
     behind: int = 0
-    """Characters before the anchor that may belong to it."""
+    """Maximum number of characters of a match before the anchor."""
 
 
 _OWN = (
-    # Of vendors whose rule has no beginning of its own, or is stricter than what a log shows.
+    # Vendors whose rule has no beginning of its own, or is stricter than logs require.
     Rule("telegram", r"\d{5,16}:AA[\w-]{32,34}(?![\w-])", (":aa",), 40, behind=16),
     Rule("azure-client", r"[\w.~]{3}\dQ~[\w.~-]{31,34}", ("q~",), 40, behind=4),
     Rule("terraform", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,80}", (".atlasv1.",), 90, behind=14),
@@ -107,11 +106,11 @@ _RARE = {
     "s.": r"\.(?=[a-z0-9]{24})",
     "b.": r"\.(?=[a-z0-9]{24})",
 }
-"""Anchors so short that they stand everywhere, with what makes them rare."""
+"""Anchors so short that they occur everywhere, with a lookahead that makes them rare."""
 
 
 class Index:
-    """All rules, and one pattern that finds where any of their anchors stands."""
+    """All rules, and one pattern that finds all of their anchors."""
 
     def __init__(self, rules: tuple[Rule, ...]) -> None:
         tree: dict[str, Any] = {}
@@ -127,10 +126,10 @@ class Index:
         first += [anchor[0] + f"(?={rest})" for anchor, rest in _RARE.items()]
         first.append(r"\.(?=[\w-]{6}\.[\w-]{27})")
         self.places = re.compile("|".join(first))
-        """Takes one character, so that anchors may overlap."""
+        """Matches one character, so that anchors may overlap."""
 
     def at(self, lowered: str, at: int) -> Iterator[Rule]:
-        """The rules of the anchors that stand at `at`."""
+        """Yield the rules with an anchor at `at`."""
         for anchor, rule in self._starting.get(lowered[at : at + 2], ()):
             if lowered.startswith(anchor, at):
                 yield rule
@@ -142,7 +141,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
 def _alternatives(tree: dict[str, Any]) -> str:
-    """A pattern for all ways through the tree; a way that ends makes longer ones needless."""
+    """Return a pattern for all paths through the tree; a path that ends covers longer ones."""
     if "" in tree:
         return ""
     ways = [re.escape(one) + _alternatives(rest) for one, rest in sorted(tree.items())]
@@ -151,7 +150,7 @@ def _alternatives(tree: dict[str, Any]) -> str:
 
 @cache
 def _index() -> Index:
-    """Read when a text first looks as if it could hold a token."""
+    """Load the rules when a text first looks as if it could contain a token."""
     data = parse_json(Path(__file__).with_name("rules.json").read_bytes())
     return Index(
         _OWN
@@ -176,7 +175,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def spans(text: str, lowered: str) -> Iterator[tuple[int, int]]:
-    """Where in one line known formats stand; `lowered` is the line in lower case, as long."""
+    """Yield the positions of known formats in one line; `lowered` is the line in lower case.
+
+    Both have the same length.
+    """
     if not may_hold_token(text):
         return
     index, done = _index(), 0
@@ -191,7 +193,7 @@ def spans(text: str, lowered: str) -> Iterator[tuple[int, int]]:
 
 
 def _places(text: str, lowered: str) -> Iterator[int]:
-    """Where anchors stand; of a word as long as a picture only in the beginning."""
+    """Yield the positions of anchors; huge words, such as encoded images, count only in part."""
     places, begin = _index().places, 0
     for word in _LONGEST_WORD.finditer(text):
         yield from (place.start() for place in places.finditer(lowered, begin, word.start(1)))
@@ -200,11 +202,14 @@ def _places(text: str, lowered: str) -> Iterator[int]:
 
 
 def cut_token(text: str, lowered: str, begin: int) -> int | None:
-    """Where at the end of a line, behind `begin`, a token stands that may go on in the next."""
+    """Return the start of a token at the end of a line that may continue on the next one.
+
+    `begin` is where the last word of the line starts.
+    """
     for place in _index().places.finditer(lowered, max(0, begin - 8)):
         at = place.start()
         if any(found.end() > at for found in _UUID.finditer(text, max(0, at - 35), at + 36)):
-            continue  # an identifier, whole as it is
+            continue  # a complete identifier
         rest = _REST_OF_WORD.match(text, at)
         if rest is None or rest.end() < len(text):
             continue
@@ -214,19 +219,19 @@ def cut_token(text: str, lowered: str, begin: int) -> int | None:
                 continue
             anchor, value = text[at : at + given], text[at + given :]
             if anchor.isalpha() and (anchor.islower() or anchor not in rule.pattern):
-                continue  # a word
+                continue  # a plain word
             if is_mixed(value) or (given >= 4 and len(value) >= 6 and _UNLIKE_WORDS.search(value)):
                 return at
     return None
 
 
 def whole(token: str) -> bool:
-    """Whether this is a token from its first character on."""
+    """True if the text is a complete token."""
     return any(_match(rule, token, 0) for rule in _index().at(token.lower(), 0))
 
 
 def _match(rule: Rule, text: str, at: int) -> tuple[int, int] | None:
-    """Where `rule` matches with its anchor at `at`."""
+    """Return the position of the match of `rule` with its anchor at `at`."""
     pattern, limit = _compiled(rule.pattern), at + rule.reach + 1
     if rule.behind:
         found = pattern.search(text, max(0, at - rule.behind), limit)
@@ -249,13 +254,13 @@ def _match(rule: Rule, text: str, at: int) -> tuple[int, int] | None:
 
 
 def _rank(found: re.Match[str], number: int) -> int:
-    """The value is the longest group, if one is as long as a value; else all that was found."""
+    """Rank a match's groups: the longest of at least 13 characters, else the whole match."""
     length = found.end(number) - found.start(number)
     return 12 if number == 0 else length if length >= 13 else 0
 
 
 def begins_word(text: str, at: int) -> bool:
-    """Whether no letter, digit or underscore stands before `at`, but that of an escape."""
+    """True if no letter, digit or underscore precedes `at`, except those of an escape."""
     before = text[at - 1] if at else " "
     if not (before.isalnum() or before == "_"):
         return True
@@ -263,25 +268,25 @@ def begins_word(text: str, at: int) -> bool:
 
 
 def is_mixed(value: str) -> bool:
-    """Whether one word in it, of at least 8 characters, is mixed as no name is.
+    """True if `value` contains a word of at least 8 characters that is unlike any name.
 
-    Of letters and digits, or with capitals in the midst of it again and again.
+    Such a word mixes letters and digits, or has many capitals after small letters.
     """
     return any(_MIXED.match(word) or has_humps(word) for word in _WORD.findall(value))
 
 
 def has_humps(word: str) -> bool:
-    """Whether capitals follow small letters more often than in a name."""
+    """True if capitals follow small letters more often than in a name."""
     return len(_HUMP.findall(word)) >= max(4, len(word) // 8)
 
 
 def entropy(value: str) -> float:
-    """Bits per character, by how often each occurs (Shannon)."""
+    """Return the Shannon entropy in bits per character."""
     size = len(value)
     return -sum(count / size * math.log2(count / size) for count in Counter(value).values())
 
 
 def lower_of(text: str) -> str:
-    """In lower case, each character where it was."""
+    """Return the text in lower case, without moving any character."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else text.replace("\u0130", "i").lower()

@@ -1,4 +1,4 @@
-"""Whether a text may hold a secret: plain searches, for most texts go no further."""
+"""Quick check whether a text may contain a secret; most texts need nothing more."""
 
 import json
 import os
@@ -8,16 +8,16 @@ from functools import lru_cache
 from typing import Final
 
 HIDDEN: Final = "[redacted]"
-"""Stands in the place of a secret."""
+"""Replaces a secret."""
 
 _SECRET_NAME = re.compile(
     r"(?i)(?:key|token|secret|passw(?:or)?d|passphrase|pass|pwd|credential|webhook|auth|cookie)s?$"
 )
 _SHORTEST_VALUE = 8
-"""Characters of a value of the environment that is hidden wherever it stands."""
+"""Minimum length of an environment value that is hidden wherever it appears."""
 
 _SHORTEST_TOKEN = 15
-"""Every format has as many characters in a row of which a token can be made."""
+"""Every format has at least this many token characters in a row."""
 _CLASSES = bytes(
     ord("l") if 97 <= code <= 122
     else ord("D") if 65 <= code <= 90 or 48 <= code <= 57
@@ -25,20 +25,20 @@ _CLASSES = bytes(
     else ord(" ")
     for code in range(256)
 )  # fmt: skip
-"""Small letters, capitals and digits, what else may stand in a token, all others."""
+"""Classes of characters: small letters, capitals or digits, other token characters, the rest."""
 _LETTERS = b"l" * 16
 _HASH = re.compile(r"\$(?:2[abxy]|[156y]|apr1)\$")
-"""The dots in the hash of a password may leave no long word."""
+"""The dots in a password's hash may split it into short words."""
 RETURN = re.compile(r"(?<=[\w+/=.~-])(?:\r|\\{1,8}r(?!\\{1,8}n))(?=[\w+/=.~-])")
-"""Back to the begin of the line, also escaped: a terminal writes the rest of a token over it."""
+"""A carriage return, also escaped: a terminal writes the rest of a token over its beginning."""
 
 
 def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Values of environment variables whose names say that they are secret, longest first."""
+    """Return values of environment variables with secret-sounding names, longest first."""
     values: set[str] = set()
     for name, value in environ.items():
         if _SECRET_NAME.search(name) and not value.startswith("/"):
-            # Of several lines each one; as it stands, and as it stands in JSON.
+            # Each line of a value by itself, both raw and as escaped in JSON.
             lines = [line.strip() for line in value.splitlines()]
             values |= {form for line in lines for form in (line, json.dumps(line)[1:-1])}
     return tuple(
@@ -51,24 +51,24 @@ def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def pattern_of(values: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Finds any of them as it stands; None where there is none."""
+    """Return a pattern that matches any of the values; None without values."""
     return re.compile("|".join(map(re.escape, values))) if values else None
 
 
 @lru_cache(maxsize=1)
 def own_secrets() -> tuple[str, ...]:
-    """This process's own: they do not change while it runs."""
+    """Return the secrets of this process's environment, which do not change while it runs."""
     return secrets_of(os.environ)
 
 
 def passes(text: str) -> bool:
-    """Whether nothing in it could be a secret."""
+    """True if nothing in the text could be a secret."""
     own = pattern_of(own_secrets())
     return not suspicious(text) and (own is None or own.search(text) is None)
 
 
 def suspicious(text: str) -> bool:
-    """Whether a pattern could match: plain searches are the fast way out, and this is hot."""
+    """True if a pattern could match; plain searches, because this is called often."""
     lowered = text.lower()
     return (
         "passw" in lowered
@@ -80,7 +80,7 @@ def suspicious(text: str) -> bool:
         or "pass'" in lowered
         or "pass " in lowered
         or "pass\\" in lowered
-        # No pattern takes "tokens" for a name, and agents count them in many lines.
+        # No pattern accepts "tokens" as a name, and agents count them in many lines.
         or ("token" in lowered and "token" in lowered.replace("tokens", ""))
         or "secret" in lowered
         or "key" in lowered
@@ -111,9 +111,9 @@ def suspicious(text: str) -> bool:
 
 
 def may_hold_token(text: str) -> bool:
-    """Whether any word in it could be a token; quick, for most text goes no further."""
+    """True if any word could be a token; quick, as most texts need nothing more."""
     for word in text.encode("latin-1", "replace").translate(_CLASSES).split():
-        # Names of files and functions are of small letters, and of short words.
+        # Names of files and functions have small letters and short words.
         if len(word) >= _SHORTEST_TOKEN and (b"D" in word or _LETTERS in word):
             return True
     return "$" in text and _HASH.search(text) is not None

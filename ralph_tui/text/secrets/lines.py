@@ -1,7 +1,7 @@
-"""The one pass: line by line, with what a line tells of the next.
+"""The redaction pass: line by line, remembering what one line says about the next.
 
-A private key of many lines, a value below its name, a token that a line end cuts in two: what was
-begun is remembered. A `LineFilter` serves one stream; `redact` is one for a single text.
+It finds a private key of many lines, a value below its name, and a token split by a line end. A
+`LineFilter` serves one stream; `redact` uses one for a single text.
 """
 
 import os
@@ -14,15 +14,15 @@ from ralph_tui.text.secrets.hints import HIDDEN, RETURN, pattern_of, secrets_of,
 from ralph_tui.text.secrets.values import Kind
 
 _LINE_END = re.compile(r"((?:\\{1,8}r)?\\{1,8}n|\n)")
-"""Also the escaped one: in JSON a whole file stands in one line."""
+"""Also matches the escaped form, as JSON has a whole file in one line."""
 _CONTINUED = (3, 6)
-"""Backslashes of an escaped line end that follows a backslash: in JSON, and in JSON in JSON."""
+"""Backslashes of an escaped line end after a backslash: in JSON, and in JSON within JSON."""
 _INVISIBLE = re.compile(
     r"(?:\x1b|\\{1,8}(?:u001[bB]|x1[bB]|033|e))"
     r"(?:\[[0-?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)?)"
     r"|[\x00-\x08\x0e-\x1f\x7f\xad\u200b-\u200f\u2060\ufeff]|\\{1,8}u200[b-fB-F]"
 )
-"""What a terminal does not show may stand in the middle of a token."""
+"""Characters that a terminal does not show, which may be in the middle of a token."""
 
 _KEY_BEGINS = re.compile(
     r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: \d{1,3}(?!\d)"
@@ -30,7 +30,7 @@ _KEY_BEGINS = re.compile(
 _KEY_ENDS = re.compile(
     r"-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-f]{40,64}"
 )
-"""In PEM, and as PuTTY writes it."""
+"""The end of a key in PEM and in PuTTY's format."""
 _KEY_LINE = re.compile(
     r"[\s|>+\"',#*-]{0,40}(?:\d{1,6}[:|\t →-]{1,4})?"
     r"(?:[A-Za-z0-9+/=]{0,2000}|(?:Proc-Type|DEK-Info|Version|Comment|Hash)[:].{0,200})"
@@ -38,18 +38,18 @@ _KEY_LINE = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _PREFIX = 80
-"""Characters that may stand before each line of a key."""
+"""Maximum length of the text before each line of a key."""
 _KEY_PIECE = re.compile(r"[\s\"',+]{0,12}[A-Za-z0-9+/=]{16,}")
 _KEY_LONGEST = 20_000
-"""Characters of a key within one line."""
+"""Maximum length of a key within one line."""
 _KEY_LINES = 5000
-"""Lines after which a key that never ends is taken for something else."""
+"""A key without an end counts as other text after so many lines."""
 
 _PASSES = 4
-"""Of secrets that stand one against the other each hides the next."""
+"""Maximum number of passes: a secret next to another is found only after that is hidden."""
 
 _PIECES = 20
-"""Of a token that returns cut; more are no token."""
+"""Maximum number of pieces of a token cut by returns; more are not a token."""
 _WORD_BEFORE = re.compile(r"[\w+/=.~-]{1,120}\Z")
 _WORD_AFTER = re.compile(r"[\w+/=.~-]{1,600}")
 
@@ -59,27 +59,27 @@ _WORD_ALONE = re.compile(r"[ \t]{0,40}([A-Za-z0-9+/_-]{6,600}={0,2})[ \t\"',;]{0
 
 
 class LineFilter:
-    """Feed the lines of one stream in their order; get each without secrets."""
+    """Redacts the lines of one stream, which must arrive in order."""
 
     def __init__(self, own: tuple[str, ...] | None = None) -> None:
-        """Hide also the values `own`, by default those of the environment."""
+        """Also hide the values `own`, by default the secrets of the environment."""
         self._own = pattern_of(secrets_of(os.environ) if own is None else own)
         self._key_lines = 0
-        """Lines since a private key began; 0 outside of one."""
+        """Lines since a private key began; 0 outside a key."""
         self._key_prefix = ""
-        """What stood before the first line of the key: test runners and logs put it before each."""
+        """The text before the key's first line, which test runners and logs repeat on each line."""
         self._named: Kind | None = None
-        """What was named at the end of the line before."""
+        """The kind of value whose name ended the previous line."""
         self._cut = ""
-        """The beginning of a token that the line before ended with; hidden already."""
+        """The beginning of a token at the end of the previous line; already hidden."""
 
     @property
     def idle(self) -> bool:
-        """Whether the next line can be judged alone."""
+        """True if the next line can be redacted on its own."""
         return not (self._key_lines or self._named or self._cut)
 
     def __call__(self, line: str) -> str:
-        """One line, without its line end."""
+        """Redact one line, given without its line end."""
         if self._own is not None:
             line = self._own.sub(HIDDEN, line)
         if self.idle and not suspicious(line):
@@ -94,16 +94,16 @@ class LineFilter:
         return self._lines(line)
 
     def skip(self) -> None:
-        """Lines were left out here, in which a private key may have begun."""
+        """Note that lines are missing here, in which a private key may have begun."""
         self._key_lines, self._named, self._cut, self._key_prefix = 1, None, "", ""
 
     def passes(self, text: str) -> bool:
-        """Whether nothing in these lines hints at a secret: one search."""
+        """True if nothing in these lines hints at a secret; a single search."""
         known = self._own is not None and self._own.search(text) is not None
         return self.idle and not known and not suspicious(text)
 
     def block(self, text: str) -> str:
-        """Several lines with their line ends; without a hint in any they cost one search."""
+        """Redact several lines with their line ends; without any hint, this is a single search."""
         if self.passes(text):
             return text
         whole, end = (text[:-1], "\n") if text.endswith("\n") else (text, "")
@@ -145,13 +145,13 @@ class LineFilter:
             if not spans:
                 break
             line = _without(line, spans)
-            # What stood against a secret stands alone now, and may be seen to be one.
+            # A secret that was next to another one may now be recognized.
             lowered = lower_of(line)
             spans = _spans(line, lowered)
         return line
 
     def _prefix_of(self, line: str) -> str:
-        """What stands before a line of the key as before its first one, but for numbers."""
+        """Return the line's prefix if it matches the first line's, except for numbers, else ""."""
         known = self._key_prefix
         prefix = line[: len(known)]
         return prefix if _DIGIT.sub("0", prefix) == _DIGIT.sub("0", known) else ""
@@ -174,11 +174,11 @@ class LineFilter:
                     before = line[: begun.start()]
                     self._key_prefix = before if len(before) <= _PREFIX else ""
                 if at == begun.end() and rest:
-                    continue  # only its name is spoken of, or its lines are quoted one by one
+                    continue  # the text only names it, or quotes its lines one by one
             yield begun.start(), at
 
     def _continued(self, line: str) -> Iterator[tuple[int, int]]:
-        """What the line before has begun."""
+        """Yield the positions of values that the previous line began."""
         kind, cut = self._named, self._cut
         if kind is not None and line.strip():
             self._named = None
@@ -193,7 +193,7 @@ class LineFilter:
             yield alone.span(1)
 
     def _look_ahead(self, line: str, lowered: str, spans: list[tuple[int, int]]) -> None:
-        """Note what the end of this line begins."""
+        """Remember a value or token that begins at the end of this line."""
         if line.strip():
             self._named = assigned.open_name(line)
         word = _WORD_AT_END.search(line, max(0, len(line) - 120))
@@ -221,8 +221,9 @@ def _without(line: str, spans: list[tuple[int, int]]) -> str:
 
 
 def _returned(line: str) -> Iterator[tuple[int, int]]:
-    """Each piece of the tokens that a return to the begin of the line cuts: a terminal writes the
-    rest of a token over its begin.
+    """Yield the pieces of tokens that a carriage return cuts.
+
+    A terminal writes the rest of such a token over its beginning.
     """
     if "\r" not in line and "\\r" not in line:
         return

@@ -1,6 +1,6 @@
-"""Values whose place gives them away: headers, cookies, addresses, logins of commands.
+"""Values recognized by their place: headers, cookies, URLs, logins in commands.
 
-Every pattern is bounded: the time is linear in the text.
+Every pattern is bounded, so the time is linear in the text.
 """
 
 import re
@@ -72,7 +72,10 @@ _NETRC = re.compile(r"[ \t]{0,8}password[ \t]{1,8}(?P<value>\S{1,200})[ \t]{0,40
 
 
 def spans(text: str, lowered: str) -> Iterator[Span]:
-    """Where in one line such values stand; `lowered` is the line in lower case, as long."""
+    """Yield the positions of such values in one line; `lowered` is the line in lower case.
+
+    Both have the same length.
+    """
     for hints, find in _FINDERS:
         for hint in hints:
             if hint in lowered:
@@ -142,4 +145,4 @@ _FINDERS: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[Span]]], ..
     ((" -u", " -p", "--user", "--proxy-u", "login", "redis-cli"), _logins),
     (("password ", "password\t"), _netrc),
 )
-"""Each with words, one of which is in every line where it finds something."""
+"""Each finder with its hints; it can find something only in a line with one of them."""

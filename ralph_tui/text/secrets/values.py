@@ -1,4 +1,4 @@
-"""Whether what stands behind a secret's name is a secret, or code, a type, a placeholder, prose."""
+"""Distinguishes secrets from code, types, placeholders and prose after a secret's name."""
 
 import binascii
 import re
@@ -9,7 +9,7 @@ from ralph_tui.text.secrets.formats import entropy, has_humps, is_mixed
 from ralph_tui.text.secrets.hints import HIDDEN
 
 Kind = Literal["password", "key"]
-"""A password may be any text that is no code; a key is random and has no blanks."""
+"""A password may be any text that is not code; a key is random and has no blanks."""
 
 _INTERPOLATED = re.compile(
     r"[$#]?\{.*|\$\(.*|\$\w*|%\(?\w*\)?[sdr]?|%\w+%|<.*|\[.*|@\w+@|#[0-9a-fA-F]{3,8}|[:*.xX•_?-]+"
@@ -68,22 +68,22 @@ _UPPER, _LOWER, _DIGIT = re.compile(r"[A-Z]"), re.compile(r"[a-z]"), re.compile(
 
 @dataclass(frozen=True)
 class Place:
-    """How a value without quotes stands behind its name."""
+    """Surroundings of an unquoted value and its name."""
 
     tight: bool = False
-    """Without a blank between them, as in a shell, an address, a connection string."""
+    """No blank between them, as in a shell, a URL or a connection string."""
     loud: bool = False
     """The name is in capitals."""
     argument: bool = False
-    """Between the brackets of a call."""
+    """The value is an argument of a call."""
     alone: bool = False
     """Nothing else is on the line."""
     option: bool = False
-    """The name is that of a command's option."""
+    """The name is a command's option."""
 
 
 def is_secret(kind: Kind, value: str) -> bool:
-    """Whether a quoted text is one."""
+    """True if a quoted text is a secret."""
     if len(value) < 3 or HIDDEN in value or is_placeholder(value) or "${" in value or "{{" in value:
         return False
     if " " in value or "\t" in value:
@@ -103,7 +103,7 @@ def is_secret(kind: Kind, value: str) -> bool:
 
 
 def is_bare_secret(kind: Kind, value: str, place: Place) -> bool:
-    """Whether a text without quotes is one; in a language it would be an expression."""
+    """True if an unquoted text is a secret; in a programming language it would be an expression."""
     value = value.rstrip(".:!?")
     if len(value) < 3 or is_placeholder(value) or value.startswith(("//", "#", "--")):
         return False
@@ -136,9 +136,9 @@ def is_bare_secret(kind: Kind, value: str, place: Place) -> bool:
 
 
 def is_name(kind: Kind, value: str) -> bool:
-    """Whether an identifier is named for what it holds, such as ``new_password2``.
+    """True if an identifier is named for its content, such as ``new_password2``.
 
-    A password with such a word in it has digits where no name has them: ``topSecret123``.
+    A password that contains such a word has digits where no name has them: ``topSecret123``.
     """
     if _NAME_WORD.search(value) is None:
         return False
@@ -150,7 +150,7 @@ def is_name(kind: Kind, value: str) -> bool:
 
 
 def is_option(kind: Kind, value: str, rest: str) -> bool:
-    """Whether the word behind an option such as ``--password`` is its value, and not prose."""
+    """True if the word after an option such as ``--password`` is its value, and not prose."""
     if value.startswith("-") or is_placeholder(value):
         return False
     if _WORDS.fullmatch(value):
@@ -161,14 +161,14 @@ def is_option(kind: Kind, value: str, rest: str) -> bool:
 
 
 def is_header(value: str) -> bool:
-    """Whether this is what a header of that name carries, and not a variable or a word."""
+    """True if the value fits an authorization header, and is not a variable or a word."""
     if is_placeholder(value) or _TYPE.fullmatch(value) or _DOTTED.fullmatch(value):
         return False
     return bool(_DIGIT.search(value)) or is_random(value) or is_login(value)
 
 
 def is_login(value: str) -> bool:
-    """Whether it is the Base64 of a user and a password."""
+    """True if the value is the Base64 of a user and a password."""
     if not _BASE64.fullmatch(value):
         return False
     try:
@@ -183,27 +183,27 @@ def is_login(value: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether something else is to be put in its place, or has been."""
+    """True if the value is a placeholder or was already redacted."""
     return bool(_INTERPOLATED.fullmatch(value) or _PLACEHOLDER.fullmatch(value))
 
 
 def is_word(value: str) -> bool:
-    """Whether it is made of words alone."""
+    """True if the value consists only of words."""
     return _WORDS.fullmatch(value) is not None
 
 
 def is_example(value: str) -> bool:
-    """Whether a document says where the password stands."""
+    """True if a document uses the value as an example of a password."""
     return _EXAMPLE.fullmatch(value) is not None
 
 
 def is_interpolated(value: str) -> bool:
-    """Whether a variable stands there."""
+    """True if the value is a variable or was already redacted."""
     return HIDDEN in value or bool(_INTERPOLATED.fullmatch(value))
 
 
 def is_random(value: str) -> bool:
-    """Whether nobody would write this as code: long, and mixed as no words are."""
+    """True if the value looks random: long, and mixed in a way that code and words are not."""
     if _HEX.fullmatch(value):
         return True
     if not _TOKEN.fullmatch(value) or "::" in value or entropy(value) < 3.3:
