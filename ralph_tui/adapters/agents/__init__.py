@@ -1,6 +1,7 @@
-"""The agents a run can drive, and which one works.
+"""The agents that a run can drive, and how one is chosen.
 
-A new agent is a folder here and one entry in `AGENTS`. Rule: light, as `description` says.
+To add an agent, add a subpackage here and an entry in `AGENTS`. Rule: keep imports light; see
+`description`.
 """
 
 import difflib
@@ -29,28 +30,28 @@ AGENTS: tuple[AgentDescription, ...] = (
     COMMAND,
     DEMO,
 )
-"""Every agent of this version; the first that says so works where none is chosen."""
+"""Every agent of this version. If the user chooses none, the first default agent is used."""
 
 
 _NPM = "npm install -g "
 LONGEST_PLACE = 300
-"""Characters of where a program was looked for."""
+"""Maximum characters of the list of places searched for a program."""
 ON = (
     'your own     ralph-tui run ... --agent-command "my-agent --stdin"',
     "a demo       ralph-tui demo   (no account, a minute)",
 )
-"""How to get on without any agent that is known here."""
+"""Ways to continue without an installed agent."""
 
 
 def offered() -> tuple[AgentDescription, ...]:
-    """The agents that anyone may choose."""
+    """Return the agents that users may choose."""
     return tuple(agent for agent in AGENTS if not agent.reserved)
 
 
 def find_agent(
     settings: "AgentSettings", environ: Mapping[str, str] = os.environ
 ) -> AgentDescription | None:
-    """The agent of the settings, or else the default one; None where there is none."""
+    """Return the agent named in the settings, or the default agent, or None."""
     for agent in AGENTS:
         if agent.name == settings.name if settings.name else agent.is_default(settings, environ):
             return agent
@@ -60,7 +61,7 @@ def find_agent(
 def choose_agent(
     settings: "AgentSettings", environ: Mapping[str, str] = os.environ
 ) -> AgentDescription:
-    """As `find_agent`; raises ``UsageError`` where there is none."""
+    """Return the agent found by `find_agent`; raise ``UsageError`` if it finds nothing."""
     agent = find_agent(settings, environ)
     if agent is not None:
         return agent
@@ -72,9 +73,10 @@ def choose_agent(
 def choose_fallbacks(
     settings: "AgentSettings", environ: Mapping[str, str] = os.environ
 ) -> tuple[AgentDescription, ...]:
-    """The agents that take over where the chosen one cannot work, in their order, without itself.
+    """Return the fallback agents in order, without the chosen agent itself.
 
-    Raises ``UsageError`` for a name that none has that may be chosen.
+    Raises ``UsageError`` for a name that is unknown or reserved. A reserved first agent has no
+    fallbacks.
     """
     first, known = find_agent(settings, environ), {agent.name: agent for agent in AGENTS}
     fallbacks = []
@@ -87,17 +89,17 @@ def choose_fallbacks(
             )
         if first is None or name != first.name:
             fallbacks.append(known[name])
-    # A scripted agent works in its own project: nobody else has any business there.
+    # A scripted agent works in its own project, where no other agent may take over.
     return () if first is not None and first.reserved else tuple(fallbacks)
 
 
 def fallback_settings(settings: "AgentSettings", name: str) -> "AgentSettings":
-    """What is set for an agent that takes over: program and model are those of the first one."""
+    """Return a fallback agent's settings, without the first agent's program and model."""
     return settings.model_copy(update={"name": name, "binary": None, "model": None})
 
 
 def unknown_agent(name: str, where: str = "--agent") -> UsageError:
-    """What to say of a name that no agent has; `where` it was given."""
+    """Return the error for an unknown agent name; `where` is the option or setting that has it."""
     known = [agent.name for agent in offered()]
     near = difflib.get_close_matches(name[:80], known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
@@ -107,7 +109,7 @@ def unknown_agent(name: str, where: str = "--agent") -> UsageError:
 def no_agent(
     settings: "AgentSettings", environ: Mapping[str, str], missing: str = "no agent was found"
 ) -> UsageError:
-    """What to say where no agent is found: what was looked for, and the ways to get on."""
+    """Return the error for a missing agent: the places searched, and ways to continue."""
     wanted = [agent for agent in offered() if agent.program]
     if settings.name:
         wanted = [agent for agent in wanted if agent.name == settings.name] or wanted
@@ -125,12 +127,12 @@ def no_agent(
 def looked_for_all(
     wanted: Sequence[AgentDescription], settings: "AgentSettings", environ: Mapping[str, str]
 ) -> str:
-    """``claude, codex in the 9 folders of PATH``: one place for all that were looked for there."""
+    """List programs grouped by search place: ``claude, codex in the 9 folders of PATH``."""
     places: dict[str, list[str]] = {}
     for agent in wanted:
         program, where, place = agent.looks_for(settings, environ).partition(" in the ")
         names = places.setdefault(where + place, [])
-        if program not in names:  # as `agent.binary` names it
+        if program not in names:  # `agent.binary` can give several agents the same program
             names.append(program)
     return "; ".join(f"{', '.join(names)}{place}" for place, names in places.items())
 

@@ -1,8 +1,8 @@
-"""What an agent asks of its owner, bounded before it becomes an event. Pure.
+"""Questions from the agent to the user, bounded before they become events. Pure.
 
-Rule: whoever says yes to a rule sees all of it. One that cannot be shown as it is (too long, with
-characters no screen shows, with a secret in it) is not offered; of what a tool would do it is said
-how much is not shown.
+Rule: a user who accepts a rule has seen all of it. A rule that cannot be shown unchanged (too long,
+unprintable characters, a secret) is not offered. The input of a tool is cut, and the number of
+missing characters is shown.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,14 +13,14 @@ from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import one_line, plain, shorten
 
 MOST_INPUT = 4000
-"""Characters of what a tool would do."""
+"""Maximum characters of a tool's input."""
 MOST_WHY = 1000
 MOST_RULE = 500
 MOST_QUESTIONS = 8
 MOST_OPTIONS = 9
-"""Of one question: each has a digit; whoever wants another answers in words."""
+"""Maximum options per question: each needs a digit key. Users type any other answer."""
 MOST_ABOUT = 300
-"""Characters that tell what an option means."""
+"""Maximum characters of an option's description."""
 
 
 def asked(
@@ -34,7 +34,7 @@ def asked(
     choices: Iterable[AgentChoice] = (),
     parent: str | None = None,
 ) -> AgentAsked:
-    """The event; `rule` is what an answer for the session allows, as the agent writes it."""
+    """Build the event; `rule` is what an answer for the session allows, as the agent writes it."""
     return AgentAsked(
         iteration=iteration,
         request_id=request_id,
@@ -54,7 +54,7 @@ def choice(
     *,
     multiple: bool = False,
 ) -> AgentChoice:
-    """A question of the agent's own; an option is its label and what it means."""
+    """Build a question that the agent itself asks; an option is a label and a description."""
     return AgentChoice(
         question=shorten(question.strip(), MOST_WHY),
         header=shorten(header),
@@ -67,7 +67,7 @@ def choice(
 
 
 def choice_in(fields: Mapping[str, object]) -> AgentChoice:
-    """A question as agents write it: ``question, header, options[{label, description}]``."""
+    """Parse a question in the agents' form: ``question, header, options[{label, description}]``."""
     options = map(as_map, as_list(fields.get("options")))
     return choice(
         as_text(fields.get("question")),
@@ -78,12 +78,12 @@ def choice_in(fields: Mapping[str, object]) -> AgentChoice:
 
 
 def can_be_shown(rule: str) -> bool:
-    """Whether the owner would see exactly this rule."""
+    """True if the rule can be shown unchanged."""
     return len(rule) <= MOST_RULE and one_line(rule) == rule
 
 
 def shown_input(text: str) -> str:
-    """What a tool would do, at most so long; what is left out is counted."""
+    """Return a tool's input, cut to `MOST_INPUT` characters with a count of the rest."""
     text = text.strip("\n")
     if len(text) <= MOST_INPUT:
         return text

@@ -1,4 +1,4 @@
-"""The agent's own words, and what they claim: the contract's report line and promise. Pure."""
+"""The agent's words as events, and the claims in them: report line and promise. Pure."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -8,22 +8,23 @@ from ralph_tui.layers.sensor import find_report, promised
 from ralph_tui.text.sanitize import shorten
 
 SPOKEN = 2000
-"""Characters of an `AgentSpoke`; the whole text is in the transcript."""
+"""Maximum characters of an `AgentSpoke`; the transcript has the whole text."""
 LONGEST = 20_000
-"""Characters of lines that a claim may reach over; a line of its own may be longer."""
+"""Maximum characters of a claim across lines; a single line may be longer."""
 MOST_LINES = 400
 _REPORT, _PROMISE = '"ralph"', "<promise>"
 
 
 def claims(text: str, iteration: int) -> list[Event]:
-    """The last report in the text, and the promise when it is made."""
+    """Return the last report in the text, and the promise if the text makes it."""
     found = (_reported(text, iteration), _promised(text, iteration))
     return [claim for claim in found if claim is not None]
 
 
 def spoken(text: str, iteration: int, offset: int, parent: str | None = None) -> list[Event]:
-    """What an agent has said, as events, with its claims; a subagent, whose tool call is `parent`,
-    claims nothing.
+    """Return what an agent said as events, including its claims.
+
+    A subagent, identified by its tool call `parent`, makes no claims.
     """
     events: list[Event] = []
     if text.strip():
@@ -42,10 +43,10 @@ def _promised(text: str, iteration: int) -> Event | None:
 
 
 class ClaimReader:
-    """The claims in lines that come one by one: each is heard once, with the line that ends it."""
+    """Claims in lines that arrive one by one; each is reported once, with its last line."""
 
     def __init__(self, iteration: int, orders: frozenset[str]) -> None:
-        """`orders`: lines of the prompt; one that is echoed opens no claim."""
+        """`orders` are the prompt's lines; an agent that echoes one of them claims nothing."""
         self._orders = orders
         self._windows = (
             _Window(_REPORT, "}", lambda text: _reported(text, iteration)),
@@ -54,11 +55,11 @@ class ClaimReader:
 
     @property
     def held(self) -> int:
-        """Characters that are kept."""
+        """Number of characters buffered."""
         return sum(window.held for window in self._windows)
 
     def feed(self, line: str) -> Iterator[Event]:
-        """What this line completes; what was told last is not told again."""
+        """Yield the claims that this line completes, except repetitions."""
         if (_REPORT in line or _PROMISE in line) and line in self._orders:
             return
         for window in self._windows:
@@ -68,13 +69,13 @@ class ClaimReader:
 
 
 class _Window:
-    """The lines in which one kind of claim may stand."""
+    """Recent lines, which may contain one kind of claim."""
 
     def __init__(self, opening: str, closing: str, find: Callable[[str], Event | None]) -> None:
         self._opening, self._closing, self._find = opening, closing, find
         self._lines: deque[str] = deque()
         self._left = 0
-        """Lines in which what was opened may still end."""
+        """Number of further lines in which the opened claim may end."""
         self._told: Event | None = None
         self.held = 0
 

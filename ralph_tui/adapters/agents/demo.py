@@ -1,4 +1,4 @@
-"""The agent `demo`: the scripted one of the sample project, which speaks Claude Code's stream."""
+"""The agent `demo`: the sample project's scripted agent, which prints Claude Code's stream."""
 
 import sys
 
@@ -6,8 +6,8 @@ from ralph_tui.adapters.agents.description import Abilities, AgentDescription, l
 
 
 def program(scenario: str, *, fast: bool = False) -> list[str]:
-    """The command line of the scripted agent."""
-    # -P: it works inside the sample project, whose modules must not shadow its own.
+    """Return the command line of the scripted agent."""
+    # -P: it runs inside the sample project, whose modules must not shadow the agent's.
     words = [sys.executable, "-P", "-m", "ralph_tui.demo.agent", "--scenario", scenario]
     return [*words, "--fast"] if fast else words
 

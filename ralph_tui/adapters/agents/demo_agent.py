@@ -8,7 +8,7 @@ from ralph_tui.ports.agents import Ask, Asked
 
 
 class DemoAgent(StreamAgent):
-    """The scripted agent; it has one model, whatever is named."""
+    """The scripted agent. It has a single model, whatever the settings say."""
 
     small_model = DEMO.small_model
 

@@ -1,7 +1,7 @@
-"""What every agent says of itself, and what it is built from.
+"""The description of each agent, and the context in which one is built.
 
-Rule: light. The command line is parsed and a request is looked at quickly with the descriptions
-alone; an agent's own modules are loaded when it is checked or built.
+Rule: keep this module light. Parsing the command line and quick readiness checks need only the
+descriptions; an agent's own modules are loaded when it is checked or built.
 """
 
 import importlib
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AgentContext:
-    """The worktree, the run, and what is set for its agent."""
+    """The worktree, the run and the agent's settings."""
 
     settings: "AgentSettings"
-    """The section ``agent``: every agent reads from it what is its own."""
+    """The ``agent`` section; each agent reads the settings that concern it."""
     root: Path
     """The worktree the agent works in."""
     run_id: str = ""
-    """Empty while the agent is only checked."""
+    """Empty while the agent is only being checked."""
     lock_fd: int | None = None
-    """Descriptor of the run's lock, handed to the keeper."""
+    """Descriptor of the run's lock, passed to the keeper."""
     timeout_s: float = 8 * 3600
-    """Seconds that a session may run."""
+    """Maximum seconds per session."""
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     hands_over: bool = False
-    """Whether its sessions are ended before their context is full, so that none need forget."""
+    """True if ralph-tui ends sessions before their context is full, so that none is compacted."""
     scenario: str = "steady"
-    """What a scripted agent plays."""
+    """The scenario that a scripted agent plays."""
     fast: bool = False
-    """Whether a scripted agent works without pauses."""
+    """True if a scripted agent works without pauses."""
 
 
 def lazily(place: str, *further: object) -> Callable[[AgentContext], Any]:
-    """The function ``module:name`` below `agents`, loaded when it is called; given `further`, too.
+    """Return a function that loads ``module:name`` below `agents` when it is called.
 
-    A command line is parsed without it.
+    It passes the context and `further` on. Nothing is loaded while a command line is parsed.
     """
     module, _, name = place.partition(":")
 
@@ -54,73 +54,73 @@ def lazily(place: str, *further: object) -> Callable[[AgentContext], Any]:
 
 
 Ready = Callable[["AgentSettings", Mapping[str, str]], bool]
-"""A quick answer from the section ``agent`` and the environment."""
+"""A quick check of the ``agent`` section and the environment."""
 
 
 @dataclass(frozen=True)
 class Abilities:
-    """What an agent can do and tell beside its work; what it cannot tell is unknown, never zero."""
+    """An agent's abilities besides its work. Anything unreported is unknown, never zero."""
 
     questions: bool = False
-    """Whether it can ask its owner before it uses a tool."""
+    """True if it can ask the user before it uses a tool."""
     refusal_goes_on: bool = False
-    """Whether its turn goes on after a refusal; else it is prompted again."""
+    """True if its turn continues after a refusal; otherwise it is prompted again."""
     words_mid_turn: bool = False
-    """Whether words reach it while it works."""
+    """True if guidance can reach it while it works."""
     context: Literal["live", "turn end", ""] = ""
-    """When it tells how full its context window is."""
+    """When it reports how full its context window is; empty if it does not."""
     cost: bool = False
-    """Whether it tells what a session costs."""
+    """True if it reports the cost of a session."""
     tokens: bool = True
-    """Whether it tells the tokens of all calls, and not those of each prompt's last one."""
+    """True if it reports the tokens of all calls, not only those of each prompt's last call."""
     limits: Literal["with reset", "class", ""] = ""
-    """Whether it tells a usage limit from another failure, and when that limit ends."""
+    """How it reports a usage limit: with its end, as a limit only, or like any failure ("")."""
     resume: bool = False
-    """Whether a session of it can go on after its end."""
+    """True if an ended session can be resumed."""
 
 
 @dataclass(frozen=True)
 class AgentDescription:
-    """One agent, as all but its own modules know it."""
+    """An agent, as the rest of the program sees it."""
 
     name: str
     """The value of ``agent.name`` that chooses it."""
     looks_ready: Ready
-    """Whether a quick look finds what it needs; `check` decides."""
+    """True if a quick look finds everything the agent needs; `check` decides."""
     check: Callable[[AgentContext], None]
-    """Raises ``UsageError`` for what keeps it from working; writes nothing."""
+    """Raises ``UsageError`` if the agent cannot work; writes nothing."""
     build: Callable[[AgentContext], "Agent"]
-    """The agent of one run, once it is checked."""
+    """Builds the agent for one run, after `check`."""
     is_default: Ready = lambda settings, environ: False
-    """Whether it works where no agent is chosen."""
+    """True if this agent is used when the user chooses none."""
     small_model: str = ""
-    """A cheap model of it, for questions outside of its sessions; empty: it cannot be asked."""
+    """A cheap model for one-shot questions; empty if the agent cannot be asked."""
     default_when: str = ""
-    """The same in words, for the help."""
+    """The condition of `is_default` in words, for the help."""
     takes_command: bool = False
-    """Whether it is what ``agent.command`` runs."""
+    """True if the agent runs ``agent.command``."""
     restricted: bool = True
-    """Whether it keeps to ``permissions``; one that does not may do whatever its user may."""
+    """False if the agent ignores ``permissions`` and may do anything its user may do."""
     program: str = ""
-    """Of an agent that is a program of its own: its usual name. Else what it needs is given."""
+    """The usual name of the agent's program; empty if it is not a program of its own."""
     title: str = ""
-    """What its makers call it: ``Claude Code``."""
+    """The product's name, as in ``Claude Code``."""
     looks_for: Callable[["AgentSettings", Mapping[str, str]], str] = lambda settings, environ: ""
-    """Of an agent that is a program of its own: ``claude in the 9 folders of PATH``."""
+    """Where the program is searched for, as in ``claude in the 9 folders of PATH``."""
     found: Callable[[AgentContext], str] = lambda context: ""
-    """What `check` has found, in a few words: version, path. Asks the program."""
+    """The result of `check` in a few words: version, path. Runs the program."""
     install: str = ""
-    """The command that installs it."""
+    """The command that installs the program."""
     login: str = ""
-    """How its user signs in, or what is to be set instead; whole words of a sentence."""
+    """How to sign in, or what to set instead, as part of a sentence."""
     abilities: Abilities = Abilities()
-    """What its sessions are asserted to do."""
+    """Abilities of its sessions, as verified by tests."""
     seen_versions: str = ""
-    """Of its program, those that were run in tests: ``2.0.20 to 2.1.332``."""
+    """Versions of the program used in tests, as in ``2.0.20 to 2.1.332``."""
     hint: str = ""
-    """What it does, for whoever is offered it: ``runs any program …``."""
+    """A short description for users who are choosing, as in ``runs any program …``."""
     reserved: str = ""
-    """Why ``run`` does not take it; empty where anyone may choose it."""
+    """Why ``run`` refuses it; empty if users may choose it."""
 
 
 HEAD = (
@@ -139,7 +139,7 @@ _LIMITS = {"with reset": "with their end", "class": "without their end"}
 
 
 def can_words(told: Abilities) -> str:
-    """``asks you, ..., resumes; unknown: its cost``: in the order of the table."""
+    """List what an agent can do, as in ``can ask you, ...; unknown: its cost``."""
     context = f"tells its context{'' if told.context == 'live' else ' when a turn ends'}"
     able = (
         (told.questions, "can ask you"),
@@ -160,7 +160,7 @@ def can_words(told: Abilities) -> str:
 
 
 def row(agent: AgentDescription) -> Sequence[str]:
-    """Its row in the table of the README."""
+    """Return an agent's row for the table in the README."""
     told = agent.abilities
     after = "goes on" if told.refusal_goes_on else "is prompted again"
     return (
@@ -177,7 +177,7 @@ def row(agent: AgentDescription) -> Sequence[str]:
 
 
 def table(agents: Sequence[AgentDescription]) -> str:
-    """The table of abilities, as it stands in the README."""
+    """Return the table of abilities in the README."""
     rows = [HEAD, tuple("---" for _ in HEAD), *map(row, agents)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 

@@ -1,7 +1,8 @@
 """How sessions end, and what a failed call to a model's service means, for all agents. Pure.
 
-Fields decide: a status, then a class. Words decide only where there is nothing else, and of a text
-that is known to tell of a failed call: a test that prints "connection refused" is no outage.
+Fields decide: first the status, then the error class. Words decide only without such fields, and
+only in a text known to describe a failed call. A test that prints "connection refused" is not an
+outage.
 """
 
 import re
@@ -16,7 +17,7 @@ from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.text.sanitize import clip, one_line
 
 LONGEST_REASON = 300
-"""Characters of foreign text in a reason."""
+"""Maximum characters of foreign text in a reason."""
 
 _STOPPED: Mapping[str, str] = {
     "timeout": "The session ran longer than it may and was stopped.",
@@ -38,31 +39,31 @@ class SessionEnd:
     outcome: SessionOutcome
     reason: str = ""
     limit: Limit | None = None
-    """Which kind of limit it was, with outcome ``limited``."""
+    """The kind of limit, if the outcome is ``limited``."""
     resets_at: datetime | None = None
-    """When that ends, UTC, as far as known."""
+    """When the limit ends, in UTC; None if unknown."""
 
 
 def local_now() -> datetime:
-    """In the zone of the user, in which agents tell times of day."""
+    """Return the current time in the user's time zone, which agents use in their messages."""
     return datetime.now().astimezone()
 
 
 def last_words(text: str) -> str:
-    """``: out of memory``, of what a program has said last; empty where it said nothing."""
+    """Format a program's last output, as in ``: out of memory``, or return ""."""
     words = clip(one_line(text[:2000]), LONGEST_REASON).strip()
     return f": {words}" if words else ""
 
 
 def killed(exit_code: int | None) -> str | None:
-    """`` by signal 9``, or empty where that is not known; None of one that exited by itself."""
+    """Return `` by signal 9``, "" if the exit code is unknown, or None if it was no signal."""
     if exit_code is None:
         return ""
     return f" by signal {exit_code - 128}" if exit_code > 128 else None
 
 
 def stopped(outcome: str) -> SessionEnd:
-    """A session that was stopped; `outcome` names why."""
+    """Return the end of a session that was stopped; `outcome` says why."""
     reason = _STOPPED.get(outcome, "The agent was stopped.")
     return SessionEnd(cast("SessionOutcome", outcome), reason)
 
@@ -81,7 +82,7 @@ class Tally:
 def session_finished(
     iteration: int, ended: Exit, end: SessionEnd, tally: Tally, duration_s: float
 ) -> SessionFinished:
-    """The last event of a session, whose process is gone."""
+    """Build the last event of a session, after its process has exited."""
     return SessionFinished(
         iteration=iteration,
         outcome=end.outcome,
@@ -100,7 +101,7 @@ def session_finished(
 
 
 Remedies = Mapping[SessionOutcome, str]
-"""What to do about an outcome, where that depends on the agent."""
+"""Advice to users about outcomes, as far as it depends on the agent."""
 
 _OVERLOAD = frozenset(
     {"overloaded", "overloadederror", "serveroverloaded", "flexunavailable",
@@ -120,7 +121,7 @@ _OUTAGES = frozenset(
      "responsestreamconnectionfailed", "responsestreamdisconnected",
      "responsetoomanyfailedattempts", "unavailable"}
 )  # fmt: skip
-"""Of a service that is down, or of a network that does not lead to it, where no status is told."""
+"""Errors without a status that mean a service or network outage."""
 _CONTEXT = frozenset({"contextwindowexceeded", "contextlengthexceeded", "prompttoolong"})
 _NO_MODEL = frozenset({"modelnotfound"})
 _BUDGET = frozenset({"sessionbudgetexceeded"})
@@ -157,7 +158,7 @@ _WORDS: tuple[tuple[re.Pattern[str], SessionOutcome, Limit | None], ...] = (
         None,
     ),
 )
-"""What an agent's program says; the first that is found counts."""
+"""Patterns in a program's output; the first match decides."""
 _SERVICE_WORDS: tuple[tuple[re.Pattern[str], SessionOutcome, Limit | None], ...] = (
     (re.compile(r"\boverloaded\b|\bstatus:? 529\b", re.I), "limited", "overload"),
     (
@@ -186,7 +187,7 @@ _SERVICE_WORDS: tuple[tuple[re.Pattern[str], SessionOutcome, Limit | None], ...]
         "outage",
     ),
 )
-"""The same of words that are known to tell of a failed call."""
+"""Further patterns, for texts known to describe a failed call."""
 
 _SENTENCES: Mapping[SessionOutcome, str] = {
     "error": "The agent reported a failure",
@@ -200,7 +201,7 @@ _SENTENCES: Mapping[SessionOutcome, str] = {
     "unresumable": "The agent cannot resume its session",
 }
 _UNPAID = re.compile(r"credit balance|billing.?error|insufficient.?quota", re.I)
-"""Signing in again helps nothing."""
+"""Errors that a new login does not fix."""
 _LIMITED: Mapping[Limit, str] = {
     "usage_limit": _SENTENCES["limited"],
     "overload": "The agent's service is overloaded, which ended the session",
@@ -226,21 +227,21 @@ _FARTHEST = timedelta(days=40)
 
 @dataclass(frozen=True)
 class FailedCall:
-    """A call to the service that failed: what it means when nothing better follows."""
+    """A failed call to the service, and what it means if nothing better follows."""
 
     outcome: SessionOutcome
     limit: Limit | None = None
     said: str = ""
-    """What was said of it, shortly."""
+    """A short description of the failure."""
 
     @property
     def trouble(self) -> Limit:
-        """What it says of the service while the agent tries again, as `AgentNoted.service`."""
+        """The state of the service while the agent retries, as in `AgentNoted.service`."""
         return self.limit or "outage"
 
 
 def failed_call(error: str, status: object) -> FailedCall | None:
-    """What its class and its HTTP status say; None when they say nothing."""
+    """Classify an error class and an HTTP status; return None if they mean nothing known."""
     code = status if type(status) is int else None
     name = error.replace("_", "").replace("-", "").lower()
     said = ", ".join(filter(None, (error.replace("_", " "), str(code or ""))))
@@ -257,7 +258,7 @@ def failed_call(error: str, status: object) -> FailedCall | None:
 
 
 def classify(error: str = "", status: object = None, text: str = "") -> FailedCall:
-    """What a call that is known to have failed means: by its fields, else by its words."""
+    """Classify a call that is known to have failed, by its fields or else by its words."""
     known = failed_call(error, status)
     if known is not None:
         return FailedCall(known.outcome, known.limit, text or known.said)
@@ -266,12 +267,12 @@ def classify(error: str = "", status: object = None, text: str = "") -> FailedCa
 
 
 def in_words(text: str) -> tuple[SessionOutcome, Limit | None] | None:
-    """What the last words of an agent's program mean; None when they say nothing."""
+    """Classify the last words of an agent's program; return None if they mean nothing known."""
     return _found(text, _WORDS)
 
 
 def ended_by(call: FailedCall, remedies: Remedies, resets_at: datetime | None = None) -> SessionEnd:
-    """The end of a session that a failed call ended."""
+    """Return the end of a session after a failed call."""
     reason = sentence(call.outcome, call.said, remedies, call.limit)
     return SessionEnd(
         call.outcome, reason, call.limit, resets_at if call.limit == "usage_limit" else None
@@ -281,7 +282,7 @@ def ended_by(call: FailedCall, remedies: Remedies, resets_at: datetime | None = 
 def sentence(
     outcome: SessionOutcome, details: str, remedies: Remedies, limit: Limit | None = None
 ) -> str:
-    """What ended a session, in a sentence; `details` are the service's words or the program's."""
+    """Return a sentence about how a session ended; `details` are foreign words about it."""
     said = _SENTENCES.get(outcome, _SENTENCES["error"]) if limit is None else _LIMITED[limit]
     if outcome == "interrupted":
         return f"{said}."
@@ -294,7 +295,7 @@ def sentence(
 
 
 def with_local_times(words: str) -> str:
-    """A service's words about a limit, whose end some tell in seconds since 1970, for people."""
+    """Replace Unix timestamps in a message about a limit with local times."""
     return _EPOCH.sub(lambda told: f"{told['before']}{_local(int(told['at']))}", words)
 
 
@@ -303,9 +304,9 @@ def _local(seconds: int) -> str:
 
 
 def reset_in_words(text: str, now: datetime) -> datetime | None:
-    """When a limit ends, as ``try again at ...``, ``try again in ...`` or seconds since 1970 say.
+    """Parse when a limit ends: ``try again at ...``, ``try again in ...`` or a Unix timestamp.
 
-    A time of day is one of the zone of `now`, which is aware: agents tell their user's.
+    `now` must be aware: times of day are in its zone, because agents report them in the user's.
     """
     try:
         found = _told_at(text, now) or _told_in(text, now) or _told_in_seconds(text)

@@ -1,4 +1,4 @@
-"""Agents' programs as installed: found, run once to their end, asked for their version."""
+"""Installed agent programs: find them, run them once, ask for their version."""
 
 import os
 import selectors
@@ -19,12 +19,12 @@ from ralph_tui.text.sanitize import one_line
 
 CHUNK = 64 * 1024
 LOOK_S = 0.05
-"""How often it is looked whether it is still wanted."""
+"""Seconds between checks for cancellation."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """What it printed, and its exit code: None when it was stopped."""
+    """A program's output and exit code, or no code if the program was stopped."""
 
     out: str
     errors: str
@@ -40,10 +40,11 @@ def run_once(
     limit: int = 1 << 20,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Output:
-    """Run it with `words` on stdin; raises ``ProcessError`` when it cannot be started.
+    """Run a program to its end, with `words` on stdin.
 
-    It is stopped after `timeout_s` seconds, when it has printed more than `limit` bytes, or when
-    `cancelled` says so: within a second, with all it has started.
+    It is stopped, with everything it started, after `timeout_s` seconds, after more than `limit`
+    bytes of output, or within a second once `cancelled` returns True. Raises ``ProcessError`` if it
+    cannot be started.
     """
     child = launch(
         argv,
@@ -73,7 +74,7 @@ def run_once(
 def _read(
     taken: dict[int, bytearray], deadline: float, limit: int, cancelled: Callable[[], bool]
 ) -> bool:
-    """Read until all pipes are closed; False when it has to be stopped before."""
+    """Read until all pipes are closed; return False if the program must be stopped first."""
     with selectors.DefaultSelector() as selector:
         for descriptor in taken:
             selector.register(descriptor, selectors.EVENT_READ)
@@ -92,7 +93,7 @@ def _read(
 
 
 def _ends(child: Child, deadline: float, cancelled: Callable[[], bool]) -> bool:
-    """Wait until it has ended; False when it has to be stopped before."""
+    """Wait for the program to exit; return False if it must be stopped first."""
     while child.poll() is None:
         left = deadline - time.monotonic()
         if left <= 0 or cancelled():
@@ -112,15 +113,18 @@ def _write(stdin: IO[bytes], data: bytes) -> None:
 
 NOT_TOLD = "version not told"
 PROBE_S = 5.0
-"""Seconds a program may take to say which version it is."""
+"""Seconds a program may take to print its version."""
 
 
 def program_path(context: AgentContext, usual: str) -> str:
-    """Where the program of the settings is; raises ``UsageError``. `usual` is its own name."""
+    """Return the path of the configured program, or of `usual`.
+
+    Raises ``UsageError`` if the program cannot be run.
+    """
     path = find_program(binary_of(context.settings, usual), context.environ)
     if path is not None:
         return path
-    # Of a program that was named, its name is the first to be looked at.
+    # If a program was named, the error names it first.
     binary, name = context.settings.binary, context.settings.name
     if binary is None and name is None:
         raise no_agent(context.settings, context.environ)
@@ -132,7 +136,7 @@ def program_path(context: AgentContext, usual: str) -> str:
 
 
 def printed(argv: list[str], context: AgentContext) -> str:
-    """What it prints within `PROBE_S` seconds; empty where it cannot be run."""
+    """Return a program's output within `PROBE_S` seconds, or "" if it cannot be run."""
     try:
         return run_once(argv, context, timeout_s=PROBE_S).out
     except ProcessError:
@@ -140,7 +144,7 @@ def printed(argv: list[str], context: AgentContext) -> str:
 
 
 def stamp(path: str, context: AgentContext) -> tuple[object, ...]:
-    """Changes when the program is updated, or would answer otherwise."""
+    """Return a key that changes with the program's file or its environment."""
     try:
         facts = Path(path).stat()
         changed = (facts.st_mtime_ns, facts.st_size)
@@ -150,5 +154,5 @@ def stamp(path: str, context: AgentContext) -> tuple[object, ...]:
 
 
 def dotted(version: tuple[int, ...] | None) -> str:
-    """``2.1.198``."""
+    """Format a version, as in ``2.1.198``."""
     return ".".join(map(str, version)) if version else NOT_TOLD

@@ -1,9 +1,9 @@
-"""What a process prints: chunks from its pipe, cut into lines, kept in a transcript.
+"""Output of a process: chunks from its pipe, split into lines, saved in a transcript.
 
-`chunks` reads at once what comes now and then, and much as fast as it can: waking for each of 200
-lines a second costs several times what the line itself does. Only small pieces in a row wait for
-one another, never for as long as a frame of the screen. `BoundedLines` bounds the time that lines
-take, so that an agent that prints without end does not delay the end of its session.
+`chunks` returns occasional output at once, and lots of output as fast as possible. Waking up for
+each of 200 lines per second costs several times as much as processing them. So small pieces in
+quick succession are collected, for less than one frame of the screen. `BoundedLines` limits the
+time spent on lines, so that an agent that prints endlessly does not delay the end of its session.
 """
 
 import os
@@ -21,11 +21,11 @@ from ralph_tui.text.secrets.lines import LineFilter
 
 CHUNK = 256 * 1024
 REST_S = 0.03
-"""How long the pieces of a trickle wait for one another."""
+"""Seconds to collect small pieces."""
 IN_A_ROW = 8
-"""Pieces that came one close behind the other before any waits: no greeting is slowed."""
+"""Small pieces in quick succession before collecting starts, so that a greeting is not delayed."""
 PLENTY = 16 * 1024
-"""Bytes; behind a piece of this size nothing waits, so no pipe is full for long."""
+"""Bytes in a piece after which there is no pause, so that the pipe does not stay full."""
 
 
 def chunks(
@@ -35,7 +35,7 @@ def chunks(
     monotonic: Callable[[], float] = time.monotonic,
     rest: Callable[[float], None] = time.sleep,
 ) -> Iterator[bytes | None]:
-    """Bytes until the other end is closed; None each time that none came for `idle_after_s`."""
+    """Yield bytes until the pipe is closed, and None after each `idle_after_s` without output."""
     in_a_row, came = 0, float("-inf")
     with selectors.DefaultSelector() as selector:
         selector.register(descriptor, selectors.EVENT_READ)
@@ -55,22 +55,22 @@ def chunks(
 
 
 class LineSplitter:
-    """Feed chunks, take whole lines (without their newline)."""
+    """Whole lines from chunks, without their newlines."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._rest = bytearray()
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that `chunk` completes."""
+        """Return the lines that `chunk` completes."""
         if b"\n" not in chunk and len(self._rest) + len(chunk) < self._limit:
-            # The hot path of a huge line: no scan of what has been scanned.
+            # The hot path of a huge line: do not scan it again for each chunk.
             self._rest += chunk
             return []
         head, *others = chunk.split(b"\n")
         lines = []
         self._rest += head
-        if others and len(chunk) <= self._limit:  # none but the first can be too long
+        if others and len(chunk) <= self._limit:  # only the first line can be too long
             lines = [*self._pieces(), bytes(self._rest), *others[:-1]]
             self._rest = bytearray(others[-1])
             others = []
@@ -81,7 +81,7 @@ class LineSplitter:
         return lines + self._pieces()
 
     def close(self) -> list[bytes]:
-        """What is left without a newline at the end of the stream."""
+        """Return the unterminated rest at the end of the stream."""
         rest, self._rest = bytes(self._rest), bytearray()
         return [rest] if rest else []
 
@@ -98,12 +98,12 @@ def _no_news(line: bytes) -> bool:
 
 
 class BoundedLines:
-    """Feed chunks, take the lines to work on; work within `working`."""
+    """Lines of chunks; once the time for `working` is used up, only those that are news."""
 
     def __init__(self, limit: int, is_news: Callable[[bytes], bool] = _no_news) -> None:
-        """`limit`: bytes of a line; `is_news`: whether a line is read however much there is."""
+        """`limit`: bytes per line. `is_news`: True for lines to process even if time is short."""
         self.left_out = 0
-        """Lines so far."""
+        """Number of lines left out so far."""
         self.left_out_bytes = 0
         self._splitter = LineSplitter(limit)
         self._is_news = is_news
@@ -112,29 +112,29 @@ class BoundedLines:
         self._told = (0, 0)
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that `chunk` completes, or those of them that are news."""
+        """Return the lines that `chunk` completes; once the time is used up, only news."""
         return self._chosen(self._splitter.feed(chunk))
 
     def close(self) -> list[bytes]:
-        """What is left without a newline at the end of the stream."""
+        """Return the unterminated rest at the end of the stream."""
         self._closed = True
         return self._chosen(self._splitter.close())
 
     def working(self) -> AbstractContextManager[None]:
-        """The work on the lines."""
+        """Return a context manager that measures the time spent on the lines."""
         return self._work.working()
 
     @property
     def amount(self) -> str:
-        """What was left out in all, in words."""
+        """How much was left out, in words."""
         return f"{count(self.left_out, 'line')} ({self.left_out_bytes:,} bytes): {TOO_MUCH}"
 
     def gap(self) -> str:
-        """What was left out since the last call, as a mark for its place; empty for nothing."""
+        """Return a mark for the lines left out since the last call, or ""."""
         if self._told == (self.left_out, self.left_out_bytes):
             return ""
         if self._work.spent and not self._closed:
-            return ""  # its end is not known yet
+            return ""  # the gap is still growing
         lines, size = self.left_out - self._told[0], self.left_out_bytes - self._told[1]
         self._told = (self.left_out, self.left_out_bytes)
         return f"[ralph-tui: {lines} lines of output, {size} bytes, are left out here]"
@@ -142,7 +142,7 @@ class BoundedLines:
     def _chosen(self, lines: list[bytes]) -> list[bytes]:
         if not self._work.spent:
             return lines
-        # Nothing is asked of empty lines: a hundred million of them would take minutes.
+        # Skip empty lines without calling `is_news`: a hundred million calls would take minutes.
         news = [line for line in filter(None, lines) if self._is_news(line)]
         self.left_out += len(lines) - len(news)
         self.left_out_bytes += sum(map(len, lines)) - sum(map(len, news)) + len(lines) - len(news)
@@ -150,18 +150,18 @@ class BoundedLines:
 
 
 KEPT = 2 << 20
-"""Characters of a line that are kept: longer ones hold files, which stand somewhere else."""
+"""Maximum characters of a line to keep: longer lines contain files, which exist elsewhere."""
 
 
 class Transcript:
-    """Redacted lines appended to a file; a file that refuses stops the writing, not the agent."""
+    """Redacted lines appended to a file. A failed write stops the writing, not the agent."""
 
     def __init__(self, path: Path) -> None:
         self.error: OSError | None = None
-        """Why it stopped; None while all is well."""
+        """Why writing stopped; None if it did not."""
         self._clean = LineFilter()
         self.offset = 0
-        """Where the next line will begin."""
+        """Offset of the next line, in bytes."""
         self._file: BinaryIO | None = None
         try:
             self._file = appending(path)
@@ -170,7 +170,7 @@ class Transcript:
             self.error = error
 
     def write(self, lines: list[str]) -> list[tuple[str, int]]:
-        """Append the lines; each as it was written, and its offset."""
+        """Append lines; return each line as written and its offset."""
         kept, data = [], bytearray()
         for line in lines:
             clean = self._clean(line[:KEPT])
@@ -187,11 +187,10 @@ class Transcript:
         return kept
 
     def leave_out(self, mark: str) -> None:
-        """Say with `mark` that lines are missing here; a private key may have begun in them."""
+        """Write `mark` in place of missing lines. A private key may have begun in them."""
         self.write([mark])
         self._clean.skip()
 
     def close(self) -> None:
-        """Close the file."""
         if self._file is not None:
             self._file.close()

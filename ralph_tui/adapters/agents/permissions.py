@@ -1,12 +1,13 @@
-"""What agents may do: permission lines in Claude Code's notation, for all agents. Pure.
+"""Permissions of agents, in Claude Code's notation for all of them. Pure.
 
-``Bash(git push:*)``, ``Bash(make lint)``, ``Edit(//srv/shared/**)`` of ``permissions.allow``. A
-shell command is permitted part by part, so each part of ``a && b`` has a rule of its own; what a
-shell would put into it (``$(...)``, a file that it writes) is permitted by no beginning of words.
+Examples of ``permissions.allow``: ``Bash(git push:*)``, ``Bash(make lint)``,
+``Edit(//srv/shared/**)``. Each part of a shell command such as ``a && b`` needs its own rule. A
+prefix rule never permits expansions (``$(...)``) or redirections to files.
 
-`Permits` answers agents whose program leaves permissions to us. `rules_for_denied` names every
-line that a denied use needs, and none that would not help: a path outside the project needs a rule
-for its folder; what the agent protects anyway, or a user's own rule denies, no line permits.
+`Permits` decides for agents whose program leaves permissions to ralph-tui. `rules_for_denied`
+returns the lines that would permit a denied call, and no others. A path outside the project needs a
+rule for its folder. No line permits what the agent itself protects, or what a rule of the user
+denies.
 """
 
 import os
@@ -29,7 +30,7 @@ _SUBCOMMANDS: Mapping[str, int] = {
         1,
     ),
 }  # fmt: skip
-"""How many further words say what these programs do."""
+"""How many words after the program's name say what it does."""
 _TAKE_ONE_MORE = frozenset({"run", "exec", "compose", "-m", "tool"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\s'\"$`()]*\Z")
 _PLAIN_WORD = re.compile(r"[\w@%+./:=~^,-]+\Z")
@@ -37,7 +38,7 @@ _WORDS = re.compile(r"\S+")
 
 
 def rules_for_command(command: str) -> list[str]:
-    """The rules that let an agent run the completion command, whole and with more arguments."""
+    """Return the rules that permit the completion command, as it is and with more arguments."""
     parts = [part for part in shell_parts(command) if "\n" not in part]
     whole = [command.strip()] if command.strip() and "\n" not in command.strip() else []
     exact = [f"Bash({part})" for part in whole]
@@ -45,7 +46,7 @@ def rules_for_command(command: str) -> list[str]:
 
 
 def shell_parts(command: str) -> list[str]:
-    """The commands between ``&&``, ``||``, ``;``, ``|``, ``&`` and newlines outside of quotes."""
+    """Split a command at ``&&``, ``||``, ``;``, ``|``, ``&`` and newlines that are not quoted."""
     parts, part, quote = [], "", ""
     characters = iter(command)
     for character in characters:
@@ -69,7 +70,7 @@ def shell_parts(command: str) -> list[str]:
 
 
 def prefix(part: str) -> str:
-    """The beginning of a command that says what it does: ``npm run build``, ``touch``."""
+    """Return the first words of a command that say what it does: ``npm run build``, ``touch``."""
     words = _WORDS.findall(part)
     kept: list[str] = []
     while words and _ASSIGNMENT.match(words[0]):
@@ -89,12 +90,12 @@ _RULE = re.compile(r"\A(?P<tool>[\w-]+)(?:\((?P<what>.*)\))?\Z", re.DOTALL)
 _HARMLESS_REDIRECTION = re.compile(r"\s*(?:[12]?>&[12]|[12&]?>\s*/dev/null)(?=\s|\Z)")
 _SHELL = re.compile(r"[`<>]|\$[\w({@*#?!$-]")
 _PROTECTED = frozenset({".git", ".claude", ".codex", ".gemini", ".opencode"})
-"""Folders in a project whose files say what programs run."""
+"""Folders in a project whose files decide which programs run."""
 _EDITS = ("Edit", "Write")
 FILTERS = frozenset(
     {"cat", "cut", "echo", "grep", "head", "ls", "pwd", "sort", "tail", "true", "uniq", "wc"}
 )
-"""Programs that read what comes to them, or files of the worktree, which may be read anyway."""
+"""Programs that only read stdin or files in the worktree, which any agent may do."""
 
 
 class Permits:
@@ -108,7 +109,7 @@ class Permits:
         self._rules = [*rules_for_command(command), *map(str.strip, permissions.allow)]
 
     def command(self, text: str) -> bool:
-        """Whether the shell command may run."""
+        """True if the shell command may run."""
         text = text.strip()
         if self.everything or (text and text == self._whole):
             return True
@@ -119,27 +120,27 @@ class Permits:
         return bool(parts) and all(self._part(part, rules) for part in parts)
 
     def edit(self, paths: Iterable[str]) -> bool:
-        """Whether all the files may be written; a path that is not absolute is in the worktree."""
+        """True if all files may be written; relative paths are in the worktree."""
         return self.everything or all(map(self._file, paths))
 
     def read(self, paths: Iterable[str]) -> bool:
-        """Whether all the files may be looked at: those of the worktree."""
+        """True if all files may be read. Those in the worktree always may."""
         return self.everything or all(
             self.holds(path) or self._named("Read", path) or self._file(path) for path in paths
         )
 
     def fetch(self, url: str) -> bool:
-        """Whether the address may be asked."""
+        """True if the address may be fetched."""
         rules = self._of("WebFetch")
         return self.everything or "" in rules or f"domain:{host_of(url)}" in rules
 
     def tool(self, name: str) -> bool:
-        """Whether the tool of this name may be used, whatever it is given."""
+        """True if the named tool may be used with any arguments."""
         server = "__".join(name.split("__")[:2]) if name.startswith("mcp__") else name
         return self.everything or name in self._rules or server in self._rules
 
     def holds(self, path: str) -> bool:
-        """Whether the file lies in the worktree, whatever links lead to it."""
+        """True if the file is in the worktree after following links."""
         return "\0" not in path and self._is_inside(self._real(path))
 
     def _part(self, part: str, rules: list[str]) -> bool:
@@ -151,7 +152,7 @@ class Permits:
         return self._stays_inside(plain) or any(_begins(plain, rule) for rule in rules)
 
     def _stays_inside(self, part: str) -> bool:
-        """Whether it only changes to a folder of the worktree, or only reads there."""
+        """True if the command only enters a folder of the worktree, or only reads there."""
         try:
             words = shlex.split(part)
         except ValueError:
@@ -161,7 +162,7 @@ class Permits:
         return words[:1] != [] and words[0] in FILTERS and all(map(self._stays, words[1:]))
 
     def _stays(self, word: str) -> bool:
-        """Whether a word of a command, if it is a path, leads to no place outside."""
+        """True if a word of a command is not a path, or a path in the worktree."""
         if word.startswith("-"):
             return "/" not in word and "=" not in word
         return not word.startswith("~") and self.holds(word)
@@ -175,26 +176,25 @@ class Permits:
         return any(self._named(tool, path) for tool in _EDITS)
 
     def _named(self, tool: str, path: str) -> bool:
-        """Whether a line permits the tool this file."""
+        """True if a rule permits the tool for this file."""
         return "\0" not in path and any(
             rule == "" or _holds(rule, self._real(path)) for rule in self._of(tool)
         )
 
     def _real(self, path: str) -> str:
-        """Where it leads, over every link."""
         return os.path.realpath(Path(self._root, path))
 
     def _is_inside(self, real: str) -> bool:
         return Path(real).is_relative_to(self._root)
 
     def _of(self, tool: str) -> list[str]:
-        """What stands in the brackets of the rules for a tool; empty: all of it."""
+        """Return the parts in parentheses of a tool's rules; an empty part permits every use."""
         matches = map(_RULE.match, self._rules)
         return [match["what"] or "" for match in matches if match and match["tool"] == tool]
 
 
 def _begins(part: str, rule: str) -> bool:
-    """``git push:*`` and ``git push *`` permit what begins with these words."""
+    """True if a prefix rule, such as ``git push:*`` or ``git push *``, matches the command."""
     for end in (":*", " *"):
         if rule.endswith(end):
             words = rule.removesuffix(end)
@@ -203,14 +203,14 @@ def _begins(part: str, rule: str) -> bool:
 
 
 def _holds(rule: str, real: str) -> bool:
-    """``//srv/shared/**`` permits the files below a folder."""
+    """True if a folder rule, such as ``//srv/shared/**``, matches the file."""
     if not rule.startswith("//") or not rule.endswith("/**"):
         return False
     return Path(real).is_relative_to(os.path.realpath(rule[1:].removesuffix("**")))
 
 
 def host_of(url: str) -> str:
-    """The host of an address; empty where it names none."""
+    """Return the host of a URL, or ""."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
@@ -221,9 +221,9 @@ Json = Mapping[str, object]
 
 _LONGEST_COMMAND = 2000
 _FINAL = frozenset({"safetyCheck", "rule"})
-"""Reasons that come before any rule that allows."""
+"""Reasons for a denial that no allow rule overrides."""
 _FINAL_WORDS = "cannot be auto-allowed"
-"""...as versions say it that name no reason."""
+"""The same, in messages of versions without reasons."""
 _WRITERS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 _READERS = frozenset({"Read", "Glob", "Grep", "LS"})
 _PATHS = ("file_path", "notebook_path", "path")
@@ -232,7 +232,7 @@ _READING_PROGRAMS = frozenset(
      "stat", "tail", "tree", "uniq", "wc"}
 )  # fmt: skip
 _PROGRAMS_FOR_FOLDERS = frozenset({"cd", "find", "ls", "mkdir", "rm", "rmdir", "tree"})
-"""What they name is a folder, or may be one."""
+"""Programs whose argument may be a folder."""
 _HARMLESS = frozenset(
     {"cd", "echo", "ls", "cat", "pwd", "true", "false", "head", "tail", "wc", "which", "test", "["}
 )
@@ -245,15 +245,15 @@ _EXPANDED = re.compile(r"\$[\w({@*#?!$-]|`|[<>]\(")
 _KEYWORDS = re.compile(r"(?:(?:do|then|else|elif|if|while|until|!|\{|\()\s+)+")
 _EMPTY_PARTS = re.compile(r"(?:for|case|select)\s|(?:done|fi|esac)\b|[})]")
 _UNUSABLE = re.compile(r"[*?\[\](){}\\\n,]")
-"""Characters of a path that mean something else in a rule."""
+"""Characters in a path that mean something else in a rule."""
 
 
 def rules_for_denied(
     tool: str, arguments: Json, message: str = "", reason: str = "", roots: Sequence[str] = ()
 ) -> list[str]:
-    """The lines that together permit this use of a tool; empty where none does.
+    """Return the lines that together permit a tool call, or an empty list if none can.
 
-    `message` and `reason` are the agent's own words and its class for them; `roots` the project.
+    `message` and `reason` are the agent's; `roots` are the project's folders.
     """
     if reason in _FINAL or _FINAL_WORDS in message:
         return []
@@ -273,7 +273,7 @@ def _for_file(tool: str, path: str, roots: Sequence[str]) -> list[str]:
     if not path.startswith("/"):
         return [kind] if not path else []
     if _inside(path, roots):
-        # Edits and reads in the project are permitted: only what is protected is left.
+        # Edits and reads in the project are permitted: this path is a protected one.
         return []
     folder = path if tool in ("Glob", "Grep", "LS") else posixpath.dirname(path)
     return [_rule_for_folder(kind, folder)]
@@ -293,7 +293,7 @@ def _for_command(command: str, message: str, roots: Sequence[str]) -> list[str]:
         blamed = [part for part in parts if " ".join(part.split()) in told]
     else:
         if _EXPANDED.search(command) and "\n" not in command:
-            # What is expanded is not looked into: only the command as it stands is permitted.
+            # Expansions are not analyzed: only the exact command is permitted.
             return [f"Bash({command.strip()})"]
         if len(parts) > 1 and message.startswith("This command changes directory"):
             return ["Bash"]
@@ -305,7 +305,7 @@ def _for_command(command: str, message: str, roots: Sequence[str]) -> list[str]:
 
 
 def _without_keywords(part: str) -> str:
-    """The command in a part of a loop or a condition; empty where there is none."""
+    """Return the command in a part of a loop or condition, or ""."""
     part = _KEYWORDS.sub("", part, count=1) if _KEYWORDS.match(part) else part
     return "" if _EMPTY_PARTS.match(part) else part.strip()
 

@@ -1,7 +1,7 @@
-"""What all agents' processes share: a start under the keeper, threads on the pipes, one end.
+"""The process of an agent's session: started under the keeper, read by threads, ended once.
 
-Whatever the process does (prints garbage, prints nothing, dies, never ends until it is stopped),
-`SessionFinished` is emitted once, as the last event, when it and all it started are gone.
+The process may print garbage or nothing, die, or run until it is stopped. In any case,
+`SessionFinished` is emitted once, as the last event, after the process and its children are gone.
 """
 
 import os
@@ -24,7 +24,7 @@ from ralph_tui.ports.host import Emit
 
 
 def start_child(argv: list[str], context: AgentContext, turn: Turn) -> Child:
-    """The agent's process under the keeper; raises ``AgentError``."""
+    """Start the agent's process under the keeper; raise ``AgentError`` if that fails."""
     environ = {
         **context.environ,
         "RALPH_ITERATION": str(turn.iteration),
@@ -47,21 +47,21 @@ def start_child(argv: list[str], context: AgentContext, turn: Turn) -> Child:
 
 STDERR_LINE = 64 * 1024
 DRAIN_S = 5.0
-"""Seconds that the pipes may stay open after the process is gone."""
+"""Seconds to wait for the pipes to close after the process is gone."""
 
 
 class ProcessSession(ABC):
-    """A running agent: subclasses say what its output means and what is written to it."""
+    """A running agent. Subclasses interpret its output and write its input."""
 
     takes_guidance = False
     speaks_plain_text = False
-    """Whether events are made of the lines as the transcript has them; JSON is parsed first."""
+    """True if events are made from redacted lines; JSON must be parsed before it is redacted."""
     tells_context = True
-    """Whether it can tell how full its context window is."""
+    """True if it can report how full its context window is."""
     line_limit = 1 << 20
-    """Bytes; a longer line comes in pieces."""
+    """Maximum bytes of a line; longer ones arrive in pieces."""
     interrupt_s = 2.5
-    """Seconds that an agent which was asked to end may take before it is killed."""
+    """Seconds to wait for an agent that was asked to end before killing it."""
 
     def __init__(self, child: Child, turn: Turn, emit: Emit, timeout_s: float) -> None:
         self.pid = child.pid
@@ -74,15 +74,15 @@ class ProcessSession(ABC):
         self._began = time.monotonic()
         self._lock = threading.Lock()
         self._stopped: SessionEnd | None = None
-        """Why it was stopped; None while it was not."""
+        """How it ended if it was stopped; None otherwise."""
         self._kill_timer = threading.Timer(self.interrupt_s, child.stop)
         self._kill_timer.daemon = True
         self._failure = ""
         self._end_requested = False
-        """Whether `stop` was called, or the session ends itself."""
+        """True once `stop` was called, or the session began to end on its own."""
         self._finished = False
         self._taking_lines = False
-        """Whether output that was read is being turned into events."""
+        """True while lines are being turned into events."""
         self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._threads = [
             threading.Thread(target=work, name=f"agent-{name}", daemon=True)
@@ -90,7 +90,7 @@ class ProcessSession(ABC):
         ]
 
     def begin(self, agent: str) -> None:
-        """Emit `SessionStarted`, then start to read, and to write what is in the outbox."""
+        """Emit `SessionStarted`, then start reading output and writing the outbox."""
         transcript = self._turn.transcript
         started = SessionStarted(
             iteration=self._turn.iteration,
@@ -112,18 +112,18 @@ class ProcessSession(ABC):
     # -- the port --------------------------------------------------------------------------------
 
     def send(self, guidance_id: str, text: str) -> bool:
-        """False: this agent cannot be spoken to while it works."""
+        """Return False: most agents take no guidance while they work."""
         return False
 
     def answer(self, request_id: str, answer: AgentAnswer) -> bool:
-        """False: this agent asks nothing."""
+        """Return False: most agents ask nothing."""
         return False
 
     def stop(self, outcome: str = "stopped") -> None:
-        """Begin to end it and all it started; the first `outcome` given stands.
+        """Start to end the agent and everything it started; the first `outcome` counts.
 
-        An agent that can be asked to end is asked, and killed `interrupt_s` later; when the run
-        ends, or at a second call, it is killed at once.
+        An agent that can be asked to end is asked, and killed `interrupt_s` later. When the run
+        ends, or on a second call, it is killed at once.
         """
         self._end(stopped(outcome), at_once=outcome == "stopped")
 
@@ -143,38 +143,37 @@ class ProcessSession(ABC):
 
     @abstractmethod
     def _events_of(self, line: str, offset: int) -> Iterable[Event]:
-        """The events of one line of output."""
+        """Return the events of one line of output."""
 
     def _is_news(self, line: bytes) -> bool:
-        """Whether a line is read although there are too many."""
+        """True if a line must be processed even when there are too many."""
         return False
 
     def _idle_after_s(self) -> float | None:
-        """Seconds without output after which `_on_idle` is called; None for never."""
+        """Return the seconds without output before `_on_idle` is called; None for never."""
         return None
 
     def _on_idle(self) -> Iterable[Event]:
-        """Nothing was printed for `_idle_after_s`; further events."""
+        """Return events after `_idle_after_s` without output."""
         return ()
 
     def _on_output_closed(self) -> Iterable[Event]:
-        """The process has closed its output; further events."""
+        """Return the last events, once the process has closed its output."""
         return ()
 
     @abstractmethod
     def _own_end(self, exit_code: int | None) -> SessionEnd:
-        """How it ended when nothing stopped it."""
+        """Return how the session ended if nothing stopped it."""
 
     def _has_done_its_work(self) -> bool:
-        """Whether it has done its work, so that its own end stands when it is stopped now."""
+        """True if its work is done, so that stopping it no longer changes how it ended."""
         return False
 
     def _tally(self) -> Tally:
-        """Its counters."""
         return Tally()
 
     def _interrupt(self) -> bool:
-        """Ask it to end; False when it cannot be asked."""
+        """Ask the agent to end; return False if it cannot be asked."""
         return False
 
     # -- writing ---------------------------------------------------------------------------------
@@ -186,7 +185,7 @@ class ProcessSession(ABC):
         self._outbox.put(None)
 
     def _write(self) -> None:
-        """Runs in a thread of its own: an agent that does not read must not hold up a caller."""
+        """Write the outbox to stdin, on its own thread, so that a stuck agent blocks no caller."""
         stdin = cast("IO[bytes]", self._child.stdin)
         try:
             with stdin:
@@ -232,7 +231,7 @@ class ProcessSession(ABC):
             self._child.stop()
         finally:
             if not complete:
-                # Its output is read no more: a process that goes on printing would hang for ever.
+                # Nothing reads its output anymore: a process that keeps printing would hang.
                 self._failure = "Reading the agent's output failed."
                 self._child.stop()
 
@@ -280,13 +279,13 @@ class ProcessSession(ABC):
         for thread in self._threads:
             thread.join(DRAIN_S)
         while self._threads[0].is_alive() and self._taking_lines:
-            # A line of many megabytes takes its time.
+            # A line of many megabytes takes time.
             self._threads[0].join(DRAIN_S)
         end = SessionEnd("crashed", "ralph-tui failed to tell how the session ended.")
         try:
             end = self._session_end(ended)
         finally:
-            # Even with a bug in the line above the loop must hear that the session is over.
+            # Even if the line above has a bug, the loop must learn that the session has ended.
             self._finish(ended, end)
 
     def _finish(self, ended: Exit, end: SessionEnd) -> None:

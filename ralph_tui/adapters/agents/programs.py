@@ -1,7 +1,7 @@
-"""The programs that agents are, and the shell commands that run them: are they there? Light.
+"""Checks that agents' programs, and the programs in shell commands, exist. Light.
 
-Rule: a run is refused only for what is certain. What a shell has yet to work out (a variable, a
-substitution, its own keywords) is left to the shell.
+Rule: a run is refused only if its program is certainly missing. Variables, substitutions and
+keywords are left to the shell.
 """
 
 import os
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
 
 
 def find_program(binary: str, environ: Mapping[str, str]) -> str | None:
-    """The program's absolute path, by name or path; None where it cannot be run."""
+    """Return the absolute path of a program, given by name or path, or None if it cannot be run."""
     found = shutil.which(os.path.expanduser(binary), path=environ.get("PATH"))  # noqa: PTH111
     return None if found is None else str(Path(found).absolute())
 
 
 def binary_of(settings: "AgentSettings", usual: str) -> str:
-    """What ``agent.binary`` names, else the program's `usual` name."""
+    """Return the program in ``agent.binary``, or the `usual` one."""
     return settings.binary or usual
 
 
 @dataclass(frozen=True)
 class Program:
-    """The program that an agent is, by its usual name: what a description tells of it."""
+    """An agent's program, by its usual name, with functions for the agent's description."""
 
     usual: str
 
     def is_installed(self, settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
-        """Whether it can be run."""
+        """True if the program can be run."""
         return find_program(binary_of(settings, self.usual), environ) is not None
 
     def looked_for(self, settings: "AgentSettings", environ: Mapping[str, str]) -> str:
-        """Where it was looked for: ``claude in the 9 folders of PATH``."""
+        """Say where the program was searched for, as in ``claude in the 9 folders of PATH``."""
         binary = binary_of(settings, self.usual)
         if "/" in binary:
             return f"the program {binary}"
-        # The folders themselves fill a screen, and whoever wants them knows how to ask for them.
+        # The folders themselves would fill a screen, and users can print PATH.
         folders = count(
             len([part for part in environ.get("PATH", "").split(os.pathsep) if part]), "folder"
         )
@@ -63,16 +63,16 @@ _OF_THE_SHELL = frozenset(
      "shift", "test", "time", "times", "trap", "true", "ulimit", "umask", "unset", "until",
      "wait", "while"}
 )  # fmt: skip
-"""What no program needs to be there for."""
+"""Builtins and keywords, for which no program is needed."""
 
 
 def begins_with(command: str) -> str:
-    """The program that a shell looks for first; empty where that cannot be told."""
+    """Return the program that a shell would run first, or "" if that is uncertain."""
     words = shlex.shlex(command.split("\n", 1)[0], posix=True, punctuation_chars=True)
     words.whitespace_split = True
     try:
         word = next((word for word in words if not _ASSIGNED.fullmatch(word)), "")
-        if next(words, "").startswith("("):  # the name of a function
+        if next(words, "").startswith("("):  # a function definition
             return ""
     except ValueError:  # a quote that ends on another line
         return ""
@@ -81,7 +81,7 @@ def begins_with(command: str) -> str:
 
 
 def missing_program(command: str, environ: Mapping[str, str], root: Path) -> str:
-    """The program that a command begins with, where it cannot be run in `root`; else empty."""
+    """Return the first program of a command if it cannot be run in `root`, or ""."""
     word = begins_with(command)
     if not word:
         return ""
@@ -92,12 +92,12 @@ def missing_program(command: str, environ: Mapping[str, str], root: Path) -> str
 
 
 def looks_runnable(command: str | None, environ: Mapping[str, str]) -> bool:
-    """Whether a quick look from here finds what it begins with."""
+    """True if the first program of the command can be run from the current folder."""
     return command is not None and not missing_program(command, environ, Path.cwd())
 
 
 def checks_command(name: str, example: str) -> Callable[[AgentContext], None]:
-    """The check of the agent `name`, which runs ``agent.command``."""
+    """Return the check for the agent `name`, which runs ``agent.command``."""
 
     def check(context: AgentContext) -> None:
         command = context.settings.command

@@ -1,4 +1,4 @@
-"""What the readers of all agents' sessions share: usage, receipts, notes, signs of life. Pure."""
+"""The common part of all agents' session readers: usage, receipts, notes, signs of life. Pure."""
 
 from typing import Literal
 
@@ -9,25 +9,25 @@ from ralph_tui.adapters.agents.tools import SessionTools
 from ralph_tui.text.sanitize import shorten
 
 BEAT_S = 20.0
-"""Signs of life without news are told at most this often."""
+"""Minimum seconds between signs of life that bring no news."""
 MAX_COMPLAINTS = 5
-"""Notes about unreadable lines and unknown kinds, per session."""
+"""Maximum notes about unreadable lines and unknown kinds, per session."""
 
 
 class SessionUsage:
-    """What a session has used so far, as far as its agent tells; what it does not is unknown."""
+    """Usage of a session so far. What its agent does not report stays unknown."""
 
     def __init__(self, iteration: int) -> None:
         self.tokens = 0
         self.partial = False
-        """Whether the tokens are those of each prompt's last call only."""
+        """True if the tokens are only those of each prompt's last call."""
         self.cost_usd: float | None = None
         self.context: int | None = None
         self.window: int | None = None
         self._iteration = iteration
 
     def report(self) -> ev.UsageReported:
-        """What is known now."""
+        """Return the current usage as an event."""
         return ev.UsageReported(
             iteration=self._iteration,
             tokens=self.tokens,
@@ -39,20 +39,21 @@ class SessionUsage:
 
 
 class Receipts:
-    """Guidance is delivered when the agent's program has it, acknowledged when its model takes it.
+    """Receipts for guidance.
 
-    Each receipt is told once, a delivery before its acknowledgement. Newer programs tell each state
-    of a message by its identifier; older ones repeat the message.
+    Guidance is delivered once the agent's program has it, and acknowledged once its model takes it.
+    Each is reported once, the delivery first. Newer programs report each state of a message by its
+    id; older ones repeat the message.
     """
 
     def __init__(self) -> None:
         self.awaited: dict[str, str] = {}
-        """Guidance on its way: its words by its identifier."""
+        """Guidance without an acknowledgement so far: its text by its id."""
         self._delivered: set[str] = {""}
         self._acknowledged: set[str] = {""}
 
     def told(self, guidance_id: str, state: str) -> list[ev.Event]:
-        """The agent's program names a state of a message."""
+        """Record a state of a message, as the agent's program reports it."""
         events: list[ev.Event] = []
         if state not in ("queued", "started", "completed"):
             return events
@@ -66,13 +67,13 @@ class Receipts:
         return events
 
     def repeated(self, text: str) -> list[ev.Event]:
-        """The agent's program repeats words of its user as it takes them."""
+        """Acknowledge guidance that the agent's program repeats."""
         awaited = list(self.awaited.items())
         return self.told(next((key for key, words in awaited if words == text), ""), "started")
 
 
 class SessionReader:
-    """Reads one session; counters stand in its fields. Its subclasses know the agents' words."""
+    """Base of the readers, which turn one session's output into events and counters."""
 
     usage: SessionUsage
     tools: SessionTools
@@ -89,21 +90,21 @@ class SessionReader:
         self._now = 0.0
 
     def look(self, offset: int, now: float) -> None:
-        """The next line stands here in the transcript, and was heard at this time."""
+        """Set the next line's offset in the transcript, and when it arrived."""
         self._offset, self._now = offset, now
         self.tools.look(offset, now)
 
     def closed(self) -> list[ev.Event]:
-        """The process has closed its output: no more is told."""
+        """Return the last events, once the process has closed its output."""
         return []
 
     def tally(self) -> Tally:
-        """The counters of the session."""
+        """Return the session's counters."""
         usage, tools = self.usage, self.tools
         return Tally(usage.cost_usd, usage.tokens, self.turns, tools.calls, tools.errors)
 
     def _describe(self, **fields: str | None) -> list[ev.Event]:
-        """What is known of the session with these fields; only news is told."""
+        """Update the description of the session; return an event if it changed."""
         known = self._described or ev.SessionDescribed(iteration=self.iteration)
         described = known.model_copy(update=fields)
         if described == self._described:

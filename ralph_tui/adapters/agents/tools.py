@@ -1,4 +1,4 @@
-"""Uses of tools, for all agents: their events, and one line about subject and result. Pure."""
+"""Tool calls of all agents: their events, and one line each about subject and result. Pure."""
 
 import json
 import re
@@ -12,24 +12,24 @@ from ralph_tui.text.sanitize import clip, shorten
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
 _TAG = re.compile(r"</?[a-z_-]{1,40}>")
 _KEPT = re.compile(r"\s*<persisted-output>\s*Output too large \(([\d.,]{1,12}) ?([KMG]?B)\)")
-"""The agent's program kept an output in a file, and gave its model where, and how it begins."""
+"""Matches the note of an agent's program that saved a large output to a file."""
 _SUBJECTS = (
     "file_path", "notebook_path", "path", "command", "pattern", "query", "url", "description",
     "prompt",
 )  # fmt: skip
 _PATHS = frozenset({"file_path", "notebook_path", "path"})
 _MOST_OVER = 20_000
-"""Uses that are known to be over; a longer session could report some of them twice."""
+"""Maximum finished calls to remember; longer sessions may report some of them twice."""
 
 
 class SessionTools:
-    """The events of one session's tools; `look` says where and when its stream stands."""
+    """Events and counters of one session's tools; `look` sets the position in its stream."""
 
     def __init__(self, iteration: int, root: str) -> None:
         self.calls = 0
         self.errors = 0
         self.interrupted = False
-        """Whether we end the turn: what fails from now on is no failure of a tool."""
+        """True once we interrupt the turn: later failures are not the tools' fault."""
         self.roots = [root]
         self.offset = 0
         self.now = 0.0
@@ -37,11 +37,11 @@ class SessionTools:
         self._over: dict[str, None] = {}
 
     def look(self, offset: int, now: float) -> None:
-        """The next line stands here in the transcript, and was heard at this time."""
+        """Set the next line's offset in the transcript, and when it arrived."""
         self.offset, self.now = offset, now
 
     def work_in(self, folder: str) -> None:
-        """The folder as the agent calls it, links followed: paths in it are shown relative."""
+        """Add the agent's own path of its folder, links resolved, to shorten paths below it."""
         if folder and folder not in self.roots:
             self.roots = [self.roots[0], folder]
 
@@ -79,7 +79,7 @@ class SessionTools:
 def tool_denied(
     iteration: int, tool: str, tool_id: str, message: str, lines: Sequence[str]
 ) -> ToolDenied:
-    """A denied use, and the lines of ``permissions.allow`` that would permit it."""
+    """Build the event for a denied call; `lines` of ``permissions.allow`` would permit it."""
     permit, *also = map(shorten, lines) if lines else [""]
     return ToolDenied(
         iteration=iteration,
@@ -93,7 +93,7 @@ def tool_denied(
 
 
 def relative(path: str, roots: Sequence[str]) -> str:
-    """The path as seen from the first root that contains it."""
+    """Return the path relative to the first root that contains it."""
     for root in roots:
         if root and path.startswith(root.rstrip("/") + "/"):
             return path[len(root.rstrip("/")) + 1 :]
@@ -101,7 +101,7 @@ def relative(path: str, roots: Sequence[str]) -> str:
 
 
 def describe_input(tool: str, arguments: Mapping[str, object], roots: Sequence[str]) -> str:
-    """The file, command or pattern a tool works on, or the first question that it asks."""
+    """Return the file, command or pattern that a tool works on, or its first question."""
     names = ("pattern", *_SUBJECTS) if tool in ("Grep", "Glob") else _SUBJECTS
     for name in names:
         value = as_text(arguments.get(name))
@@ -114,7 +114,7 @@ def describe_input(tool: str, arguments: Mapping[str, object], roots: Sequence[s
 
 
 def describe_result(content: object, structured: object, *, ok: bool) -> str:
-    """A few words about a tool's answer: ``exit 1``, ``212 lines``, ``2.7 MB``, ``+9 −4``."""
+    """Summarize a tool's result, as in ``exit 1``, ``212 lines``, ``2.7 MB``, ``+9 −4``."""
     text = content_text(content)
     if not ok:
         return _failure(text)
@@ -130,7 +130,7 @@ def describe_result(content: object, structured: object, *, ok: bool) -> str:
     if "totalToolUseCount" in facts:
         return _counted(as_count(facts["totalToolUseCount"]), "tool call")
     if kept := _KEPT.match(text):
-        # What follows is a preview: its lines are not those of the output.
+        # The rest is a preview: its line count is not that of the output.
         return f"{kept[1]} {kept[2]} of output"
     return _counted(_lines(text), "line") if text.strip() else "no output"
 

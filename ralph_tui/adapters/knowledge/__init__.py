@@ -1,8 +1,8 @@
-"""What earlier runs have taught, in ``.aiwg/knowledge``: plain files that their owner may edit.
+"""Learnings of earlier runs, in ``.aiwg/knowledge``: plain files that users may edit.
 
-``ralph-learnings.json`` (and its ``.bak``) holds what is proven, ``staging.json`` what one run has
-said; several runs, and their owner, may change them at once (`locking`). `files` reads and mends
-them, `ledger` decides what changes, `store` joins both behind ``ports.Knowledge``.
+``ralph-learnings.json`` (and its ``.bak``) has the proven learnings, ``staging.json`` those of
+single runs. Several runs and the user may change them at once (`locking`). `files` reads and
+repairs them, `ledger` decides what changes, and `store` combines both as ``ports.Knowledge``.
 """
 
 from pathlib import Path
@@ -14,6 +14,6 @@ __all__ = ["KnowledgeStore", "knowledge_folder", "open_knowledge"]
 
 
 def open_knowledge(root: Path, run_id: str) -> KnowledgeStore:
-    """The knowledge of a worktree as one run uses it; nothing is read yet."""
+    """Return the knowledge of a worktree for one run; nothing is read yet."""
     index = LearningIndex(root)
     return KnowledgeStore(knowledge_folder(root), run_id, scores=index.scores_among)

@@ -1,6 +1,6 @@
-"""A learning in the file and in a run: one entry, one `Learning`.
+"""Learnings as entries of the file, and as `Learning` in a run.
 
-An entry is never changed in place: a new one takes its place, with every field that is not ours.
+An entry is never changed in place: a new one replaces it, and keeps the fields that are not ours.
 """
 
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ from ralph_tui.text.sanitize import one_line
 
 KINDS = frozenset(get_args(LearningType))
 _DIGITS = 6
-"""Of fractions in the file: more says nothing, and is hard to read."""
+"""Decimal places of fractions in the file; more would only be hard to read."""
 
 
 def is_known(entry: Entry) -> bool:
-    """Whether its type is one of ours; others are kept and never looked up."""
+    """True if the entry's type is one of ours. Others are kept, but never looked up."""
     return entry["type"] in KINDS
 
 
 def learning_of(entry: Entry, standing: Standing = "proven", name: str | None = None) -> Learning:
-    """As a run sees it, sanitized; the entry fits the schema and `is_known`."""
+    """Return an entry as a sanitized learning; it must fit the schema, and `is_known`."""
     uses = int(entry.get("uses", 0))
     return Learning(
         learning_id=name if name is not None else entry.get("id", ""),
@@ -45,13 +45,13 @@ def learning_of(entry: Entry, standing: Standing = "proven", name: str | None = 
 
 
 def staged_learning(staged: Entry) -> Learning:
-    """As `learning_of`, of an entry of the staging file."""
+    """Return an entry of the staging file as a learning."""
     learning = learning_of(staged["learning"], "staged", staged["id"])
     return learning.model_copy(update={"runs": 1})
 
 
 def entry_of(learning: Learning, runs: list[str], at: str) -> Entry:
-    """A new entry; `at`: now, as the file writes it."""
+    """Build a new entry; `at` is the current time in the file's format."""
     content: Mapping[str, Any] = learning.content
     if not text_of(learning.type, content):
         content = with_text(learning.type, content, learning.text)
@@ -73,7 +73,7 @@ def entry_of(learning: Learning, runs: list[str], at: str) -> Entry:
 
 
 def with_learning(entry: Entry, learning: Learning, at: str) -> Entry:
-    """The entry as `learning`, which came of it, says now; wishes and words stay."""
+    """Return the entry, updated from the `learning` that was made of it; pins and mutes stay."""
     changed = _numbers(entry, learning) | {"updatedAt": at}
     if not learning.rested:
         changed.pop("restedRuns", None)
@@ -83,7 +83,7 @@ def with_learning(entry: Entry, learning: Learning, at: str) -> Entry:
 
 
 def with_change(entry: Entry, change: str, text: str, at: str) -> Entry:
-    """The entry after a wish of its owner; ``delete`` is none of these."""
+    """Return the entry after a change by the user; ``delete`` is handled elsewhere."""
     if change == "edit":
         content = with_text(entry["type"], entry["content"], text)
         return {**entry, "content": content, "updatedAt": at}
@@ -95,12 +95,12 @@ def with_change(entry: Entry, change: str, text: str, at: str) -> Entry:
 
 
 def runs_of(entry: Entry) -> frozenset[str]:
-    """The runs that have said it."""
+    """Return the runs that reported the learning."""
     return frozenset(entry.get("sourceLoops", ()))
 
 
 def is_called(entry: Entry, learning_id: str) -> bool:
-    """Whether a run, which has its name sanitized, means this one."""
+    """True if the entry has this id; the id may be sanitized, as runs have it."""
     return entry["id"] == learning_id or one_line(entry["id"]) == learning_id
 
 

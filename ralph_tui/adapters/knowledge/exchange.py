@@ -1,8 +1,8 @@
-"""Knowledge given to others and taken from them, as a plain file of the same form.
+"""Export and import of knowledge, as a plain file of the same form.
 
-Exported is what is proven, sanitized, without what only this repository's runs need. Imported is
-what fits the schema: what is known already changes nothing, so that the same file may be imported
-again; what joins a known learning is merged into it. Wishes (pinned, muted) stay their owner's.
+An export has the proven learnings, sanitized, without fields that only this repository needs. An
+import adds entries that fit the schema. Known ones change nothing, so the same file may be imported
+again, and similar ones are merged. The user's pins and mutes are not exchanged.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ OURS_ALONE = ("pinned", "muted", "credits", "promotedFrom")
 
 
 def exported(learnings: Sequence[Entry], at: datetime | None = None) -> str:
-    """The plain file of what is proven, nothing in it that a screen may not show."""
+    """Return the file of the proven learnings, with only printable characters."""
     entries = [cleaned(_without_ours(entry)) for entry in learnings]
     at = at if at is not None else datetime.now(UTC)
     return stringify(document_of({}, "learnings", entries, at), 2) + "\n"
@@ -36,18 +36,18 @@ def exported(learnings: Sequence[Entry], at: datetime | None = None) -> str:
 
 @dataclass
 class Taken:
-    """What an import has come to."""
+    """The result of an import."""
 
     fresh: int = 0
     joined: int = 0
     known: int = 0
-    """Known already: nothing was changed."""
+    """Entries that were known already and changed nothing."""
     refused: list[str] = field(default_factory=list)
-    """What does not fit the schema, a reason each."""
+    """Why entries do not fit the schema, one reason each."""
 
 
 def entries_of(content: bytes, name: str) -> list[Any]:
-    """The learnings of a file from elsewhere; ``KnowledgeError`` when it is no knowledge file."""
+    """Return the learnings in a foreign file; raise ``KnowledgeError`` if it is not valid."""
     try:
         document = parsed(content)
     except ValueError as error:
@@ -117,7 +117,7 @@ def _like(learning: Learning, known: Sequence[tuple[int, Learning]]) -> int | No
 
 
 def _joined(known: Entry, new: Entry, at: str) -> Entry:
-    """Both as one; where both rest on the same runs their uses are counted once."""
+    """Merge two entries; if they have a run in common, only the larger counts are kept."""
     ours, theirs = learning_of(known), learning_of(new)
     if runs_of(known) & runs_of(new):
         more = max(ours, theirs, key=lambda one: one.uses)

@@ -1,8 +1,8 @@
-"""A knowledge file on disk: read with suspicion, mended without a loss, replaced as a whole.
+"""A knowledge file on disk: checked on reading, repaired without loss, replaced as a whole.
 
-Rules. What fits the schema counts, whoever wrote it: another checksum means an edit by hand. What
-does not is set aside under its date, and its backup, where there is a usable one, takes its place.
-Nothing is ever deleted or written over that was not read as sound.
+Rules. Content that fits the schema counts, even with a wrong checksum, which only means that the
+user edited the file. A file that does not fit is renamed by its date, and a usable backup replaces
+it. Only content that was read as sound is ever deleted or overwritten.
 """
 
 import errno
@@ -25,7 +25,7 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 
 LARGEST = 1 << 27
-"""Bytes of a file that is read: 200 000 learnings and more."""
+"""Maximum bytes of a file: enough for more than 200,000 learnings."""
 _CLOSED = (errno.EACCES, errno.EPERM)
 _TYPES = ("strategy", "antipattern", "estimate", "convention")
 
@@ -33,23 +33,23 @@ _NONE: list[Entry] = []
 
 Condition = Literal["sound", "edited", "damaged", "missing"]
 Mended = Literal["", "edited", "restored"]
-"""Whose content counts from now on: as it was; an edit by hand; the backup, which is older."""
+"""Which content counts: unchanged, the user's edit, or the older backup."""
 Stamp = tuple[int, int, int, int]
-"""Device, inode, size and time of change: another file, or another content, has another one."""
+"""Device, inode, size and time of change; they change with the file and its content."""
 
 
 def checksum(entries: Sequence[Entry]) -> str:
-    """SHA-256 over the compact JSON; ``ValueError`` for numbers that JSON cannot hold."""
+    """Return SHA-256 over the compact JSON; raise ``ValueError`` for numbers beyond JSON."""
     return hashlib.sha256(stringify(entries).encode("utf-8")).hexdigest()
 
 
 def moment(at: datetime) -> str:
-    """As JavaScript's ``toISOString``: ``2026-11-20T08:49:29.814Z``."""
+    """Format a time like JavaScript's ``toISOString``, as in ``2026-11-20T08:49:29.814Z``."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def document_of(before: Entry, held: str, entries: Sequence[Entry], at: datetime) -> Entry:
-    """A whole file with this list; what else was in it stays."""
+    """Return a whole file with this list; other fields stay as they were `before`."""
     document = {"version": VERSION, **before}
     document |= {"checksum": checksum(entries), "lastUpdated": moment(at)}
     document[held] = list(entries)
@@ -60,48 +60,48 @@ def document_of(before: Entry, held: str, entries: Sequence[Entry], at: datetime
 
 @dataclass(frozen=True)
 class Found:
-    """What stands under a name."""
+    """The state of a file on disk."""
 
     condition: Condition
     document: Entry
-    """Empty unless it can be used."""
+    """Empty if the content cannot be used."""
     stamp: Stamp | None = None
     problem: str = ""
-    """Of what is damaged: what is wrong, without the file's name."""
+    """The fault in damaged content, without the file's name."""
 
 
 class KnowledgeFile:
     """``ralph-learnings.json`` with its backup, or ``staging.json``, which has none."""
 
     def __init__(self, path: Path, held: str, *, backup: bool, tell: Callable[[str], None]) -> None:
-        """`held`: the name of its list; `tell` takes a sentence for the owner."""
+        """`tell` is called with sentences for the user; the list is ``learnings`` or ``staged``."""
         self.path = path
         self.held = held
         self.backup = path.with_name(f"{path.name}.bak") if backup else None
         self._tell = tell
         self._known = Found("missing", {})
-        """As it was last read or written."""
+        """The content as last read or written."""
 
     @property
     def name(self) -> str:
-        """As its owner would name it: the last three parts of its path."""
+        """The name for the user: the last three parts of the path."""
         return one_line("/".join(self.path.parts[-3:]))
 
     @property
     def entries(self) -> list[Entry]:
-        """Its list, as last read; not to be changed in place."""
+        """The list as last read; do not change it in place."""
         found: list[Entry] = self._known.document.get(self.held, _NONE)
         return found
 
     @property
     def stamp(self) -> Stamp | None:
-        """What tells this content from another; None while there is none."""
+        """Differs when the content does; None without content."""
         return self._known.stamp
 
     def look(self) -> bool:
-        """Read it if it has changed; whether what is known is sound now. Needs no lock.
+        """Read the file if it has changed; return True if it is sound. Needs no lock.
 
-        Raises ``KnowledgeError`` when it is of a version to come.
+        Raises ``KnowledgeError`` if a newer program wrote the file.
         """
         if (stamp := _stamp(self.path)) is not None and stamp == self._known.stamp:
             return True
@@ -115,9 +115,9 @@ class KnowledgeFile:
         return False
 
     def mend(self) -> Mended:
-        """Read it, and make it sound where it is not; gives back how.
+        """Read the file, repair it if it is not sound, and return how.
 
-        The lock must be held. Raises ``KnowledgeError``.
+        The caller must hold the lock. Raises ``KnowledgeError``.
         """
         if self.look():
             return ""
@@ -127,7 +127,10 @@ class KnowledgeFile:
             raise self._cannot("mended", error) from error
 
     def write(self, entries: Sequence[Entry], at: datetime) -> None:
-        """Replace its list; the lock must be held and the file sound. Raises ``KnowledgeError``."""
+        """Replace the list; raises ``KnowledgeError``.
+
+        The caller must hold the lock, and the file must be sound.
+        """
         document = document_of(self._known.document, self.held, entries, at)
         content = (stringify(document, 2) + "\n").encode("utf-8")
         if len(content) > LARGEST:
@@ -147,7 +150,7 @@ class KnowledgeFile:
             raise self._cannot("written", error) from error
 
     def _clear_way(self, backup: Path) -> None:
-        """Whatever but a folder gives way to a file; what is in a folder may be needed."""
+        """Move a folder out of the backup's way, because its content may be needed."""
         if backup.is_dir() and not backup.is_symlink():
             kept = _set_aside(backup, "damaged")
             name = kept.name if kept is not None else ""
@@ -157,7 +160,7 @@ class KnowledgeFile:
         return KnowledgeError(f"{self.name} cannot be {be_done}: {one_line(refused(error))}")
 
     def _lost(self) -> bool:
-        """Whether there was something, or a backup says that there was."""
+        """True if there was content before, or if a backup proves it."""
         return bool(self.entries) or (self.backup is not None and os.path.lexists(self.backup))
 
     def _read(self, path: Path) -> Found:
@@ -173,7 +176,7 @@ class KnowledgeFile:
             return Found("missing", {})
         except OSError as error:
             if not (isinstance(error, NotPlainError) or error.errno in _CLOSED):
-                raise self._cannot("read", error) from error  # it may be sound all the same
+                raise self._cannot("read", error) from error  # it may still be valid
             return Found("damaged", {}, problem=error.strerror or str(error))
         except ValueError as error:
             return Found("damaged", {}, problem=str(error))
@@ -193,7 +196,7 @@ class KnowledgeFile:
         return "restored" if self._fall_back(found) else ""
 
     def _outdated(self) -> bool:
-        """Whether the backup holds more than what is known: others write, too."""
+        """True if the backup is newer than the known content, because others write, too."""
         if self.backup is None:
             return False
         backup = self._read(self.backup)
@@ -203,12 +206,12 @@ class KnowledgeFile:
         return backup.condition == "sound" and kept > known
 
     def _accept(self, found: Found) -> None:
-        """An edit by hand: the state before it, which the backup is, is kept."""
+        """Accept an edit by the user, and keep the state before it, which is the backup."""
         kept = _set_aside(self.backup, "") if self.backup is not None else None
         known, self._known = self._known, found
         try:
             self._rewrite()
-        except KnowledgeError:  # it stays what it is: an edit that is not taken up yet
+        except KnowledgeError:  # it stays an edit that was not accepted so far
             self._known = known
             if kept is not None and self.backup is not None:
                 kept.replace(self.backup)
@@ -217,7 +220,7 @@ class KnowledgeFile:
         self._tell(f"{self.name} was changed by hand, and that counts{before}")
 
     def _fall_back(self, found: Found) -> bool:
-        """The backup takes the place of what is damaged or gone; whether there was a usable one."""
+        """Replace a damaged or missing file by its backup; return False if that is unusable."""
         backup = self._read(self.backup) if self.backup is not None else Found("missing", {})
         aside = _set_aside(self.path, "damaged")
         if self.backup is not None and backup.condition == "damaged":
@@ -237,7 +240,7 @@ class KnowledgeFile:
         return usable
 
     def _rewrite(self) -> None:
-        """What is known, with its checksum; when it was last updated stays what it was."""
+        """Write the known content with its checksum; its time of update stays."""
         text = self._known.document.get("lastUpdated")
         try:
             at = datetime.fromisoformat(text) if isinstance(text, str) else datetime.now(UTC)
@@ -257,7 +260,7 @@ def _content(path: Path) -> bytes:
 
 
 def refuse_other_version(document: Any, name: str) -> None:
-    """``KnowledgeError`` where the JSON says that its form is not one that we know."""
+    """Raise ``KnowledgeError`` if the JSON names a version that we do not know."""
     version = document.get("version", VERSION) if isinstance(document, dict) else VERSION
     if isinstance(version, str) and version.partition(".")[0] not in ("0", "1"):
         raise KnowledgeError(
@@ -267,7 +270,7 @@ def refuse_other_version(document: Any, name: str) -> None:
 
 
 def parsed(content: bytes) -> Any:
-    """The JSON that it holds; ``ValueError`` that names the line."""
+    """Parse JSON; raise ``ValueError`` that names the line."""
     try:
         return parse_json(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -276,7 +279,7 @@ def parsed(content: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: it is no JSON ({error.msg})") from None
     except ValueError as error:
-        # Python reads no number of thousands of digits, and says so at length.
+        # Python refuses numbers with thousands of digits, with a long message.
         long = str(error).startswith("Exceeds the limit")
         raise ValueError("a number in it is too large" if long else str(error)) from None
 
@@ -290,7 +293,7 @@ def _stamp(path: Path) -> Stamp | None:
 
 
 def _set_aside(path: Path, word: str) -> Path | None:
-    """Rename it by the date of its last change; None when there is nothing."""
+    """Rename a file by the date of its last change; return the new path, or None."""
     try:
         changed = datetime.fromtimestamp(path.lstat().st_mtime, UTC)
     except FileNotFoundError:

@@ -1,9 +1,9 @@
 """JSON as JavaScript's ``JSON.stringify`` writes it, so that two programs agree on a checksum.
 
-What differs from Python's: the form of numbers (``1``, not ``1.0``; ``1e+21``; ``1e-7``), a lone
-surrogate is an escape, and keys that are array indices come first, in their order. A number of any
-size is what a double holds of it. Hardly any learning has one of these: Python's own writer, which
-is three times as fast, writes each that has none.
+There are three differences from Python. Numbers look different (``1``, not ``1.0``; ``1e-7``), lone
+surrogates are escaped, and keys that are array indices come first. Numbers of any size have the
+precision of a double. Few learnings contain any of these, so Python's own writer, which is three
+times as fast, writes the others.
 """
 
 import json
@@ -15,7 +15,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 _EXACT = 1 << 53
-"""Integers below it are doubles as they are."""
+"""Integers below this are exact as doubles."""
 _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z", re.ASCII)
 _LAST_INDEX = (1 << 32) - 2
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -28,17 +28,17 @@ _OURS = [
         r'"[0-9]+":',
     )
 ]
-"""What may differ in a compact text; it may also be part of a string, which costs time alone.
+"""Patterns of what may differ in a compact text. A match inside a string only costs time.
 
-Each begins with a character that is looked for fast: one pattern for all takes four times as long.
+Each begins with a character that is fast to find; a single pattern takes four times as long.
 """
 _PYTHON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def stringify(value: Any, indent: int = 0) -> str:
-    """What ``JSON.stringify(value, null, indent)`` gives for a value that JSON can hold.
+    """Return what ``JSON.stringify(value, null, indent)`` writes for a JSON value.
 
-    Raises ``ValueError`` for a number that no JSON can hold (beyond the doubles, or none at all).
+    Raises ``ValueError`` for a number that JSON cannot hold: beyond the doubles, or not a number.
     """
     if not indent and isinstance(value, list):
         return f"[{','.join(map(_compact, value))}]"
@@ -48,11 +48,11 @@ def stringify(value: Any, indent: int = 0) -> str:
 
 
 def _compact(value: Any) -> str:
-    """One of many values, by the quicker way where both ways write the same."""
+    """Write one of many values, with Python's writer if that gives the same text."""
     if isinstance(value, dict | list):
         try:
             text = _PYTHON.encode(value)
-        except ValueError:  # a number that neither way can write: the words are ours
+        except ValueError:  # a number that neither can write; our own writer raises the error
             text = ""
         plain = text.isascii() or _SURROGATE.search(text) is None
         if text and plain and not any(found(text) for found in _OURS):
@@ -63,7 +63,7 @@ def _compact(value: Any) -> str:
 
 
 def number(value: float) -> str:
-    """The number in JavaScript's form; ``ValueError`` when it is beyond the doubles."""
+    """Return the number in JavaScript's form; raise ``ValueError`` beyond the doubles."""
     if isinstance(value, int):
         if -_EXACT <= value <= _EXACT:
             return str(value)
@@ -76,20 +76,20 @@ def number(value: float) -> str:
     if value == 0:
         return "0"
     text = repr(value)
-    # Where both write plain decimals they write the same.
+    # both write plain decimals the same way
     if "e" not in text and not text.endswith(".0"):
         return text
     return _form(text)
 
 
 def _form(text: str) -> str:
-    """The shortest digits, which both find, in the layout of ECMAScript's Number::toString."""
+    """Return the shortest digits, which both languages find, in ECMAScript's layout."""
     sign, found, exponent = Decimal(text).as_tuple()
     assert isinstance(exponent, int)
     written = "".join(map(str, found))
     digits = written.rstrip("0")
     point = len(written) + exponent
-    """Digits before the decimal point."""
+    """Number of digits before the decimal point."""
     if len(digits) <= point <= 21:
         body = digits.ljust(point, "0")
     elif 0 < point <= 21:
@@ -110,7 +110,7 @@ def _text(value: str) -> str:
 
 
 _key = lru_cache(maxsize=1024)(_text)
-"""Names of fields are few."""
+"""Cached, because there are few field names."""
 
 
 @lru_cache(maxsize=1024)
@@ -119,7 +119,7 @@ def _is_index(key: str) -> bool:
 
 
 def _put(value: Any, parts: list[str], indent: str, line: str) -> None:
-    """Add the parts of a value's text; `line` begins a line as deep as the value is."""
+    """Add the parts of a value's text; `line` begins a line at the depth of the value."""
     if isinstance(value, str):
         parts.append(_text(value))
     elif value is None or isinstance(value, bool):

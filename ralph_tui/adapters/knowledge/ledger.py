@@ -1,9 +1,9 @@
-"""What becomes of the lists in the two files: staging, credits, promotions, wishes. Pure.
+"""How the lists in the two files change: staging, credits, promotions, edits. Pure.
 
-Each change says in the entries themselves that it was made, so that making it again changes
-nothing: a staged entry is known by run and id, a credit by run and iteration, a promotion by the
-staged entry it came from. Knowledge is written before staging: a crash between both leaves a
-promotion that staging does not tell yet, and the next one finds it in the knowledge.
+Entries record each change, so that making it again does nothing. A staged entry is identified by
+run and id, a credit by run and iteration, and a promotion by its staged entry. Knowledge is written
+before staging. After a crash in between, staging lacks a promotion, and the next promotion finds it
+in the knowledge.
 """
 
 from collections.abc import Collection, Sequence
@@ -37,37 +37,37 @@ from ralph_tui.ports.knowledge import Credit, Promotion
 from ralph_tui.text.sanitize import one_line
 
 WAITING, TAKEN, GONE = "staged", "promoted", "deleted"
-"""Of a staged entry: not proven yet; part of the knowledge; deleted by its owner."""
+"""Status of a staged entry: not proven yet, part of the knowledge, or deleted by the user."""
 
 
 class Ledger:
-    """Both lists at one moment, to be changed; the lists that it was given stay as they are."""
+    """Both lists, to be changed; the given lists stay as they are."""
 
     def __init__(
         self, learnings: Sequence[Entry], staged: Sequence[Entry], run: str, at: str
     ) -> None:
-        """`run`: who asks; `at`: now, as the files write it."""
+        """`run` is the run that makes changes; `at` is the current time as in the files."""
         self.learnings = learnings
         self.staged = staged
         self.run = run
         self.at = at
         self._views: dict[int, tuple[Entry, Learning]] = {}
-        """Of entries that were compared: to read one takes longer than to compare it."""
+        """Cache of learnings by entry: making one takes longer than comparing two."""
 
     def stage(self, learnings: Sequence[Learning]) -> None:
-        """Add what this run has learned; once each."""
+        """Add what this run has learned, once each."""
         known = {entry["id"] for entry in self.staged if entry.get("run") == self.run}
         fresh = {one.learning_id: one for one in learnings if one.learning_id not in known}
         if fresh:
             self.staged = [*self.staged, *map(self._staged_entry, fresh.values())]
 
     def credit(self, given: Sequence[Credit]) -> None:
-        """Count uses and successes, each once; of what is gone nothing is counted."""
+        """Count uses and successes, once each; learnings that are gone are skipped."""
         for credit in given:
             self._credit(credit)
 
     def rest(self, looked_up: Collection[str]) -> None:
-        """Count this run for what was dropped and it has not looked up, once each."""
+        """Count that this run went without each dropped learning it did not look up, once each."""
         learnings = [self._rested(entry, entry["id"], looked_up) for entry in self.learnings]
         if any(map(is_not, learnings, self.learnings)):
             self.learnings = learnings
@@ -77,7 +77,7 @@ class Ledger:
                 self._put_staged(place, learning=rested)
 
     def promote(self) -> None:
-        """Make knowledge of everything that is proven."""
+        """Make everything proven part of the knowledge."""
         told = self._told()
         for place, entry in enumerate(self.staged):
             if entry["status"] == WAITING and (entry["id"], entry.get("run", "")) in told:
@@ -87,9 +87,10 @@ class Ledger:
                 self._promote(place)
 
     def knowledge_lost(self, *, by_hand: bool) -> None:
-        """The knowledge is another one now: what was taken into it and is not there any more.
+        """Update staged entries whose promotion is missing from the knowledge just read.
 
-        An edit by hand has deleted it; after a fall-back to an older state it waits again.
+        If the user edited the file, they were deleted; if an older backup replaced it, they wait
+        again.
         """
         told, status = self._told(), GONE if by_hand else WAITING
 
@@ -100,7 +101,7 @@ class Ledger:
             self.staged = [{**one, "status": status} if lost(one) else one for one in self.staged]
 
     def promotions(self) -> list[Promotion]:
-        """All that this run has made, each staged id once."""
+        """Return all promotions by this run, one per staged id."""
         found: dict[str, Promotion] = {}
         for entry in self.learnings:
             for origin in entry.get("promotedFrom", ()):
@@ -111,7 +112,7 @@ class Ledger:
         return list(found.values())
 
     def change(self, learning_id: str, change: Change, text: str = "") -> bool:
-        """Carry out an owner's wish; False when no learning is called so."""
+        """Apply a change by the user; return False if no learning has this id."""
         place = _place(self.learnings, learning_id)
         waiting = [
             number
@@ -120,7 +121,7 @@ class Ledger:
         ]
         if change == "delete":
             return self._delete(place, learning_id, found=place is not None or bool(waiting))
-        # Nobody is told of what has no type of ours, and where its words stand is not known.
+        # Users never see learnings of foreign types, whose text cannot be located.
         if place is not None and not is_known(self.learnings[place]):
             place = None
         waiting = [number for number in waiting if is_known(self.staged[number]["learning"])]
@@ -132,7 +133,7 @@ class Ledger:
         return place is not None or bool(waiting)
 
     def find(self, learning_id: str) -> Learning | None:
-        """As it stands: proven, or else staged."""
+        """Return the learning as it is now, proven or else staged; None if there is no such id."""
         for entry in self.learnings:
             if is_called(entry, learning_id) and is_known(entry):
                 return learning_of(entry)
@@ -171,7 +172,7 @@ class Ledger:
         return {**counted, "credits": {**given, self.run: [*iterations, credit.iteration]}}
 
     def _rested(self, entry: Entry, name: str, looked_up: Collection[str]) -> Entry:
-        """With this run among those that went without it, if it was dropped."""
+        """Return the entry; if it was dropped and not looked up, this run is added to it."""
         rested = entry.get("restedRuns", [])
         if self.run in rested or len(rested) >= RESTED or one_line(name) in looked_up:
             return entry
@@ -180,7 +181,7 @@ class Ledger:
         return {**entry, "restedRuns": [*rested, self.run]}
 
     def _is_waiting(self, place: int) -> bool:
-        """Whether it may become knowledge: an estimate is made sure enough by others alone."""
+        """True if the entry may be promoted; unsure estimates may too: others confirm them."""
         entry = self.staged[place]
         learning = entry["learning"]
         if entry["status"] != WAITING or not is_known(learning):
@@ -188,7 +189,7 @@ class Ledger:
         return learning["type"] == "estimate" or not below(learning["confidence"], PROMOTABLE)
 
     def _promote(self, place: int) -> None:
-        """Make knowledge of this entry and of all that say the same, if they are proven."""
+        """Promote this entry, and all others that say the same, if together they are proven."""
         entry = self.staged[place]
         first = self._view(entry["learning"], entry)
         places = [place] + [
@@ -203,7 +204,7 @@ class Ledger:
             learning = merged(learning, self._view(member["learning"], member))
         learning = learning.model_copy(update={"runs": len(runs)})
         because = proven(learning)
-        # Another run's was held against what was known when that run promoted.
+        # Another run's entry was already compared with the knowledge when that run promoted.
         if not because and entry.get("run") != self.run:
             return
         target = self._like(entry["id"], first)
@@ -231,7 +232,7 @@ class Ledger:
     def _with_origins(
         self, entry: Entry, members: Sequence[Entry], because: str, *, fresh: bool
     ) -> Entry:
-        """With what the members bring beside their words; a `fresh` entry is the first of them."""
+        """Add the runs, credits and origins of members; a `fresh` entry is the first of them."""
         loops, given = list(entry.get("sourceLoops", [])), dict(entry.get("credits", {}))
         origins = list(entry.get("promotedFrom", []))
         for number, member in enumerate(members):
@@ -250,7 +251,7 @@ class Ledger:
         return {**entry, "credits": given} if given else entry
 
     def _like(self, learning_id: str, learning: Learning) -> int | None:
-        """Where the known learning is that this one joins."""
+        """Return the position of the known learning that this one joins, or None."""
         for number, entry in enumerate(self.learnings):
             if entry["type"] != learning.type:
                 continue
@@ -266,7 +267,7 @@ class Ledger:
         return known[1]
 
     def _told(self) -> set[tuple[str, str]]:
-        """Staged entries that the knowledge says it was made of, by id and run."""
+        """Return the staged entries from which the knowledge was made, by id and run."""
         origins = (one for entry in self.learnings for one in entry.get("promotedFrom", ()))
         return {(one["id"], one["run"]) for one in origins}
 

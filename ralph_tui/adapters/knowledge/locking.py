@@ -1,4 +1,4 @@
-"""One writer of the knowledge files at a time; their folder, where it has to be made."""
+"""The lock that allows one writer of the knowledge files at a time, and their folder."""
 
 import errno
 import os
@@ -20,9 +20,9 @@ _IGNORED = b"""\
 
 @contextmanager
 def locked(path: Path, patience_s: float = PATIENCE_S) -> Iterator[None]:
-    """Hold the lock file beside them; what is in its way is cleared.
+    """Hold the lock file next to the knowledge files; anything in its way is removed.
 
-    Raises ``KnowledgeError`` when it cannot be made, or another holds it for too long.
+    Raises ``KnowledgeError`` if it cannot be created, or if another process holds it for too long.
     """
     with ExitStack() as held:
         try:
@@ -34,14 +34,14 @@ def locked(path: Path, patience_s: float = PATIENCE_S) -> Iterator[None]:
 
 
 def refused(error: OSError) -> str:
-    """What the system refused of these files, and what to do."""
+    """Return why the system refused access to these files, and what to do."""
     if isinstance(error, NotADirectoryError):
         return "a part of its path is no folder; move it out of the way"
     return why(error, "make its folder writable")
 
 
 def _make_folder(folder: Path) -> None:
-    """A folder that we make hides itself from git; one that is there is its owner's."""
+    """Create the folder, hidden from git; an existing folder belongs to the user."""
     if not folder.is_dir():
         if os.path.lexists(folder):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))

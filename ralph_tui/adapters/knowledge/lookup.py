@@ -1,7 +1,7 @@
 """Which learnings may fit an objective: few of many, chosen without reading each of them.
 
-What fits by its words comes first; beside it, of each type, the ones that did best, for the task
-type and for any: an estimate fits its kind of task whatever its words are. Pinned ones always.
+First come those whose words match. Then come the best of each type, for the type of task and for
+any task, because an estimate fits whatever its words are. Pinned ones are always included.
 """
 
 import heapq
@@ -21,33 +21,33 @@ from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.sanitize import strip_controls
 
 ALL = 200
-"""So few are all looked at."""
+"""Up to this number, all learnings are candidates."""
 BY_WORDS = 30
 BY_TYPE = 8
 
 
 Scores = Callable[[str, Mapping[str, str]], Mapping[str, float]]
-"""How well texts, by id, fit an objective: those that fit at all, above 0."""
+"""Returns how well texts, by id, match an objective; only those that do, above 0."""
 
 
 def no_scores(_: str, __: Mapping[str, str]) -> Mapping[str, float]:
-    """Nothing is said of it: all are told apart by how they did alone."""
+    """Return no scores, so that only quality decides."""
     return {}
 
 
 @dataclass
 class _Known:
-    """A learning of either list."""
+    """A learning from either list."""
 
     name: str
     entry: Entry
     staged: list[Entry] = field(default_factory=list)
-    """Entries of the staging file that it is in, one of each run that has said it so."""
+    """Its entries in the staging file, one per run that reported it."""
     _read: Learning | None = None
 
     @property
     def quality(self) -> float:
-        """As far as it goes without reading it."""
+        """Its quality, as far as that is known without reading it."""
         entry = self.entry
         return float(entry["confidence"] * (0.5 + entry.get("successRate", START) / 2))
 
@@ -57,11 +57,11 @@ class _Known:
 
     @property
     def since(self) -> str:
-        """When it was first said."""
+        """When it was first recorded."""
         return str(self.entry.get("createdAt", ""))
 
     def learning(self) -> Learning:
-        """As a run sees it; read once, for it takes longer than to find it."""
+        """Return the learning; it is read only once, because reading takes longer than finding."""
         if self._read is None:
             self._read = (
                 reduce(merged, map(staged_learning, self.staged))
@@ -71,12 +71,12 @@ class _Known:
         return self._read
 
     def is_as(self, other: "_Known") -> bool:
-        """Whether it was made of the same entries: they are never changed in place."""
+        """True if it was made of the same entries, which are never changed in place."""
         return self.entry is other.entry and [*map(id, self.staged)] == [*map(id, other.staged)]
 
 
 class Lookup:
-    """All learnings of one state of the files, as one run may be told them."""
+    """All learnings that one run may be shown, at one state of the files."""
 
     def __init__(
         self,
@@ -85,10 +85,11 @@ class Lookup:
         run: str,
         before: "Lookup | None" = None,
     ) -> None:
-        """What `run` has staged itself is no news to it; `before`: the one of the last state."""
+        """What `run` itself staged is left out; `before` is the lookup at the previous state."""
         proven: dict[str, _Known] = {}
         for entry in learnings:
-            if is_known(entry):  # the first of a name: it is the one that wishes and credits reach
+            if is_known(entry):
+                # Keep the first entry of a name: changes by the user and credits reach only it.
                 name = strip_controls(entry["id"])
                 proven.setdefault(name, _Known(name, entry))
         others: dict[str, _Known] = {}
@@ -105,7 +106,7 @@ class Lookup:
         self._best: dict[tuple[str, str], list[_Known]] | None = None
 
     def unchanged(self, now: Mapping[str, _Known]) -> dict[str, _Known]:
-        """Of this state those that are the same in the next: what was read need not be again."""
+        """Return the learnings that are the same at the next state and need not be read again."""
         return {
             name: known
             for name, known in self._known.items()
@@ -113,17 +114,16 @@ class Lookup:
         }
 
     def __len__(self) -> int:
-        """How many there are to choose from."""
         return len(self._known)
 
     def texts(self) -> Mapping[str, str]:
-        """What each says, by id; the same mapping each time."""
+        """Return the text of each learning by id; always the same mapping."""
         if self._texts is None:
             self._texts = {name: known.text for name, known in self._known.items()}
         return self._texts
 
     def candidates(self, scores: Mapping[str, float], task_type: str) -> list[Candidate]:
-        """The ones to choose from; `scores`: how well texts fit, by id, those that do."""
+        """Return the learnings to choose from; `scores` says how well texts match, by id."""
         if len(self._known) <= ALL:
             chosen: Iterable[str] = self._known
         else:
@@ -136,7 +136,7 @@ class Lookup:
         ]
 
     def _likely(self, task_type: str) -> list[str]:
-        """Pinned ones, and the best of each type, of this kind of task and of any."""
+        """Return the pinned learnings, and the best of each type for this type of task or any."""
         if self._best is None:
             self._best = _best(self._known.values())
         names = [known.name for known in self._best.get(("", ""), ())]
@@ -147,7 +147,7 @@ class Lookup:
 
 
 def _best(known: Iterable[_Known]) -> dict[tuple[str, str], list[_Known]]:
-    """By type and kind of task; the kind ``""`` is any, the pair of two of these: pinned."""
+    """Return the best by type and type of task (``""``: any); ``("", "")`` has the pinned ones."""
     pools: dict[tuple[str, str], list[_Known]] = defaultdict(list)
     pinned = []
     for one in known:

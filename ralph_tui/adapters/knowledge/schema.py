@@ -1,6 +1,6 @@
-"""What a knowledge file may hold: the types of its fields, each named when it is wrong.
+"""The schema of a knowledge file: the types of its fields, and what is wrong if one differs.
 
-Unknown fields and types of learnings are let through: they stay as they are.
+Unknown fields and unknown types of learnings are accepted and stay as they are.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,12 +10,12 @@ from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.text.sanitize import shorten
 
 Entry = dict[str, Any]
-"""A learning as it stands in the file."""
+"""A learning as it is in the file."""
 Check = tuple[Callable[[Any], bool], str]
 
 VERSION = "1.0.0"
 MOST = 10**9
-"""The largest count: of uses, of runs, of an iteration. JSON may name any, larger than floats."""
+"""The largest count of uses, runs or iterations, as JSON allows numbers beyond floats."""
 
 
 def _is_count(value: Any) -> bool:
@@ -74,9 +74,9 @@ _STAGED_OPTIONAL: Mapping[str, Check] = {"stagedAt": _TEXT, "run": _TEXT}
 
 
 def check(document: Any, held: str) -> None:
-    """Look at a whole file; `held`: ``learnings`` or ``staged``.
+    """Check a whole file with a list of ``learnings`` or ``staged``.
 
-    Raises ``ValueError`` whose words name the first place that is wrong.
+    Raises ``ValueError`` that names the first wrong place.
     """
     if not isinstance(document, dict):
         raise ValueError("it is no object")
@@ -92,7 +92,7 @@ def check(document: Any, held: str) -> None:
 
 
 def check_entry(where: str, entry: Entry, held: str = "learnings") -> None:
-    """Look at one entry; raises ``ValueError`` that begins with `where`."""
+    """Check one entry; raise ``ValueError`` that begins with `where`."""
     _fields(where, entry, {"id": _NAME}, {})
     if held == "staged":
         _fields(where, entry, _STAGED, _STAGED_OPTIONAL)

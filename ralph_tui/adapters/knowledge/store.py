@@ -1,7 +1,7 @@
-"""The knowledge of a repository, ``.aiwg/knowledge``, as one run uses it, or its owner.
+"""The knowledge of a repository, ``.aiwg/knowledge``, as used by one run or by the user.
 
-Every change is read, decided and written under the lock, so that runs and their owner change it at
-once without a loss. Knowledge is written before staging: see `ledger`.
+Every change is read, decided and written under the lock, so that simultaneous changes by runs and
+the user are not lost. Knowledge is written before staging: see `ledger`.
 """
 
 from collections import deque
@@ -23,16 +23,16 @@ from ralph_tui.ports.knowledge import Credit, Promotion
 from ralph_tui.text.sanitize import one_line
 
 OWNER = ""
-"""The run that is none: what the command line does is done for the owner."""
+"""No run: the command line makes changes for the user."""
 
 
 def knowledge_folder(root: Path) -> Path:
-    """Where the knowledge of a worktree is."""
+    """Return the folder of a worktree's knowledge."""
     return root / ".aiwg" / "knowledge"
 
 
 class KnowledgeStore:
-    """See `ports.Knowledge`, which it implements; its calls may come from several threads."""
+    """Implementation of `ports.Knowledge`; several threads may call it."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class KnowledgeStore:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         patience_s: float = PATIENCE_S,
     ) -> None:
-        """`run`: the run's id; `patience_s`: how long another writer is waited for."""
+        """`run` is the run's id; `patience_s` is how long to wait for another writer."""
         self.folder = folder
         self.run = run
         self._now = now
@@ -60,24 +60,22 @@ class KnowledgeStore:
         self._one_at_a_time = Lock()
 
     def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
-        """What may fit; the files are read again only when they have changed."""
+        """Return the candidates for an objective; files are read again only if they changed."""
         with self._one_at_a_time:
             self._look()
             lookup = self._of_now()
             return lookup.candidates(self._scores(objective, lookup.texts()), task_type)
 
     def stage(self, learnings: Sequence[Learning]) -> None:
-        """Keep what this run has learned, once each."""
         if learnings:
             self.update(lambda ledger: ledger.stage(learnings))
 
     def credit(self, given: Sequence[Credit]) -> None:
-        """Count uses and successes, each once."""
         if given:
             self.update(lambda ledger: ledger.credit(given))
 
     def rest(self, looked_up: Collection[str]) -> None:
-        """Count this run for what was dropped, once each; written only where that is news."""
+        """Count this run for dropped learnings, once each; write only if something changes."""
         with self._one_at_a_time:
             self._look()
             ledger = self._ledger()
@@ -87,7 +85,6 @@ class KnowledgeStore:
         self.update(lambda ledger: ledger.rest(looked_up))
 
     def promote(self) -> Sequence[Promotion]:
-        """Make knowledge of what is proven; gives back every promotion this run has made."""
         with self._one_at_a_time:
             self._look()
             ledger = self._ledger()
@@ -97,8 +94,6 @@ class KnowledgeStore:
         return self.update(Ledger.promote).promotions()
 
     def change(self, learning_id: str, change: Change, text: str = "") -> Learning | None:
-        """Carry out an owner's wish; the learning as it stands now, None when it is deleted."""
-
         def changed(ledger: Ledger) -> None:
             if not ledger.change(learning_id, change, text):
                 raise KnowledgeError(
@@ -110,22 +105,22 @@ class KnowledgeStore:
         return None if change == "delete" else after.find(learning_id)
 
     def take_notices(self) -> Sequence[str]:
-        """What the owner is to be told of the files since the last call, a sentence each."""
         told = []
-        while self._notices:  # without the lock: the engine's thread asks while a job may wait
+        # Without the lock: the engine's thread calls this while a job may be waiting.
+        while self._notices:
             told.append(self._notices.popleft())
         return list(dict.fromkeys(told))
 
     def ledger(self) -> Ledger:
-        """Both lists as they are now; ``KnowledgeError``."""
+        """Return both lists as they are now; raise ``KnowledgeError`` if that is impossible."""
         with self._one_at_a_time:
             self._look()
             return self._ledger()
 
     def update(self, change: Callable[[Ledger], object]) -> Ledger:
-        """Read, change and write both lists under the lock; what there is afterwards.
+        """Read, change and write both lists under the lock; return them as they are then.
 
-        Raises ``KnowledgeError``; nothing is written when `change` raises.
+        Raises ``KnowledgeError``; if `change` raises, nothing is written.
         """
         with self._one_at_a_time, self._locked():
             ledger = self._ledger()
@@ -142,7 +137,7 @@ class KnowledgeStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the lock over files that are sound and read."""
+        """Hold the lock, with both files sound and read."""
         with locked(self.folder / "lock", self._patience_s):
             mended = self._learnings.mend()
             self._staged.mend()
@@ -153,7 +148,7 @@ class KnowledgeStore:
             yield
 
     def _look(self) -> None:
-        """Read what has changed; only what is not sound needs the lock."""
+        """Read files that changed; the lock is needed only for files that are not sound."""
         sound = self._learnings.look()
         if not (self._staged.look() and sound):
             with self._locked():

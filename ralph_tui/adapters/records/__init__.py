@@ -1,1 +1,1 @@
-"""What is on disk: the journal, the lock, the attempt's folder, and how a past run is found."""
+"""Records on disk: the journal, the lock, the attempt's folder, and how to find past runs."""

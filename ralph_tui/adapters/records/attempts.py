@@ -1,6 +1,7 @@
-"""The folder of one attempt, and of the task it belongs to.
+"""The folder of an attempt, and the folder of its task.
 
-The same description run again is a new attempt of the same task; a new description is a new task.
+A description that is run again makes a new attempt of the same task; a new description makes a new
+task.
 """
 
 import re
@@ -34,7 +35,7 @@ _PROMPT = re.compile(r"prompt(?:-([1-9]\d{0,8}))?\.md")
 def prepare_folder(root: Path) -> Path:
     """Make ``.aiwg/ralph`` and keep it out of the user's commits.
 
-    Raises ``WorkspaceError`` when it cannot be written.
+    Raises ``WorkspaceError`` if it cannot be written.
     """
     folder = ralph_folder(root)
     try:
@@ -53,10 +54,10 @@ def _next_prompt(folder: Path) -> str:
 
 
 class AttemptFolder:
-    """One attempt on disk: everything but its journal's content."""
+    """The files of one attempt. The content of its journal is written elsewhere."""
 
     def __init__(self, root: Path, task: str, attempt: str, description: str) -> None:
-        """See `create`; `folder` need not exist yet."""
+        """See `create`; `folder` may not exist yet."""
         self.root = root
         self.task = task
         self.attempt = attempt
@@ -69,9 +70,9 @@ class AttemptFolder:
 
     @classmethod
     def create(cls, root: Path, description: str, now: datetime) -> "AttemptFolder":
-        """The next attempt of the task with this description, or the first of a new one.
+        """Create the next attempt of the task with this description, or the first of a new task.
 
-        Call it with the worktree's lock held. Raises ``WorkspaceError`` when it cannot be written.
+        The caller must hold the worktree's lock. Raises ``WorkspaceError`` if it cannot be written.
         """
         prepare_folder(root)
         description = plain(description)
@@ -89,7 +90,7 @@ class AttemptFolder:
             make_folder(attempt.folder)
             attempt._begin(number, now)
         except OSError as error:
-            with suppress(OSError):  # an attempt of which nothing was written is none
+            with suppress(OSError):  # remove an attempt without any file
                 for empty in (attempt.folder, attempt.folder.parent, attempt.task_folder):
                     empty.rmdir()
             raise WorkspaceError(
@@ -100,27 +101,27 @@ class AttemptFolder:
 
     @property
     def name(self) -> str:
-        """As the command line names it: ``task-001/002``."""
+        """Name on the command line: ``task-001/002``."""
         return f"{self.task}/{self.attempt}"
 
     @property
     def journal(self) -> Path:
-        """The journal's path."""
+        """Path of the journal."""
         return self.folder / "events.jsonl"
 
     @property
     def status(self) -> Path:
-        """The path of the projection that `status` reads."""
+        """Path of the status file, which `status` reads."""
         return self.folder / "status.json"
 
     def project(self, state: RunState) -> dict[str, Any]:
-        """The content of the files that can be made again; quick, for the thread of `state`."""
+        """Return the contents of derived files. Quick; call it on the thread that owns `state`."""
         return project(state)
 
     def write_projections(self, projected: Mapping[str, Any]) -> None:
-        """Write what `project` said, the actions since the last time, and the task's files.
+        """Write the result of `project`, new actions, and the task's files.
 
-        Blocks; may come from any thread. Raises ``OSError``: nothing is lost by it.
+        Blocks; any thread may call it. Raises ``OSError``; the next call writes what is missing.
         """
         with self._writing:
             keep_out(ralph_folder(self.root))
@@ -140,21 +141,21 @@ class AttemptFolder:
             write_task(self.task_folder, attempt)
 
     def iteration_folder(self, iteration: int) -> Path:
-        """``results/iter-001``, made when missing; the baseline is iteration 0."""
+        """Return ``results/iter-001``, and create it if missing; the baseline is iteration 0."""
         keep_out(ralph_folder(self.root))
         folder = self.folder / "results" / f"iter-{iteration:03}"
         make_folder(folder)
         return folder
 
     def relative(self, path: Path) -> str:
-        """A path inside the attempt's folder as the journal names it."""
+        """Return a path relative to the attempt's folder, as the journal has it."""
         return path.relative_to(self.folder).as_posix()
 
     def write_prompt(self, iteration: int, prompt: str, unsent: str | None = None) -> Path:
-        """See `Records`; secrets are taken out.
+        """Write a prompt without its secrets; see `Records`.
 
-        ``prompt.md``, then ``prompt-2.md`` and so on: what a session was told is never written
-        over, also not by a run that goes on after its journal was cut.
+        The files are ``prompt.md``, ``prompt-2.md`` and so on. A sent prompt is never overwritten,
+        even if a run is resumed after its journal was cut.
         """
         folder = self.iteration_folder(iteration)
         path = self.folder / unsent if unsent is not None else folder / _next_prompt(folder)
@@ -162,7 +163,7 @@ class AttemptFolder:
         return path
 
     def write_iteration_file(self, iteration: int, name: str, content: Any) -> Path:
-        """See `Records`; what stands in its place and cannot be read is set aside."""
+        """Write a file of an iteration, see `Records`; a bad file in the way is set aside."""
         path = self.iteration_folder(iteration) / name
         put(path, redact(content) if isinstance(content, str) else content)
         return path
@@ -171,6 +172,6 @@ class AttemptFolder:
         return assessment_of(state, iteration)
 
     def write_verification(self, iteration: int, result: GateResult) -> None:
-        """Keep the gate's result as JSON; what is not known is left out."""
+        """Save the result of a verification as JSON, without unknown values."""
         known = {name: value for name, value in asdict(result).items() if value is not None}
         write_json(self.iteration_folder(iteration) / "verification.json", known)

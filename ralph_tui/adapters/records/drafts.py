@@ -1,8 +1,7 @@
-"""What was typed into the form for a new run and not started, and how the last run was started:
-one file of each per worktree.
+"""The draft of the next run, and how the last run was started: one file of each per worktree.
 
-Rule: they lie in the user's own folder, not in the worktree, where an agent or a clone could bring
-other words than yours.
+Rule: the files are in the user's own folder. In the worktree, an agent or a clone could replace
+their content.
 """
 
 from contextlib import suppress
@@ -22,12 +21,12 @@ MOST_BYTES = 1 << 20
 
 
 def draft_file(root: Path) -> Path:
-    """Where the draft for a worktree lies."""
+    """Return the path of a worktree's draft."""
     return _file("drafts", root)
 
 
 def last_start_file(root: Path) -> Path:
-    """Where it is recorded how the last run of a worktree was started."""
+    """Return the path of the record of how a worktree's last run was started."""
     return _file("last-starts", root)
 
 
@@ -37,12 +36,12 @@ def _file(folder: str, root: Path) -> Path:
 
 
 def read_draft(root: Path) -> Draft | None:
-    """What is kept; None where nothing is that can be read."""
+    """Return the saved draft, or None if it is missing or unreadable."""
     return _read(draft_file(root))
 
 
 def read_last_start(root: Path) -> Draft | None:
-    """How the last run was started; None if that is unknown."""
+    """Return how the last run was started, or None if unknown."""
     return _read(last_start_file(root))
 
 
@@ -66,12 +65,12 @@ def _read(path: Path) -> Draft | None:
 
 
 def keep_draft(root: Path, draft: Draft) -> None:
-    """Keep it; what the disk refuses is lost with the screen."""
+    """Save the draft; if writing fails, it is lost."""
     _keep(draft_file(root), draft)
 
 
 def keep_last_start(root: Path, draft: Draft) -> None:
-    """Record how a run is started; what contains a secret is left out."""
+    """Record how a run is started, without anything that contains a secret."""
 
     def clean(text: str) -> str:
         return text if redact(text) == text else ""
@@ -88,7 +87,7 @@ def _keep(path: Path, draft: Draft) -> None:
 
 
 def forget_draft(root: Path) -> None:
-    """The run it was for has begun."""
+    """Delete the draft, because its run has started."""
     with suppress(OSError):
         draft_file(root).unlink(missing_ok=True)
 

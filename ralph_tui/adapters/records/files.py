@@ -1,4 +1,4 @@
-"""Whole files, written atomically: a reader sees the old one or the new one, never half of one."""
+"""Whole files, written atomically: a reader sees the old content or the new, never a mix."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from ralph_tui.text.foreign_json import parse_json
 
 
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
-    """Write through a temporary file beside it; `durable` also syncs it to disk."""
+    """Write text to a temporary file and rename it; `durable` also syncs it to disk."""
     content = text.encode("utf-8", "replace")
     try:
         write_whole(path, content, durable=durable)
@@ -19,27 +19,24 @@ def write_text(path: Path, text: str, *, durable: bool = True) -> None:
 
 
 def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
-    """As `write_text`, as indented JSON."""
+    """Write a value as indented JSON; see `write_text`."""
     write_text(path, json_text(value), durable=durable)
 
 
 def without_unknown(value: Any) -> Any:
-    """JSON values without the fields that are None: what is not known is left out, never null."""
+    """Remove None fields from JSON values: unknown values are left out, never null."""
     if isinstance(value, dict):
         return {name: without_unknown(part) for name, part in value.items() if part is not None}
     return [without_unknown(part) for part in value] if isinstance(value, list) else value
 
 
 def json_text(value: Any) -> str:
-    """Indented JSON that ends with a line feed."""
+    """Return indented JSON that ends with a newline."""
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_json(path: Path, *, most: int = LARGEST) -> dict[str, Any] | None:
-    """A JSON object from disk; None when it is missing or unreadable: it can be made again.
-
-    One of more than `most` bytes is none of ours.
-    """
+    """Read a JSON object; return None if it is missing, unreadable, or longer than `most` bytes."""
     try:
         value = parse_json(read_bytes(path, most=most))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Names of folders: ``tasks/task-001/attempts/002`` below ``.aiwg/ralph`` of a worktree."""
+"""Folder names, as in ``tasks/task-001/attempts/002`` below ``.aiwg/ralph`` of a worktree."""
 
 import shlex
 from contextlib import suppress
@@ -10,9 +10,9 @@ from ralph_tui.text.sanitize import one_line
 
 
 def worktree_root(start: Path) -> Path:
-    """The nearest folder upwards that holds ``.git`` or our records; `start` when none does.
+    """Return the nearest folder upwards with ``.git`` or our records, or else `start`.
 
-    Git is not asked: the commands that only read records need no more than this.
+    Git is not run, because commands that only read records do not need it.
     """
     start = start.absolute()
     for folder in (start, *start.parents):
@@ -22,7 +22,7 @@ def worktree_root(start: Path) -> Path:
 
 
 def named_path(name: str) -> Path:
-    """A path as its user has typed it; raises ``UsageError`` for the home of a user who is none."""
+    """Return the path that a user typed; raise ``UsageError`` for the home of an unknown user."""
     try:
         return Path(name).expanduser()
     except RuntimeError:
@@ -33,7 +33,7 @@ def named_path(name: str) -> Path:
 
 
 def from_here(path: Path) -> Path:
-    """As the user would name it: a screen has no room for a long path before the sentence."""
+    """Return the path relative to the current folder, if it is below it, to keep messages short."""
     with suppress(OSError, ValueError):
         return path.relative_to(Path.cwd())
     return path
@@ -45,7 +45,7 @@ def as_argument(path: Path) -> str:
 
 
 def worktree_around(attempt: Path) -> Path | None:
-    """The worktree in whose records the folder of an attempt, or of a loop of hooks, lies."""
+    """Return the worktree whose records contain an attempt or a recorded loop, or None."""
     for place in attempt.absolute().parents:
         if place.name == "ralph" and place.parent.name == ".aiwg":
             return place.parent.parent
@@ -53,20 +53,20 @@ def worktree_around(attempt: Path) -> Path | None:
 
 
 def keep_out(folder: Path) -> None:
-    """Make a folder, with the ``.gitignore`` that hides all in it from git; raises ``OSError``."""
+    """Create a folder with a ``.gitignore`` that hides it from git; raises ``OSError``."""
     ignore = folder / ".gitignore"
     make_folder(folder)
-    if not is_plain(ignore):  # git would wait for a FIFO, and read whatever a link leads to
+    if not is_plain(ignore):  # git would block on a FIFO, and follow a link
         write_whole(ignore, b"*\n")
 
 
 def ralph_folder(root: Path) -> Path:
-    """Where the records of a worktree live."""
+    """Return the folder of a worktree's records."""
     return root / ".aiwg" / "ralph"
 
 
 def numbered(folder: Path) -> list[Path]:
-    """Sub-folders that end in a number, in the order of that number."""
+    """Return the subfolders whose names end in a number, ordered by that number."""
     if not folder.is_dir():
         return []
     found = [path for path in folder.iterdir() if path.is_dir() and number_of(path.name)]
@@ -74,6 +74,6 @@ def numbered(folder: Path) -> list[Path]:
 
 
 def number_of(name: str) -> int:
-    """The number a folder's name ends in; 0 when there is none."""
+    """Return the number at the end of a folder's name, or 0."""
     tail = name.rpartition("-")[2]
     return int(tail) if tail.isascii() and tail.isdigit() else 0

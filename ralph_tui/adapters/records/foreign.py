@@ -1,4 +1,4 @@
-"""Runs that other tools recorded: what the core needs of whoever reads them."""
+"""Runs recorded by other tools: the interface between the core and their readers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,81 +12,76 @@ if TYPE_CHECKING:
 
 
 class ForeignRun(Protocol):
-    """One of them, found and not read."""
+    """A run of another tool, found but not read."""
 
     @property
     def name(self) -> str:
-        """What the command line calls it: ``TOOL/1a2b3c4d``."""
+        """Name on the command line: ``TOOL/1a2b3c4d``."""
 
     @property
     def path(self) -> Path:
-        """The file that it is the run of."""
+        """The file that identifies the run."""
 
     @property
     def folder(self) -> Path:
-        """What it left lies below it."""
+        """The folder that contains what the run left."""
 
     @property
     def changed(self) -> float:
-        """When its file was written last, seconds since the epoch; 0 where it is gone."""
+        """When the run's file was last written, in seconds since the epoch; 0 if it is gone."""
 
     @property
     def stamp(self) -> str:
-        """Differs once one of its files was written, came or went."""
+        """Changes when one of the run's files is written, created or deleted."""
 
 
 class ForeignRuns(Protocol):
-    """Finds and reads them. To find one and to make its row is quick; to read one is not."""
+    """The reader of foreign runs. `find` and `row_of` are quick, `read` is slow."""
 
     tool: str
-    """What the runs are called by; empty: there are none."""
+    """Name of the tool; empty if nothing reads foreign runs."""
 
     def find(self, root: Path) -> Sequence[ForeignRun]:
-        """All of a worktree, in no order."""
+        """Return all runs of a worktree, in no particular order."""
 
     def find_at(self, path: Path) -> ForeignRun | None:
-        """The run whose file or folder this is, or that it belongs to; of several the newest."""
+        """Return the run with this file or folder, or that it belongs to; the newest of several."""
 
     def remains(self, root: Path) -> Sequence[str]:
-        """A sentence for each place of a worktree whose run cannot be listed."""
+        """Return a sentence for each place in a worktree whose run cannot be listed."""
 
     def row_of(self, run: ForeignRun) -> "RunRow":
-        """For a list; the run is one that it found."""
+        """Return the row of a run that `find` returned."""
 
     def read(self, run: ForeignRun) -> "Recording":
-        """All of it as events; the run is one that it found."""
+        """Return the events of a run that `find` returned."""
 
 
 class NoForeignRuns:
-    """Where nothing reads them."""
+    """A reader that finds nothing."""
 
     tool = ""
 
     def find(self, root: Path) -> Sequence[ForeignRun]:
-        """None."""
         return ()
 
     def find_at(self, path: Path) -> ForeignRun | None:
-        """None."""
         return None
 
     def remains(self, root: Path) -> Sequence[str]:
-        """Nothing."""
         return ()
 
     def row_of(self, run: ForeignRun) -> "RunRow":
-        """Never called: none is found."""
         raise NotImplementedError
 
     def read(self, run: ForeignRun) -> "Recording":
-        """Never called: none is found."""
         raise NotImplementedError
 
 
 def foreign_runs(root: Path | None = None) -> ForeignRuns:
-    """Return the reader of foreign runs; without its extension there are none.
+    """Return the reader of foreign runs; without its extension, it finds nothing.
 
-    With `root`, the extension loads only if that worktree may have some.
+    With `root`, the extension is only loaded if that worktree may have foreign runs.
     """
     if root is not None and not any((root / ".aiwg" / place).exists() for place in FOREIGN_PLACES):
         return NoForeignRuns()

@@ -1,7 +1,7 @@
 """Copies of handoffs for people and other tools: ``.claude/handoffs/2026-01-07-1145.md``.
 
-Named by local time; a second one of a minute is ``-2``. Written through no link: the agent can put
-one there that leads out of the worktree.
+Files are named by local time; the second of a minute ends in ``-2``. Links are not followed: the
+agent could have created one that leads out of the worktree.
 """
 
 import os
@@ -13,11 +13,14 @@ from ralph_tui.text.secrets import redact
 
 FOLDER = Path(".claude") / "handoffs"
 MOST = 100
-"""Of one minute."""
+"""Maximum handoffs per minute."""
 
 
 def copy_handoff(root: Path, text: str, now: datetime, before: str = "") -> str:
-    """Write a copy, or that of `before` anew; gives back where, below `root`. ``OSError``."""
+    """Write a copy, or replace the copy `before`; return its path below `root`.
+
+    Raises ``OSError``.
+    """
     data = redact(text).encode("utf-8", "replace")
     make_folder(root / FOLDER, below=root)
     name = before or _free(root, f"{now.astimezone():%Y-%m-%d-%H%M}")
@@ -26,7 +29,7 @@ def copy_handoff(root: Path, text: str, now: datetime, before: str = "") -> str:
 
 
 def _free(root: Path, base: str) -> str:
-    """The name of a file that was not there, and is now."""
+    """Create an empty file under a new name; return the name."""
     for number in range(1, MOST + 1):
         name = (FOLDER / (f"{base}.md" if number == 1 else f"{base}-{number}.md")).as_posix()
         try:

@@ -1,6 +1,7 @@
-"""What was done here: all tasks by the index, one task by the records of its attempts.
+"""Past tasks: all of them from the index, or one of them from the records of its attempts.
 
-A name from the command line is looked for among the folders that are there and leads nowhere else.
+A task's name from the command line is looked up among the existing folders, so that it cannot lead
+anywhere else.
 """
 
 from contextlib import suppress
@@ -26,17 +27,17 @@ GOING_ON = ("running", "paused")
 
 @dataclass(frozen=True)
 class TaskHistory:
-    """One task: what its attempts have on record."""
+    """One task and the records of its attempts."""
 
     name: str
     folder: Path
     attempts: "tuple[Attempt, ...]"
-    """Those that can be read, oldest first; at least one."""
+    """Readable attempts, oldest first; at least one."""
     problems: tuple[str, ...] = ()
-    """Why others cannot, a sentence each."""
+    """Why other attempts cannot be read, one sentence each."""
 
     def attempt(self, number: int) -> "Attempt":
-        """Raises ``UsageError`` when there is none of this number, or it cannot be read."""
+        """Return an attempt; raise ``UsageError`` if it does not exist or cannot be read."""
         for attempt in self.attempts:
             if attempt.id == number:
                 return attempt
@@ -45,9 +46,9 @@ class TaskHistory:
 
 
 def list_tasks(root: Path) -> dict[str, TaskRow]:
-    """All tasks that can be read, oldest first; one whose run is gone without an end has died.
+    """Return all readable tasks, oldest first; an unfinished one without a process has died.
 
-    Raises ``WorkspaceError`` when the records cannot be listed.
+    Raises ``WorkspaceError`` if the records cannot be listed.
     """
     records = ralph_folder(root)
     try:
@@ -63,13 +64,13 @@ def list_tasks(root: Path) -> dict[str, TaskRow]:
 
 
 def status_of(root: Path, attempt: "Attempt") -> str:
-    """As the attempt's record says, but for one whose run is gone without an end."""
+    """Return the recorded status, or "died" if the run has neither a process nor an end."""
     name = f"{attempt.task_id}/{attempt.id:03}"
     return "died" if attempt.status in GOING_ON and _living(root) != name else attempt.status
 
 
 def read_task(root: Path, name: str) -> TaskHistory:
-    """One task; raises ``UsageError`` when there is none of this name, or it cannot be read."""
+    """Return one task; raise ``UsageError`` if it does not exist or cannot be read."""
     from ralph_tui.adapters.records.aiwg.tasks import read_attempt  # noqa: PLC0415  a list is quick
 
     folder = _folder_of(root, name)
@@ -92,7 +93,7 @@ def read_task(root: Path, name: str) -> TaskHistory:
 
 
 def _up_to_now(root: Path, attempt: "Attempt") -> "Attempt":
-    """Of a run that goes on its record has the time up to its last event only."""
+    """Extend the duration of a live run to the current time; its record ends at the last event."""
     if attempt.status not in GOING_ON or status_of(root, attempt) == "died":
         return attempt
     since = (datetime.now(UTC) - attempt.updated).total_seconds()
@@ -104,7 +105,7 @@ def _up_to_now(root: Path, attempt: "Attempt") -> "Attempt":
 def _folder_of(root: Path, name: str) -> Path:
     tasks = ralph_folder(root) / "tasks"
     if name == Path(name).name and number_of(name):
-        with suppress(OSError, ValueError):  # too long for a path, or a NUL in it
+        with suppress(OSError, ValueError):  # too long for a path, or contains NUL
             folder = tasks / name
             if folder.is_dir() and not folder.is_symlink():
                 return folder
@@ -116,7 +117,7 @@ def _folder_of(root: Path, name: str) -> Path:
 
 
 def _living(root: Path) -> str:
-    """Task and attempt of the run that is alive here; empty for none."""
+    """Return the task and attempt of the live run, or ""."""
     try:
         owner = holder(ralph_folder(root) / "lock")
     except WorkspaceError:

@@ -1,7 +1,7 @@
-"""The journal: one JSON object per line, append-only, one writer; all else is a fold over it.
+"""The journal: one JSON object per line, append-only, one writer. All else is derived from it.
 
-A torn last line is what a crash leaves behind: it is dropped on read and cut before appending. Any
-other bad line is an error that names ``path:line``, and the part before it stays readable.
+A crash may leave a torn last line. It is dropped on reading, and cut off before appending. Any
+other bad line is an error that names ``path:line``; the part before it stays readable.
 """
 
 import os
@@ -24,26 +24,26 @@ from ralph_tui.ports.host import Clock
 
 KEEP_SIZE = 1
 AHEAD = 16 * 1024
-"""Bytes that are held when room is taken."""
+"""Bytes to reserve at a time."""
 LEAST = 8 * 1024
-"""Bytes of it that are left when more is taken."""
+"""Reserve more when fewer bytes than this are left."""
 
 
 class Reserve:
-    """Disk space that one open file reserves, so that it can still grow when the disk is full.
+    """Disk space reserved for one open file, so that it can grow even if the disk is full.
 
-    Only Linux can reserve blocks without making the file longer. Elsewhere, and on file systems
-    that cannot, nothing is reserved.
+    Only Linux can reserve blocks without making the file longer. On other systems, and on file
+    systems without support, nothing is reserved.
     """
 
     def __init__(self) -> None:
         self._until = 0
 
     def hold(self, descriptor: int, end: int) -> None:
-        """See that the file, which ends at byte `end`, has room to grow; never raises."""
+        """Make sure that the file, which ends at byte `end`, can grow; never raises."""
         if end + LEAST <= self._until:
             return
-        self._until = end + AHEAD  # also where it fails: it is not tried again at each event
+        self._until = end + AHEAD  # set even on failure, so that it is not retried for every event
         _allocate(descriptor, end, AHEAD)
 
 
@@ -51,7 +51,7 @@ def _allocate(descriptor: int, start: int, size: int) -> None:
     if not sys.platform.startswith("linux"):
         return
     with suppress(OSError, AttributeError, ImportError):  # a C library without the call, or none
-        import ctypes  # noqa: PLC0415  who only reads a journal needs none of it
+        import ctypes  # noqa: PLC0415 - only writers need it
 
         call = ctypes.CDLL(None).fallocate
         call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
@@ -62,17 +62,20 @@ S = TypeVar("S", bound=Event)
 """The first event of a kind of journal."""
 CUT_OFF = "its last line was cut off by a crash"
 SYNC_SECONDS = 1.0
-"""At most this much of the record may be lost to a power cut."""
+"""Maximum seconds of the record that a power cut may lose."""
 E = TypeVar("E", bound=Event)
 
 
 class Journal:
-    """The one writer: stamps, appends, flushes; fsyncs durable events, and each second."""
+    """The only writer of a journal: stamps, appends and flushes events.
+
+    Durable events are synced to disk at once, all others about once a second.
+    """
 
     def __init__(
         self, path: Path, clock: Clock, *, seq: int = 0, last_at: datetime = EPOCH
     ) -> None:
-        """Open for appending; `seq` and `last_at` are the last event's that is in the file."""
+        """Open for appending; `seq` and `last_at` belong to the last event in the file."""
         self.path = path
         self.seq = seq
         self._clock = clock
@@ -92,10 +95,10 @@ class Journal:
             raise JournalError(f"cannot write the journal {self.path}: {what}") from error
 
     def append(self, event: E) -> E:
-        """Write one event; gives it back as it was written, stamped.
+        """Write one event; return it with its stamp.
 
-        The wall clock may be set back; `at` never goes back within a journal.
-        Raises ``JournalError`` when the disk refuses; nothing half-written stays behind.
+        The wall clock may be set back, but `at` never decreases within a journal. Raises
+        ``JournalError`` if writing fails; then nothing of the line remains in the file.
         """
         self._last_at = max(self._last_at, self._clock.now())
         stamped = event.model_copy(update={"seq": self.seq + 1, "at": self._last_at})
@@ -122,7 +125,7 @@ class Journal:
         self._reserve.hold(self._descriptor, end + len(line))
 
     def sync(self) -> None:
-        """Sync what was written to disk; where there is no room, the next call does it."""
+        """Sync written events to disk; if the disk is full, the next call tries again."""
         if not self._dirty:
             return
         try:
@@ -136,10 +139,10 @@ class Journal:
         self._dirty = False
 
     def tick(self) -> bool:
-        """Once a second: fsync, and look whether the file still has its name.
+        """Once a second, sync, and check that the file still exists under its name.
 
-        True when it had lost it (``git clean -fdx``, ``rm``) and was written again. While there is
-        no room for that, the open descriptor has the record.
+        Returns True if the file had been deleted (``git clean -fdx``, ``rm``) and was written
+        again. If the disk is full, the open descriptor keeps the record until there is room.
         """
         now = self._clock.monotonic()
         if now < self._next_tick:
@@ -162,13 +165,13 @@ class Journal:
     def _named(self) -> bool:
         mine = os.fstat(self._descriptor)
         try:
-            there = self.path.lstat()  # a link to it, wherever it lies now, is not its name
+            there = self.path.lstat()  # a link to the file, wherever it is now, does not count
         except OSError:
             return False
         return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
 
     def _restore(self) -> None:
-        """Write the whole record again from the open descriptor, under its name."""
+        """Write the whole record again under its name, from the open descriptor."""
         lost = self._descriptor
         make_folder(self.path.parent)
         fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
@@ -189,70 +192,73 @@ class Journal:
         os.close(lost)
 
     def close(self) -> None:
-        """Sync and close; a file that was deleted gets its name back first."""
+        """Sync and close; if the file was deleted, restore it first."""
         self.sync()
-        if not self._named():  # deleted since the last look
+        if not self._named():  # deleted since the last check
             with suppress(OSError):
                 self._restore()
-        with suppress(OSError):  # gives back what was held behind the end
+        with suppress(OSError):  # frees the space reserved beyond the end
             os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size)
         os.close(self._descriptor)
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A journal as read: its events, and why the rest of the file could not be read."""
+    """A journal as it was read: its events, and why the rest could not be read."""
 
     path: Path
     events: list[Event] = field(default_factory=list)
     problem: str = ""
-    """One sentence about the first bad line; empty when all is well."""
+    """One sentence about the first bad line; empty if there was no bad line."""
     good_bytes: int = 0
-    """Length of the readable part: where a writer may go on."""
+    """Length of the readable part, where a writer may continue."""
     torn: bool = False
-    """The last line was cut off by a crash; it is not in `events`."""
+    """True if a crash cut the last line off; it is not in `events`."""
     size: int = 0
-    """Bytes of the whole file when it was read: with another size it was written to since."""
+    """Bytes of the file when it was read; if this differs, the file was written to since."""
     kept_in: Path | None = None
-    """Where paths in its events begin; None: in the folder of `path`."""
+    """Folder of the paths in its events; None for the folder of `path`."""
 
     @property
     def folder(self) -> Path:
-        """The folder that the files of the run lie in."""
+        """Folder with the run's files."""
         return self.kept_in or self.path.parent
 
     @property
     def newer(self) -> str:
-        """One sentence where a newer version has written it; empty for any other."""
+        """A sentence if a newer version wrote the journal, otherwise empty."""
         first = self.events[0] if self.events else None
         return told_newer(first) if isinstance(first, RunStarted) else ""
 
     @property
     def remark(self) -> str:
-        """What a reader should know first of what is not told; empty when all of it is."""
+        """The main reason why something is missing; empty if nothing is."""
         torn = CUT_OFF if self.torn else ""
         return self.problem or self.newer or torn
 
     @property
     def outdated(self) -> bool:
-        """Whether the journal was written to, or removed, since it was read."""
+        """True if the journal was written to, or removed, since it was read."""
         return _size(self.path) != self.size
 
 
 def parse_line(line: bytes, started: RunStarted | None) -> Event:
-    """One line behind `started`, or (None) the first; raises ``ValueError``."""
+    """Parse one line; `started` is the first event, None while parsing that line.
+
+    Raises ``ValueError`` for a bad line.
+    """
     if started is not None and started.schema_version <= SCHEMA_VERSION:
         return parse_event(line)
     event = parse_newer(line)
     if isinstance(event, RunStarted) and event.schema_version <= SCHEMA_VERSION:
-        return parse_event(line)  # by the rules of today
+        return parse_event(line)  # by the current rules
     return event
 
 
 def read_journal(path: Path) -> Recording:
     """Read a run's whole journal, up to the first bad line.
 
-    Raises ``JournalError`` when there is no journal, it is empty, or it is not one of ours.
+    Raises ``JournalError`` if the journal is missing, empty or not one of ours.
     """
     return read_events(path, RunStarted, parse_line)
 
@@ -260,12 +266,13 @@ def read_journal(path: Path) -> Recording:
 def read_events(
     path: Path, begins: type[S], parse: Callable[[bytes, S | None], Event]
 ) -> Recording:
-    """As `read_journal`, of any journal: the event it `begins` with, and how a line is read.
+    """Read a journal of any kind; see `read_journal`.
 
-    `parse` is given that event behind the first line, and raises ``ValueError``.
+    The first event must be of type `begins`. `parse` is called with a line and the first event
+    (None for the first line), and raises ``ValueError`` for a bad line.
     """
     events: list[Event] = []
-    size = _size(path)  # before the first line: what is appended meanwhile is noticed later
+    size = _size(path)  # before the first line, so that later appends are noticed
     problem, good = "", 0
     torn = False
     started: S | None = None
@@ -305,10 +312,10 @@ def read_events(
 
 
 def cut(recording: Recording, keep: int | None = None) -> Path | None:
-    """Take off what a writer cannot go on after: a torn last line, or all but `keep` events.
+    """Cut off what a writer cannot continue after: a torn last line, or all but `keep` events.
 
-    Anything but a torn line is set aside first; gives back where. Call it with the lock held.
-    Raises ``JournalError``.
+    With `keep`, the journal is copied first, and the copy's path is returned. The caller must hold
+    the lock. Raises ``JournalError``.
     """
     path, aside = recording.path, None
     length = recording.good_bytes

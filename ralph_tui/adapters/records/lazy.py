@@ -1,8 +1,8 @@
-"""A journal that is looked back at: its lines are kept, and become events where they are asked for.
+"""A journal for replay: its lines are kept, and become events only when they are needed.
 
-What a long record costs is to make its 100,000 events, most of which nobody looks at twice; what a
-replay has to know of all of them is read off the lines. The file may go on growing, be cut,
-replaced or deleted meanwhile: what was read of it stays.
+Creating the 100,000 events of a long record takes long, and most of them are never viewed. What
+replay needs to know about all of them is read from the raw lines. The file may grow, be cut,
+replaced or deleted meanwhile; lines that were read remain.
 """
 
 import re
@@ -20,33 +20,33 @@ from ralph_tui.state.outline import TELLING, Outline
 CUT_SHORT = "the journal was cut or replaced since it was opened; what was read before is shown"
 GONE = "the journal was deleted since it was opened; what was read before is shown"
 _HEAD = re.compile(rb'\{"seq":(\d+),"at":"([^"\\]+)","kind":"([^"\\]+)"')
-"""How the writer begins a line; one that begins otherwise is read as a whole."""
+"""Matches a line's beginning as the writer writes it; other lines are parsed completely."""
 
 
 _TELLING = frozenset({b"run_started", *(kind.encode() for kind in TELLING)})
-"""Kinds whose events are read at once."""
+"""Kinds of events that are parsed at once."""
 
 
 class LazyJournal:
-    """The events of a run, from its journal; one thread looks, any may read."""
+    """The events of a run, from its journal. One thread calls `look`; any thread may read."""
 
     def __init__(self, path: Path) -> None:
-        """Read what is there.
+        """Read the existing lines.
 
-        Raises ``JournalError`` when there is no journal, it is empty, or it is not one of ours.
+        Raises ``JournalError`` if the journal is missing, empty or not one of ours.
         """
         self.path = path
         self.outline = Outline()
         self._broken = ""
-        """Which line is bad."""
+        """The message about the bad line, if any."""
         self._lost = ""
-        """What became of the file."""
+        """The message about a cut, replaced or deleted file, if any."""
         self._lines: list[bytes] = []
         self._end: int | None = None
-        """Events before the first bad line, once that is found."""
+        """Number of events before the first bad line, once it is known."""
         self._started: RunStarted | None = None
         self._blank: list[int] = []
-        """How many events stand before each line that is empty."""
+        """Number of events before each blank line."""
         self._tail = Tail(path)
         refused.check_readable(path)
         while self.look():
@@ -55,22 +55,21 @@ class LazyJournal:
             raise refused.empty(path)
 
     def __len__(self) -> int:
-        """How many events there are."""
         return len(self._lines) if self._end is None else self._end
 
     @property
     def problem(self) -> str:
-        """One sentence about why this is not all; empty when it is."""
+        """A sentence about why the record is incomplete; empty if it is complete."""
         return self._broken or self._lost
 
     @property
     def remark(self) -> str:
-        """One sentence about what is not told of it; empty when all is."""
+        """A sentence about what cannot be shown; empty if everything can."""
         newer = told_newer(self._started) if self._started else ""
         return newer or (journal.CUT_OFF if self._tail.rest else "")
 
     def events(self, start: int, stop: int) -> list[Event]:
-        """Those from index `start` to before `stop`; fewer where a line turns out to be bad."""
+        """Return events `start` to `stop` (exclusive); fewer if a line is bad."""
         made: list[Event] = []
         for index in range(start, min(stop, len(self))):
             try:
@@ -81,7 +80,7 @@ class LazyJournal:
         return made
 
     def look(self) -> bool:
-        """Take in some of what has come since the last look; whether there was any."""
+        """Read some new lines; return True if there were any."""
         if self._broken or self._lost == CUT_SHORT:
             return False
         try:
@@ -101,11 +100,10 @@ class LazyJournal:
         return bool(lines)
 
     def close(self) -> None:
-        """It is looked at no more."""
         self._tail.close()
 
     def _skim(self, line: bytes) -> bool:
-        """One line more of which only its time matters; False where it is to be looked at."""
+        """Add a line of which only the time matters; return False if it must be parsed."""
         head = _HEAD.match(line)
         if not head or head[3] in _TELLING or int(head[1]) != len(self._lines) + 1:
             return False
@@ -117,7 +115,7 @@ class LazyJournal:
         return True
 
     def _take(self, line: bytes) -> bool:
-        """One line more, read as a whole; False where the record breaks off."""
+        """Parse and add a line; return False if the record is broken there."""
         index = len(self._lines)
         try:
             event = self._parse(line)
@@ -145,5 +143,5 @@ class LazyJournal:
         return False
 
     def _number(self, index: int) -> int:
-        """The line of the file that an event stands in."""
+        """Return the line of the file that an event is in."""
         return index + 1 + bisect_right(self._blank, index)

@@ -1,8 +1,8 @@
 """The runs of a worktree as rows of a list, newest first.
 
-Rule: a row costs one small file, its run's status, so ten thousand of them are read in a moment; a
-journal is never read through. Whoever can write the records can write that file, so every value in
-it is checked: what cannot be used is left out, and costs no more than itself.
+Rule: a row needs only one small file, the run's status, so that ten thousand rows load in a moment.
+No journal is read completely. The agent can write that file, so each value is checked, and an
+invalid one is left out.
 """
 
 import math
@@ -27,50 +27,49 @@ from ralph_tui.text.sanitize import clip, one_line
 __all__ = ["ListedRun", "RunRow", "list_rows", "list_runs", "newest_first", "row_of", "worker_here"]
 
 OBJECTIVE = 300
-"""Characters of an objective that a row keeps."""
+"""Maximum characters of an objective in a row."""
 COMPLETIONS = 200
-"""Readings that a row keeps, the last ones."""
+"""Maximum measurements in a row, the last ones."""
 ROW_BYTES = 4 << 20
-"""Of a file that a row is made of: ours take kilobytes, and ten thousand rows are read at once."""
+"""Maximum bytes of a row's file: ours are kilobytes, and ten thousand are read at once."""
 _EDGE = 1 << 16
-"""Bytes at either end of a journal that are read where a run has nothing smaller."""
+"""Bytes to read at both ends of a journal if there is no smaller file."""
 _ENDINGS = ("run_finished", "run_crashed", "run_resumed")
-"""Events that end a run, or that take such an end back."""
+"""Events that end a run, or undo its end."""
 _EARLIEST = datetime.fromtimestamp(0, UTC)
 
 
 class ListedRun(NamedTuple):
-    """A run, found and not read."""
+    """A run, found but not read."""
 
     written: float
-    """When something was recorded last, in seconds since 1970."""
+    """When the run was last recorded, in seconds since the epoch."""
     name: str
-    """As that of a `RecordedRun`."""
+    """See `RecordedRun.name`."""
     journal: str
 
     @property
     def run(self) -> RecordedRun:
-        """To be read."""
         return RecordedRun(Path(self.journal))
 
 
 def newest_first(rows: Iterable[RunRow]) -> list[RunRow]:
-    """Those that are alive, then by when something was recorded last."""
+    """Return live runs first, then the others by when they were last recorded."""
     return sorted(rows, key=lambda row: (row.live, row.updated or _EARLIEST), reverse=True)
 
 
 def list_rows(root: Path) -> list[RunRow]:
-    """All runs of ours and loops of hooks, newest first; raises ``WorkspaceError``."""
+    """Return our runs and loops recorded by hooks, newest first; raises ``WorkspaceError``."""
     owner = worker_here(root)
     return newest_first(row_of(listed.run, owner) for listed in list_runs(root))
 
 
 def list_runs(root: Path, tasks: int | None = None) -> list[ListedRun]:
-    """All runs of ours and loops of hooks, the one that was written to last first.
+    """Return our runs and loops recorded by hooks, last written first.
 
-    `tasks`: of so many tasks alone, the newest ones.
-    A folder that cannot be listed costs only what is in it; raises ``WorkspaceError`` where that is
-    all of them. Paths stay strings until one is needed: there may be ten thousand.
+    `tasks` limits the result to the newest tasks. If a folder cannot be listed, only its runs are
+    missing; ``WorkspaceError`` is raised if that is all of them. Paths stay strings until they are
+    needed, because there may be ten thousand.
     """
     folder = ralph_folder(root)
     hooked, ours = str(folder / HOOKED), str(folder / "tasks")
@@ -88,18 +87,18 @@ def list_runs(root: Path, tasks: int | None = None) -> list[ListedRun]:
 
 
 def worker_here(root: Path) -> Owner | None:
-    """Who works in this worktree now."""
+    """Return the owner of the run that is active in this worktree, or None."""
     try:
         return worker(ralph_folder(root) / "lock")
-    except WorkspaceError:  # something else stands in its place: it says nothing
+    except WorkspaceError:  # something other than a lock file tells nothing
         return None
 
 
 def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
-    """What its files say; `owner` is who works in its worktree now."""
+    """Return a run's row, from its files; `owner` is the active run's owner in its worktree."""
     known = _Known(_status(run))
     outcome, phase = known.text("outcome"), known.text("phase")
-    if run.hooked:  # no process of ours has it
+    if run.hooked:  # no process of ours runs it
         alive, phase = _heard(run), "agent"
     else:
         alive = owner is not None and owner.run == run.name
@@ -107,7 +106,7 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
     started, ended = known.moment("started"), known.moment("ended")
     updated = (ended if outcome else None) or known.moment("updated") or _written(run.journal)
     if known.text("phase") and not (outcome or live):
-        # Its status was written once a second while it lived: the last sign of life.
+        # A live run's status is written every second, so its time is the last sign of life.
         updated = max(filter(None, (updated, _written(run.status))), default=None)
     lasted = (updated - started).total_seconds() if updated and started else 0.0
     return RunRow(
@@ -130,20 +129,20 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
 
 
 def _status(run: RecordedRun) -> dict[str, Any]:
-    """Of a loop of hooks there is none, of an older program or after a mishap perhaps."""
+    """Return the run's status. Some runs have no status file: hooks, older versions, accidents."""
     if not run.hooked:
         status = read_json(run.status, most=ROW_BYTES)
         if status is not None and "phase" in status:
             return status
         if record := read_json(run.folder / "attempt.json", most=ROW_BYTES):
             told = _from_record(record)
-            # How many iterations were granted stands in the journal alone.
+            # Only the journal knows how many iterations were granted.
             return _from_ends(run.journal) | {k: v for k, v in told.items() if v is not None}
     return _from_ends(run.journal)
 
 
 def _from_record(record: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a status, as far as an attempt's record has them."""
+    """Return the fields of a status that an attempt's record has."""
     did = _mapping(record.get("execution"))
     history = did.get("quality_history")
     qualities = [_mapping(each) for each in history] if isinstance(history, list) else []
@@ -163,7 +162,7 @@ def _from_record(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _from_ends(journal: Path) -> dict[str, Any]:
-    """The fields of a status, as far as the first and the last lines of a journal have them."""
+    """Return the fields of a status that the first and last lines of a journal have."""
     seen = list(_ends(journal))
     if not seen:
         return {}
@@ -186,7 +185,7 @@ def _from_ends(journal: Path) -> dict[str, Any]:
 
 
 def _ends(journal: Path) -> Iterator[dict[str, Any]]:
-    """Events at the beginning of a journal, and those at its end that are not among them."""
+    """Yield the events at both ends of a journal."""
     try:
         with reading(journal) as file:
             size = os.fstat(file.fileno()).st_size
@@ -195,12 +194,12 @@ def _ends(journal: Path) -> Iterator[dict[str, Any]]:
             tail = file.read(_EDGE)
     except OSError:
         return
-    between = b"" if size <= 2 * _EDGE else b"\n"  # a line that is cut is none
+    between = b"" if size <= 2 * _EDGE else b"\n"  # separates two partial lines
     yield from _events(head + between + tail)
 
 
 def _events(text: bytes) -> Iterator[dict[str, Any]]:
-    """Of whole lines; one that was cut is none."""
+    """Yield the events in whole lines; partial lines are skipped."""
     for line in text.split(b"\n"):
         with suppress(ValueError):
             event = parse_json(line)
@@ -234,7 +233,7 @@ class _Known:
             return None
 
     def fractions(self, name: str) -> tuple[float, ...]:
-        """Of points; a single number is one of them."""
+        """Return a list of points, or a single number of points, as fractions."""
         values = self.fields.get(name)
         if not isinstance(values, list):
             values = [values]
@@ -258,7 +257,7 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def _folders(parent: str, *, needed: bool = False) -> list[str]:
-    """Names of folders in it that are no links; `needed`: raises where they cannot be listed."""
+    """Return the names of subfolders that are not links; `needed` raises if that is impossible."""
     try:
         with os.scandir(parent) as entries:
             return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -274,13 +273,12 @@ def _folders(parent: str, *, needed: bool = False) -> list[str]:
 
 
 def _heard(run: RecordedRun) -> bool:
-    """Whether the sessions of a loop of hooks were heard of lately."""
+    """True if the sessions of a loop recorded by hooks were active recently."""
     written = _written(run.journal)
     return written is not None and (datetime.now(UTC) - written).total_seconds() < HEARD_S
 
 
 def _written(file: Path) -> datetime | None:
-    """When it was written last."""
     with suppress(OSError, ValueError, OverflowError):
         return datetime.fromtimestamp(file.lstat().st_mtime, UTC)
     return None

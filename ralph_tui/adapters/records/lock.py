@@ -1,10 +1,12 @@
-"""One run per worktree: an OS lock (flock) on ``.aiwg/ralph/lock``, its owner written inside.
+"""One run per worktree: an OS lock (flock) on ``.aiwg/ralph/lock``, which names its owner.
 
-The descriptor is inherited by keepers alone, so the lock is free exactly when ralph-tui and the
-last agent process are gone. A stale file never blocks: only a living descriptor does.
-Whoever takes the file's lock has taken the worktree's folder first: a lock file that was removed,
-or replaced between its opening and its locking, lets no second run in.
-(flock, never lockf: a POSIX lock is lost when its owner merely opens and closes the file.)
+Only keepers inherit the descriptor, so the lock is free exactly when ralph-tui and the last agent
+process are gone. A stale file never blocks; only an open descriptor does.
+
+Before the lock file, a run locks the worktree's folder. So no second run gets in, even if the lock
+file is removed, or replaced between opening and locking.
+
+Use flock, never lockf: a POSIX lock is lost when its owner merely opens and closes the file.
 """
 
 import fcntl
@@ -24,14 +26,14 @@ from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.sanitize import one_line
 
 LARGEST = 1 << 16
-"""Bytes of a lock file that are read."""
+"""Maximum bytes to read of a lock file."""
 GRACE_SECONDS = 8.0
-"""How long a keeper may need to clear up after a run that died."""
+"""Seconds that a keeper may need to clean up after a run died."""
 
 
 @dataclass(frozen=True)
 class Owner:
-    """Who holds a lock, as the lock file says."""
+    """The owner of a lock, as its file says."""
 
     pid: int = 0
     host: str = ""
@@ -41,11 +43,11 @@ class Owner:
     """Task and attempt."""
     run_id: str = ""
     socket: str = ""
-    """Path of the command socket; empty when there is none."""
+    """Path of the command socket; empty if there is no socket."""
 
     @property
     def since(self) -> str:
-        """When it began, in local time; as it stands there where that cannot be read."""
+        """When the owner started, in local time; the raw value if it is not a time."""
         try:
             return day_and_clock(datetime.fromisoformat(self.started), datetime.now(UTC))
         except (ValueError, OverflowError):
@@ -53,7 +55,7 @@ class Owner:
 
     @property
     def alive(self) -> bool:
-        """False where its process is known to be gone; its agents may still be being stopped."""
+        """False if the owner's process is gone, even if its agents are still being stopped."""
         if not self.pid or self.host != os.uname().nodename:
             return True
         try:
@@ -66,7 +68,7 @@ class Owner:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The owner written in a lock file; empty fields for anything unreadable."""
+        """Read the owner from a lock file; anything unreadable results in empty fields."""
         try:
             names = ("host", "started", "run", "run_id", "socket")
             raw = parse_json(read_bytes(path, most=LARGEST))
@@ -79,7 +81,7 @@ class Owner:
 
 
 class Lock:
-    """A held lock. `release` gives it up, and so does the end of the process."""
+    """A lock that was acquired; `release` or the end of the process frees it."""
 
     def __init__(self, path: Path, descriptor: int, gate: int, owner: Owner) -> None:
         """See `acquire`; `gate` is the descriptor of the worktree's folder."""
@@ -89,12 +91,12 @@ class Lock:
         self._gate = gate
 
     def rename(self, run: str, address: str = "") -> None:
-        """Write the run's name, and its command socket's, into the file, once it has them."""
+        """Write the run's name and the address of its command socket to the lock file."""
         self.owner = replace(self.owner, run=run, socket=address)
         _write(self.descriptor, self.owner)
 
     def keep_name(self) -> None:
-        """Give the lock its file back, held all along: after a ``git clean``, or behind a FIFO."""
+        """Restore a lock file that was removed or replaced by a FIFO, without losing the lock."""
         if _is_named(self.descriptor, self.path):
             return
         try:
@@ -108,12 +110,12 @@ class Lock:
         except OSError:
             os.close(fresh)
             return
-        # The old descriptor stays open under its number's new meaning: keepers inherit the number.
+        # The old descriptor's number now refers to the new file: keepers inherit the number.
         os.dup2(fresh, self.descriptor, inheritable=False)
         os.close(fresh)
 
     def release(self) -> None:
-        """Give the worktree up."""
+        """Release the lock."""
         os.close(self.descriptor)
         os.close(self._gate)
 
@@ -121,10 +123,10 @@ class Lock:
 def acquire(
     path: Path, run: str, run_id: str, started: str, hurry: Callable[[], None] = lambda: None
 ) -> Lock:
-    """Take the worktree's lock.
+    """Acquire the worktree's lock.
 
-    Raises ``LockHeldError`` naming the owner, or ``WorkspaceError`` when the file cannot be made.
-    A dead owner whose agents are still being stopped is waited for; `hurry` is called meanwhile.
+    If the owner is dead but its agents are still being stopped, wait and call `hurry` meanwhile.
+    Raises ``LockHeldError`` with the owner, or ``WorkspaceError`` if the file cannot be created.
     """
     descriptor, gate = _open(path), -1
     try:
@@ -136,7 +138,7 @@ def acquire(
                 raise LockHeldError(_held(owner))
             hurry()
             time.sleep(0.05)
-            if not _is_named(descriptor, path):  # removed, and perhaps made anew, meanwhile
+            if not _is_named(descriptor, path):  # removed, and perhaps created again, meanwhile
                 os.close(descriptor)
                 descriptor = -1
                 descriptor = _open(path)
@@ -156,10 +158,9 @@ def acquire(
 
 
 def holder(path: Path) -> Owner | None:
-    """Who holds the lock now; None when it is free or was never made.
+    """Return the owner of the lock, or None if it is free.
 
-    Raises ``WorkspaceError`` when something else stands in its place: it says nothing, and a run
-    may be alive.
+    Raises ``WorkspaceError`` if the path is not a plain file, because a run may be active then.
     """
     try:
         descriptor = open_plain(path)
@@ -174,13 +175,13 @@ def holder(path: Path) -> Owner | None:
 
 
 def worker(path: Path) -> Owner | None:
-    """As `holder`, but None where its process is gone, and only what it has left holds the lock."""
+    """Return the owner of the lock, or None if its process is gone; its agents may remain."""
     owner = holder(path)
     return owner if owner is not None and owner.alive else None
 
 
 def owner_of(lock: Path, run_id: str) -> Owner | None:
-    """Who works on this run now; None when its process is gone."""
+    """Return the owner if it works on this run and its process exists, or None."""
     owner = worker(lock)
     return owner if owner is not None and owner.run_id == run_id else None
 
@@ -198,7 +199,7 @@ def _open(path: Path) -> int:
 
 
 def _open_gate(path: Path) -> int:
-    """The worktree's folder: no run removes it, and nobody can make a second one in its place."""
+    """Open the worktree's folder, which no run removes and no one can duplicate."""
     inside = path.parent.name == "ralph" and path.parent.parent.name == ".aiwg"
     folder = path.parents[2] if inside else path.parent
     try:
@@ -211,7 +212,7 @@ def _try_gate(descriptor: int) -> bool:
     try:
         return _try(descriptor)
     except OSError:
-        return True  # a network's file system may lock no folders: the file's lock has to do
+        return True  # a network file system may not lock folders; the file's lock must do
 
 
 def _is_named(descriptor: int, path: Path) -> bool:
@@ -232,7 +233,7 @@ def _try(descriptor: int) -> bool:
 
 
 def _write(descriptor: int, owner: Owner) -> None:
-    """In one piece, as long as what it replaces: nobody reads half of one and half of another."""
+    """Write the owner in one piece, padded to the old length, so that no reader sees a mix."""
     line = json.dumps(owner.__dict__).encode() + b"\n"
     os.pwrite(descriptor, line.ljust(os.fstat(descriptor).st_size), 0)
 

@@ -1,15 +1,15 @@
-"""What is said of a run that a newer version has recorded."""
+"""Messages about runs recorded by a newer version."""
 
 from ralph_tui.events import SCHEMA_VERSION, RunStarted
 
 
 def told_newer(started: RunStarted) -> str:
-    """One sentence about a run of which a newer version has recorded more than this one knows."""
+    """Return a sentence if a newer version recorded the run, or ""."""
     return newer_than_this(started.schema_version, started.program_version)
 
 
 def newer_than_this(schema: int, program: str) -> str:
-    """The same of what stands in its first line."""
+    """Return a sentence if the schema is newer than this version's, or ""."""
     if schema <= SCHEMA_VERSION:
         return ""
     by = f"ralph-tui {program}" if program else "ralph-tui"

@@ -1,7 +1,7 @@
-"""What old runs can do without: transcripts and logs. Journals, prompts and results stay.
+"""Prunable parts of old runs: transcripts and logs. Journals, prompts and results stay.
 
-Rule: what is listed is what is deleted. Both go down from the worktree folder by folder without
-following a symbolic link, and a file that is not the one that was listed any more is left alone.
+Rule: only listed files are deleted. Both listing and deletion go down from the worktree, folder by
+folder, without following links. A file that changed since it was listed is left alone.
 """
 
 import errno
@@ -30,12 +30,12 @@ ITERATION_LOGS = frozenset({"transcript.jsonl", "stderr.log", "verification.log"
 RUN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 ENDS = {"run_finished", "run_crashed"}
 _WORK = {"run_started", "run_resumed", "step_entered", "iteration_started"}
-"""After one of these kinds a run goes on, whatever had ended it."""
+"""Events after which a run continues, even if it had ended."""
 
 _ITERATION = re.compile(r"iter-\d+")
 _LINE_LIMIT = 1 << 20
 _ANOTHER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
-"""It is gone, or a link has taken a folder's place."""
+"""Errors if the file is gone, or if a link replaced a folder."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -47,12 +47,12 @@ class OldFile:
     size: int
     """Bytes."""
     identity: tuple[int, ...]
-    """Device, inode, time of change: another file under this name has another one."""
+    """Device, inode, size and time of change; another file with this name has others."""
 
 
 @dataclass(frozen=True)
 class OldRun:
-    """A run that is over, and what it can do without."""
+    """An ended run, and the files that it can lose."""
 
     run: RecordedRun
     run_id: str
@@ -62,24 +62,24 @@ class OldRun:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Total size of the files in bytes."""
         return sum(file.size for file in self.files)
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The runs that can be pruned, the oldest first, and why others cannot."""
+    """The runs that can be pruned, oldest first, and why the others cannot."""
 
     runs: tuple[OldRun, ...]
     left: tuple[str, ...]
-    """One sentence each."""
+    """One sentence for each run that cannot be pruned."""
     kept_ids: frozenset[str]
-    """Ids of all other runs: their snapshots stay, also where one in `runs` has the same id."""
+    """Ids of all other runs. Their snapshots stay, even if a run in `runs` has the same id."""
 
 
 @dataclass(frozen=True)
 class _Ends:
-    """First and last line of a journal."""
+    """Facts from the first and last lines of a journal."""
 
     run_id: str
     at: datetime
@@ -88,9 +88,9 @@ class _Ends:
 
 
 def old_runs(root: Path, *, keep: int, age: timedelta, dead: bool, now: datetime) -> Listing:
-    """Runs of a worktree that ended at least `age` ago, without the newest `keep` of all.
+    """Return the runs that ended at least `age` ago, except for the newest `keep` of all runs.
 
-    `dead`: also those whose process is gone without an end, or whose journal is damaged.
+    With `dead`, this includes runs without a process or an end, and runs with a damaged journal.
     """
     owner = holder(ralph_folder(root) / "lock")
     left, found = [], []
@@ -131,16 +131,16 @@ def old_runs(root: Path, *, keep: int, age: timedelta, dead: bool, now: datetime
 
 
 def is_alive(root: Path, run_id: str) -> bool:
-    """Whether a process works on this run now."""
+    """True if a process is working on this run."""
     owner = holder(ralph_folder(root) / "lock")
     return owner is not None and owner.run_id in ("", run_id)
 
 
 def known_run_ids(roots: Iterable[Path]) -> frozenset[str]:
-    """Ids of all runs that these worktrees have a journal of, or work on.
+    """Return the ids of all runs that these worktrees have a journal of, or work on.
 
-    Raises ``WorkspaceError`` for a worktree or a journal that cannot be read: what belongs to it
-    cannot be told from what belongs to no run.
+    Raises ``WorkspaceError`` if a worktree or journal cannot be read, because its snapshots would
+    look like orphans.
     """
     known: set[str] = set()
     for root in roots:
@@ -164,9 +164,9 @@ def known_run_ids(roots: Iterable[Path]) -> frozenset[str]:
 
 
 def remove(root: Path, file: OldFile) -> bool:
-    """Delete a listed file; False where it is another one by now.
+    """Delete a listed file; return False if it has changed or is gone.
 
-    Raises ``WorkspaceError`` when it cannot be deleted.
+    Raises ``WorkspaceError`` if it cannot be deleted.
     """
     try:
         with _opened(root, file.path.parent) as folder:
@@ -206,7 +206,7 @@ def _logs(root: Path, path: Path, names: frozenset[str]) -> Iterator[OldFile]:
 
 @contextmanager
 def _opened(root: Path, folder: Path) -> Iterator[int]:
-    """A descriptor of a folder below `root`, every step of the way a folder and no link to one."""
+    """Open a folder below `root` for the duration; raise ``OSError`` if a link is on the way."""
     descriptor = os.open(root, _FOLDER)
     try:
         for part in folder.relative_to(root).parts:
@@ -223,13 +223,13 @@ def _identity(there: os.stat_result) -> tuple[int, ...]:
 
 
 def _ends(journal: Path) -> _Ends | None:
-    """What first and last line say, without reading what is between; None for no journal."""
+    """Read the first and last lines of a journal; return None for any other file."""
     try:
         with reading(journal) as file:
             first = _fields(file.readline(_LINE_LIMIT))
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LINE_LIMIT))
-            lines = file.read().split(b"\n")[:-1]  # behind the last newline: torn, or nothing
-        # A late word, such as one of an escalation, may come behind the end.
+            lines = file.read().split(b"\n")[:-1]  # after the last newline: torn, or empty
+        # A late event, such as that of an escalation, may follow the end.
         late = (fields for line in reversed(lines) if (fields := _fields(line)))
         last = next((fields for fields in late if fields.get("kind") in ENDS | _WORK), first)
         at = datetime.fromisoformat(last["at"])

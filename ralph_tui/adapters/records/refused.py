@@ -1,4 +1,4 @@
-"""Why a file is no journal to be read: one sentence each, the same however it is read."""
+"""Errors for files that cannot be read as journals, the same for all readers."""
 
 from pathlib import Path
 
@@ -8,24 +8,24 @@ from ralph_tui.text.sanitize import one_line
 
 
 def not_ours(path: Path, number: int) -> JournalError:
-    """What is said of a line of another kind of file."""
+    """Return the error for a line that does not belong to a journal."""
     words = "is not a line of a ralph-tui journal; name the events.jsonl of a run"
     return JournalError(f"{path}:{number} {words}")
 
 
 def not_the_start(path: Path, number: int) -> JournalError:
-    """What is said of a journal whose first event is another one."""
+    """Return the error for a journal that begins with the wrong event."""
     words = "is not the start of a ralph-tui journal; name the events.jsonl of a run"
     return JournalError(f"{path}:{number} {words}")
 
 
 def empty(path: Path) -> JournalError:
-    """What is said of a journal without an event."""
+    """Return the error for a journal without any event."""
     return JournalError(f"the journal {path} is empty; the run never began")
 
 
 def check_readable(path: Path) -> None:
-    """Raises ``JournalError`` where it cannot be opened."""
+    """Raise ``JournalError`` if the file cannot be opened."""
     try:
         reading(path).close()
     except OSError as error:
@@ -33,6 +33,6 @@ def check_readable(path: Path) -> None:
 
 
 def unreadable(path: Path, error: OSError) -> JournalError:
-    """What is said of a journal that the system does not open."""
+    """Return the error for a file that cannot be opened."""
     what = why(error, "name a run's folder or its events.jsonl")
     return JournalError(f"cannot read the journal {one_line(str(path))}: {what}")

@@ -1,7 +1,7 @@
-"""What ``status.json`` says of a run: the one form that its writer and all its readers share.
+"""The form of a run's ``status.json``, for its writer and for all readers.
 
-Rule: plain JSON values; completion in points, times ISO-8601 UTC. A file may be of an older version
-or of anyone's hand: what it lacks reads as None, so a reader that meets it says ``or``.
+Rule: values are plain JSON, completion is in points, times are ISO-8601 in UTC. A file may come
+from an older version or from anyone: missing fields read as None, so readers need defaults.
 """
 
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
@@ -14,7 +14,7 @@ Question = dict[str, Any]
 
 
 class ModelHelp(TypedDict):
-    """What was asked of models outside of the agent's sessions; its cost is in the run's."""
+    """Calls to models outside of the agent's sessions. Their cost is included in the run's."""
 
     calls: int
     failed: int
@@ -24,7 +24,7 @@ class ModelHelp(TypedDict):
 
 
 class ActedStatus(TypedDict):
-    """An intervention beyond a warning, and what came of it."""
+    """An intervention beyond a warning, and its effect."""
 
     iteration: int
     level: str
@@ -48,7 +48,7 @@ class StrategyStatus(TypedDict):
 
 
 class WaitStatus(TypedDict):
-    """What it waits for."""
+    """The current wait."""
 
     cause: str
     until: str | None
@@ -57,7 +57,7 @@ class WaitStatus(TypedDict):
 
 
 class ItemStatus(TypedDict):
-    """An open item of the plan, and what it may take of a window, in percent."""
+    """An open item of the plan, and the share of a window it may take, in percent."""
 
     text: str
     size: "Size"
@@ -69,7 +69,7 @@ class ItemStatus(TypedDict):
 
 
 class UseStatus(TypedDict):
-    """How full a window became in an iteration."""
+    """How full the context window got in an iteration."""
 
     iteration: int
     peak_percent: float | None
@@ -89,7 +89,7 @@ class HandoffStatus(TypedDict):
 
 
 class ContextStatus(TypedDict):
-    """The context window; percent of it, None while that is not known."""
+    """The context window. Percentages are of the window; unknown values are null."""
 
     percent: float | None
     level: str | None
@@ -116,13 +116,13 @@ class ContextStatus(TypedDict):
 
 
 class RunStatus(TypedDict):
-    """A run in one small file."""
+    """The state of a run, in one small file."""
 
     version: int
     seq: int
     updated: str | None
     silent_s: float | None
-    """Seconds the run worked on since the event `seq`, by a clock that nobody sets."""
+    """Seconds that the run kept working after event `seq`, by a monotonic clock."""
     run_id: str | None
     run: str | None
     """Task and attempt."""
@@ -132,7 +132,7 @@ class RunStatus(TypedDict):
     command: str | None
     agent: str | None
     stands_in: str
-    """Why another agent works than the first; empty where that one does."""
+    """Why a fallback agent works; empty if the first agent does."""
     model: str | None
     permissions: str | None
     phase: str
@@ -154,7 +154,7 @@ class RunStatus(TypedDict):
     held: bool
     stale: bool
     again: str
-    """The command that continues it, where that is not a plain resume."""
+    """The command to continue the run, if it is not a plain resume."""
     passed: int | None
     total: int | None
     best: float
@@ -178,7 +178,7 @@ class RunStatus(TypedDict):
     model_help: ModelHelp | None
     context_percent: float | None
     context: ContextStatus | None
-    """None in the file of an older version."""
+    """None in files of an older version."""
     waiting: WaitStatus | None
     refused: str
     question: Question | None
@@ -197,14 +197,14 @@ class RunStatus(TypedDict):
     host: str
 
     alive: NotRequired[bool]
-    """Added by a reader: whether a process still works on it."""
+    """Added by readers: True if a process is working on the run."""
     journal: NotRequired[str]
-    """Added by a reader: its path."""
+    """Added by readers: path of the journal."""
     problem: NotRequired[str]
-    """Added by `status`: why not all of the journal can be read."""
+    """Added by `status`: why the journal cannot be read completely."""
     kept: NotRequired[int]
-    """Added by `status`, of a damaged journal: how many events come before the damage."""
+    """Added by `status`: number of events before the damage of a damaged journal."""
     of_fleet: NotRequired[bool]
-    """Added by `status`: whether it is a fleet's loop, which only its fleet can resume."""
+    """Added by `status`: True for a loop of a fleet, which only its fleet can resume."""
     asked_as: NotRequired[str | None]
-    """Added by `status`: what the user calls it."""
+    """Added by `status`: the user's name for the run."""

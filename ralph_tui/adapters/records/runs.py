@@ -1,8 +1,8 @@
-"""Past and present runs of a worktree, and what the command line calls RUN.
+"""Past and present runs of a worktree, and what RUN means on the command line.
 
-RUN is a task (``task-001``: its newest attempt), an attempt (``task-001/002``), a loop that hooks
-have recorded (``hooks``: the newest), an attempt's folder, a journal, or another worktree: its
-newest run; nothing at all means the newest run of this one.
+RUN may be a task (``task-001``), another worktree, or ``hooks``; then its newest run is used. It
+may also be an attempt (``task-001/002``), the folder of an attempt, a loop recorded by hooks, or a
+journal. Without RUN, the newest run of this worktree is used.
 """
 
 from collections.abc import Iterator
@@ -18,15 +18,15 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 
 HOOKED = "hooks"
-"""The folder of the loops that hooks have recorded, and what they are called by."""
+"""Folder and name of loops recorded by hooks."""
 HEARD_S = 900.0
-"""Of such a loop: a tool may take ten minutes, and nothing is heard of its session meanwhile."""
+"""Seconds without an event before a hooked loop counts as lost; a tool may take ten minutes."""
 NAMED = 5
-"""Fleets that are named where there is no run, the newest."""
+"""Maximum fleets, the newest, to name if there is no run."""
 PLACE_FILE = "place.json"
-"""Beside the tree that a fleet has made for a loop: what it is for."""
+"""The record next to a loop's worktree: the loop and fleet it belongs to."""
 STATUS_VERSION = 2
-"""Of the fields of ``status.json``: an older file is folded from the journal again."""
+"""Version of ``status.json``; if a file is older, the journal is folded again."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,14 @@ class RecordedRun:
 
     @property
     def status(self) -> Path:
-        """Its status projection."""
+        """Path of the status file."""
         return self.folder / "status.json"
 
     @property
     def name(self) -> str:
-        """``task-001/002`` where the folders are ours, ``fleet-001/3a`` where it is a loop of a
-        fleet, else the folder's own name.
+        """The name: ``task-001/002`` for an attempt, ``fleet-001/3a`` for a fleet's loop.
+
+        A loop recorded by hooks is named ``hooks/`` and its folder; any other run, only its folder.
         """
         if self.hooked:
             return f"{HOOKED}/{self.folder.name}"
@@ -60,14 +61,15 @@ class RecordedRun:
 
     @property
     def hooked(self) -> bool:
-        """Whether hooks have recorded it: no process of ours has it, and none goes on with it."""
+        """True if hooks recorded the run; then no process of ours runs it or can continue it."""
         above = self.folder.absolute().parent
         return above.name == HOOKED and above.parent.name == "ralph"
 
     @property
     def fleet(self) -> Path | None:
-        """The folder of the fleet whose loop it is: it runs in a tree of its own, and this is a
-        mirror of its record; None: it is none.
+        """Folder of the fleet, if the run is a loop of one; otherwise None.
+
+        The loop runs in its own clone, and this run is a mirror of its record.
         """
         places = self.folder.absolute().parents
         mirrored = len(places) > 4 and (places[2].name, places[4].name) == ("loops", "fleets")
@@ -75,7 +77,7 @@ class RecordedRun:
 
     @property
     def of_fleet(self) -> bool:
-        """Whether it is a loop, its mirror or in its tree, that only a fleet resumes."""
+        """True for a loop's mirror or a run in a loop's clone, which only the fleet resumes."""
         places = self.folder.absolute().parents
         tree = places[5] if len(places) > 6 else None
         own = tree is not None and tree.name == "tree" and (tree.parent / PLACE_FILE).exists()
@@ -83,7 +85,7 @@ class RecordedRun:
 
     @property
     def lock(self) -> Path:
-        """The lock of the worktree it belongs to (it need not exist), or of its fleet."""
+        """Path of the worktree's or fleet's lock, which may not exist."""
         if self.hooked:
             return self.folder.parent.parent / "lock"
         if self.fleet is not None:
@@ -92,7 +94,7 @@ class RecordedRun:
 
 
 def find_runs(root: Path) -> Iterator[RecordedRun]:
-    """All runs of a worktree that have a journal, tasks in order, attempts in order."""
+    """Yield all runs of a worktree that have a journal, in order."""
     for task in numbered(ralph_folder(root) / "tasks"):
         for attempt in numbered(task / "attempts"):
             if (attempt / "events.jsonl").exists():
@@ -100,8 +102,9 @@ def find_runs(root: Path) -> Iterator[RecordedRun]:
 
 
 def find_mirrors(root: Path) -> Iterator[RecordedRun]:
-    """The records that fleets of a repository have of their loops' runs: snapshots of those that
-    were collected are in it.
+    """Yield the mirrors that a repository's fleets have of their loops' runs.
+
+    The repository has the snapshots of loops that were collected.
     """
     fleets = ralph_folder(root) / "fleets"
     for journal in sorted(fleets.glob("*/loops/*/attempts/*/events.jsonl")):
@@ -109,9 +112,9 @@ def find_mirrors(root: Path) -> Iterator[RecordedRun]:
 
 
 def fleet_folders(root: Path) -> list[Path]:
-    """The folders of all fleets of a repository that have a journal, in their order.
+    """Return the folders of a repository's fleets that have a journal, in order.
 
-    None where the extension is missing whose commands show them.
+    Empty if the extension with the fleet commands is missing.
     """
     if not is_there(COMMANDS["fleet"]):
         return []
@@ -120,7 +123,7 @@ def fleet_folders(root: Path) -> list[Path]:
 
 
 def nothing_recorded(root: Path, what: str = "run") -> str:
-    """Why there is no run to show, and what there is."""
+    """Explain why there is no run to show, and what the user can do."""
     fleets = [folder.name for folder in fleet_folders(root)]
     if not (fleets or (root / ".git").exists()):
         return (
@@ -140,12 +143,12 @@ def nothing_recorded(root: Path, what: str = "run") -> str:
 
 
 def recorded_run_ids(root: Path) -> frozenset[str]:
-    """The ids of all runs of a worktree; to the holder of its lock all of them are over."""
+    """Return the ids of all runs of a worktree. To the holder of its lock, all have ended."""
     return frozenset(run_names(root))
 
 
 def run_names(root: Path) -> dict[str, str]:
-    """The names of all runs of a worktree (``task-001/002``) by their ids."""
+    """Return the names of all runs of a worktree (``task-001/002``), by id."""
     names = {}
     for run in find_runs(root):
         try:
@@ -158,7 +161,7 @@ def run_names(root: Path) -> dict[str, str]:
 
 
 def find_hooked(root: Path) -> Iterator[RecordedRun]:
-    """The loops that hooks have recorded, in the order of their names: of when they began."""
+    """Yield loops recorded by hooks, ordered by name and so by start."""
     folder = ralph_folder(root) / HOOKED
     with suppress(OSError):
         for each in sorted(folder.iterdir()):
@@ -167,18 +170,18 @@ def find_hooked(root: Path) -> Iterator[RecordedRun]:
 
 
 def newest_run(root: Path, *, hooked: bool = False) -> RecordedRun | None:
-    """The run whose journal was written to last; None when there is none.
+    """Return the run whose journal was written last, or None.
 
-    `hooked`: also of the loops that hooks have recorded.
+    With `hooked`, this includes loops recorded by hooks.
     """
     runs = [*find_runs(root), *(find_hooked(root) if hooked else ())]
     return max(runs, key=lambda run: run.journal.stat().st_mtime, default=None)
 
 
 def resolve_run(root: Path, name: str | None, *, hooked: bool = False) -> RecordedRun:
-    """The run a user means; `hooked`: also a loop that hooks have recorded.
+    """Return the run that a user names; with `hooked`, it may be a loop recorded by hooks.
 
-    Raises ``UsageError`` when there is no such run, naming those there are.
+    If there is no such run, raises ``UsageError`` with the names of existing runs.
     """
     if name is None:
         newest = newest_run(root, hooked=hooked)

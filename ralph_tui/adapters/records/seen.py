@@ -1,6 +1,7 @@
-"""What a user has seen of a run: ``seen/<uid>/task-001-001.json``, one small file per attempt.
+"""A run as each user last saw it: ``seen/<uid>/task-001-001.json``, one file per attempt.
 
-Rule: it is a convenience. Whatever is wrong with it, nothing was seen yet, and no screen fails.
+Rule: this is only a convenience. If the file is missing or invalid, nothing was seen, and no screen
+fails.
 """
 
 import os
@@ -25,20 +26,20 @@ def _form() -> TypeAdapter[Seen]:
 
 
 def read_seen(records: Path, run: str) -> Seen | None:
-    """What this user saw last of a run of this name; None: nothing yet."""
+    """Return what this user last saw of a run, or None."""
     with suppress(OSError, ValueError):
         return _form().validate_json(read_bytes(_place(records, run), most=MOST_BYTES))
     return None
 
 
 def write_seen(records: Path, run: str, seen: Seen) -> None:
-    """Put it down; where that cannot be done, it is left."""
+    """Record what the user saw; a failed write is ignored."""
     with suppress(OSError):
         write_text(_place(records, run), _form().dump_json(seen).decode() + "\n", durable=False)
 
 
 def seen_in(status: RunStatus, now: datetime) -> Seen:
-    """As `seen_of`, of the run's status."""
+    """Return what a user sees now, from the run's status; like `seen_of`."""
     over = status["outcome"] is not None
     return Seen(
         run=str(status["run_id"] or ""),

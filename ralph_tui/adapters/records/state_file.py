@@ -1,6 +1,7 @@
-"""``ralph-state.json`` of a run of our own: merged under its lock with what others have there.
+"""``ralph-state.json`` of our own runs, merged under a lock with what other tools wrote.
 
-What is no state file, and that of another loop which has not ended, is kept under its date first.
+If the file is invalid, or belongs to another loop that has not ended, a copy with the date in its
+name is kept.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,11 +19,11 @@ from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.secrets import redact
 
 LARGEST = 1 << 24
-"""Bytes of a state file that is read."""
+"""Maximum bytes of a state file."""
 
 
 class StateFileOfRun:
-    """See `ports.LoopStateFile`, which it implements."""
+    """Implementation of `ports.LoopStateFile`."""
 
     def __init__(self, root: Path, name: str, read_plan: Callable[[], Progress | None]) -> None:
         """`name` is relative to the worktree."""
@@ -31,7 +32,7 @@ class StateFileOfRun:
         self._name = one_line(name)
         self._read_plan = read_plan
         self._before: Mapping[str, Any] = {}
-        """What was written last."""
+        """The fields as last written."""
 
     def keep(self, fields: Mapping[str, Any]) -> list[str]:
         plan = items_of(self._read_plan())

@@ -1,4 +1,4 @@
-"""The status of a run, as its file says, checked against the lock: a dead run is not 'running'."""
+"""A run's status, from its file and the lock: a dead run is not reported as running."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -27,38 +27,38 @@ COPIED = f"{NO_END} in this copy; whether the run goes on is known where it was 
 EMPTY = "its process is gone, and its journal is empty: nothing can go on with it"
 FLEET_GONE = f"{NO_END}; only its fleet can go on with it: see ralph-tui fleet status"
 NEEDED = 1 << 16
-"""Bytes that a status file may take."""
+"""Bytes that a status file may need."""
 EVERY_VERSION = 1
-"""The schema of journals that every version knows."""
+"""The newest journal schema that every version knows."""
 MOST_FIRST = 1_000_000
-"""Bytes of a journal's first line, the longest that is read to know who wrote it."""
+"""Maximum bytes of a journal's first line, which names the version that wrote it."""
 PARSED_BYTES = 4_000_000
-"""Of a journal up to this size every line is parsed, of a longer one only what looks odd."""
+"""Up to this size, every line of a journal is parsed; above it, only lines that look wrong."""
 
 
 T = TypeVar("T")
 
 
 class Damage(NamedTuple):
-    """Where a journal cannot be read."""
+    """The place from which a journal cannot be read."""
 
     words: str
     """One sentence."""
     kept: int
-    """How many events come before."""
+    """Number of events before it."""
 
 
 class _Known(dict[str, Any]):
-    """Fields that are known; any other is None."""
+    """Fields of a status; missing ones read as None."""
 
     def __missing__(self, name: str) -> None:
         return None
 
 
 def told(run: RecordedRun, words: Callable[[RunStatus], T]) -> T:
-    """What `words` makes of its status.
+    """Return `words` for the run's status; if its file is invalid, fold the journal.
 
-    The agent can write the file: where it holds what is no status, the journal is folded.
+    The agent can write the file, so it may contain anything.
     """
     try:
         return words(read_status(run))
@@ -67,9 +67,9 @@ def told(run: RecordedRun, words: Callable[[RunStatus], T]) -> T:
 
 
 def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
-    """The fields of `summarize`, with `alive`: whether a process still works on the run.
+    """Return the fields of `summarize`, and `alive`: True if a process works on the run.
 
-    The projection is enough while it is whole; without it the journal is folded.
+    The status file is used if it is complete; otherwise the journal is folded.
     """
     status = (None if from_journal else _projection(run.status)) or _folded(run)
     if run.hooked:
@@ -80,7 +80,7 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
     status["journal"] = str(run.journal)
     if status["outcome"] is None and not alive:
         status["phase"], status["reason"] = endless(run)
-    elif alive and _is_full(run.folder):  # nothing newer can be written than what stands here
+    elif alive and _is_full(run.folder):  # the file could not be updated since the disk is full
         status["phase"] = "limited"
         status["verdict_glyph"], status["verdict"] = WAITS["disk_full"].glyph, DISK_FULL
         status["waiting"] = {
@@ -90,7 +90,7 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
             "reason": DISK_FULL,
         }
     if status["phase"] == "died":
-        # Written once a second while it lived: better than its last event, which may be hours old.
+        # A live run's file is written every second, while its last event may be hours old.
         with suppress(OSError):
             written = datetime.fromtimestamp(run.status.stat().st_mtime, UTC)
             status["updated"] = written.isoformat(timespec="seconds")
@@ -98,7 +98,7 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
 
 
 def _is_full(folder: Path) -> bool:
-    """Whether a status file finds no room there."""
+    """True if there is no room for a status file."""
     try:
         facts = os.statvfs(folder)
     except OSError:
@@ -107,9 +107,7 @@ def _is_full(folder: Path) -> bool:
 
 
 def worked_on_s(path: Path, run_id: str, seq: int) -> float:
-    """Seconds that a run worked on after its event `seq`, as its own status file tells; 0 where it
-    does not.
-    """
+    """Return how many seconds a run kept working after event `seq`, or 0 if unknown."""
     status = _projection(path)
     if status is None or (status["run_id"], status["seq"]) != (run_id, seq):
         return 0.0
@@ -126,7 +124,7 @@ def has_process(run: RecordedRun, run_id: str | None) -> bool:
 
 
 def endless(run: RecordedRun, *, kept: int | None = None) -> tuple[str, str]:
-    """Phase and reason of a run without a process and without an end.
+    """Return the phase and the reason for a run that has neither a process nor an end.
 
     `kept`: the number of events before the damage, if its journal is damaged.
     """
@@ -141,7 +139,7 @@ def endless(run: RecordedRun, *, kept: int | None = None) -> tuple[str, str]:
 
 
 def status_of_past(events: "Sequence[Event]", name: str, path: Path) -> RunStatus:
-    """The same of a run that no process of ours works on, whoever wrote it: of its events alone."""
+    """Return the status of a run that no process of ours works on, from its events."""
     from ralph_tui.adapters.records.summary import summarize  # noqa: PLC0415  folding is the rare case
     from ralph_tui.state import RunState  # noqa: PLC0415
 
@@ -153,7 +151,7 @@ def status_of_past(events: "Sequence[Event]", name: str, path: Path) -> RunStatu
 
 
 def _of_hooked(run: RecordedRun, status: RunStatus) -> RunStatus:
-    """Nothing tells of its sessions but what their hooks record."""
+    """Complete the status of a loop recorded by hooks, using the age of its journal."""
     heard = datetime.fromtimestamp(run.journal.stat().st_mtime, UTC)
     silent = (datetime.now(UTC) - heard).total_seconds()
     status["alive"] = status["outcome"] is None and silent < HEARD_S
@@ -165,7 +163,7 @@ def _of_hooked(run: RecordedRun, status: RunStatus) -> RunStatus:
 
 
 def unheard(seconds: float) -> str:
-    """Of a loop that hooks have recorded, which has no end, and of which nothing is heard."""
+    """Explain that a loop recorded by hooks is silent without having ended."""
     return (
         f"nothing was heard of its sessions for {duration(seconds)}, and no end was recorded; "
         "the next session goes on with it"
@@ -173,15 +171,15 @@ def unheard(seconds: float) -> str:
 
 
 def problem_of(run: RecordedRun) -> str:
-    """One sentence about the first bad line of its journal; empty when there is none."""
+    """Return a sentence about the journal's first bad line, or ""."""
     damage = damage_of(run)
     return damage.words if damage else ""
 
 
 def damage_of(run: RecordedRun) -> Damage | None:
-    """Of its journal, at the first bad line.
+    """Find the journal's first bad line; None if there is none.
 
-    Quick: it parses no event, so a line that is an event of no known shape passes.
+    Quick, because no event is parsed: a JSON line of an unknown kind passes.
     """
     expected = 1
     try:
@@ -203,7 +201,7 @@ def damage_of(run: RecordedRun) -> Damage | None:
 
 
 def newer_of(run: RecordedRun) -> str:
-    """One sentence where a newer version has written it; empty for any other. As quick."""
+    """Return a sentence if a newer version wrote the journal, or "". Only reads the first line."""
     try:
         with reading(run.journal) as file:
             first = parse_json(file.readline(MOST_FIRST))
@@ -218,7 +216,6 @@ def newer_of(run: RecordedRun) -> str:
 
 
 def _number(line: bytes) -> int | None:
-    """Of an event; None where the line is none."""
     try:
         event = parse_json(line)
     except ValueError:
@@ -243,7 +240,6 @@ def _known(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _folded(run: RecordedRun) -> RunStatus:
-    """The fields of `summarize`, from the journal itself."""
     from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415  folding is the rare case
     from ralph_tui.adapters.records.summary import summarize  # noqa: PLC0415
     from ralph_tui.state import RunState  # noqa: PLC0415

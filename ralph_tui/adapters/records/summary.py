@@ -1,4 +1,4 @@
-"""A run in a dozen fields: what ``status.json`` holds and `status` prints."""
+"""The state of a run in the fields of ``status.json``, which `status` prints."""
 
 from datetime import datetime
 from typing import cast
@@ -26,7 +26,7 @@ from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention
 
 ITERATIONS = 100
-"""Of the history, the last ones."""
+"""Maximum iterations in the history, the last ones."""
 
 
 def context_status(state: RunState) -> ContextStatus:
@@ -70,7 +70,6 @@ def context_status(state: RunState) -> ContextStatus:
 
 
 def _item(state: RunState) -> ItemStatus | None:
-    """The plan's first open item; None without one."""
     item = state.context.item
     if item is None or not item.item:
         return None
@@ -97,7 +96,6 @@ def _size_of(item: str, state: RunState) -> ItemStatus:
 
 
 def _handoff(state: RunState) -> HandoffStatus | None:
-    """The last one."""
     if not state.context.handoffs:
         return None
     left = state.context.handoffs[-1]
@@ -112,10 +110,10 @@ def _handoff(state: RunState) -> HandoffStatus | None:
 def summarize(
     state: RunState, now: datetime | None = None, silent_s: float | None = None
 ) -> RunStatus:
-    """The state as its status file has it.
+    """Return the state of a run as its status file has it.
 
-    `now`: the moment that the verdict is about, the last event's where it is not given; `silent_s`:
-    seconds since that event, of a run that works.
+    The verdict is for the time `now`, by default that of the last event. `silent_s` is the number
+    of seconds since that event, if the run is working.
     """
     run, control = state.run, state.control
     signal = control.latest
@@ -199,7 +197,6 @@ def summarize(
 
 
 def _model_help(state: RunState) -> ModelHelp | None:
-    """What was asked of models outside of the agent's sessions; its cost is in the run's."""
     known = state.intelligence
     if not known.help_calls:
         return None
@@ -213,12 +210,12 @@ def _model_help(state: RunState) -> ModelHelp | None:
 
 
 def _acted(state: RunState) -> list[Intervention]:
-    """Interventions beyond a warning."""
+    """Return interventions beyond a warning."""
     return [made for made in state.oversight.interventions if made.level not in ("LOG", "WARN")]
 
 
 def _intervention(state: RunState) -> ActedStatus | None:
-    """The last one beyond a warning, and what came of it."""
+    """Return the last intervention beyond a warning, and its effect."""
     acted = _acted(state)
     if not acted:
         return None
@@ -235,7 +232,7 @@ def _intervention(state: RunState) -> ActedStatus | None:
 
 
 def _strategy(state: RunState) -> StrategyStatus | None:
-    """How the latest iteration goes about it."""
+    """Return the strategy of the latest iteration, or None."""
     planned = state.intelligence.strategies.get(state.run.iteration)
     if planned is None:
         return None
@@ -243,7 +240,7 @@ def _strategy(state: RunState) -> StrategyStatus | None:
 
 
 def _refused(state: RunState, now: datetime) -> str:
-    """What keeps the agent's service from answering, while the agent tries again; else empty."""
+    """Describe the trouble with a service while the agent retries; otherwise return ""."""
     trouble = state.service.trouble
     return trouble.words(now) if trouble else ""
 
@@ -261,7 +258,6 @@ def _waiting(state: RunState) -> WaitStatus | None:
 
 
 def _question(state: RunState) -> Question | None:
-    """All that is needed to decide it."""
     question = state.needs.question
     if question is None:
         return None
@@ -269,7 +265,7 @@ def _question(state: RunState) -> Question | None:
 
 
 def _best_snapshot(state: RunState) -> int | None:
-    """What to roll back to; None while nothing was measured and held."""
+    """Return the snapshot to roll back to, or None without an accepted measurement."""
     best = state.best_span
     return best.boundary.number if best and best.boundary else None
 

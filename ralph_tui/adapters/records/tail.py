@@ -1,7 +1,7 @@
-"""A file that another process writes: its whole lines, as they come.
+"""Whole lines of a file, as another process writes them.
 
-A line without its end is not there yet. The writer may replace the file by a copy of itself (an
-agent ran ``git clean``): reading goes on where it was. Anything else in its place is another file.
+A line without its newline is not returned yet. If the writer replaces the file by a copy (because
+an agent ran ``git clean``), reading continues where it was. Any other replacement is a new file.
 """
 
 import os
@@ -11,33 +11,33 @@ from pathlib import Path
 from ralph_tui.base.plain_files import open_plain
 
 CHUNK = 1 << 18
-"""Bytes of one look, unless a line is longer."""
+"""Bytes to read at a time, unless a line is longer."""
 
 
 class ReplacedError(Exception):
-    """There is another content under the name now; the next look begins anew."""
+    """The file was replaced; the next call starts from the beginning."""
 
 
 class Tail:
-    """Follows one file by its name."""
+    """A file that is followed by its name, like ``tail -F`` does."""
 
     def __init__(self, path: Path) -> None:
-        """Nothing is opened yet; the file need not be there."""
+        """The file is not opened yet and may not exist."""
         self._path = path
         self._descriptor: int | None = None
         self._offset = 0
         self._last = b""
-        """The line before the offset: a copy of the file has it at the same place."""
+        """The line before the offset; a copy of the file has it in the same place."""
         self._want = CHUNK
         self.rest = 0
-        """Bytes of a line that is not whole yet, as of the last look."""
+        """Bytes of an incomplete last line, at the last read."""
         self.named = True
-        """Whether there was a file under the name when that was last looked for."""
+        """True if there was a file with this name at the last check."""
 
     def lines(self) -> list[bytes]:
-        """Some of the whole lines that have come since the last call; empty when there are none.
+        """Return some of the whole lines added since the last call, possibly an empty list.
 
-        Raises ``ReplacedError`` once when what was read so far is no longer what stands there.
+        Raises ``ReplacedError`` once if the file no longer contains what was read so far.
         """
         lines = self._whole_lines()
         if not lines and self._moved():
@@ -48,7 +48,6 @@ class Tail:
         return lines
 
     def close(self) -> None:
-        """Close the file."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -63,12 +62,12 @@ class Tail:
         return text[:end].splitlines(keepends=True) if end else []
 
     def _moved(self) -> bool:
-        """Whether there is another file under the name, now open, or the first one."""
+        """Return True if a new file was found under the name; it is open now."""
         try:
             there = self._path.lstat()
         except OSError:
             self.named = False
-            return False  # its writer will bring it back
+            return False  # its writer will restore it
         self.named = True
         if self._descriptor is not None:
             mine = os.fstat(self._descriptor)

@@ -1,10 +1,11 @@
-"""All tasks of a worktree in one file, so that ten thousand are listed without opening each.
+"""All tasks of a worktree in one file, so that listing ten thousand opens no other files.
 
-``index/tasks.json`` holds a row for each task, column by column, and names those that are *open*:
-whose files may have been written since. Rows are trusted for all others, so a crash at any moment
-leaves nothing wrong behind. Beside it lie ``by-status.json`` and ``by-agent.json``. All three are a
-cache of the tasks' own files: what is missing or damaged is made again.
-Rule: who writes a task's files names it open before, inside `TaskIndex.changing`.
+``index/tasks.json`` has a row per task, stored by columns. It also names the *open* tasks, whose
+files may have been written since. Their rows are not trusted, so a crash at any time does no harm.
+Next to it are ``by-status.json`` and ``by-agent.json``. All three only cache the tasks' own files,
+and are rebuilt if missing or damaged.
+
+Rule: before writing a task's files, mark the task as open with `TaskIndex.changing`.
 """
 
 import os
@@ -21,30 +22,30 @@ from ralph_tui.base.file_lock import clear_unfinished, locked
 from ralph_tui.text.sanitize import clip, one_line
 
 _FILES = ("metadata.json", "summary.json", "trajectory.json")
-"""Of a task: what its row is made of."""
+"""Files of a task that make its row."""
 _VAGUE = ("success", "failure", "timeout")
-"""Last outcomes as older versions wrote them."""
+"""Last outcomes in files of older versions."""
 DESCRIPTION = 160
-"""Characters of a description that a row keeps."""
+"""Maximum characters of a description in a row."""
 
 
 Agents = dict[str, list[str]]
-"""By agent, the attempts that it has made: ``task-001/002``."""
+"""Attempts by agent, as in ``task-001/002``."""
 
 
 class TaskIndex:
-    """The index of one ``.aiwg/ralph``; its calls block."""
+    """The index of one ``.aiwg/ralph``. Its calls block."""
 
     def __init__(self, records: Path) -> None:
         self._tasks = records / "tasks"
         self._folder = records / "index"
         self._told: dict[str, tuple[str, Agents] | None] = {}
-        """What we have written of the tasks that we have opened: status, and who worked on it."""
+        """Status and agents as last written, for the tasks opened here."""
 
     def read(self) -> dict[str, TaskRow]:
-        """Every task that can be read, by name, in order; what was out of date is put right.
+        """Return all readable tasks by name, in order; outdated rows are read again.
 
-        Raises ``OSError`` when the tasks' folder cannot be listed.
+        Raises ``OSError`` if the tasks' folder cannot be listed.
         """
         listed = self._listed()
         if not listed:
@@ -54,7 +55,7 @@ class TaskIndex:
             return table.rows
         names = self._names()
         if table is None or table.listed == 0 or table.rows.keys() != names:
-            with suppress(OSError):  # a cache: who may not write it reads all the same
+            with suppress(OSError):  # without permission to update the cache, reading still works
                 self._mend()
             table = TaskTable.read(self._file) or TaskTable()
         stale = {name for name in names if name not in table.rows or name in table.open}
@@ -64,16 +65,16 @@ class TaskIndex:
 
     @contextmanager
     def changing(self, task: str, *, over: bool) -> Iterator[None]:
-        """Around the writing of a task's files; `over`: nothing more will be written soon.
+        """Wrap the writing of a task's files; `over` if no more will be written soon.
 
-        Call it with the worktree's lock held. Raises ``OSError``.
+        The caller must hold the worktree's lock. Raises ``OSError``.
         """
         if task not in self._told:
             with locked(self._lock):
                 table, agents = self._loaded()
                 for name in table.open & (
                     self._names() - {task}
-                ):  # its run has died: nobody writes there now
+                ):  # its run died: no one else writes there
                     agents[name] = self._take_in(table, name)
                 table.open = {task}
                 self._write(table, agents)
@@ -93,7 +94,7 @@ class TaskIndex:
             del self._told[task]
 
     def likely(self, names: Set[str], description: str) -> list[str]:
-        """Of these tasks those that may have this description, in order; the others do not."""
+        """Return the tasks in `names` that may have this description, in order; no others do."""
         table = TaskTable.read(self._file) or TaskTable()
         told = clip(one_line(description), DESCRIPTION)
         unsure = {name for name in names if name not in table.rows or name in table.open}
@@ -101,7 +102,7 @@ class TaskIndex:
         return sorted(unsure | found, key=number_of)
 
     def rebuild(self) -> list[Path]:
-        """Make all of it again from the tasks' files; where garbage was put. Raises ``OSError``."""
+        """Rebuild the index; return the paths of bad files set aside. Raises ``OSError``."""
         with locked(self._lock):
             return self._write(*self._folded())
 
@@ -116,14 +117,13 @@ class TaskIndex:
         return self._folder / "tasks.json"
 
     def _listed(self) -> int:
-        """When a task's folder came or went last, ns; 0 where there is none."""
+        """Return when a task's folder was last added or removed, in ns, or 0."""
         try:
             return self._tasks.stat().st_mtime_ns
         except FileNotFoundError:
             return 0
 
     def _names(self) -> set[str]:
-        """Folders of tasks."""
         try:
             with os.scandir(self._tasks) as entries:
                 return {
@@ -135,12 +135,12 @@ class TaskIndex:
             return set()
 
     def _loaded(self) -> tuple[TaskTable, dict[str, Agents]]:
-        """What there is, or all of it made again, with the agents of all that is in it then."""
+        """Return the table, rebuilt if necessary, and the agents in its new rows."""
         table = TaskTable.read(self._file)
         return self._folded() if table is None else (table, {})
 
     def _folded(self) -> tuple[TaskTable, dict[str, Agents]]:
-        """From the tasks' own files. Which of them are open is not known: those without an end."""
+        """Rebuild the table from the tasks' files. Any unfinished task may be open."""
         table = TaskTable(listed=self._listed())
         names = self._names()
         agents = {name: self._take_in(table, name) for name in names}
@@ -149,7 +149,7 @@ class TaskIndex:
         return table, agents
 
     def _mend(self) -> None:
-        """Take in what is new, forget what is gone."""
+        """Add rows of new tasks and remove those of deleted ones."""
         with locked(self._lock):
             table = TaskTable.read(self._file)
             if table is None:
@@ -165,7 +165,7 @@ class TaskIndex:
                 self._write(table, agents)
 
     def _write(self, table: TaskTable, agents: Mapping[str, Agents]) -> list[Path]:
-        """The table last: until it is there, what was open still is."""
+        """Write all files, the table last: open tasks stay open until everything is written."""
         rows = dict(sorted(table.rows.items(), key=by_number))
         by_status: dict[str, list[str]] = {}
         for name, row in rows.items():
@@ -180,7 +180,7 @@ class TaskIndex:
         return [a for name, value in contents.items() for a in put(self._folder / name, value)]
 
     def _by_agent(self, names: Iterable[str], changed: Mapping[str, Agents]) -> Agents:
-        """As it was, but for the tasks that have changed."""
+        """Return the attempts by agent, with new entries for tasks that changed."""
         known = read_json(self._folder / "by-agent.json")
         if known is None:
             changed = {name: found[1] for name in names if (found := self._read(name))}
@@ -201,7 +201,7 @@ class TaskIndex:
     # -- a task's own files ----------------------------------------------------------------------
 
     def _take_in(self, table: TaskTable, name: str) -> Agents:
-        """Bring one row up to date; gives back who worked on the task."""
+        """Update the row of a task; return who worked on it."""
         found = self._read(name)
         if found is None:
             table.rows.pop(name, None)
@@ -211,18 +211,18 @@ class TaskIndex:
         return found[1]
 
     def _files(self, name: str) -> dict[str, dict[str, Any]] | None:
-        """Those of a task; folded from its attempts where they are not as we write them.
+        """Return a task's files; if missing or outdated, they are folded from its attempts.
 
-        None: nothing of it can be read.
+        None if nothing of the task can be read.
         """
         folder = self._tasks / name
         found = {file: content for file in _FILES if (content := read_json(folder / file))}
         attempts = found.get("trajectory.json", {}).get("attempts")
-        # Older versions did not name the agent there.
+        # Older versions have no agent there.
         named = isinstance(attempts, list) and all(
             isinstance(each, dict) and "agent" in each for each in attempts
         )
-        # Nor did they tell a run that was stopped or aborted from one that failed.
+        # They also do not distinguish a stopped or aborted run from a failed one.
         vague = found.get("summary.json", {}).get("last_outcome") in _VAGUE
         if named and not vague and len(found) == len(_FILES):
             return found
@@ -231,7 +231,7 @@ class TaskIndex:
         return fold_task(folder)
 
     def _read(self, name: str) -> tuple[TaskRow, Agents] | None:
-        """The row of a task, and who worked on it; None: nothing of it can be read."""
+        """Return the row of a task and who worked on it, or None if nothing can be read."""
         files = self._files(name)
         if files is None:
             return None

@@ -1,6 +1,6 @@
-"""The table of all tasks as a file: a column to a line, so that ten thousand rows are read at once.
+"""The table of all tasks as a file, one column per line, so that ten thousand rows load fast.
 
-Whoever can write the records can write this file, so what stands in it is checked on reading.
+The agent can write this file, so its content is checked on reading.
 """
 
 import json
@@ -15,7 +15,7 @@ VERSION = 3
 
 
 class TaskRow(NamedTuple):
-    """What a list says of a task; foreign text until it is shown."""
+    """A task in a list; its texts must be sanitized before they are shown."""
 
     description: str
     status: str
@@ -24,12 +24,12 @@ class TaskRow(NamedTuple):
     best: float | None
     """Points; None while nothing was measured."""
     cost_usd: float | None
-    """None where no agent told it."""
+    """None if no agent reported it."""
     created: str
     """ISO-8601, UTC."""
     updated: str
     last_outcome: str = ""
-    """Outcome of the newest attempt, as in `RunFinished`; empty: it has not ended."""
+    """Outcome of the newest attempt, as in `RunFinished`; empty before its end."""
 
 
 _NUMBERS: dict[str, frozenset[type[object]]] = {
@@ -38,22 +38,22 @@ _NUMBERS: dict[str, frozenset[type[object]]] = {
     "best": frozenset({int, float, type(None)}),
     "cost_usd": frozenset({int, float, type(None)}),
 }
-"""What a column of numbers may hold; all others are text."""
+"""Types in the columns of numbers; all other columns are text."""
 
 
 @dataclass
 class TaskTable:
-    """The rows by task."""
+    """The rows of all tasks, by task."""
 
     rows: dict[str, TaskRow] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)
     """Tasks whose files may have been written since."""
     listed: int = 0
-    """When the tasks' folder had last changed, if each task in it has a row; ns, 0: not known."""
+    """When the tasks' folder last changed, in ns, if each task has a row; 0 if unknown."""
 
     @classmethod
     def read(cls, path: Path) -> "TaskTable | None":
-        """None when there is none of ours."""
+        """Read a table; return None if it is missing or invalid."""
         known = read_json(path)
         if known is None or known.get("version") != VERSION:
             return None
@@ -68,7 +68,7 @@ class TaskTable:
             return None
 
     def text(self) -> str:
-        """As `read` takes it."""
+        """Return the file's content, for `read`."""
         names = ("task", *TaskRow._fields)
         columns = [*zip(*((name, *row) for name, row in self.rows.items()), strict=True)]
         fields: dict[str, Any] = {
@@ -83,14 +83,14 @@ class TaskTable:
 
 
 def checked(row: TaskRow) -> TaskRow:
-    """The row; raises ``TypeError`` where a column could not hold what is in it."""
+    """Return the row, or raise ``TypeError`` if a column cannot hold one of its values."""
     for name, value in row._asdict().items():
         _column([value] if name in _NUMBERS else value, name)
     return row
 
 
 def by_number(item: tuple[str, object]) -> tuple[int, str]:
-    """The order of rows."""
+    """Sort key for rows."""
     return number_of(item[0]), item[0]
 
 

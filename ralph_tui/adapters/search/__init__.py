@@ -1,4 +1,4 @@
-"""What can be found in the records: a full-text index, an embedder, and the tasks like a task.
+"""Search in the records: a full-text index, an embedder, and related tasks.
 
 All of it is a cache below ``.aiwg/ralph/index``: deleting it loses nothing.
 """

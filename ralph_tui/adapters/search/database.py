@@ -1,7 +1,7 @@
-"""An SQLite file that is a cache: made when missing, made anew when damaged or of another version.
+"""An SQLite file used as a cache. If it is missing, damaged or outdated, it is created again.
 
-An agent can write where it lies: what stands in its way is cleared, its schema is not trusted, and
-whoever shows a text of it sanitizes it.
+An agent can write to its folder. So anything in its way is removed, its schema is not trusted, and
+callers must sanitize its texts before showing them.
 """
 
 import sqlite3
@@ -18,7 +18,7 @@ from ralph_tui.base.plain_files import clear_way
 Result = TypeVar("Result")
 
 WAIT_SECONDS: Final = 2.0
-"""How long a file that another process writes to is waited for."""
+"""Seconds to wait for another process that is writing to the file."""
 _COMPANIONS = ("", "-journal", "-wal", "-shm")
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _REFUSED = {
@@ -28,31 +28,31 @@ _REFUSED = {
     sqlite3.SQLITE_IOERR: "the disk does not answer as it should; look after it",
     sqlite3.SQLITE_PERM: "it may not be written to; make it writable",
 }
-"""What no making anew mends, and what to do."""
+"""Errors that a new file would not fix, and what to do."""
 _MOVED = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
-"""What is also met when another process makes the file anew at this moment: tried once more."""
+"""Errors that also occur while another process replaces the file; these are retried once."""
 
 
 def index_folder(root: Path) -> Path:
-    """Where the indexes of a worktree lie."""
+    """Return the folder of a worktree's indexes."""
     return ralph_folder(root) / "index"
 
 
 @dataclass(frozen=True)
 class Database:
-    """Where a cache lies and what it is made of."""
+    """A cache: where its file is, and what it contains."""
 
     path: Path
     version: int
-    """Raised with every change of `schema`, or of what is put into it."""
+    """To be increased with every change to `schema` or to what is stored."""
     schema: str
 
     def use(
         self, work: Callable[[sqlite3.Connection], Result], *, wait: float = WAIT_SECONDS
     ) -> Result:
-        """Do something with it; damage that shows is mended by doing it once more with a new one.
+        """Call `work` with a connection; if the file is damaged, call it again with a new file.
 
-        Raises ``SearchError``: another process holds it, or it cannot be written.
+        Raises ``SearchError`` if another process keeps the file locked, or if it cannot be written.
         """
         for last in (False, False, True):
             try:
@@ -70,9 +70,10 @@ class Database:
         raise AssertionError("the last try returns or raises")
 
     def connect(self, *, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
-        """A connection to it, of this version; raises ``SearchError``, ``sqlite3.DatabaseError``.
+        """Return a connection to the database in this version.
 
-        It may be used from any thread, by one at a time. Nothing is in a transaction by itself.
+        Any thread may use it, but only one at a time. It has no implicit transactions. Raises
+        ``SearchError`` or ``sqlite3.DatabaseError``.
         """
         try:
             keep_out(self.path.parent)  # the records of other tools need not be hidden from git
@@ -91,13 +92,13 @@ class Database:
             return self._connect(wait)
 
     def in_memory(self) -> sqlite3.Connection:
-        """An empty one that nobody shares, where the file is not to be had."""
+        """Return an empty, private database in memory, for when the file cannot be used."""
         connection = _connection(":memory:", 0.0)
         self._make(connection)
         return connection
 
     def refuse(self, error: sqlite3.Error) -> None:
-        """Raise ``SearchError`` for what making it anew would not mend."""
+        """Raise ``SearchError`` for an error that a new file would not fix."""
         code = _code(error)
         if code in _BUSY:
             raise SearchError(
@@ -107,7 +108,7 @@ class Database:
             raise SearchError(f"cannot use the index {self.path}: {_REFUSED[code]}") from error
 
     def remove(self) -> None:
-        """Take it away: it is made anew when it is used next."""
+        """Delete the file; the next use creates it again."""
         for companion in _COMPANIONS:
             with suppress(OSError):
                 self.path.with_name(self.path.name + companion).unlink(missing_ok=True)
@@ -127,7 +128,7 @@ class Database:
     def _make(self, connection: sqlite3.Connection) -> None:
         with connection:
             connection.execute("BEGIN IMMEDIATE")
-            # Another process may have made it while this one waited.
+            # Another process may have created it meanwhile.
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 for statement in self.schema.split(";"):
                     connection.execute(statement)
@@ -135,7 +136,7 @@ class Database:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """SQLite's own, without what it adds in particular cases."""
+    """Return SQLite's primary error code, without the extended part."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 

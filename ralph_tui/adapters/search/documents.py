@@ -1,6 +1,6 @@
-"""What of a journal can be searched: documents, each with the event that it came from.
+"""The searchable parts of a journal: documents, each with the event that it came from.
 
-Events sanitize their texts when they are read, so nothing else enters the index.
+Events sanitize their texts when they are parsed, so the index contains only sanitized texts.
 """
 
 import re
@@ -16,11 +16,11 @@ from ralph_tui.text.sanitize import clip, plain
 from ralph_tui.text.terms import in_words
 
 KINDS: Final = ("objective", "reflection", "learning", "outcome", "handoff", "action")
-"""What a document is; where two fit alike, the earlier kind comes first."""
+"""Kinds of documents; of two equally good matches, the earlier kind comes first."""
 LONGEST: Final = 4000
-"""Characters of a document."""
+"""Maximum characters of a document."""
 REASONING: Final = 200
-"""Characters of what the agent said last before it used a tool."""
+"""Maximum characters of the agent's last words before a tool call."""
 LARGEST_HANDOFF: Final = 1 << 20
 
 _READ = (
@@ -43,14 +43,14 @@ _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
 
 
 def is_read(line: bytes) -> bool:
-    """Whether a line of a journal has anything for the index."""
+    """True if a line of a journal can contribute to the index."""
     kind = _KIND.search(line, 0, 300)
     return kind is not None and kind[1].decode() in _KINDS_READ
 
 
 @dataclass(frozen=True)
 class Document:
-    """One text that can be found."""
+    """A searchable text."""
 
     kind: str
     """One of `KINDS`."""
@@ -61,17 +61,17 @@ class Document:
 
 
 class Documents:
-    """Folds a journal into documents, from its first event or from where it was left."""
+    """Documents from a journal, starting at its first event or at a saved position."""
 
     def __init__(self, folder: Path, iteration: int = 0, spoken: str = "") -> None:
-        """`folder` is the attempt's; `iteration` and `spoken` are as they were left."""
+        """`folder` is the attempt's; `iteration` and `spoken` are those at the saved position."""
         self.iteration = iteration
         self.spoken = spoken
-        """What the agent said since its last tool, shortened."""
+        """Words of the agent since its last tool call, shortened."""
         self._folder = folder
 
     def take(self, event: ev.Event) -> Iterator[Document]:
-        """The documents that an event brings."""
+        """Yield the documents of an event."""
         match event:
             case ev.IterationStarted():
                 self.iteration, self.spoken = event.iteration, ""
@@ -92,7 +92,7 @@ class Documents:
             case ev.ToolStarted():
                 yield "action", _lines(f"{event.tool} {event.summary}", self.spoken)
                 self.spoken = ""
-            case ev.SessionFinished(tool_calls=0):  # an agent that does not tell of its tools
+            case ev.SessionFinished(tool_calls=0):  # an agent that reports no tool calls
                 yield "action", self.spoken
             case ev.FilesChanged(live=False):
                 yield "action", _lines(*(f"{one.status} {one.path}" for one in event.changes))
@@ -111,7 +111,7 @@ class Documents:
 
 
 def _outcome(event: ev.Event) -> str:
-    """What the agent says it reached, and how its sessions and the run ended."""
+    """Return what the agent reported, or how a session or the run ended."""
     match event:
         case ev.AgentReported():
             return _lines(event.summary, *event.blockers)
@@ -125,7 +125,7 @@ def _outcome(event: ev.Event) -> str:
 
 
 def handoffs(folder: Path, iteration: int) -> Iterator[str]:
-    """What the sessions of an iteration left for those that came after them."""
+    """Yield the handoffs that an iteration's sessions left for later ones."""
     results = folder / "results" / f"iter-{iteration:03}"
     try:
         names = sorted(path.name for path in results.iterdir())

@@ -1,9 +1,9 @@
-"""Embedders: a text as a vector, so that texts about the same thing point the same way.
+"""Embedders: vectors for texts, so that texts about the same thing point in similar directions.
 
-The built-in one needs no download and knows no language: it is a hash of words, of the concepts of
-a small table (``synonyms.txt``, written for ralph-tui), and of pieces of words. It sees that
-"login" and "authentication" are near, because the table says so, and nothing that it does not say.
-The extra ``ralph-tui[embeddings]`` brings one that was trained.
+The built-in embedder needs no download and knows no language. It hashes words, pieces of words, and
+the concepts in a small table (``synonyms.txt``, written for ralph-tui). It relates "login" to
+"authentication" only because the table does. The extra ``ralph-tui[embeddings]`` adds a trained
+embedder.
 """
 
 from collections.abc import Sequence
@@ -17,27 +17,27 @@ from ralph_tui.adapters.search.terms import FILLERS, stem, terms
 from ralph_tui.text.words import words_of
 
 Vector = Sequence[float]
-"""Of length 1, or all zeros for a text without a word."""
+"""A vector of length 1, or all zeros for a text without words."""
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts; calls may come from any thread and may take seconds."""
+    """An embedder. Any thread may call it; a call may take seconds."""
 
     name: str
-    """Of the method and its version: vectors of another name cannot be compared with these."""
+    """The method and its version; vectors under different names cannot be compared."""
     dimension: int
     threshold: float
-    """Two tasks this alike (see `likeness`) are related."""
+    """Tasks at least this alike (see `likeness`) are related."""
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """A vector for each text."""
+        pass
 
 
 WORD: Final = 1.0
 CONCEPT: Final = 1.5
 PIECE: Final = 0.3
 GENERAL: Final = 0.3
-"""What a word, its concepts together and its pieces together weigh; of a general word that part."""
+"""Weights: a word, all of its concepts, all of its pieces; and the factor for general words."""
 PIECE_LENGTH: Final = 4
 
 _GENERAL_WORDS = frozenset(
@@ -49,7 +49,7 @@ _GENERAL_WORDS = frozenset(
         ),
     )
 )
-"""Words of any task."""
+"""Words that any task may contain."""
 
 
 class HashedConcepts:
@@ -58,8 +58,10 @@ class HashedConcepts:
     name = "hashed-concepts-1"
     dimension = 1024
     threshold = 0.32
-    """Where precision and recall are in balance on the half that was tuned on: 81 % of the matches
-    are above it, and 1 % of the other tasks of the family."""
+    """Balances precision and recall on the half of the data that was used for tuning.
+
+    There, 81 % of the matches are above it, and 1 % of the other tasks in the same family.
+    """
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         return [self._vector(text) for text in texts]
@@ -79,7 +81,7 @@ class HashedConcepts:
 
 @lru_cache(maxsize=16_384)
 def _features(term: str, dimension: int) -> tuple[tuple[int, float], ...]:
-    """Places in the vector, and what to add there."""
+    """Return positions in the vector, and what to add there."""
     marked = f"<{term}>"
     pieces = [marked[i : i + PIECE_LENGTH] for i in range(len(marked) - PIECE_LENGTH + 1)]
     parts = (
@@ -96,14 +98,14 @@ def _features(term: str, dimension: int) -> tuple[tuple[int, float], ...]:
 
 
 def _hashed(feature: str, dimension: int, weight: float) -> tuple[int, float]:
-    """Its place, and its weight with a sign of its own: what meets by chance cancels out."""
+    """Return a position and a weight whose sign is random, so that collisions cancel out."""
     number = crc32(feature.encode())
     return number % dimension, weight if number & 0x8000_0000 else -weight
 
 
 @cache
 def _concepts() -> dict[str, tuple[int, ...]]:
-    """The lines of the table that each term stands in."""
+    """Return the lines of the table that contain each term."""
     table = files("ralph_tui.adapters.search").joinpath("synonyms.txt")
     found: dict[str, dict[int, None]] = {}
     for number, line in enumerate(table.read_text(encoding="utf-8").splitlines()):
@@ -114,5 +116,5 @@ def _concepts() -> dict[str, tuple[int, ...]]:
 
 
 def alike(one: Vector, other: Vector) -> float:
-    """The cosine of two vectors: 1 the same, 0 nothing in common."""
+    """Return the cosine of two vectors: 1 for the same direction, 0 for nothing in common."""
     return sum(a * b for a, b in zip(one, other, strict=True))

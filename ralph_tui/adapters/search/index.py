@@ -1,8 +1,8 @@
 """The full-text index over the runs of a worktree: ``.aiwg/ralph/index/search.db``.
 
-It follows the journals: each attempt is read on from where the last look ended. What is missing,
-damaged or of another version is made anew; deleting it loses nothing. Whoever searches gives it
-the runs of other tools, which only rooms above know how to read.
+It follows the journals: each attempt is read from where the last update ended. If the index is
+missing, damaged or outdated, it is created again; deleting it loses nothing. Callers supply the
+runs of other tools, which only higher layers can read.
 """
 
 import re
@@ -38,30 +38,30 @@ CREATE VIRTUAL TABLE words USING fts5(
 _SEQ = re.compile(rb'\s*\{\s*"seq"\s*:\s*(\d{1,18})\b')
 _RUN_ID = re.compile(rb'"run_id"\s*:\s*"([^"]{1,100})"')
 _WHOLE: Final = -1
-"""The size that stands in the index for a run whose record is no journal."""
+"""The size stored for a run that has no journal of ours."""
 
 
 @dataclass(frozen=True)
 class OtherRun:
-    """A run whose record is no journal of ours: it is taken in whole, anew when it has changed."""
+    """A run without a journal of ours. It is indexed as a whole, and again when it changes."""
 
     name: str
     stamp: str
-    """Differs when the record does."""
+    """Differs when the record has changed."""
     folder: Path
     read: Callable[[], Sequence[Event]]
 
 
 def index_of(root: Path) -> Database:
-    """The index of a worktree; it need not exist."""
+    """Return the index of a worktree; its file may not exist."""
     return Database(index_folder(root) / "search.db", VERSION, SCHEMA)
 
 
 def index_attempt(root: Path, attempt_folder: Path, *, wait: float = WAIT_SECONDS) -> str:
-    """Take in what an attempt's journal has that the index has not; blocks.
+    """Add to the index what is new in an attempt's journal; blocks.
 
-    Gives back one sentence about why it could not be done, mostly empty. Nothing is lost by it: the
-    next search, or the next call, takes it in.
+    Returns "", or a sentence about why it failed. Nothing is lost then: the next search, or the
+    next call, adds it.
     """
     run = RecordedRun(attempt_folder / "events.jsonl")
     try:
@@ -74,10 +74,10 @@ def index_attempt(root: Path, attempt_folder: Path, *, wait: float = WAIT_SECOND
 def catch_up(
     index: sqlite3.Connection, root: Path, others: Sequence[OtherRun] | None = None
 ) -> None:
-    """Take in what all journals have, and the `others`; forget the runs that are gone.
+    """Bring the index up to date with all journals and the `others`; forget deleted runs.
 
-    Without `others` those that are known stay. Raises ``sqlite3.DatabaseError``. A journal that
-    cannot be read is taken as far as it can.
+    Without `others`, the known runs of other tools stay. A damaged journal is indexed up to the
+    damage. Raises ``sqlite3.DatabaseError``.
     """
     known = dict(index.execute("SELECT run, size FROM attempts WHERE size != ?", (_WHOLE,)))
     for run in (*find_runs(root), *find_hooked(root)):
@@ -98,7 +98,7 @@ def catch_up(
 
 @dataclass(frozen=True)
 class _Place:
-    """How far an attempt is in the index."""
+    """How far an attempt is indexed."""
 
     run_id: bytes = b""
     size: int = 0
@@ -110,10 +110,10 @@ class _Place:
 def _follow(index: sqlite3.Connection, run: RecordedRun) -> None:
     try:
         with reading(run.journal) as journal, index:
-            # The place is read by whoever may write: two that index at once take nothing twice.
+            # Read the position inside the transaction, so that two processes index nothing twice.
             index.execute("BEGIN IMMEDIATE")
             _take_in(index, run, journal)
-    except OSError:  # it is gone, or no plain file
+    except OSError:  # deleted, or not a plain file
         return
 
 
@@ -145,7 +145,7 @@ def _take_whole(index: sqlite3.Connection, run: OtherRun) -> None:
     taken = [document for event in run.read() for document in documents.take(event)]
     with index:
         index.execute("BEGIN IMMEDIATE")
-        _forget(index, run.name)  # as it was before, or as another process has just taken it in
+        _forget(index, run.name)  # an older state, or one that another process just indexed
         for document in taken:
             _add(index, run.name, document)
         row = (run.name, run.stamp.encode(), _WHOLE, 0, 0, "")
@@ -153,7 +153,7 @@ def _take_whole(index: sqlite3.Connection, run: OtherRun) -> None:
 
 
 def _goes_on(journal: BinaryIO, place: _Place) -> bool:
-    """Whether the journal is still the one that was read, at least as long."""
+    """True if this is still the journal that was indexed, and it is not shorter."""
     if journal.seek(0, 2) < place.size:
         return False
     journal.seek(place.size)
@@ -165,7 +165,7 @@ def _goes_on(journal: BinaryIO, place: _Place) -> bool:
 def _read(
     journal: BinaryIO, seq: int, documents: Documents
 ) -> Iterator[tuple[int, int, list[Document]]]:
-    """Of each whole line: its length, its number, its documents; up to the first bad one."""
+    """Yield the length, number and documents of each whole line, up to the first bad one."""
     for line in journal:
         if not line.endswith(b"\n"):
             return

@@ -1,8 +1,8 @@
-"""Which learnings fit a text: a full-text index of what they say, quick however many there are.
+"""Which learnings match a text: a full-text index, fast however many learnings there are.
 
-A word that nearly every learning has says nothing, and would make all of them be looked at. So a
-query has two steps: the newest learnings that have its rarest words, at most `LOOKED_AT`, and of
-these the exact BM25 over all of its words.
+A word in nearly every learning says nothing, but would make all of them candidates. So a query has
+two steps. First, the newest learnings with its rarest words are selected, at most `LOOKED_AT`.
+These are then ranked by the exact BM25 over all of its words.
 """
 
 import sqlite3
@@ -20,9 +20,9 @@ from ralph_tui.adapters.search.terms import sought, terms
 from ralph_tui.base.errors import SearchError
 
 LOOKED_AT: Final = 200
-"""Learnings that are ranked for a query; the rest share no rarer word with it."""
+"""Maximum learnings to rank for a query; the others share no rarer word with it."""
 MOST_TERMS: Final = 24
-"""Words of a query that count, the rarest."""
+"""Maximum words of a query that count, the rarest."""
 _BATCH = 5000
 
 VERSION: Final = 1
@@ -39,13 +39,13 @@ CREATE TABLE frequency (term TEXT PRIMARY KEY, learnings INTEGER NOT NULL) WITHO
 
 
 class LearningIndex:
-    """The index of one knowledge file, kept below ``.aiwg/ralph/index``; one for a process.
+    """The index of one knowledge file, below ``.aiwg/ralph/index``; one per process.
 
-    Where the file is not to be had (locked, no room) the index is kept in memory: it never raises.
+    If the file cannot be used (locked, disk full), the index is in memory. No call raises.
     """
 
     def __init__(self, root: Path) -> None:
-        """Nothing is opened before it is used."""
+        """The file is opened on first use."""
         self._database = Database(index_folder(root) / "learnings.db", VERSION, SCHEMA)
         self._connection: sqlite3.Connection | None = None
         self._lock = Lock()
@@ -53,18 +53,18 @@ class LearningIndex:
         self._texts: dict[str, str] = {}
         self._count = 0
         self._length = 1.0
-        """Terms of a learning, on the average."""
+        """Average number of terms in a learning."""
 
     def scores_among(self, query: str, texts: Mapping[str, str]) -> dict[str, float]:
-        """As `scores`, among `texts`; the same mapping as before has not changed since."""
+        """Return `scores` among `texts`; a mapping that is passed again must be unchanged."""
         if texts is not self._given:
             self.update(texts)
         return self.scores(query)
 
     def update(self, texts: Mapping[str, str]) -> None:
-        """Bring it up to date with all learnings, id to text; only what differs is indexed.
+        """Bring the index up to date with all learnings (id to text), indexing only differences.
 
-        To be called when the knowledge file has changed; blocks, about 20 µs for a new learning.
+        Call it when the knowledge file has changed. It blocks, for about 20 µs per new learning.
         """
         with self._lock:
             self._given, self._texts = texts, dict(texts)
@@ -75,7 +75,7 @@ class LearningIndex:
                 self._write(self._opened())
 
     def scores(self, query: str, limit: int = LOOKED_AT) -> dict[str, float]:
-        """The ids of what fits, best first, each with its BM25, above 0."""
+        """Return the ids of matching learnings with their BM25, best first, all above 0."""
         with self._lock:
             try:
                 found = self._ranked(self._opened(), sought(query))
@@ -86,7 +86,7 @@ class LearningIndex:
         return dict(islice(sorted(found.items(), key=lambda one: -one[1]), limit))
 
     def close(self) -> None:
-        """Let go of the file; the next use opens it again."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -99,14 +99,14 @@ class LearningIndex:
         return self._connection
 
     def _begin_anew(self) -> None:
-        """After damage or refusal: an index in memory, for as long as this process has it."""
+        """Continue with an index in memory, after damage or an error."""
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
         self._keep(self._database.in_memory())
 
     def _keep(self, connection: sqlite3.Connection) -> None:
-        """It is open for as long as this index is used."""
+        """Keep the connection open as long as this object exists."""
         self._connection = connection
         finalize(self, connection.close)
 

@@ -1,6 +1,7 @@
-"""Searching: what a user types, the places where it stands, and an excerpt of each.
+"""Searching: what a user types, where it was found, and an excerpt of each place.
 
-Rule: a query is words. Quotes, operators and colons mean nothing; a word finds what begins like it.
+Rule: a query consists of words. Quotes, operators and colons mean nothing. A word also matches
+longer words that begin with it.
 """
 
 import re
@@ -21,20 +22,20 @@ from ralph_tui.ports.search import Found
 from ralph_tui.text.sanitize import one_line, plain
 
 MOST_WORDS: Final = 32
-"""Of a query; the rest is ignored."""
+"""Maximum words of a query; the rest is ignored."""
 SPARE: Final = 4
-"""Times as many are looked at as are wanted: some say the same."""
+"""How many rows to fetch per result, because some say the same."""
 EXCERPT: Final = 200
-"""Characters of an excerpt."""
+"""Maximum characters of an excerpt."""
 BEFORE: Final = 40
-"""Characters of it before the first word that was found."""
+"""Characters of an excerpt before the first match."""
 WEIGHTS: Final = dict(zip(KINDS, (1.6, 1.5, 1.4, 1.2, 1.2, 1.0), strict=True))
-"""By what a document is: an action is one of thousands."""
+"""Weights of documents by kind; an action is one of thousands."""
 _TOKENS = re.compile(r"[^\W_]+")
 
 
 def silent(_: str) -> None:
-    """Say nothing."""
+    """Ignore the sentence."""
 
 
 def search(
@@ -46,12 +47,11 @@ def search(
     others: Sequence[OtherRun] | None = None,
     tell: Callable[[str], None] = silent,
 ) -> list[Found]:
-    """Where the query's words stand in the records of a worktree, best first; blocks.
+    """Return where the words of a query occur in a worktree's records, best first; blocks.
 
-    `others` are the runs there that other tools recorded.
-
-    The index is brought up to date first; where it cannot be written, one in memory takes its
-    place, and `tell` is given one sentence. Raises ``SearchError``.
+    `others` are the runs there that other tools recorded. The index is brought up to date first. If
+    it cannot be written, an index in memory is used, and `tell` is called with a sentence. Raises
+    ``SearchError``.
     """
     index = index_of(root)
 
@@ -75,7 +75,7 @@ def _search(
 ) -> list[Found]:
     words = [_expression(token) for token in _tokens(query)]
     found: dict[tuple[str, str, str], tuple[float, sqlite3.Row]] = {}
-    # What has all words comes first; then what has any of them.
+    # Documents with all words come first, then those with any of them.
     for better, joined in ((1, " AND ".join(words)), (0, " OR ".join(words))):
         if words and len(found) < limit and (better or len(words) > 1):
             for row in _rows(index, joined, SPARE * limit, kinds):
@@ -103,14 +103,14 @@ def _rows(
 
 
 def _tokens(query: str) -> list[str]:
-    """The words that are looked for: its fillers only where it has nothing else."""
+    """Return the words to search for; fillers only if there is nothing else."""
     wanted = set(sought(query))
     named = [token for token in _TOKENS.findall(query) if terms(token)[0] in wanted]
     return list(dict.fromkeys(named))[:MOST_WORDS]
 
 
 def _expression(token: str) -> str:
-    """A word as the index asks for it; it is letters and digits, so it needs no escape."""
+    """Return the index's expression for a word, which has only letters and digits."""
     whole, *parts = terms(token)
     begins = f'"{whole}"*' if len(whole) > 2 else f'"{whole}"'
     if len(parts) < 2:
@@ -120,7 +120,7 @@ def _expression(token: str) -> str:
 
 
 def _found(index: sqlite3.Connection, row: Sequence[Any], wanted: Sequence[str]) -> Found:
-    """Whoever can write the file can put anything into it: no text of it is trusted."""
+    """Build a result. Anyone may have written to the file, so its texts are sanitized."""
     run, kind, seq, iteration, at, text, _ = row
     objective = index.execute(
         "SELECT text FROM documents WHERE run = ? AND kind = 'objective'", (run,)
@@ -140,14 +140,14 @@ def _found(index: sqlite3.Connection, row: Sequence[Any], wanted: Sequence[str])
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A piece of a text on one line, and where in it the words stand that were found."""
+    """A piece of a text, on one line, and where the matches are in it."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
 
 
 def excerpt(text: str, wanted: Sequence[str], width: int = EXCERPT) -> Excerpt:
-    """The piece of `text` around the first of the `wanted` terms."""
+    """Return the piece of `text` around the first match of the `wanted` terms."""
     line = " ".join(text.split())
     places = _places(line, wanted)
     start = 0

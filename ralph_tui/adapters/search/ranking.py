@@ -1,4 +1,4 @@
-"""BM25: how well a text fits a query, rare words more, long texts less."""
+"""BM25: how well a text matches a query. Rare words count more, and long texts less."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,16 +9,16 @@ from ralph_tui.adapters.search.terms import sought, terms
 
 K1: Final = 1.2
 B: Final = 0.75
-"""BM25's usual constants: how soon a repeated word counts no more, and how much length does."""
+"""BM25's usual constants, for the saturation of repeated words and the effect of length."""
 
 
 def weights(texts: int, having: Mapping[str, int]) -> dict[str, float]:
-    """What each term tells: `having` is how many of the `texts` have it."""
+    """Return the weight of each term, from the number of the `texts` that have it."""
     return {term: log(1 + (texts - met + 0.5) / (met + 0.5)) for term, met in having.items()}
 
 
 def fit(said: Sequence[str], weight: Mapping[str, float], average: float) -> float:
-    """BM25 of a text's terms; `average` is the terms of a text on the average."""
+    """Return the BM25 of a text's terms; `average` is the usual number of terms in a text."""
     times: dict[str, int] = {}
     for term in said:
         if term in weight:
@@ -28,11 +28,11 @@ def fit(said: Sequence[str], weight: Mapping[str, float], average: float) -> flo
 
 
 def shares(query: str, texts: Sequence[str]) -> list[float]:
-    """Of each text its BM25, as a share of what the query itself would have: 0 to about 1."""
+    """Return each text's BM25 as a share of what the query itself would have: 0 to about 1."""
     said = [terms(text) for text in texts]
     having = Counter(term for words in said for term in set(words))
     wanted = sought(query)
-    # A word that no text has counts too: a query that is met by half is met by half.
+    # Words that no text has count too: half of the words matched means half of the share.
     weight = weights(len(texts), {term: having[term] for term in wanted})
     average = max(1.0, sum(map(len, said)) / max(1, len(said)))
     whole = fit(terms(query), weight, average)

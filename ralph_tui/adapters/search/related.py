@@ -1,4 +1,4 @@
-"""Tasks like a task: of the same kind, of another description, alike enough; found in the index."""
+"""Related tasks: similar tasks of the same type with another description, from the index."""
 
 import sqlite3
 from array import array
@@ -23,7 +23,7 @@ Method = Literal["text", "embedder", "both"]
 BEST: Final[Method] = "both"
 """The default; ``python -m bench --only retrieval`` measures each method."""
 TEXT_SHARE: Final = 0.2
-"""Of `both`: what the words weigh; the best on the half of the set that constants are tuned on."""
+"""Weight of the words in `both`, the best on the half of the data used for tuning."""
 
 Embed = Callable[[Sequence[str]], Sequence[Vector]]
 
@@ -36,7 +36,7 @@ def likeness(
     *,
     embed: Embed | None = None,
 ) -> list[float]:
-    """Of each text how alike it is, 0 to 1; `embed` brings vectors that may be kept."""
+    """Return how similar each text is to the query, 0 to 1; `embed` may use cached vectors."""
     by_words = [min(1.0, share) for share in shares(query, texts)]
     if method == "text":
         return by_words
@@ -56,7 +56,7 @@ _NUMBER = "f"
 
 
 class KeptVectors:
-    """Embeds a text once, and never again in this worktree."""
+    """A cache of vectors: a text is embedded only once per worktree."""
 
     def __init__(self, root: Path, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -64,7 +64,7 @@ class KeptVectors:
         self._database = Database(path, VERSION, SCHEMA)
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """As the embedder does; where vectors cannot be kept they are made again."""
+        """Return the embedder's vectors; if they cannot be cached, they are computed again."""
         try:
             return self._database.use(lambda kept: self._from(kept, texts))
         except SearchError:
@@ -97,14 +97,14 @@ class KeptVectors:
 
 
 MOST: Final = 5
-"""Related tasks of a task."""
+"""Maximum related tasks of a task."""
 LOOKED_AT: Final = 2000
-"""Tasks of a kind that are compared, the newest."""
+"""Maximum tasks of a type to compare, the newest."""
 
 
 @dataclass(frozen=True)
 class Alike:
-    """A task that is like another one."""
+    """A task similar to another one."""
 
     task: str
     description: str
@@ -113,18 +113,17 @@ class Alike:
 
 
 def embedder() -> Embedder:
-    """The one that is used: the trained one where it is installed, else the built-in one."""
+    """Return the trained embedder if it is installed, otherwise the built-in one."""
     return trained_embedder()[0] or HashedConcepts()
 
 
 def related_tasks(
     root: Path, description: str, *, own: str = "", using: Embedder | None = None, most: int = MOST
 ) -> list[Alike]:
-    """The tasks of a worktree that are like `description`, most alike first; blocks.
+    """Return the tasks of a worktree that are similar to `description`, best first; blocks.
 
-    `own`: the task that asks. What is recorded of it may read otherwise than `description`.
-
-    None where the records cannot be read: what is related is a help, never a need.
+    `own` is the task itself, whose recorded description may differ from `description`. If the
+    records cannot be read, the result is empty: related tasks help, but are not needed.
     """
     using = using or embedder()
     kind = task_type(description)
@@ -144,7 +143,7 @@ def related_tasks(
 
 
 def _descriptions(root: Path) -> Sequence[tuple[str, str]]:
-    """Task and description, the newest first, each once; loops of hooks are none."""
+    """Return tasks and their descriptions, newest first, without loops of hooks."""
     index = index_of(root)
 
     def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
-"""Terms: what a text is found by. Words in their order, without their endings.
+"""Terms, by which texts are found: their words in order, without endings.
 
-Rule: index and query go through `terms` alike, so that no syntax of the index is ever a user's
-affair, and a term is nothing but letters and digits.
+Rule: texts and queries both go through `terms`. So a term has only letters and digits, and users
+need not know the index's syntax.
 """
 
 import re
@@ -25,12 +25,12 @@ _ENDINGS = (
     *("er", "ed", "es", "ly", "s", "e"),
 )
 _SHORTEST = 3
-"""Letters that an ending leaves at least."""
+"""Minimum letters that remain when an ending is removed."""
 
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """A word without its English ending: ``failing``, ``failed`` and ``fails`` are ``fail``."""
+    """Return a word without its English ending: ``failing`` and ``failed`` become ``fail``."""
     if not word.isascii() or word.isdigit():
         return word
     for ending in _ENDINGS:
@@ -47,16 +47,16 @@ def stem(word: str) -> str:
 
 
 FILLERS: Final = frozenset(stem(word) for word in _FILLERS.split())
-"""Terms that name nothing; looked for only where a query has no others."""
+"""Terms without meaning of their own, searched for only if a query has nothing else."""
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text in their order, fillers too; ``OrderManager`` has its parts beside it."""
+    """Return a text's terms in order, with fillers; ``OrderManager`` is followed by its parts."""
     return [term for token in _TOKENS.findall(text) for term in _terms_of(token)]
 
 
 def sought(query: str) -> list[str]:
-    """The terms that a query looks for, each once; its fillers only where it has nothing else."""
+    """Return a query's terms without duplicates; fillers only if there is nothing else."""
     found = dict.fromkeys(terms(query))
     return [term for term in found if term not in FILLERS] or list(found)
 

@@ -1,7 +1,7 @@
-"""An embedder that was trained: the library of the extra ``ralph-tui[embeddings]``.
+"""A trained embedder, from the library of the extra ``ralph-tui[embeddings]``.
 
-Its model is fetched once, by ``ralph-tui doctor --embedder``, and never by a run: what is not on
-this machine already is not waited for in the middle of something else.
+Its model is downloaded once, by ``ralph-tui doctor --embedder``. Runs never download it, because
+they would have to wait.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from ralph_tui.text.sanitize import shorten
 
 LIBRARY: Final = "fastembed"
 MODEL: Final = "BAAI/bge-small-en-v1.5"
-"""384 numbers for a text, 67 MB, made for short English texts."""
+"""A model with 384 numbers per text, 67 MB, made for short English texts."""
 FETCH: Final = "ralph-tui doctor --embedder fetches it"
 
 
@@ -29,7 +29,7 @@ class Trained:
     name = "bge-small-en-v1.5"
     dimension = 384
     threshold = 0.75
-    """Not measured where this was written; ``python -m bench --only retrieval`` measures it."""
+    """Not measured yet; ``python -m bench --only retrieval`` measures it."""
 
     def __init__(self, model: Any) -> None:
         """`model` is the library's."""
@@ -41,9 +41,9 @@ class Trained:
 
 @cache
 def trained_embedder(*, fetch: bool = False) -> tuple[Embedder | None, str]:
-    """The trained embedder where it is installed, else why it is not used, one sentence.
+    """Return the trained embedder, or None and a sentence about why it cannot be used.
 
-    `fetch`: its model may be downloaded. Loading it takes seconds; it is loaded once.
+    With `fetch`, its model may be downloaded. Loading it takes seconds, once per process.
     """
     if find_spec(LIBRARY) is None:
         return None, f"{LIBRARY} is not installed: {install_hint('embeddings')}"
@@ -58,5 +58,5 @@ def trained_embedder(*, fetch: bool = False) -> tuple[Embedder | None, str]:
 
 
 def models_folder() -> Path:
-    """Where its model is kept, for all repositories of a user."""
+    """Return the folder with the model, which all repositories of a user share."""
     return user_cache_path("ralph-tui", appauthor=False) / "models"

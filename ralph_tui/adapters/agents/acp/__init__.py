@@ -1,6 +1,6 @@
 """The agents `gemini`, `opencode` and `acp`: programs that speak the Agent Client Protocol.
 
-One adapter drives them all, `quirks` says in what they differ. Their descriptions.
+One adapter drives them all; `quirks` lists their differences. This module only describes them.
 """
 
 from ralph_tui.adapters.agents.acp.quirks import ANY, GEMINI, OPENCODE, Quirks

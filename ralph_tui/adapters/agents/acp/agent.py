@@ -1,8 +1,9 @@
-"""Agents that speak the Agent Client Protocol: how their sessions are started.
+"""Agents that speak the Agent Client Protocol, and how their sessions start.
 
-OpenCode gets permission rules of its own in its environment: by itself it asks for next to nothing,
-and a refused question ends its turn. Its rules deny what we would refuse anyway, and its model
-continues; what we might permit it asks us for. Nothing is written into a project or its settings.
+OpenCode gets extra permission rules in its environment. By default it asks for almost nothing, and
+a refused question ends its turn. The extra rules deny what ralph-tui would refuse anyway, so that
+the model can continue; for everything else, OpenCode asks. Nothing is written to the project or to
+its settings.
 """
 
 import json
@@ -26,7 +27,7 @@ from ralph_tui.text.json_fields import as_map
 
 _VERSION = re.compile(r"\b\d{1,6}\.\d{1,6}\.\d{1,9}[\w.+-]{0,30}")
 VARIABLE = "OPENCODE_CONFIG_CONTENT"
-"""The environment variable that is read as one more configuration file."""
+"""The environment variable that OpenCode reads as one more configuration file."""
 _HARMLESS = (
     "edit", "glob", "grep", "list", "lsp", "skill", "task", "todoread", "todowrite",
 )  # fmt: skip
@@ -40,9 +41,9 @@ Rules = dict[str, object]
 def with_rules(
     environ: Mapping[str, str], permissions: Permissions, command: str
 ) -> dict[str, str]:
-    """The environment with the rules of a session; `command` is the completion command.
+    """Return the environment with a session's rules; `command` is the completion command.
 
-    With ``skip`` its rules stay as its user has set them, and each question is answered with yes.
+    With ``skip``, the user's own rules stay and every question is answered with yes.
     """
     if permissions.mode == "skip":
         return dict(environ)
@@ -55,7 +56,7 @@ def with_rules(
 
 
 def rules(permissions: Permissions, command: str) -> Rules:
-    """The section ``permission``: the last rule that fits decides."""
+    """Return OpenCode's ``permission`` section, in which the last matching rule decides."""
     lines = [*rules_for_command(command), *map(str.strip, permissions.allow)]
     asks = permissions.mode == "ask"
     reaches = asks or any(line.startswith(_REACHES_OUT) for line in lines)
@@ -70,7 +71,7 @@ def rules(permissions: Permissions, command: str) -> Rules:
 
 
 def _commands(lines: list[str]) -> list[str]:
-    """What our own rules may permit, as its patterns."""
+    """Return OpenCode's patterns for commands that the session's rules may permit."""
     patterns = [pattern for name in sorted(FILTERS) for pattern in (name, f"{name} *")]
     for line in lines:
         match = _BASH.match(line)
@@ -85,7 +86,7 @@ def _commands(lines: list[str]) -> list[str]:
 
 
 class AcpAgent:
-    """One program, run anew for each session."""
+    """An ACP program, started again for each session."""
 
     def __init__(
         self, name: str, command_line: list[str], quirks: Quirks, context: AgentContext
@@ -98,7 +99,6 @@ class AcpAgent:
         self._context = context
 
     def start(self, turn: Turn, emit: Emit) -> AcpSession:
-        """Start a session; raises ``AgentError`` when the program cannot be started."""
         context = self._context
         if self._quirks.takes_rules:
             environ = with_rules(context.environ, turn.permissions, turn.command)
@@ -117,7 +117,7 @@ class AcpAgent:
 
 
 def known_agent(context: AgentContext, name: str, quirks: Quirks) -> AcpAgent:
-    """An agent of the table; raises ``UsageError`` when its program is missing."""
+    """Return an agent whose quirks are known; raise ``UsageError`` if its program is missing."""
     model = context.settings.model
     flags = ["-m", model] if model and quirks.model_by_flag else []
     program = [program_path(context, quirks.commands[0]), *quirks.arguments, *flags]
@@ -125,7 +125,7 @@ def known_agent(context: AgentContext, name: str, quirks: Quirks) -> AcpAgent:
 
 
 def any_agent(context: AgentContext) -> AcpAgent:
-    """The agent of a command line; one that is known is driven as it needs."""
+    """Return the agent that runs ``agent.command``, with its program's quirks if they are known."""
     command = context.settings.command or ""
     try:
         words = shlex.split(command)
@@ -135,7 +135,7 @@ def any_agent(context: AgentContext) -> AcpAgent:
 
 
 def described(context: AgentContext, quirks: Quirks) -> str:
-    """``0.61.0, /usr/bin/gemini``; raises ``UsageError`` when it is missing."""
+    """Describe the program, as in ``0.61.0, /usr/bin/gemini``; raise ``UsageError`` without it."""
     path = program_path(context, quirks.commands[0])
     version = _VERSION.search(printed([path, "--version"], context))
     return f"{version[0] if version else NOT_TOLD}, {path}"

@@ -1,8 +1,9 @@
-"""The permissions that an agent over ACP asks for, and the refusals its model has not heard. Pure.
+"""Permission requests of ACP agents, and refusals the model does not know about yet. Pure.
 
-Options are chosen by what they are for, never by their place: agents order them as they like.
-Rule: a refusal must reach the model. Where it ends the turn, or the owner has said more than no,
-there are words for the next prompt.
+Options are chosen by their kind, never by position, because agents order them as they like.
+
+Rule: a refusal must reach the model. If it ends the turn, or if the user gave a reason, the next
+prompt repeats it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,21 +19,21 @@ from ralph_tui.text.json_fields import as_list, as_map, as_text
 Json = Mapping[str, object]
 
 MOST_REFUSALS = 30
-"""Turns of one session that a refusal may end; then the session is over."""
+"""Turns per session that may end with a refusal before the session ends."""
 MOST_AGAIN = 3
-"""The same of turns in a row that asked for nothing but what was refused before."""
+"""Turns in a row that may ask only for refused things before the session ends."""
 INSISTS = (
     f"The agent asked {MOST_AGAIN} turns in a row for what was refused: its session ends here."
 )
 OF_A_RULE = "A rule of this project does not permit it. Go on without it."
-"""What a model hears of a refusal that no owner has worded."""
+"""The reason given to the model when a rule refuses."""
 _CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
 
 
 def approval_of(
     request: Request, use: ToolUse, quirks: Quirks, permits: Permits, roots: Sequence[str]
 ) -> Approval:
-    """What a request asks leave for, and its answers."""
+    """Build the approval for a request, with the possible answers."""
     options = [as_map(option) for option in as_list(request.params.get("options"))]
     tool_id = as_text(as_map(request.params.get("toolCall")).get("toolCallId"))
     return replace(
@@ -53,9 +54,9 @@ def _chosen(options: list[Json], kind: str, quirks: Quirks) -> Json | None:
 
 
 def why_of(use: ToolUse, permits: Permits) -> str:
-    """Why it is asked about: the agent's words, and the file that lies outside of the project.
+    """Explain a request in the agent's words, and name any file outside of the project.
 
-    A title that only names what it works on is no reason.
+    A title that only repeats the tool's subject is left out.
     """
     said = use.title if use.title not in (use.command, use.name, use.url, *use.paths) else ""
     outside = next((path for path in use.paths if not permits.holds(path)), "")
@@ -66,11 +67,11 @@ def why_of(use: ToolUse, permits: Permits) -> str:
 class _Refusal:
     what: str
     words: str
-    """Why, as whole sentences for the model."""
+    """The reason, in whole sentences for the model."""
 
     @property
     def says_more(self) -> bool:
-        """Whether the model hears more in it than in the agent's own word that it was refused."""
+        """True if it tells the model more than that the request was refused."""
         return not self.words.lower().endswith("go on without it.")
 
     def __str__(self) -> str:
@@ -78,31 +79,31 @@ class _Refusal:
 
 
 class Refusals:
-    """Those of one session."""
+    """The refusals of one session."""
 
     def __init__(self) -> None:
         self._unheard: list[_Refusal] = []
-        """Those that the model has heard nothing of, or not all."""
+        """Refusals that the model does not know about in full."""
         self._acts = -1
-        """What the agent had said and done at the last one."""
+        """The agent's number of acts at the time of the last refusal."""
         self._turns = 0
         self._told: set[str] = set()
-        """What the model was told that it may not do."""
+        """Subjects that the model knows to be refused."""
         self._again = 0
-        """Turns in a row that asked for nothing else."""
+        """Turns in a row that asked only for refused things."""
 
     @property
     def insists(self) -> bool:
-        """Whether turn after turn asks for what was refused: no further prompt changes that."""
+        """True if the agent keeps asking for refused things, so that another prompt is useless."""
         return self._again >= MOST_AGAIN
 
     def add(self, what: str, words: str, acts: int) -> None:
-        """One more, with words for the model; `acts`: what it has said and done so far."""
+        """Add a refusal with words for the model; `acts` is the agent's number of acts so far."""
         self._unheard.append(_Refusal(what, words))
         self._acts = acts
 
     def unheard(self, acts: int, *, ended_turn: bool) -> str:
-        """What the model has to be told when its turn is over; empty: nothing."""
+        """Return the refusals to repeat in the next prompt, or "" if it needs none."""
         if not self._unheard or self._turns >= MOST_REFUSALS:
             return ""
         ended = ended_turn or self._acts == acts

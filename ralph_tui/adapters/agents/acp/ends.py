@@ -1,7 +1,7 @@
-"""How a session ended: by an answer, a refused request, its service's silence, or an exit.
+"""How ACP sessions end: by an answer, a failed request, a silent service or an exit.
 
-Agents put a failed call to their service into a refused request in ways of their own: its status as
-the request's code, its class in the data, its words alone; one ends the turn as if all were well.
+Agents report a failed call to their service in different ways: as an error code, as a class in the
+data, or only in words. One agent even ends the turn as if it had succeeded.
 """
 
 import re
@@ -31,17 +31,17 @@ from ralph_tui.text.sanitize import clip, one_line
 Json = Mapping[str, object]
 
 AUTH_REQUIRED = -32000
-"""The protocol's code for a login that is missing."""
+"""The protocol's error code for a missing login."""
 _NOT_KNOWN = "The agent does not know what the Agent Client Protocol asks of it"
 _CLASSES = ("errorKind", "errorName", "codexErrorInfo", "type", "code", "kind")
 _GENERAL = frozenset({"APIError", "UnknownError", "Error", "invalid_request_error"})
-"""Classes that say nothing: the words beside them do."""
+"""Classes too general to use: the message decides instead."""
 _PREFIX = re.compile(r"\A(?:Internal error|Invalid params)(?:: |\Z)")
 _IN_ERROR_OUTPUT = re.compile(rb"\bstatus(?: code)?[:=]? (?P<status>[45]\d\d)\b")
 _IN_WORDS = re.compile(r"\b(?:(?:unexpected )?status:?|API Error:) (?P<status>[45]\d\d)\b")
 _DAILY = re.compile(r"\bdaily quota\b|\bquota .{0,40}per day\b", re.I)
 _PACIFIC = "America/Los_Angeles"
-"""Where the days of Google's quotas begin."""
+"""The time zone in which the days of Google's quotas begin."""
 _STOPS: Mapping[str, SessionEnd] = {
     "end_turn": SessionEnd("success"),
     "refusal": SessionEnd("success", "The model refused to go on."),
@@ -54,8 +54,8 @@ _STOPS: Mapping[str, SessionEnd] = {
 
 
 def of_result(result: Json, reader: UpdateReader, quirks: Quirks, now: datetime) -> SessionEnd:
-    """What the answer to a prompt says of the turn that it ends."""
-    # The last words of a turn may be those of a service that had refused a call.
+    """Return how a turn ended, given the answer to its prompt."""
+    # The last words of a turn may be those of a service that refused a call.
     refused = bool(reader.failing) or "error" in _inner(reader.last_text)
     if reader.failed or (quirks.text_may_be_error and refused):
         return _end(_failed_words(reader), quirks, now)
@@ -64,7 +64,7 @@ def of_result(result: Json, reader: UpdateReader, quirks: Quirks, now: datetime)
 
 
 def of_failure(failure: Failure, quirks: Quirks, now: datetime) -> SessionEnd:
-    """What a refused request says of the session that it ends."""
+    """Return how a session ended, given the request that failed."""
     if failure.code == AUTH_REQUIRED:
         return _end(FailedCall("auth", said=words_of(failure)), quirks, now)
     if failure.code == NO_METHOD:
@@ -78,7 +78,7 @@ def of_failure(failure: Failure, quirks: Quirks, now: datetime) -> SessionEnd:
 
 
 def no_model(model: str, words: str, quirks: Quirks) -> SessionEnd:
-    """The agent takes no such model."""
+    """Return the end of a session whose agent rejected the model."""
     named = clip(one_line(model), 80)
     return SessionEnd(
         "unknown_model",
@@ -87,7 +87,7 @@ def no_model(model: str, words: str, quirks: Quirks) -> SessionEnd:
 
 
 def of_silence(seconds: float, status: int) -> SessionEnd:
-    """The service has not answered for so long; `status` is what error output last told of it."""
+    """Return the end of a session whose service was silent; `status` is its last status, or 0."""
     call = classify(status=status) if status else FailedCall("limited", "outage")
     limit = call.limit if call.outcome == "limited" else "outage"
     told = f"; its last refusal was {status}" if status else ""
@@ -97,7 +97,7 @@ def of_silence(seconds: float, status: int) -> SessionEnd:
 
 
 def of_exit(exit_code: int | None, text: str, *, began: bool) -> SessionEnd:
-    """A process that ended while it was at work; `text`: its last line."""
+    """Return the end of a session whose process exited early; `text` is its last line of output."""
     said = last_words(text)
     if exit_code in (126, 127) and not began:
         return SessionEnd("missing", f"The agent's command cannot be run ({exit_code}){said}.")
@@ -109,13 +109,13 @@ def of_exit(exit_code: int | None, text: str, *, began: bool) -> SessionEnd:
 
 
 def status_in(line: bytes) -> int:
-    """The status of a refused call that a line of error output tells of; 0 for none."""
+    """Return the status of a failed call in a line of error output, or 0."""
     match = _IN_ERROR_OUTPUT.search(line)
     return int(match["status"]) if match else 0
 
 
 def words_of(failure: Failure) -> str:
-    """What a refused request says, for people."""
+    """Return a failed request's message for display."""
     data, inner = as_map(failure.data), _inner(failure.message)
     words = _PREFIX.sub("", as_text(inner.get("message")) or failure.message)
     more = as_text(data.get("message")) or as_text(data.get("details")) or as_text(failure.data)
@@ -152,7 +152,7 @@ def _failed_words(reader: UpdateReader) -> FailedCall:
 
 
 def _inner(text: str) -> Json:
-    """The error in a text that is a service's answer as it came; empty where it is none."""
+    """Return the error in a service's raw JSON answer, or an empty dict for any other text."""
     text = text.strip()
     if not text.startswith("{") or len(text) > 100_000:
         return {}
@@ -164,7 +164,7 @@ def _inner(text: str) -> Json:
 
 
 def _class(fields: Json) -> str:
-    """The first class in the fields that says anything: a name, or the key of an object."""
+    """Return the first useful error class in the fields: a string, or the only key of an object."""
     for name in _CLASSES:
         value = fields.get(name)
         told = next(iter(value), "") if isinstance(value, dict) and len(value) == 1 else value

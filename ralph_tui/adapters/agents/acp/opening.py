@@ -1,4 +1,4 @@
-"""What a session is told before its first prompt: who we are, its mode, its model. Pure."""
+"""How a session opens, before its first prompt: handshake, mode, model. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,42 +13,42 @@ Json = Mapping[str, object]
 PROTOCOL = 1
 _FULL = ("bypasspermissions", "yolo", "fullaccess", "agentfullaccess", "dontask")
 _ASKING = ("default", "ask", "manual", "normal")
-"""How agents that are not known may call such modes, without what is no letter."""
+"""Names of asking modes among unknown agents, reduced to letters."""
 
 
 @dataclass
 class Ledger:
-    """What the sessions of one run know of each other."""
+    """Facts that the sessions of one run share."""
 
     names: dict[str, str] = field(default_factory=dict)
-    """What the agent calls a session, by what we call it."""
+    """Session ids of the agent, by our session ids."""
     costs: dict[str, float] = field(default_factory=dict)
-    """Dollars a session has cost in all, by the agent's name for it."""
+    """Total cost of a session in dollars, by the agent's session id."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a session is begun with."""
+    """Parameters of a new session."""
 
     quirks: Quirks
     root: str
     """The worktree."""
     model: str | None
     silence_s: float
-    """Seconds without a word of its service after which the session is ended."""
+    """Seconds of silence from the service before the session ends."""
     ledger: Ledger
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an agent says of itself at its start."""
+    """Capabilities of an agent, from its answer to ``initialize``."""
 
     name: str = ""
     version: str = ""
     resume_by: str = ""
-    """The method that goes on with a session; empty: none."""
+    """The method that resumes a session; empty if the agent cannot."""
     steering: bool = False
-    """Whether words can be handed into a turn by a method of their own."""
+    """True if the agent has a method for guidance during a turn."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Setting:
 
 
 def initialize() -> Json:
-    """Our first words. We offer no files and no terminal: the agent works by itself."""
+    """Return the parameters of ``initialize``; the agent uses no files or terminal of ours."""
     return {
         "protocolVersion": PROTOCOL,
         "clientCapabilities": {
@@ -74,7 +74,7 @@ def initialize() -> Json:
 
 
 def capabilities(result: object) -> Capabilities:
-    """What the answer to ``initialize`` says."""
+    """Parse the answer to ``initialize``."""
     fields = as_map(result)
     info, able = as_map(fields.get("agentInfo")), as_map(fields.get("agentCapabilities"))
     resume_by = ""
@@ -91,7 +91,7 @@ def capabilities(result: object) -> Capabilities:
 def settings(
     session_id: str, result: object, quirks: Quirks, mode: str, model: str | None
 ) -> list[Setting]:
-    """What is to be set in a new session, by what it offers."""
+    """Return the calls that set mode and model, as far as the session offers them."""
     fields = as_map(result)
     return [*_mode(session_id, fields, quirks, mode), *_model(session_id, fields, quirks, model)]
 
@@ -125,7 +125,7 @@ def _model(session_id: str, fields: Json, quirks: Quirks, model: str | None) -> 
 def described(
     iteration: int, able: Capabilities, result: object, set_now: list[Setting]
 ) -> SessionDescribed:
-    """What a new session is: the answer that opened it, and what is set in it."""
+    """Describe a new session, given the answer that opened it and the settings to apply."""
     values = {setting.what: setting.value for setting in set_now}
     return SessionDescribed(
         iteration=iteration,
@@ -136,7 +136,7 @@ def described(
 
 
 def told_model(result: object) -> str | None:
-    """The model that a new session works with; None where it is not told."""
+    """Return a new session's model, or None if the agent does not report it."""
     fields = as_map(result)
     for option in map(as_map, as_list(fields.get("configOptions"))):
         if option.get("category") == "model":
@@ -145,7 +145,7 @@ def told_model(result: object) -> str | None:
 
 
 def told_mode(result: object) -> str | None:
-    """The mode that a new session begins in; None where it is not told."""
+    """Return a new session's mode, or None if the agent does not report it."""
     return as_text(as_map(as_map(result).get("modes")).get("currentModeId")) or None
 
 

@@ -1,7 +1,7 @@
-"""In what the agents that speak the Agent Client Protocol differ: one row each. Pure, light.
+"""How agents that speak the Agent Client Protocol differ, one row per agent. Pure, light.
 
-Rule: a row says what was seen of a real program, and the adapter asks the row, never a name. What
-is in no row is driven by the protocol alone, and by what the agent says of itself at its start.
+Rule: a row records the observed behaviour of a real program, and the adapter checks the row, never
+a name. An agent without a row is driven by the protocol and by the capabilities it reports.
 """
 
 from collections.abc import Mapping
@@ -15,49 +15,48 @@ Usage = Literal["turn", "last call"]
 
 @dataclass(frozen=True)
 class Quirks:
-    """One agent; what is left out is not known of it."""
+    """The quirks of one agent; whatever is not set is unknown."""
 
     title: str
-    """What its makers call it."""
+    """Product name."""
     commands: tuple[str, ...] = ()
-    """Words of a command line that starts it."""
+    """Names of its program in a command line."""
     names: tuple[str, ...] = ()
-    """What it calls itself in its answer to ``initialize``, in lower case."""
+    """How it names itself in its answer to ``initialize``, in lower case."""
     arguments: tuple[str, ...] = ()
-    """Those that make it speak the protocol."""
+    """Arguments that make it speak the protocol."""
     install: str = ""
-    """The command that installs it."""
     modes: Mapping[str, str] = field(default_factory=dict)
-    """Its own mode by ours: ``edits``, ``ask``, ``skip``. One that asks will do: we answer."""
+    """Its mode for each of ours: ``edits``, ``ask``, ``skip``. A mode that asks is enough."""
     refusal_ends_turn: bool = False
-    """Whether a refused permission ends its turn without a word to its model."""
+    """True if a refused permission ends its turn without an explanation to the model."""
     second_prompt: Literal["folded in", "queued", "ends the first", ""] = ""
-    """What becomes of a prompt that comes while one is worked on; only the first is of use."""
+    """How it treats a prompt that arrives during a turn; only ``folded in`` is useful."""
     usage: Usage = "turn"
-    """What the usage in an answer to a prompt counts."""
+    """The span of the usage in an answer: the whole turn, or only its last call."""
     text_may_be_error: bool = False
-    """Whether a turn that failed ends as one that did not, its last words the service's refusal."""
+    """True if a failed turn ends like any other, with the service's refusal as its last words."""
     resumes: bool = True
-    """Whether it can go on with a session, where it says so."""
+    """False if it cannot resume sessions even though it reports that it can."""
     noise: tuple[str, ...] = ()
-    """How words of the agent's program begin that come as words of its model."""
+    """Prefixes of the program's messages that arrive as words of the model."""
     lasting: frozenset[str] = frozenset()
-    """Options that it would keep beyond the session: never chosen."""
+    """Options whose effect outlasts the session: never chosen."""
     first_title_names_tool: bool = False
-    """Whether the title that it first gives a use of a tool is the tool's name."""
+    """True if the first title of a tool call is the tool's name."""
     takes_rules: bool = False
-    """Whether it is given permission rules of its own, see `opencode_rules`."""
+    """True if it gets extra permission rules, see `agent.with_rules`."""
     denied_by_rule: str = ""
-    """How the result of a tool begins that a rule of ours has denied."""
+    """Prefix of a tool's result when one of our rules denied the call."""
     model_by_flag: bool = False
-    """Whether its model is named on its command line."""
+    """True if the model is set on its command line."""
     login: str = "log in to the agent by hand, then start the run again"
-    """What to do where it may not use its service."""
+    """Advice if it is not allowed to use its service."""
     abilities: Abilities = field(default_factory=Abilities)
 
 
 ANY = Quirks(title="The agent")
-"""A program of which nothing is known."""
+"""The quirks of an unknown program."""
 
 OPENCODE = Quirks(
     title="OpenCode",
@@ -131,11 +130,11 @@ KNOWN = (OPENCODE, GEMINI, CLAUDE, CODEX)
 
 
 def of_command(words: list[str]) -> Quirks:
-    """The row of the program that these words start; `ANY` where there is none."""
+    """Return the quirks of the program in a command line, or `ANY`."""
     names = {word.rpartition("/")[2].partition("@")[0] for word in words}
     return next((row for row in KNOWN if names & set(row.commands)), ANY)
 
 
 def of_name(name: str, otherwise: Quirks) -> Quirks:
-    """The row of the agent that calls itself so."""
+    """Return the quirks of the agent that reports this name, or `otherwise`."""
     return next((row for row in KNOWN if name.strip().lower() in row.names), otherwise)

@@ -1,8 +1,8 @@
 """One session of an agent that speaks the Agent Client Protocol.
 
-``initialize``, a session (new, or one that goes on), its mode and model, then prompts: the answer
-to a prompt is the end of its turn. What ends a turn without being its end (a refusal of which the
-model heard nothing, the owner's words to it) is prompted after, in the same session.
+The session sends ``initialize``, opens or resumes the agent's session, sets mode and model, and
+then prompts. The answer to a prompt ends the turn. A refusal may end a turn early. If the model
+does not know about the refusal, or the user gave a reason for it, another prompt follows.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ from ralph_tui.text.json_fields import as_map, as_text
 
 
 class AcpSession(AgentSession):
-    """A running agent."""
+    """A running ACP agent."""
 
     protocol = "the Agent Client Protocol"
     linger_s = 3.0
@@ -51,18 +51,17 @@ class AcpSession(AgentSession):
         self._refusals = Refusals()
         self._session_id = ""
         self._own_mode: str | None = None
-        """The agent's mode as the session began."""
+        """The agent's mode at the start of the session."""
         self._prompts = 0
-        """Prompts that are not answered."""
+        """Number of unanswered prompts."""
         self._gave_up = False
         self._refused_status = 0
-        """The last status of the service that its error output names."""
+        """The last service status found in error output, or 0."""
         self.call("initialize", opening.initialize(), self._initialized, self._failed)
 
     # -- the port --------------------------------------------------------------------------------
 
     def send(self, guidance_id: str, text: str) -> bool:
-        """Hand words over; False when the agent takes none now."""
         with self._lock:
             working = self._prompts > 0 and self._over is None
             if self._finished or self._end_requested or not working:
@@ -120,7 +119,7 @@ class AcpSession(AgentSession):
         return [described, *self._set(settings)]
 
     def _set(self, settings: list[Setting]) -> Iterable[ev.Event]:
-        """Each in its turn, then the prompt."""
+        """Apply the settings one by one, then send the prompt."""
         if not settings:
             self.began = True
             self._look()
@@ -133,7 +132,7 @@ class AcpSession(AgentSession):
             words = ends.words_of(failure)
             if setting.what == "model":
                 return self._finish_with(ends.no_model(setting.value, words, self.quirks))
-            # Whatever its mode asks for is answered as ours says.
+            # ralph-tui answers the requests of any mode by its own rules.
             text = f"The agent keeps its own mode, not {setting.value!r}: {words}"
             k = self._turn.iteration
             described = ev.SessionDescribed(iteration=k, permission_mode=self._own_mode)
@@ -153,7 +152,7 @@ class AcpSession(AgentSession):
         self.call("session/prompt", self._prompt(text), self._answered, self._failed)
 
     def _answered(self, result: object, guidance_id: str = "") -> Iterable[ev.Event]:
-        """The answer to a prompt: its turn is over. That to words within a turn is no turn."""
+        """Handle the answer to a prompt. It ends the turn, unless the prompt was guidance."""
         self._prompts -= 1
         self._reader.turns += not guidance_id
         self._look()
@@ -191,18 +190,18 @@ class AcpSession(AgentSession):
                 ev.GuidanceAcknowledged(guidance_id=guidance_id),
             ]
 
-        # Where it is refused, the words stay queued, and the next prompt carries them.
+        # If it is refused, the guidance stays queued for the next prompt.
         self.call("_session/steering", self._prompt(text), taken)
 
     def _not_taken(self, failure: Failure) -> Iterable[ev.Event]:
-        """Words within a turn were refused: the turn goes on without them."""
+        """Report that the agent refused the guidance; the turn continues without it."""
         self._prompts -= 1
         if not self._prompts:
             self._finish_with(SessionEnd("success"))
         return [self._note(f"The agent did not take your words: {ends.words_of(failure)}")]
 
     def _failed(self, failure: Failure) -> Iterable[ev.Event]:
-        """A call that the session needs was refused."""
+        """Handle the failure of a call that the session needs."""
         self._look()
         told = [*self._withdrawn("the turn is over"), *self._reader.turn_ended({})]
         if self._over is None:
@@ -229,7 +228,7 @@ class AcpSession(AgentSession):
             case "_auth/status_update":
                 return self._billed(as_text(as_map(params.get("authStatus")).get("label")))
             case method if method.startswith(("_", "$/")):
-                return ()  # extensions of its own
+                return ()  # the agent's own extensions
             case _:
                 return None
 
@@ -284,7 +283,7 @@ class AcpSession(AgentSession):
         return self._gave_up or super()._has_done_its_work()
 
     def _own_end(self, exit_code: int | None) -> SessionEnd:
-        # Some hold their error output back until the end: only now is the status known.
+        # Some agents print their error output only at the end, so the status is known only now.
         if self._gave_up:
             return ends.of_silence(self._plan.silence_s, self._refused_status)
         return super()._own_end(exit_code)

@@ -1,7 +1,7 @@
-"""Uses of tools as the protocol tells them: subject and result, as events. Pure.
+"""Tool calls over the protocol, as events with subject and result. Pure.
 
-A use is told in pieces: the first may hold no more than a number, and each further one replaces
-what it names. Every field may be missing, or of a shape that no agent we know has.
+A call arrives in pieces. The first may contain only its id, and later pieces replace the fields
+that they name. Every field may be missing or have an unexpected shape.
 """
 
 import difflib
@@ -23,24 +23,24 @@ Json = Mapping[str, object]
 _PATHS = ("file_path", "filePath", "filepath", "notebook_path", "path")
 _EXITS = ("exit", "exit_code", "exitCode")
 _NAME_IN_ID = re.compile(r"(\w{1,60}?)__\1_\d")
-"""Some agents name the tool nowhere but in the identifier of its use."""
+"""Matches the tool's name in a call's id, the only place where some agents put it."""
 _NO_OUTPUT = re.compile(r"\((?:\w+ completed with )?no output\)")
 MOST_DIFFED = 2000
-"""Lines of a change that are compared; of a longer one only the lengths are."""
+"""Maximum lines of a change to compare; for longer changes only lengths are counted."""
 
 
 class ToolUse:
-    """What is known of one use; `update` takes a further piece."""
+    """A tool call, as far as the agent has reported it; `update` adds a piece."""
 
     def __init__(self, *, first_title_names_tool: bool = False) -> None:
         self.fields: dict[str, object] = {}
         self._names = first_title_names_tool
         self._first_title = ""
         self._lines = 0
-        """Of output that came in pieces of its own."""
+        """Lines of output that arrived in separate pieces."""
 
     def update(self, piece: Json) -> None:
-        """A piece replaces the fields that it names; input and notes are added to what is known."""
+        """Add a piece: it replaces the fields that it names, but input and notes are merged."""
         if not self._first_title:
             self._first_title = as_text(piece.get("title"))
         for name, value in piece.items():
@@ -53,27 +53,27 @@ class ToolUse:
 
     @property
     def status(self) -> str:
-        """``pending``, ``in_progress``, ``completed``, ``failed``; empty while it is not told."""
+        """``pending``, ``in_progress``, ``completed``, ``failed``; empty if not reported yet."""
         return as_text(self.fields.get("status"))
 
     @property
     def kind(self) -> str:
-        """``read``, ``edit``, ``execute``, ``fetch``...; ``other`` where it is not told."""
+        """``read``, ``edit``, ``execute``, ``fetch``...; ``other`` if not reported."""
         return as_text(self.fields.get("kind")) or "other"
 
     @property
     def title(self) -> str:
-        """In the agent's words."""
+        """Title in the agent's words."""
         return as_text(self.fields.get("title"))
 
     @property
     def input(self) -> Json:
-        """What the tool is given, as far as it is told."""
+        """The tool's arguments reported so far."""
         return as_map(self.fields.get("rawInput"))
 
     @property
     def name(self) -> str:
-        """The tool's own name, else its kind."""
+        """The tool's own name, or its kind."""
         told = as_text(self.fields.get("name")) or as_text(
             as_map(as_map(self.fields.get("_meta")).get("claudeCode")).get("toolName")
         )
@@ -82,13 +82,13 @@ class ToolUse:
         in_id = _NAME_IN_ID.match(as_text(self.fields.get("toolCallId")))
         if in_id:
             return in_id[1]
-        # As in `permissions.allow` and with the other agents: no user writes the protocol's word.
+        # As in `permissions.allow` and other agents: users do not know the protocol's word.
         kind = "Bash" if self.kind == "execute" else self.kind
         return (self._first_title if self._names else "") or kind
 
     @property
     def command(self) -> str:
-        """The shell command that it runs; empty where it runs none."""
+        """The shell command that the call runs; empty if it runs none."""
         command = self.input.get("command")
         if isinstance(command, list):
             return " ".join(map(as_text, command))
@@ -96,7 +96,7 @@ class ToolUse:
 
     @property
     def paths(self) -> list[str]:
-        """The files that it works on, each once."""
+        """The files that the call works on, without duplicates."""
         places = map(as_map, as_list(self.fields.get("locations")))
         found = [as_text(place.get("path")) for place in places]
         found += [as_text(diff.get("path")) for diff in self._blocks("diff")]
@@ -105,16 +105,16 @@ class ToolUse:
 
     @property
     def url(self) -> str:
-        """The address that it fetches; empty where there is none."""
+        """The URL that the call fetches; empty if it fetches none."""
         return as_text(self.input.get("url"))
 
     def begun(self) -> bool:
-        """Whether enough is told of it to say what it works on."""
+        """True if enough is known to name the call's subject."""
         told = any(value not in ("", None) for name, value in self.input.items() if name != "cwd")
         return told or self.status in ("in_progress", "completed", "failed")
 
     def subject(self, roots: Sequence[str]) -> str:
-        """The file, command or pattern that it works on."""
+        """Return the file, command or pattern that the call works on."""
         if self.kind == "execute" or "command" in self.input:
             return shorten(self.command or self.title)
         if self.paths and self.kind not in ("fetch", "search"):
@@ -122,18 +122,18 @@ class ToolUse:
         return describe_input(self.name, self.input, roots) or shorten(self.title)
 
     def shown(self) -> str:
-        """What it would do, for whoever is asked: a command, or the change of each file."""
+        """Return what the user is asked to approve: a command, or the change to each file."""
         if self.command:
             return self.command
         changes = "\n".join(self._changes())
         return changes or self.url or "\n".join(self.paths) or self.title
 
     def ok(self) -> bool:
-        """Whether it did what it was to do, once it is over."""
+        """True if the call completed without an error."""
         return self.status == "completed" and self._exit() in (None, 0)
 
     def result(self) -> str:
-        """A few words about what came of it: ``exit 1``, ``212 lines``, ``+9 −4``."""
+        """Summarize the result, as in ``exit 1``, ``212 lines``, ``+9 −4``."""
         exit_code = self._exit()
         if exit_code:
             return f"exit {exit_code}"
@@ -144,14 +144,14 @@ class ToolUse:
         if self.status == "completed" and written:
             return f"+{len(written.splitlines())}"
         if self.status == "completed" and not said:
-            # Some agents tell nothing of what a tool said: that is not "no output".
+            # Some agents report nothing about a tool's output: that is not "no output".
             return count(self._lines, "line") if self._lines else ""
         if _NO_OUTPUT.fullmatch(said):
             return "no output"
         return describe_result(said, None, ok=self.status == "completed")
 
     def said(self) -> str:
-        """The text of its result."""
+        """Return the text of the call's result."""
         blocks = (as_map(block.get("content")) for block in self._blocks("content"))
         texts = [as_text(block.get("text")) for block in blocks]
         raw = self.fields.get("rawOutput")
@@ -185,7 +185,6 @@ class ToolUse:
 
 
 def _counted(diffs: Sequence[Json]) -> str:
-    """``+9 −4`` of all changes together."""
     added = removed = 0
     for diff in diffs:
         old = as_text(diff.get("oldText")).splitlines()
@@ -193,7 +192,7 @@ def _counted(diffs: Sequence[Json]) -> str:
         if len(old) + len(new) > MOST_DIFFED:
             added, removed = added + len(new), removed + len(old)
             continue
-        changes = list(difflib.unified_diff(old, new, n=0))[2:]  # without the names of the files
+        changes = list(difflib.unified_diff(old, new, n=0))[2:]  # without the file names
         added += sum(line.startswith("+") for line in changes)
         removed += sum(line.startswith("-") for line in changes)
     return f"+{added} −{removed}" if removed else f"+{added}"
@@ -203,7 +202,7 @@ OVER = ("completed", "failed")
 
 
 def approval(use: ToolUse, tool_id: str, roots: Sequence[str], number: Id = 0) -> Approval:
-    """The use as something that is asked for, in the request of this number."""
+    """Build the approval for a tool call; `number` is the id of the agent's request."""
     return Approval(
         number,
         use.name,
@@ -219,31 +218,31 @@ def approval(use: ToolUse, tool_id: str, roots: Sequence[str], number: Id = 0) -
 
 
 class ToolCalls(SessionTools):
-    """Takes the pieces in which uses are told; `root` is the worktree."""
+    """The tool calls of a session, assembled from their pieces; `root` is the worktree."""
 
     def __init__(self, iteration: int, root: str, quirks: Quirks) -> None:
         super().__init__(iteration, root)
         self.quirks = quirks
         self._uses: dict[str, ToolUse] = {}
         self._began: dict[str, float] = {}
-        """When those that were told of began."""
+        """Start times of the running calls."""
         self._refused: set[str] = set()
 
     @property
     def running(self) -> bool:
-        """Whether any use is told of and not over."""
+        """True if any call is running."""
         return bool(self._began)
 
     def use(self, tool_id: str) -> ToolUse | None:
-        """What is known of a use that is not over."""
+        """Return a call that has not ended, or None."""
         return self._uses.get(shorten(tool_id))
 
     def refused(self, tool_id: str) -> None:
-        """It was not permitted: that it fails is no failure of the tool. Any thread may say so."""
+        """Record a refusal, so that the failed call does not count as a tool error. Thread-safe."""
         self._refused.add(shorten(tool_id))
 
     def take(self, piece: Json, *, asked: bool = False) -> list[Event]:
-        """A piece of a use; `asked`: its permission is asked for, so that all is told of it."""
+        """Add a piece of a call; `asked` if it comes with a permission request."""
         tool_id = shorten(as_text(piece.get("toolCallId")))
         if not tool_id or (tool_id in self._over and not asked):
             return []
@@ -261,7 +260,7 @@ class ToolCalls(SessionTools):
         return told
 
     def turn_ended(self) -> list[Event]:
-        """What is not over never will be."""
+        """End the calls that are still running, as nothing more will arrive."""
         began = [(tool_id, self._uses[tool_id]) for tool_id in self._began]
         told = [event for tool_id, use in began for event in self._ended(tool_id, use)]
         self._uses.clear()
@@ -272,7 +271,7 @@ class ToolCalls(SessionTools):
         self._uses.pop(tool_id, None)
         told: list[Event] = []
         because: Prevented = ""
-        # A rule of ours that the agent keeps itself.
+        # One of our rules, which the agent enforces itself.
         words = self.quirks.denied_by_rule
         if words and use.status == "failed" and use.said().startswith(words):
             told.append(approval(use, tool_id, self.roots).denied(self._iteration, self.roots[0]))

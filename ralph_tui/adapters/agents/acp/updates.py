@@ -1,11 +1,11 @@
-"""What a session tells between a prompt and its answer, as our unstamped events. Pure.
+"""Updates between a prompt and its answer, as unstamped events. Pure.
 
-Whatever an update holds, it never raises: unknown kinds are said once and stay in the transcript.
-Before the first prompt nothing is told: that is a session which is loaded, repeated. Time is given
-by the caller (seconds that never go back).
+Malformed updates never raise: unknown kinds are reported once and stay in the transcript. Nothing
+is reported before the first prompt, because a loaded session replays its past. The caller supplies
+the time, in seconds that never go back.
 
-Usage that the agent does not tell stays unknown. A cost of nothing is one that is not known, since
-a service whose prices the agent does not have is told as free.
+Unreported usage stays unknown. A cost of zero counts as unknown too, because agents report zero for
+services whose prices they do not know.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,32 +26,32 @@ _QUOTA_PARTS = ("input_tokens", "output_tokens")
 
 
 class Usage(SessionUsage):
-    """Takes ``usage_update`` and the answers to prompts; `before_usd` is what was paid before.
+    """Usage from ``usage_update`` and from answers to prompts.
 
-    A cost counts all of a session, also what it had cost when it was left and resumed.
+    The reported cost includes `before_usd`, the cost of the session before it was resumed.
     """
 
     def __init__(self, iteration: int, before_usd: float = 0.0) -> None:
         super().__init__(iteration)
         self.total_usd = before_usd
-        """Of the session in all."""
+        """Total cost of the session in dollars."""
         self._before_usd = before_usd
 
     def update(self, update: Json) -> UsageReported:
-        """The agent tells how full its window is, and what was paid."""
+        """Update the context window and the cost from a ``usage_update``."""
         self.context = as_count(update.get("used")) or self.context
         self.window = as_count(update.get("size")) or self.window
         cost = as_map(update.get("cost"))
         amount = as_amount(cost.get("amount"))
         if amount and as_text(cost.get("currency")) in ("", "USD"):
-            if amount < self._before_usd:  # it counts anew
+            if amount < self._before_usd:  # the agent restarted its count
                 self._before_usd = 0.0
             self.total_usd = amount
             self.cost_usd = amount - self._before_usd
         return self.report()
 
     def turn(self, result: Json, *, partial: bool) -> UsageReported:
-        """Take in the answer to a prompt; `partial`: it counts only the last call."""
+        """Add the usage in a prompt's answer; `partial` if it covers only the last call."""
         self.partial = partial
         usage = as_map(result.get("usage"))
         tokens = sum(as_count(usage.get(part)) for part in _PARTS)
@@ -64,16 +64,16 @@ class Usage(SessionUsage):
 
 
 LONGEST_TEXT = 1 << 20
-"""Characters of a text that is joined; what follows is told as another one."""
+"""Maximum characters of a joined text; longer ones are reported in parts."""
 _SILENT = frozenset(
     {"user_message_chunk", "available_commands_update", "current_mode_update",
      "config_option_update"}
 )  # fmt: skip
-"""What is said of them is known here, or told better by other events."""
+"""Kinds of updates that other events report better, or that bring nothing new."""
 
 
 class UpdateReader(SessionReader):
-    """Reads the updates of one session; what they came to stands in its fields."""
+    """Reader of one session's updates."""
 
     def __init__(
         self, iteration: int, root: str, quirks: Quirks, *, before_usd: float = 0.0
@@ -83,17 +83,17 @@ class UpdateReader(SessionReader):
         self.tools: ToolCalls = ToolCalls(iteration, root, quirks)
         self.usage: Usage = Usage(iteration, before_usd)
         self.live = False
-        """Whether the first prompt was sent."""
+        """True once the first prompt has been sent."""
         self.answered = False
-        """Whether anything came since that a model has made."""
+        """True once the model has produced output."""
         self.last_text = ""
-        """The last whole text of this turn."""
+        """The last complete text of this turn."""
         self.acts = 0
-        """How often the agent said or did something."""
+        """Number of messages and tool calls from the agent so far."""
         self.failing: Json = {}
-        """The last failed call to its service that the agent told of; empty: it got on since."""
+        """The last failed call to the service, as reported; empty again after any progress."""
         self.failed = False
-        """Whether the agent told that this turn has failed."""
+        """True if the agent reported that the turn failed."""
         self._pieces: list[str] = []
         self._length = 0
         self._message_id = ""
@@ -101,7 +101,7 @@ class UpdateReader(SessionReader):
         self._plan = ""
 
     def take(self, update: Json) -> list[Event]:
-        """The events of one update."""
+        """Return the events of one update."""
         kind = as_text(update.get("sessionUpdate"))
         self.answered = self.answered or (self.live and kind not in _SILENT)
         if kind in _SILENT:
@@ -113,29 +113,28 @@ class UpdateReader(SessionReader):
         return self._complain(kind, f"Unknown kind of update, kept in the transcript: {named}")
 
     def asked(self, piece: Json) -> list[Event]:
-        """A permission is asked for a use of a tool, which may be told of here first."""
+        """Handle a permission request, which may be the first mention of its tool call."""
         return [*self.text_ended(), *self.tools.take(piece, asked=True)]
 
     def prompted(self) -> None:
-        """The agent is told to work."""
+        """Prepare for a new turn."""
         self.live = True
         self._beat = self._now
         self.last_text = ""
         self.failing, self.failed = {}, False
 
     def turn_ended(self, result: Json, *, counted: bool = True) -> list[Event]:
-        """The answer to a prompt; `counted`: whether its usage is not that of another answer."""
+        """End a turn; `counted` is False if another answer reports the same usage."""
         events = [*self.text_ended(), *self.tools.turn_ended()]
         if counted:
             events.append(self.usage.turn(result, partial=self.quirks.usage == "last call"))
         return events
 
     def closed(self) -> list[Event]:
-        """No more is told: what is at work has ended with the agent."""
         return self.turn_ended({}, counted=False)
 
     def text_ended(self) -> list[Event]:
-        """What was said until now is one text."""
+        """End the current text and return its events."""
         text, offset = "".join(self._pieces), self._text_offset
         self._pieces, self._length = [], 0
         if not text.strip():
@@ -187,11 +186,11 @@ class UpdateReader(SessionReader):
         return [] if plan == before else [self._note(plan)]
 
     def _session(self, update: Json) -> list[Event]:
-        """Some tell here of calls to their service that failed."""
+        """Handle a session update, where some agents report failed calls to their service."""
         told: list[Event] = []
         codex = as_map(as_map(update.get("_meta")).get("codex"))
         if as_map(codex.get("threadStatus")).get("type") == "systemError":
-            # What is said from here on is the service's refusal.
+            # From here on, the text is the service's refusal.
             told += self.text_ended()
             self.failed = True
         error = as_map(codex.get("error"))
@@ -209,7 +208,7 @@ class UpdateReader(SessionReader):
         return told
 
     _ALWAYS = (_session,)
-    """What counts before the first prompt, too."""
+    """Readers that also handle updates before the first prompt."""
     _READERS: Mapping[str, Callable[["UpdateReader", Json], list[Event]]] = {
         "agent_message_chunk": _spoke,
         "agent_thought_chunk": _thought,

@@ -1,4 +1,4 @@
-"""The agent `claude`: Claude Code, driven over its stream-json. Its description."""
+"""The agent `claude`: Claude Code, driven over its stream-json. This module only describes it."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
 
 PROGRAM = "claude"
-"""Its usual name."""
+"""The program's usual name."""
 _PROGRAM = Program(PROGRAM)
 
 
 def _is_default(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
-    # A program that is named is this agent's; the check says what is wrong with it.
+    # A program set in the settings belongs to this agent; `check` reports what is wrong with it.
     return settings.binary is not None or _PROGRAM.is_installed(settings, environ)
 
 

@@ -15,7 +15,7 @@ from ralph_tui.ports.host import Emit
 
 
 class RefusedSession:
-    """Emits why it did not start, as its one end."""
+    """A session that could not start; it only emits the reason."""
 
     takes_guidance = False
 
@@ -26,15 +26,13 @@ class RefusedSession:
         emit(SessionFinished(iteration=turn.iteration, outcome=outcome, reason=reason))
 
     def send(self, guidance_id: str, text: str) -> bool:
-        """False: no program runs."""
         return False
 
     def answer(self, request_id: str, answer: AgentAnswer) -> bool:
-        """False: nothing was asked."""
         return False
 
     def stop(self, outcome: str = "stopped") -> None:
-        """Nothing is left to do."""
+        pass
 
 
 _SAID_NOTHING = "The agent's session had not said a word and cannot be resumed."
@@ -45,7 +43,7 @@ _ROOT = (
 
 
 class ClaudeAgent(StreamAgent):
-    """Claude Code; raises ``UsageError`` when it is missing or too old."""
+    """Claude Code; raises ``UsageError`` if it is missing or too old."""
 
     resumes = True
     small_model = CLAUDE.small_model
@@ -53,13 +51,12 @@ class ClaudeAgent(StreamAgent):
     def __init__(self, context: AgentContext) -> None:
         self.program = installed_program(context)
         if context.hands_over:
-            # In a window of 200,000 tokens it would forget at 83 %, before it is to hand over.
+            # In a window of 200,000 tokens it would compact at 83 %, before its handoff.
             environ = {"DISABLE_AUTO_COMPACT": "1", **context.environ}
             context = replace(context, environ=environ)
         super().__init__(CLAUDE.name, [self.program.path], context)
 
     def start(self, turn: Turn, emit: Emit) -> Session:
-        """Start a session; raises ``AgentError`` when the program cannot be started."""
         sandboxed = self.context.environ.get("IS_SANDBOX") == "1"
         if turn.permissions.mode == "skip" and os.geteuid() == 0 and not sandboxed:
             return RefusedSession(self.name, turn, emit, _ROOT)
@@ -71,19 +68,18 @@ class ClaudeAgent(StreamAgent):
             names[turn.session_id] = resume
             turn = replace(turn, session_id=resume)
         else:
-            # Until it has said a word it cannot be resumed.
+            # A session without a response so far cannot be resumed.
             names[turn.session_id] = ""
         return self.begin(replace(turn, resume=resume or None), emit)
 
     def ask(self, question: Ask) -> Asked:
-        """See `Asker`: without tools, at most `timeout_s` and a second."""
+        """Ask one question without tools; return within `timeout_s` and one second."""
         model = question.model or self.small_model
         return ask_once(self.program.question(model), self.context, question, "Claude Code")
 
     def command_line(self, turn: Turn) -> list[str]:
-        """The program and its flags for one session."""
         return self.program.session(turn, self.context.settings.model)
 
     def first_words(self, turn: Turn) -> str:
-        """The prompt; what the command line does not take stands before it."""
+        """Return the prompt, after the system context if the command line cannot carry that."""
         return turn.prompt if self.program.takes_context(turn) else turn.whole_prompt

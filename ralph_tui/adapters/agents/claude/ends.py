@@ -1,8 +1,8 @@
-"""What results, failed calls and exits of Claude Code say of a session's end. Pure.
+"""How sessions of Claude Code end: by a result, a failed call or an exit. Pure.
 
-A result decides by ``is_error``, ``terminal_reason`` and ``api_error_status``, never by its subtype
-or the exit code alone: a refused login arrives as subtype "success". Older versions tell only
-words; then these decide.
+A result is judged by ``is_error``, ``terminal_reason`` and ``api_error_status``, never by its
+subtype or the exit code alone: a refused login arrives as subtype "success". Older versions may
+report only words; then the words decide.
 """
 
 from collections.abc import Mapping
@@ -37,9 +37,9 @@ REMEDIES: Remedies = {
 def end_of_result(
     result: Mapping[str, object], last_failed: FailedCall | None = None, now: datetime | None = None
 ) -> SessionEnd:
-    """What one ``result`` event says of the turn it ends; `last_failed` is its last failed call.
+    """Return how a turn ended, from its ``result`` event and its last failed call.
 
-    `now`, which is aware, is needed where older versions tell in words alone when a limit ends.
+    `now` must be aware. It is only used with older versions, which report a limit's end in words.
     """
     if not _failed(result):
         if as_text(result.get("terminal_reason")) == "hook_stopped":
@@ -55,7 +55,7 @@ def end_of_result(
     failed = failed_call(as_text(result.get("api_error")), result.get("api_error_status"))
     limit = failed.limit if failed is not None else None
     if outcome == "error":
-        # Older versions say it in words only.
+        # Older versions report it only in words.
         outcome, limit = in_words(details) or (outcome, limit)
     if outcome == "error" and last_failed is not None and result.get("api_error_status") is None:
         outcome, limit = last_failed.outcome, last_failed.limit
@@ -64,7 +64,7 @@ def end_of_result(
 
 
 def end_of_exit(exit_code: int | None, text: str, *, heard: bool) -> SessionEnd:
-    """A process that ended without a result; `heard` says whether it printed any known event."""
+    """Return the end for an exit without a result; `heard` if any known event was printed."""
     said = last_words(text)
     if exit_code in (126, 127) and not heard:
         return SessionEnd("missing", f"The agent's command was not found{said}.")
@@ -86,7 +86,7 @@ def end_of_exit(exit_code: int | None, text: str, *, heard: bool) -> SessionEnd:
 def _failed(result: Mapping[str, object]) -> bool:
     if result.get("is_error") is True:
         return True
-    # Older versions call a turn that ran out of turns no error; only then the subtype may speak.
+    # Older versions report a turn that ran out of turns as no error; only then the subtype counts.
     silent = not as_text(result.get("terminal_reason"))
     return silent and as_text(result.get("subtype")).startswith("error_")
 
@@ -108,40 +108,40 @@ def _told(result: Mapping[str, object]) -> SessionOutcome:
 
 
 class EndTracker:
-    """Follows a stream; the last result decides, else the last failed call, else the exit."""
+    """How a stream ends: the last result decides, else the last failed call, else the exit."""
 
     def __init__(self) -> None:
         self.of_last_turn: SessionEnd | None = None
-        """Of the last result; None while no turn has ended."""
+        """How the last turn ended; None while no turn has ended."""
         self.hopeless: SessionEnd | None = None
-        """Of a failed call to the service that no further try can mend."""
+        """How the session ends because of a failed call that retrying cannot fix."""
         self.limit: tuple[bool, datetime | None] = (False, None)
-        """Whether a usage limit is reached, and when it ends."""
+        """A usage limit: True if it is reached, and when it ends."""
         self._failed_call: FailedCall | None = None
 
     def answered(self) -> None:
-        """The model spoke: earlier failures are over."""
+        """Forget earlier failures: the model answered."""
         self._failed_call = None
 
     def failed(self, error: str, status: object) -> None:
-        """A call failed for good."""
+        """Record a call that failed for good."""
         self._failed_call = failed_call(error, status) or self._failed_call
 
     def retried(self, error: str, status: object) -> None:
-        """A call failed, and is tried again; no status: nothing answered."""
+        """Record a failed call that is being retried; no status means no response."""
         silent = status is None and error in ("", "unknown")
         self._failed_call = failed_call(NO_ANSWER if silent else error, status)
         if self._failed_call is not None and self._failed_call.outcome == "auth":
             self.hopeless = ended_by(self._failed_call, REMEDIES)
 
     def result(self, result: Mapping[str, object]) -> None:
-        """A turn ended."""
+        """Record the end of a turn."""
         ended = end_of_result(result, self._failed_call, local_now())
         self.of_last_turn = self._dated(ended)
         self._failed_call = None
 
     def at_exit(self, exit_code: int | None, last_words: str, *, heard: bool) -> SessionEnd:
-        """How it ended without a result of its last turn; see `end_of_exit`."""
+        """Return the end for an exit during a turn; see `end_of_exit`."""
         if self._failed_call is not None:
             return self._dated(ended_by(self._failed_call, REMEDIES))
         return end_of_exit(exit_code, last_words, heard=heard)

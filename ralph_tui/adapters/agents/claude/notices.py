@@ -15,7 +15,7 @@ Notice = tuple[str, Literal["log", "warn", "error"]]
 
 
 def retry(fields: Json) -> Notice:
-    """A call to the agent's service failed, and will be tried again."""
+    """Describe a failed call to the service that will be retried."""
     cause = (as_text(fields.get("error")) or "unknown error").replace("_", " ")
     status = fields.get("error_status")
     if status is None and cause.startswith("unknown"):
@@ -27,7 +27,7 @@ def retry(fields: Json) -> Notice:
 
 
 def rejected_until(fields: Json) -> tuple[bool, datetime | None]:
-    """Whether a usage limit is reached, and when all that are reached have ended."""
+    """Return whether a usage limit is reached, and when all reached limits have ended."""
     info = as_map(fields.get("rate_limit_info"))
     if as_text(info.get("status")) != "rejected":
         return False, None
@@ -86,28 +86,28 @@ SENTENCES: Mapping[str, Callable[[Json], Notice | None]] = {
     "system/informational": _told,
     "system/notification": _told,
 }
-"""The kinds that are told as they are; None where there is nothing to tell."""
+"""Kinds of events that are reported directly; a function returns None to report nothing."""
 
 
 MOST_TASKS = 1000
-"""That are remembered at once; the oldest go first."""
+"""Maximum tasks to remember; the oldest are dropped first."""
 NAMED = 20
-"""Tasks that an event names."""
+"""Maximum tasks that an event names."""
 
 
 @dataclass
 class _Task:
-    """Something that the agent has started, and that may outlast its tool call."""
+    """Something that the agent started and that may outlast its tool call."""
 
     what: str
     started: float
     tool_id: str | None
     goes_on: bool = False
-    """No tool waits for it."""
+    """True once no tool waits for it."""
 
 
 class BackgroundTasks:
-    """Those of one session; what a tool waits for is told by the tool."""
+    """Background tasks of one session; if a tool waits for a task, its tool call reports it."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, _Task] = {}
@@ -116,7 +116,7 @@ class BackgroundTasks:
         return sum(task.goes_on for task in self._tasks.values())
 
     def began(self, fields: Json, command: str, now: float) -> None:
-        """``task_started``; `command` is that of its tool call, if it has one."""
+        """Handle ``task_started``; `command` is the command of its tool call, if any."""
         kind, words = as_text(fields.get("subagent_type")), as_text(fields.get("description"))
         what = command or ": ".join(part for part in (kind, words) if part)
         what = what or as_text(fields.get("task_type")) or "a task"
@@ -128,12 +128,12 @@ class BackgroundTasks:
         )
 
     def goes_on(self, fields: Json) -> bool:
-        """Whether an event about a task says that no tool waits for it."""
+        """True if an event reports that no tool waits for the task anymore."""
         patch = as_map(fields.get("patch"))
         return fields.get("is_backgrounded") is True or patch.get("is_backgrounded") is True
 
     def left(self, task_id: str) -> tuple[Notice, str | None] | None:
-        """No tool waits for it any more: what to say, once, and beside which tool call."""
+        """Move a task to the background; return its notice and its tool call, the first time."""
         task = self._tasks.get(task_id)
         if task is None or task.goes_on:
             return None
@@ -141,18 +141,18 @@ class BackgroundTasks:
         return (f"In the background: {task.what}", "log"), task.tool_id
 
     def ended(self, fields: Json) -> tuple[Notice, str | None] | None:
-        """``task_notification``: what to say of a task that went on."""
+        """Handle ``task_notification``; return a background task's notice and its tool call."""
         task = self._tasks.pop(as_text(fields.get("task_id")), None)
         if task is None or not task.goes_on:
             return None
         status = as_text(fields.get("status")) or "ended"
         summary = as_text(fields.get("summary"))
-        # Older versions repeat the description of a task that was stopped, and nothing else.
+        # Older versions only repeat the description of a task that was stopped.
         said = summary if "ackground" in summary else f"Background task {status}: {task.what}"
         return (said, "log" if status == "completed" else "warn"), task.tool_id
 
     def named(self, now: float) -> list[BackgroundTask]:
-        """Those that go on, the oldest first, as far as they are named."""
+        """Return the running background tasks, oldest first, at most `NAMED`."""
         going = [task for task in self._tasks.values() if task.goes_on][:NAMED]
         return [
             BackgroundTask(what=task.what, age_s=round(max(0.0, now - task.started), 3))

@@ -1,7 +1,7 @@
-"""One-shot questions: words on stdin, and a JSON object out of what is printed.
+"""One-shot questions: the prompt on stdin, a JSON object from the output.
 
-``--output-format json`` wraps the words in a result, or in a list of all events of the session;
-the words may wrap their JSON in a code fence, or in prose.
+``--output-format json`` wraps the answer in a result, or in a list of all events of the session.
+The answer may wrap its JSON in a code fence or in prose.
 """
 
 import re
@@ -20,21 +20,21 @@ from ralph_tui.text.sanitize import clip, one_line
 
 SHOWN = 120
 LONGEST_SAID = 4000
-"""Characters that are kept of an answer without an object."""
+"""Maximum characters to keep of an answer without a JSON object."""
 _OBJECTS = 50
-"""Braces at which an object is looked for."""
+"""Maximum opening braces to try as the start of an object."""
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 
 
 def read_answer(printed: str) -> Asked:
-    """What a program answered that was asked with ``--output-format json``."""
+    """Parse a program's answer in ``--output-format json``."""
     result = _result(printed)
     if result is None:
         said = clip(one_line(printed[:1000].strip()), SHOWN)
         what = f"It printed no result, but: {said}" if said else "It printed nothing."
         return Asked(None, error=what)
     usage = Usage(0, Ledger())
-    # The result settles what it cost.
+    # The result determines the cost.
     list(usage.result(result))
     end = end_of_result(result)
     answer, error, said = None, end.reason, ""
@@ -48,7 +48,7 @@ def read_answer(printed: str) -> Asked:
 
 
 def find_object(words: str) -> dict[str, object] | None:
-    """The JSON object in the words: all of them, a fenced block, or the first that parses."""
+    """Find a JSON object in the text: all of it, a fenced block, or the first that parses."""
     for text in (words, *_FENCE.findall(words)):
         found = _object(_parse(text.strip()))
         if found is not None:
@@ -88,11 +88,11 @@ def _parse(text: str) -> object:
 
 
 LONGEST_ANSWER = 16 << 20
-"""Bytes a program may print."""
+"""Maximum bytes of an answer."""
 
 
 def ask_once(argv: Sequence[str], context: AgentContext, question: Ask, program: str) -> Asked:
-    """What came of it; `program` is its name for people. Never raises."""
+    """Ask one question; `program` is the program's name for people. Never raises."""
     try:
         printed = run_once(
             argv,

@@ -1,4 +1,4 @@
-"""Claude Code as installed: its version, its flags, and the command lines they allow."""
+"""Claude Code as installed: version, flags, and the command lines that they allow."""
 
 import re
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ from ralph_tui.ports.agents import Permissions, Turn
 Version = tuple[int, ...]
 
 OLDEST: Version = (1, 0, 60)
-"""The oldest version that was seen to work."""
+"""The oldest version known to work."""
 
 CONTEXT = "--append-system-prompt"
 LONGEST_CONTEXT = 60_000
-"""Bytes: half of what Linux takes as one argument."""
+"""Maximum bytes: half of Linux's limit for one argument."""
 
 _SINCE: Mapping[str, Version] = {
     "--replay-user-messages": (1, 0, 86),
@@ -27,7 +27,7 @@ _SINCE: Mapping[str, Version] = {
     "--tools": (2, 0, 31),
     "--no-session-persistence": (2, 0, 60),
 }
-"""Flags that came later; what ``--help`` says counts more."""
+"""Versions that introduced a flag; the output of ``--help`` takes precedence."""
 
 _VERSION = re.compile(r"\A\s*(\d{1,6})\.(\d{1,6})\.(\d{1,9})\b")
 _FLAG = re.compile(r"(?<![\w-])--[a-zA-Z][a-zA-Z-]+")
@@ -38,7 +38,7 @@ _TOOLS = (
 
 
 def parse_version(printed: str) -> Version | None:
-    """``2.1.328 (Claude Code)`` as numbers; None for anything else."""
+    """Parse output such as ``2.1.328 (Claude Code)``; return None for anything else."""
     match = _VERSION.match(printed)
     return tuple(map(int, match.groups())) if match else None
 
@@ -49,18 +49,18 @@ class Program:
 
     path: str
     version: Version | None = None
-    """None when it does not tell: then it is taken for a new one."""
+    """None if unknown; then it is treated as the newest."""
     listed: frozenset[str] = frozenset()
-    """The flags its help lists; empty when it was not asked."""
+    """Flags listed in its help; empty if the help was not read."""
 
     def knows(self, flag: str) -> bool:
-        """Whether the flag may be given."""
+        """True if the program accepts the flag."""
         if self.listed:
             return flag in self.listed
         return self.version is None or self.version >= _SINCE.get(flag, OLDEST)
 
     def takes_context(self, turn: Turn) -> bool:
-        """Whether the system context goes on the command line, which has a limit of its own."""
+        """True if the system context fits on the command line, whose length is limited."""
         return (
             bool(turn.system_context)
             and self.knows(CONTEXT)
@@ -68,7 +68,7 @@ class Program:
         )
 
     def session(self, turn: Turn, model: str | None) -> list[str]:
-        """The command line of a session that can be spoken to."""
+        """Return the command line of a session that takes guidance."""
         optional = []
         if self.knows("--replay-user-messages"):
             optional.append("--replay-user-messages")
@@ -89,8 +89,8 @@ class Program:
         ]  # fmt: skip
 
     def question(self, model: str | None) -> list[str]:
-        """The command line of a one-shot question on stdin, answered without tools."""
-        # An empty list is no tools at all; older versions can only be told which are not.
+        """Return the command line for a one-shot question on stdin, answered without tools."""
+        # An empty list disables all tools; older versions need the list of tools to disable.
         tools = ["--tools", ""] if self.knows("--tools") else ["--disallowedTools", *_TOOLS]
         unsaved = "--no-session-persistence"
         return [
@@ -104,19 +104,19 @@ class Program:
 
 
 def listed_flags(help_text: str) -> frozenset[str]:
-    """The flags a help text lists; none when it is no help of Claude Code's."""
+    """Return the flags listed in a help text, or an empty set if it is not Claude Code's."""
     found = frozenset(_FLAG.findall(help_text))
     return found if "--output-format" in found else frozenset()
 
 
 def permission_flags(permissions: Permissions, command: str) -> list[str]:
-    """What the agent may do. The list of tools ends at the next flag, so one must follow."""
+    """Return the permission flags. Another flag must follow the list of tools, to end it."""
     if permissions.mode == "skip":
         return ["--dangerously-skip-permissions"]
-    # With asking come tools that wait for somebody to approve of a plan.
+    # Asking enables tools that wait for the approval of a plan.
     asks = ["--disallowedTools", *NO_PLANS, "--permission-prompt-tool", "stdio"]
     rules = [*rules_for_command(command), *permissions.allow]
-    # A rule is never taken for a flag.
+    # a rule must not look like a flag
     allowed = [rule for rule in dict.fromkeys(map(str.strip, rules)) if rule and rule[0] != "-"]
     return [
         *(asks if permissions.mode == "ask" else []),
@@ -127,14 +127,14 @@ def permission_flags(permissions: Permissions, command: str) -> list[str]:
 
 
 KNOWN = (2, 1, 197)
-"""From here on every flag is known; older versions are asked for theirs."""
+"""From this version on, all flags are known; for older ones, ``--help`` is read."""
 
 _asked: dict[tuple[object, ...], Program] = {}
-"""Programs that have answered: the check before a run and the build in it ask a program once."""
+"""Cache of programs, so that the check and the build run each program only once."""
 
 
 def installed_program(context: AgentContext) -> Program:
-    """The program of the settings; raises ``UsageError`` when it is missing or too old."""
+    """Return the configured program; raise ``UsageError`` if it is missing or too old."""
     path = program_path(context, PROGRAM)
     key = stamp(path, context)
     if key not in _asked:
@@ -149,13 +149,13 @@ def installed_program(context: AgentContext) -> Program:
 
 
 def described(context: AgentContext) -> str:
-    """``2.1.198, /usr/bin/claude``; raises as `installed_program`."""
+    """Describe the program, as in ``2.1.198, /usr/bin/claude``; see `installed_program`."""
     program = installed_program(context)
     return f"{dotted(program.version)}, {program.path}"
 
 
 def _ask(path: str, context: AgentContext) -> Program:
-    """Its version and what it knows; one that does not tell is taken for a new one."""
+    """Run the program to get its version and flags; an unknown version counts as the newest."""
     version = parse_version(printed([path, "--version"], context))
     if version is None or version < OLDEST or version >= KNOWN:
         return Program(path, version)

@@ -1,8 +1,8 @@
-"""What Claude Code asks over its stream, and our answers in its form.
+"""Claude Code's permission requests in its stream, and our answers in its format.
 
-Rule: what a session allows is what its program has suggested, and holds for that session alone:
-nothing is written into the project or into settings. Of a suggestion that is not understood whole
-nothing is offered. Pure, but for what is open.
+Rule: a permission for the session is one that the program suggested, and lasts for that session
+only. Nothing is written to the project or its settings. A suggestion is offered only if all of it
+is understood. Pure, except for the open requests.
 """
 
 import json
@@ -18,19 +18,19 @@ from ralph_tui.text.sanitize import shorten
 Json = Mapping[str, object]
 
 MOST_OPEN = 20
-"""Requests of one session; more of them are refused."""
+"""Maximum open requests per session; further ones are refused."""
 NOT_NOW = "Nobody can be asked about it now. Go on without it."
 TAKEN_BACK = "the agent has taken it back"
 NO_PLANS = ("EnterPlanMode", "ExitPlanMode")
-"""Tools that come with asking, and wait for an approval that no run needs."""
+"""Tools that asking enables, and that wait for an approval which no run needs."""
 _CHOICE = "AskUserQuestion"
 _WHOLE = {"Bash": "command", "WebFetch": "url", "WebSearch": "query", "Read": "file_path"}
-"""Tools that one field tells whole."""
+"""Tools that one field describes completely."""
 _PATHS = ("file_path", "notebook_path")
 
 
 class Requests:
-    """The open ones of a session, by their ids."""
+    """The open requests of a session, by id."""
 
     def __init__(self, iteration: int) -> None:
         self._iteration = iteration
@@ -40,7 +40,7 @@ class Requests:
         return len(self._open)
 
     def feed(self, fields: Json) -> list[Event]:
-        """A ``control_request``, which may be a question, or a ``control_cancel_request``."""
+        """Handle a ``control_request`` (possibly a question) or a ``control_cancel_request``."""
         request, request_id = as_map(fields.get("request")), _id(fields)
         if as_text(fields.get("type")) == "control_cancel_request":
             if self._open.pop(request_id, None) is None:
@@ -54,7 +54,7 @@ class Requests:
         return [asked_of(self._iteration, request_id, request)]
 
     def answer(self, request_id: str, answer: AgentAnswer) -> tuple[Json, dict[str, object]] | None:
-        """The request, and the line that answers it; None where it is not open."""
+        """Return a request and the line that answers it, or None if it is not open."""
         fields = self._open.pop(request_id, None)
         if fields is None:
             return None
@@ -68,7 +68,7 @@ class Requests:
 
 
 def asked_of(iteration: int, request_id: str, request: Json) -> AgentAsked:
-    """What is asked, as an event."""
+    """Build the event for a request."""
     tool, arguments = as_text(request.get("tool_name")), as_map(request.get("input"))
     return asked(
         iteration,
@@ -83,7 +83,7 @@ def asked_of(iteration: int, request_id: str, request: Json) -> AgentAsked:
 
 
 def would_do(tool: str, arguments: Json) -> str:
-    """The command or address; of an edit the file and a diff; else its whole input."""
+    """Return a command or URL, an edit's file and diff, or else the whole input."""
     if tool in _WHOLE and (told := as_text(arguments.get(_WHOLE[tool]))):
         return told
     path = next((text for name in _PATHS if (text := as_text(arguments.get(name)))), "")
@@ -101,7 +101,7 @@ def _diff(edit: Json) -> list[str]:
 
 
 def _why(request: Json, arguments: Json) -> str:
-    """What the agent says that it is for, and why it is asked about."""
+    """Explain a request: its purpose in the agent's words, and why it needs permission."""
     path = as_text(request.get("blocked_path"))
     said = (
         as_text(arguments.get("description")),
@@ -112,14 +112,14 @@ def _why(request: Json, arguments: Json) -> str:
 
 
 def allowances(request: Json) -> list[dict[str, object]]:
-    """What the program suggests to allow, for this session only; nothing where not all is known."""
+    """Return the suggested rules, limited to this session; empty unless all are understood."""
     found: list[dict[str, object]] = []
     for suggestion in map(as_map, as_list(request.get("permission_suggestions"))):
         kind = as_text(suggestion.get("type"))
         rules = [as_map(rule) for rule in as_list(suggestion.get("rules"))]
         folders = [as_text(folder) for folder in as_list(suggestion.get("directories"))]
         if kind == "setMode" and suggestion.get("mode") == "acceptEdits":
-            continue  # it is in that mode
+            continue  # the session is in that mode already
         allows = suggestion.get("behavior") == "allow" and all(map(_rule, rules))
         if kind == "addRules" and allows:
             about: dict[str, object] = {"rules": rules, "behavior": "allow"}
@@ -132,7 +132,7 @@ def allowances(request: Json) -> list[dict[str, object]]:
 
 
 def rule_words(allowed: list[dict[str, object]]) -> str:
-    """``Bash(curl *), Bash(git push *), files in /srv/data``."""
+    """List rules in words, as in ``Bash(curl *), Bash(git push *), files in /srv/data``."""
     said: list[str] = []
     for one in allowed:
         said += [_rule(as_map(rule)) for rule in as_list(one.get("rules"))]
@@ -155,7 +155,7 @@ def _questions(arguments: Json) -> list[Json]:
 
 
 def decision(request: Json, answer: AgentAnswer) -> dict[str, object]:
-    """The answer, as the program takes it."""
+    """Return the answer in the program's format."""
     if answer.decision == "refuse":
         return {"behavior": "deny", "message": answer.words or "Refused. Go on without it."}
     arguments = as_map(request.get("input"))

@@ -1,8 +1,8 @@
-"""Sessions that speak Claude Code's stream-json both ways on one pipe pair.
+"""Sessions that speak Claude Code's stream-json in both directions.
 
-The prompt is the first user message; guidance follows as further ones, each with a uuid for which
-the agent gives receipts. Stdin stays open until a result has come and no guidance is on its way,
-then it is closed; output is read to its end, because background work brings further turns.
+The prompt is the first user message. Guidance follows as further messages, each with a uuid for
+which the agent sends receipts. Stdin is closed once there is a result and no guidance is on its
+way. Output is read to its end, because background work starts further turns.
 """
 
 import json
@@ -24,11 +24,11 @@ from ralph_tui.ports.host import Emit
 
 LONGEST_LINE = 64 << 20
 RECEIPT_S = 10.0
-"""How long a finished agent may be silent about guidance before stdin is closed all the same."""
+"""Seconds to wait for a finished agent's receipt for guidance before closing its stdin."""
 BACKGROUND_S = 540.0
-"""How long its work in the background may be silent when its turn is over: a server never ends."""
+"""Seconds to wait for silent background work after a turn: servers never end."""
 LINGER_S = 20.0
-"""How long an agent that has nothing left to do may take to end by itself."""
+"""Seconds to wait for an agent to exit when it has nothing left to do."""
 
 
 STREAMING = (
@@ -37,11 +37,11 @@ STREAMING = (
     "--output-format", "stream-json",
     "--verbose",
 )  # fmt: skip
-"""The flags of a session that can be spoken to."""
+"""The flags of a session that takes guidance."""
 
 
 def user_message(text: str, message_id: str | None = None) -> bytes:
-    """A line of input: words for the agent; with an id it gives receipts."""
+    """Return an input line with words for the agent; with an id, the agent sends receipts."""
     message: dict[str, object] = {
         "type": "user",
         "message": {"role": "user", "content": text},
@@ -54,7 +54,7 @@ def user_message(text: str, message_id: str | None = None) -> bytes:
 
 
 def control_request(subtype: str) -> bytes:
-    """A line of input: a request to the agent's program, not to its model."""
+    """Return an input line with a request to the agent's program, not to its model."""
     request = {"subtype": subtype}
     return _line({"type": "control_request", "request_id": str(uuid.uuid4()), "request": request})
 
@@ -65,7 +65,7 @@ def _line(message: dict[str, object]) -> bytes:
 
 
 class StreamAgent:
-    """An agent whose program speaks stream-json both ways."""
+    """An agent whose program speaks stream-json in both directions."""
 
     resumes = False
 
@@ -73,19 +73,17 @@ class StreamAgent:
         self.name = name
         self.context = context
         self.ledger = Ledger()
-        """What the sessions of this run know of each other."""
         self._program = program
 
     def start(self, turn: Turn, emit: Emit) -> Session:
-        """Start a session; raises ``AgentError`` when the program cannot be started."""
         return self.begin(replace(turn, resume=None), emit)
 
     def command_line(self, turn: Turn) -> list[str]:
-        """The program and its flags for one session."""
+        """Return the program and its flags for one session."""
         return [*self._program, *STREAMING, "--session-id", turn.session_id]
 
     def first_words(self, turn: Turn) -> str:
-        """What a session is told first."""
+        """Return the first message of a session."""
         return turn.whole_prompt
 
     def begin(self, turn: Turn, emit: Emit) -> "StreamSession":
@@ -102,7 +100,7 @@ class StreamAgent:
 
 
 class StreamSession(ProcessSession):
-    """A running agent that can be spoken to."""
+    """A running agent that takes guidance."""
 
     takes_guidance = True
     line_limit = LONGEST_LINE
@@ -125,11 +123,11 @@ class StreamSession(ProcessSession):
         self._input_closed = False
         self._asks = turn.permissions.mode == "ask"
         self._awaits = False
-        """Whether work in the background was told to hold the session."""
+        """True from `BackgroundAwaited` on until no background work holds the session open."""
         self._send(user_message(turn.prompt))
 
     def send(self, guidance_id: str, text: str) -> bool:
-        """Hand words over; False when the agent takes no more. `guidance_id` should be a uuid."""
+        """Send guidance; return False if the agent takes no more. Use a uuid as `guidance_id`."""
         with self._lock:
             if self._input_closed or self._finished or self._end_requested:
                 return False
@@ -140,7 +138,6 @@ class StreamSession(ProcessSession):
         return True
 
     def answer(self, request_id: str, answer: AgentAnswer) -> bool:
-        """Answer a request of the program's; False when it is not open, or the session ends."""
         with self._lock:
             if self._input_closed or self._finished or self._end_requested:
                 return False
@@ -151,7 +148,7 @@ class StreamSession(ProcessSession):
             refused = answer.decision == "refuse"
             self._reader.tools.decided(request, time.monotonic(), refused=refused)
             self._send(_line(line))
-        self._close_when_done(force=False)  # its turn may have ended while this was open
+        self._close_when_done(force=False)  # the turn may have ended while this request was open
         return True
 
     def _events_of(self, line: str, offset: int) -> Iterable[ev.Event]:
@@ -160,7 +157,7 @@ class StreamSession(ProcessSession):
         for event in reader.feed(line, offset, time.monotonic()):
             match event:
                 case ev.GuidanceDelivered() | ev.GuidanceAcknowledged() if not self._is_ours(event):
-                    # Receipts are also given for what the agent tells itself.
+                    # The agent's messages to itself get receipts too.
                     continue
                 case ev.GuidanceAcknowledged(guidance_id=guidance_id):
                     self._on_its_way.discard(guidance_id)
@@ -176,7 +173,7 @@ class StreamSession(ProcessSession):
         if reader.ends.hopeless is not None and not self._end_requested:
             self._end(reader.ends.hopeless, at_once=True)
         yield from self._awaited(turn_ended=reader.results > turns_ended)
-        # Once in a run: the agent pays for the answer with calls to its service.
+        # Once per run: the agent answers this with paid calls to its service.
         if not self._input_closed and reader.usage.window_unknown():
             self._send(control_request("get_context_usage"))
 
@@ -203,11 +200,11 @@ class StreamSession(ProcessSession):
 
     @property
     def _may_still_ask(self) -> bool:
-        """Whether a subagent that works on when the turn is over could ask."""
+        """True if a subagent that keeps working after the turn could still ask."""
         return self._asks and len(self._reader.background) > 0
 
     def _awaited(self, *, turn_ended: bool) -> Iterable[ev.Event]:
-        """What holds the session, when a turn ends; and that nothing does, when that is over."""
+        """Report background work that keeps the session open after a turn, and its end."""
         reader = self._reader
         held = len(reader.background) > 0 and not reader.in_turn and not self._end_requested
         if held and turn_ended:

@@ -1,7 +1,7 @@
-"""The stream-json of coding agents, line by line, as our unstamped events. Pure.
+"""The stream-json of coding agents, line by line, as unstamped events. Pure.
 
-Whatever a line holds, it never raises: unknown kinds and broken lines are said once and stay in the
-transcript. Time is given by the caller (seconds that never go back).
+Malformed lines never raise: broken lines and unknown kinds are reported once and stay in the
+transcript. The caller supplies the time, in seconds that never go back.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,15 +27,15 @@ _BEATS = frozenset(
     {"stream_event", "tool_progress", "system/thinking_tokens", "system/task_progress",
      "system/hook_started", "system/hook_progress", "system/status"}
 )  # fmt: skip
-"""Signs of life without news: a tool or the model is at work."""
+"""Signs of life without news: a tool or the model is working."""
 _SILENT = frozenset(
     {"keep_alive", "system/background_tasks_changed", "system/session_state_changed",
      "system/files_persisted", "system/post_turn_summary", "prompt_suggestion", "tool_use_summary"}
 )  # fmt: skip
-"""Details that other events tell better."""
+"""Details that other events report better."""
 _BILLING: Mapping[str, str | None] = {
     "": None,
-    "none": "no API key",  # a subscription, another cloud's account, or nobody signed in
+    "none": "no API key",  # a subscription, another cloud's account, or signed out
     "oauth": "subscription",
     "ANTHROPIC_API_KEY": "API key",
     "apiKeyHelper": "API key (apiKeyHelper)",
@@ -44,7 +44,7 @@ _BILLING: Mapping[str, str | None] = {
 
 
 class StreamReader(SessionReader):
-    """Reads one session's stream; counters and the last end stand in its fields."""
+    """Reader of one session's stream."""
 
     def __init__(
         self, iteration: int, root: Path, ledger: Ledger | None = None, resumed: str | None = None
@@ -54,25 +54,25 @@ class StreamReader(SessionReader):
         self.usage: Usage = Usage(iteration, self._ledger, resumed)
         self.tools: ToolCalls = ToolCalls(iteration, str(root))
         self.session_id = ""
-        """As the agent calls the session."""
+        """The agent's session id."""
         self.ends = EndTracker()
         self.heard = False
-        """Whether any line was an event."""
+        """True once a line was an event."""
         self.results = 0
-        """Turns that ended; `turns` is what the agent calls so."""
+        """Turns that ended; `turns` is the agent's own count."""
         self.in_turn = False
-        """Whether a turn has begun and not ended."""
+        """True while a turn is in progress."""
         self.background = BackgroundTasks()
         self.requests = Requests(iteration)
         self._told: dict[str, str] = {}
 
     @property
     def began(self) -> bool:
-        """Whether the session has described itself, as each does that can begin."""
+        """True once the session has described itself, which every started session does."""
         return self._described is not None
 
     def feed(self, line: str, offset: int, now: float) -> list[Event]:
-        """The events of one line that stands at `offset` of the transcript."""
+        """Return the events of the line at `offset` of the transcript."""
         if not line.strip():
             return []
         self.look(offset, now)
@@ -133,7 +133,7 @@ class StreamReader(SessionReader):
         return told + self.usage.message(message, main=parent is None)
 
     def _failed(self, fields: Json, text: str) -> list[Event]:
-        """A message that the agent's program wrote itself, because a call has failed."""
+        """Handle a message that the program wrote itself because a call failed."""
         error = as_text(fields.get("error"))
         if _parent(fields) is None:
             self.ends.failed(error, fields.get("api_error_status"))
@@ -149,7 +149,7 @@ class StreamReader(SessionReader):
         for block in map(as_map, as_list(content)):
             if as_text(block.get("type")).endswith("tool_result"):
                 told += self.tools.finished(block, structured)
-        # Older versions say only in the tool's result that it does not wait.
+        # Older versions report only in the tool's result that it does not wait.
         task = as_text(as_map(structured).get("backgroundTaskId"))
         return told + self._in_background(self.background.left(task))
 
@@ -173,7 +173,7 @@ class StreamReader(SessionReader):
         return told
 
     def _subscribed(self) -> list[Event]:
-        """Only subscriptions hear of usage windows: that is where the bill goes."""
+        """Record that the account is a subscription: only those have usage windows."""
         self._ledger.subscription = True
         known = self._described
         if known is None or known.billing != _BILLING["none"]:
@@ -181,7 +181,7 @@ class StreamReader(SessionReader):
         return self._describe(billing="subscription")
 
     def _task(self, fields: Json) -> list[Event]:
-        """Work beside the turn; what a tool waits for is told by the tool."""
+        """Handle an event about background work."""
         kind = _kind(fields)
         if kind == "system/task_started":
             command = self.tools.command_of(as_text(fields.get("tool_use_id")))
@@ -253,11 +253,11 @@ class StreamReader(SessionReader):
 
 
 def _kind(fields: Json) -> str:
-    """``type``, or ``system/subtype``."""
+    """Return ``type``, or ``system/subtype``."""
     kind = as_text(fields.get("type"))
     return f"system/{as_text(fields.get('subtype'))}" if kind == "system" else kind
 
 
 def _parent(fields: Json) -> str | None:
-    """The tool call, or else the agent, that a subagent's message belongs to."""
+    """Return the tool call, or else the agent, to which a subagent's message belongs."""
     return as_text(fields.get("parent_tool_use_id")) or as_text(fields.get("agent_id")) or None

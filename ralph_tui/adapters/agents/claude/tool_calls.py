@@ -1,4 +1,4 @@
-"""Tool calls of one session: begun, answered, denied, each told once."""
+"""Tool calls of one session: starts, results and denials, each reported once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,38 +22,37 @@ _LONGEST = 4000
 
 @dataclass
 class _Call:
-    """A tool at work."""
+    """A running tool call."""
 
     started: float
     tool: str
     input: Json
-    """What a permission depends on."""
+    """The fields on which a permission depends."""
 
 
 class ToolCalls(SessionTools):
-    """Makes events of content blocks, and of what is said of them."""
+    """Tool calls, from content blocks, permission requests and denials."""
 
     def __init__(self, iteration: int, root: str) -> None:
         super().__init__(iteration, root)
         self._running: dict[str, _Call] = {}
         self._denied: set[str] = set()
         self._asked: set[str] = set()
-        """Calls with a question that was not answered."""
+        """Calls with an unanswered permission request."""
         self._refusals: dict[str, str] = {}
-        """What failed calls of this turn were told: older versions say in the result which of
-        them were denied, and not in which words."""
+        """Texts of failed calls in this turn; older versions list denials without a text."""
 
     def command_of(self, tool_id: str) -> str:
-        """The command that a tool at work runs; empty where it runs none."""
+        """Return the command that a running tool call executes, or ""."""
         call = self._running.get(tool_id)
         return "" if call is None else as_text(call.input.get("command"))
 
     def asked(self, request: Json) -> None:
-        """The program asks whether a tool may be used."""
+        """Record a permission request for a call."""
         self._asked.add(as_text(request.get("tool_use_id")) or self._asked_for(request))
 
     def decided(self, request: Json, now: float, *, refused: bool) -> None:
-        """A tool was asked about: it takes its time from the answer on, or does no work."""
+        """Record the answer to a request: the call starts now, or never runs."""
         tool_id = as_text(request.get("tool_use_id")) or self._asked_for(request)
         self._asked.discard(tool_id)
         if call := self._running.get(tool_id):
@@ -62,19 +61,19 @@ class ToolCalls(SessionTools):
             self._denied.add(tool_id)
 
     def _asked_for(self, request: Json) -> str:
-        """Older versions do not name the call: it is the one with this input."""
+        """Find the call with this input, as older versions do not name the call."""
         tool, arguments = as_text(request.get("tool_name")), as_map(request.get("input"))
         same = (tool, _kept(arguments))
         calls = reversed(list(self._running.items()))
         return next((key for key, call in calls if (call.tool, call.input) == same), "")
 
     def turn_ended(self) -> None:
-        """What has not answered never will."""
+        """Forget unfinished calls: their results will not arrive."""
         self._running.clear()
         self._refusals.clear()
 
     def started(self, block: Json, parent: str | None) -> list[Event]:
-        """A ``tool_use`` block; of one that is repeated, only the first is told."""
+        """Handle a ``tool_use`` block; a repeated block is ignored."""
         tool_id = as_text(block.get("id"))
         if tool_id in self._running:
             return []
@@ -84,7 +83,7 @@ class ToolCalls(SessionTools):
         return [self._start(tool_id, tool, describe_input(tool, arguments, self.roots), parent)]
 
     def finished(self, block: Json, structured: object) -> list[Event]:
-        """A ``tool_result`` block, with what the agent's program says of it."""
+        """Handle a ``tool_result`` block and the program's structured result."""
         tool_id = as_text(block.get("tool_use_id"))
         call = self._running.pop(tool_id, None)
         began = self.now if call is None else call.started
@@ -100,9 +99,9 @@ class ToolCalls(SessionTools):
         return [self._finish(tool_id, began, because, summary, ok=ok)]
 
     def denied(self, fields: Json) -> list[Event]:
-        """A denial, as an event of its own or in a result's list.
+        """Handle a denial, from its own event or from a result's list.
 
-        A call is listed there, too, if its question was broken off: nobody denied it.
+        The list also has calls whose request was interrupted; these are not denials.
         """
         tool_id = as_text(fields.get("tool_use_id"))
         if tool_id and tool_id in self._denied | self._asked:

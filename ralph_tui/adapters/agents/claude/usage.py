@@ -1,7 +1,7 @@
-"""Tokens, context and cost of one session, from messages as they come and results as they settle.
+"""Tokens, context and cost of one session, from its messages and its results.
 
-A message's usage comes with every block of it and counts once. Results carry totals that grow over
-the session's turns and over its resumptions, so what a session costs is a sum of differences.
+A message's usage arrives with each of its blocks and counts once. Results carry totals that grow
+over the session's turns and over its resumptions, so a session's cost is a sum of differences.
 """
 
 import math
@@ -21,7 +21,7 @@ _TOTALS = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreation
 
 @dataclass
 class Total:
-    """What a session had used when it was last heard of, all its resumptions included."""
+    """Last known usage of a session, including all its resumptions."""
 
     cost_usd: float = 0.0
     tokens: int = 0
@@ -29,24 +29,24 @@ class Total:
 
 @dataclass
 class Ledger:
-    """What the sessions of one run know of each other."""
+    """Facts that the sessions of one run share."""
 
     windows: dict[str, int] = field(default_factory=dict)
     """Context windows by model."""
     totals: dict[str, Total] = field(default_factory=dict)
-    """By the session's own identifier."""
+    """Usage by the agent's session id."""
     names: dict[str, str] = field(default_factory=dict)
-    """The identifiers that sessions have given themselves, by those they were to have.
+    """Session ids of the agent, by the ids we requested.
 
-    Empty for a session that has not said a word.
+    Empty for a session that has not responded yet.
     """
     windows_asked: set[str] = field(default_factory=set)
-    """Models whose window was asked for."""
+    """Models whose window was already requested."""
     subscription: bool = False
-    """Whether the service has told of usage windows, which only subscriptions have."""
+    """True once the service reported usage windows, which only subscriptions have."""
 
     def name_of(self, session_id: str) -> str:
-        """What to resume where this session was left; empty when there is nothing."""
+        """Return the id to resume a session with, or "" if there is nothing to resume."""
         for _ in self.names:
             name = self.names.get(session_id, session_id)
             if name in ("", session_id):
@@ -56,21 +56,21 @@ class Ledger:
 
 
 class Usage(SessionUsage):
-    """What a session has used so far; `resumed` is the session it goes on with."""
+    """Usage of a session so far; `resumed` is the session that it continues."""
 
     def __init__(self, iteration: int, ledger: Ledger, resumed: str | None = None) -> None:
         super().__init__(iteration)
         self.model = ""
-        """Of the last main-thread message."""
+        """Model of the last main-thread message."""
         self._ledger = ledger
         self._resumed = ledger.totals.get(resumed or "", Total())
         self._live = 0
-        """Tokens that no result has settled."""
+        """Tokens that no result has confirmed yet."""
         self._counted: set[str] = set()
         self._costs: dict[str, float] = {}
 
     def window_unknown(self) -> bool:
-        """Whether the main model's window should be asked for; True only once for each model."""
+        """True if the main model's window should be requested, at most once per model."""
         ledger = self._ledger
         if not self.model or self.model in ledger.windows_asked or self.model in ledger.windows:
             return False
@@ -78,7 +78,7 @@ class Usage(SessionUsage):
         return True
 
     def message(self, message: Json, *, main: bool) -> list[Event]:
-        """Count an assistant message; blocks of a message already counted change nothing."""
+        """Count an assistant message; further blocks of a counted message change nothing."""
         usage = as_map(message.get("usage"))
         message_id = as_text(message.get("id"))
         if not usage or message_id in self._counted:
@@ -95,7 +95,7 @@ class Usage(SessionUsage):
         return [self.report()]
 
     def compacted(self, facts: Json, offset: int) -> list[Event]:
-        """The agent summed its context up; `facts`: as far as it tells."""
+        """Record that the agent compacted its context; `facts` may be incomplete."""
         before, after = as_count(facts.get("pre_tokens")), as_count(facts.get("post_tokens"))
         compacted = ContextCompacted(
             iteration=self._iteration,
@@ -111,19 +111,19 @@ class Usage(SessionUsage):
         return [compacted, self.report()]
 
     def context_answer(self, answer: Json) -> list[Event]:
-        """The agent's answer to a question about its context."""
+        """Record the context window from the agent's answer."""
         window = as_count(answer.get("maxTokens"))
         if not window:
             return []
         model = as_text(answer.get("model")) or self.model
         self.model = self.model or model
         self._ledger.windows[model] = window
-        # Asked under one name, it may answer under another.
+        # The answer may use another name for the model.
         self._ledger.windows.setdefault(self.model, window)
         return [self.report()]
 
     def result(self, result: Json) -> UsageReported:
-        """Settle with the totals of a result."""
+        """Update the usage from the totals in a result."""
         models = {name: as_map(facts) for name, facts in as_map(result.get("modelUsage")).items()}
         known = {name: as_count(facts.get("contextWindow")) for name, facts in models.items()}
         self._ledger.windows.update({name: window for name, window in known.items() if window})
@@ -133,14 +133,14 @@ class Usage(SessionUsage):
         total = sum(as_count(facts.get(name)) for facts in models.values() for name in _TOTALS)
         if total:
             if total - self._resumed.tokens < self.tokens / 2:
-                # Less than this session has been heard to use: its totals began anew.
+                # Less than counted in this session: the totals have started over.
                 spent = sum(as_amount(facts.get("costUSD")) or 0.0 for facts in models.values())
                 whole = as_amount(result.get("total_cost_usd")) or 0.0
                 alike = math.isclose(spent, whole, rel_tol=0.01)
                 self._resumed = Total(0.0 if alike else self._resumed.cost_usd)
             self.tokens = total - self._resumed.tokens
         else:
-            # Versions without totals tell the turn's tokens, the subagents' left out.
+            # Versions without totals report the turn's tokens, without those of subagents.
             usage = as_map(result.get("usage"))
             turn = sum(as_count(usage.get(name)) for name in (*_INPUT, "output_tokens"))
             self.tokens += max(0, turn - self._live)
@@ -149,7 +149,7 @@ class Usage(SessionUsage):
         return self.report()
 
     def report(self) -> UsageReported:
-        """What is known now; the window of one model is not that of another, and told as 0."""
+        """Return the current usage; after a switch to a model without a known window, it is 0."""
         unknown = None if self.window is None else 0
         self.window = self._ledger.windows.get(self.model, unknown)
         return super().report()
@@ -162,5 +162,5 @@ class Usage(SessionUsage):
         before = self._costs.get(session_id, self._resumed.cost_usd)
         self._costs[session_id] = total
         self._ledger.totals[session_id] = Total(total, tokens)
-        # A total that fell began anew.
+        # A lower total has started over.
         self.cost_usd = (self.cost_usd or 0.0) + (total - before if total >= before else total)

@@ -1,10 +1,10 @@
-"""The agent `codex`: Codex CLI, driven over its app-server. Its description."""
+"""The agent `codex`: Codex CLI, driven over its app-server. This module only describes it."""
 
 from ralph_tui.adapters.agents.description import Abilities, AgentDescription, lazily
 from ralph_tui.adapters.agents.programs import Program
 
 PROGRAM = "codex"
-"""Its usual name."""
+"""The program's usual name."""
 _PROGRAM = Program(PROGRAM)
 
 CODEX = AgentDescription(

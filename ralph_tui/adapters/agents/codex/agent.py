@@ -1,8 +1,8 @@
-"""One session of Codex's app-server: ``initialize``, a thread, a turn; its end is the end.
+"""Sessions of Codex's app-server: ``initialize``, a thread, a turn. The turn's end ends them.
 
-Words for the agent steer the turn that is in progress, and are theirs when the model takes them;
-what came too late for it begins a turn of its own. A command goes on when its turn is interrupted:
-it ends with the server, which ends when stdin is closed.
+Guidance steers the turn in progress, and is acknowledged when the model takes it. Guidance that
+arrives too late starts another turn. A command keeps running when its turn is interrupted; it ends
+with the server, which exits when stdin is closed.
 """
 
 import time
@@ -30,38 +30,38 @@ from ralph_tui.ports.host import Emit
 from ralph_tui.text.json_fields import as_map
 
 RECEIPT_S = 10.0
-"""Seconds that a finished agent may be silent about guidance that it has taken."""
+"""Seconds to wait for a finished agent's receipt for guidance."""
 HOPELESS = ("auth", "unknown_model")
-"""What a refused call may mean that no further try can mend."""
+"""Failures that retrying cannot fix."""
 RETRY_S = 90.0
-"""Seconds of silence after a refused call: who waits longer than this waits for a limit."""
+"""Seconds of silence after a failed call before the session ends: longer waits mean a limit."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run asks of all its sessions."""
+    """Parameters common to all sessions of a run."""
 
     root: Path
     ledger: Ledger
     model: str | None = None
     version: str = ""
-    """Of Codex."""
+    """Version of Codex."""
     client: str = ""
-    """Of ralph-tui."""
+    """Version of ralph-tui."""
 
     def introduction(self) -> dict[str, object]:
-        """Of ``initialize``."""
+        """Return the parameters of ``initialize``."""
         return {
             "clientInfo": {"name": "ralph-tui", "title": "ralph-tui", "version": self.client},
             "capabilities": {"optOutNotificationMethods": list(UNTOLD)},
         }
 
     def thread(self, turn: Turn) -> dict[str, object]:
-        """Of ``thread/start`` and ``thread/resume``."""
+        """Return the parameters of ``thread/start`` and ``thread/resume``."""
         free = turn.permissions.mode == "skip"
         asked: dict[str, object] = {
             "cwd": str(self.root),
-            # What is no mere look is asked about, and answered by the session's rules or its owner.
+            # Codex asks for anything but reading; the session's rules or the user answer.
             "approvalPolicy": "never" if free else "untrusted",
             "approvalsReviewer": "user",
             "sandbox": "danger-full-access" if free else "workspace-write",
@@ -88,13 +88,12 @@ class CodexSession(AgentSession):
         super().__init__(child, turn, emit, timeout_s, root=plan.root, reader=reader)
         self._plan = plan
         self._late: dict[str, str] = {}
-        """Guidance that no turn has taken yet: it is steered into the next, or begins it."""
+        """Guidance that no turn has taken yet: it steers the next turn, or starts it."""
         self.call("initialize", plan.introduction(), self._initialized, self._refused)
 
     # -- the port --------------------------------------------------------------------------------
 
     def send(self, guidance_id: str, text: str) -> bool:
-        """Hand words over; False when the agent takes no more."""
         with self._lock:
             if self._over is not None or self._finished or self._end_requested:
                 return False
@@ -147,7 +146,7 @@ class CodexSession(AgentSession):
         return ()
 
     def _refused(self, failure: Failure) -> Iterable[Event]:
-        """A request that the session needs was refused."""
+        """Handle the failure of a request that the session needs."""
         return self._finish_with(self._end_of(failure))
 
     def _unresumed(self, failure: Failure) -> Iterable[Event]:
@@ -182,7 +181,7 @@ class CodexSession(AgentSession):
         self.call("turn/steer", asked, taken, not_taken)
 
     def _go_on(self) -> Iterable[Event]:
-        """Between two turns: the next one, with words that came too late; or the end."""
+        """After a turn, start another with late guidance, or end the session."""
         reader = self._reader
         if reader.turn or reader.end is None or self._over is not None:
             return ()
@@ -225,7 +224,7 @@ class CodexSession(AgentSession):
     def _refuse(self, asked: Approval, answer: AgentAnswer | None = None) -> bool:
         taken = super()._refuse(asked, answer)
         if taken and answer is not None and answer.words and self._reader.turn:
-            # A refusal has no words of its own.
+            # Refusals in the protocol carry no text.
             words = self._words(f"About {asked.subject}: {answer.words}")
             self.call("turn/steer", {**words, "expectedTurnId": self._reader.turn})
         return taken
@@ -256,7 +255,7 @@ class CodexSession(AgentSession):
     def _cancel_turn(self) -> bool:
         reader = self._reader
         if reader.turn:
-            # Its answer is the turn's end, which closes stdin.
+            # The response is the turn's end, which closes stdin.
             interrupted = {"threadId": reader.thread, "turnId": reader.turn}
             self.call("turn/interrupt", interrupted, on_failure=self._not_interrupted)
         else:
@@ -276,7 +275,7 @@ class CodexSession(AgentSession):
 
 
 class CodexAgent:
-    """Codex CLI; raises ``UsageError`` when it is missing or too old."""
+    """Codex CLI; raises ``UsageError`` if it is missing or too old."""
 
     name = CODEX.name
     resumes = True
@@ -293,7 +292,6 @@ class CodexAgent:
         )
 
     def start(self, turn: Turn, emit: Emit) -> CodexSession:
-        """Start a session; raises ``AgentError`` when the program cannot be started."""
         child = start_child([self._path, "app-server"], self._context, turn)
         session = CodexSession(child, turn, emit, self._context.timeout_s, plan=self._plan)
         session.begin(self.name)

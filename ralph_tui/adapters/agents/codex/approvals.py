@@ -1,4 +1,4 @@
-"""What Codex asks leave for, as approvals with its own answers. Pure."""
+"""Codex's permission requests, as approvals with Codex's own answers. Pure."""
 
 import shlex
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ Json = Mapping[str, object]
 
 @dataclass
 class _Use(Approval):
-    """A command, an address or changes of files."""
+    """A command, a URL or file changes."""
 
     yes: Json | None = field(default_factory=lambda: {"decision": "accept"})
     no: Json = field(default_factory=lambda: {"decision": "decline"})
@@ -36,7 +36,7 @@ class _Questions(Approval):
     """Questions of the model's own."""
 
     names: list[str] = field(default_factory=list)
-    """What Codex calls each of them."""
+    """Codex's ids of the questions."""
 
     def answer(self, given: AgentAnswer) -> Json:
         chosen = () if given.decision == "refuse" else given.choices
@@ -45,7 +45,7 @@ class _Questions(Approval):
 
 
 def approval_of(request: Request, reader: CodexReader) -> Approval | None:
-    """What a request asks; None for one of another kind, or one that cannot be answered."""
+    """Build the approval for a request; None for an unknown kind, or if no answer is possible."""
     params = request.params
     made = _MAKERS.get(request.method)
     found = None if made is None else made(request.id, params, reader.tools)
@@ -66,10 +66,10 @@ def _command(number: Id, params: Json, tools: ToolItems) -> Approval | None:
     if not command:
         return None
     if as_text(params.get("kind")) not in ("", "command"):
-        # Words for a program that runs: what it is permitted to be says nothing about them.
+        # Input for a running program: the rules for its command do not cover it.
         return _Use(number, "Bash", shown=command)
     if (folder := as_text(params.get("cwd"))) not in ("", *tools.roots):
-        # Where it runs is a part of what it does.
+        # The working directory is part of a command's effect.
         command = f"cd {shlex.quote(folder)} && {command}"
     return _Use(number, "Bash", "execute", shown=command, command=command)
 
@@ -79,14 +79,14 @@ def _changes(number: Id, params: Json, tools: ToolItems) -> Approval:
     paths, folder = paths_of(changes), as_text(params.get("grantRoot"))
     shown = shown_changes(changes, tools.roots)
     if folder:
-        # Leave to write all of a folder from now on is never given beside that for one change.
+        # Permission for a whole folder is never granted along with that for one change.
         shown, paths = f"{shown}\nand all below {folder}", [folder]
     once = bool(folder)
     return _Use(number, "Edit", "edit", shown=shown, paths=paths, once=once)
 
 
 def _further(number: Id, params: Json, tools: ToolItems) -> Approval:
-    """More room in the sandbox, for the turn."""
+    """Build the approval for further sandbox permissions, for the turn."""
     wanted = as_map(params.get("permissions"))
     nothing: Json = {"permissions": {}}
     return Approval(
@@ -100,7 +100,7 @@ def _further(number: Id, params: Json, tools: ToolItems) -> Approval:
 
 
 def _elicited(number: Id, params: Json, tools: ToolItems) -> Approval | None:
-    """A question of an MCP server; one that wants more than yes or no gets no answer from us."""
+    """Build the approval for an MCP server's question; None if it needs more than a yes or no."""
     form = as_map(as_map(params.get("requestedSchema")).get("properties"))
     if form or as_text(params.get("url")):
         return None

@@ -1,4 +1,4 @@
-"""Codex's failed calls, usage windows, refused requests and exits as ends. Pure."""
+"""How Codex's sessions end: failed calls, usage windows, failed requests, exits. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,13 +25,13 @@ REMEDIES: Remedies = {
     "unknown_model": "choose a model with --model, or correct Codex's config.toml",
 }
 SIGNED_OUT = FailedCall("auth", said="Codex says that nobody is signed in")
-"""Each call would be refused, which Codex tries for minutes before it says so."""
+"""The end of a signed-out session: Codex would retry refused calls for minutes."""
 NEAR = 90.0
-"""Percent of a window from which on it is told."""
+"""Percent of a usage window at which a warning is shown."""
 
 
 def failed(error: Json) -> FailedCall:
-    """What ``error{message, codexErrorInfo}`` means."""
+    """Classify ``error{message, codexErrorInfo}``."""
     info = error.get("codexErrorInfo")
     name, status = as_text(info), None
     for key, about in as_map(info).items():
@@ -39,12 +39,12 @@ def failed(error: Json) -> FailedCall:
     words = as_text(error.get("message"))
     details = as_text(error.get("additionalDetails"))
     call = classify(name, status, f"{words} {details}".strip())
-    # Of a call that is tried again the words count the tries.
+    # The message of a retried call counts the attempts.
     return replace(call, said=details or words)
 
 
 def retried(error: Json, call: FailedCall) -> str:
-    """A failed call that Codex tries again, in a sentence."""
+    """Describe a failed call that Codex retries."""
     told = map(as_map, as_map(error.get("codexErrorInfo")).values())
     statuses = (about.get("httpStatusCode") for about in told)
     code = next((f" ({status})" for status in statuses if type(status) is int), "")
@@ -54,7 +54,7 @@ def retried(error: Json, call: FailedCall) -> str:
 
 
 class Windows:
-    """The usage windows of a subscription, as they were told last."""
+    """The usage windows of a subscription, as last reported."""
 
     def __init__(self) -> None:
         self._windows: dict[str, Json] = {}
@@ -62,11 +62,11 @@ class Windows:
 
     @property
     def known(self) -> bool:
-        """Whether there are any: only subscriptions have them."""
+        """True if any window is known, which means that the account is a subscription."""
         return bool(self._windows)
 
     def take(self, limits: Json) -> list[str]:
-        """``account/rateLimits/updated``; the sentences about windows that come near their end."""
+        """Handle ``account/rateLimits/updated``; return warnings about windows near their limit."""
         near = []
         for name in ("primary", "secondary"):
             window = as_map(limits.get(name))
@@ -82,7 +82,7 @@ class Windows:
         return near
 
     def end(self, call: FailedCall, now: datetime) -> SessionEnd:
-        """The end of a session that a failed call ended; `now` in the user's zone."""
+        """Return the end of a session after a failed call; `now` must be in the user's zone."""
         return ended_by(call, REMEDIES, self._resets_at(call, now))
 
     def _resets_at(self, call: FailedCall, now: datetime) -> datetime | None:
@@ -106,7 +106,10 @@ def _span(window: Json) -> str:
 
 
 def end_of_exit(exit_code: int | None, text: str, *, began: bool) -> SessionEnd:
-    """The server ended before the turn did; `text`: its last line; `began`: after the handshake."""
+    """Return the end if the server exited before its turn ended.
+
+    `text` is its last line; `began` is True after the handshake.
+    """
     said = last_words(text)
     if exit_code in (126, 127) and not began:
         return SessionEnd("missing", f"Codex cannot be run{said}.")

@@ -1,6 +1,6 @@
-"""Pieces of work of Codex (items): their tool, subject and result, as events. Pure.
+"""Codex's items of work: their tool, subject and result, as events. Pure.
 
-Tools are named as permission lines name them: ``Bash``, ``Edit``.
+Tools are named as in permission lines: ``Bash``, ``Edit``.
 """
 
 import json
@@ -18,24 +18,24 @@ from ralph_tui.text.sanitize import shorten
 Json = Mapping[str, object]
 
 _SHELL = re.compile(r"(?:/usr(?:/local)?|/opt/homebrew)?/bin/(?:ba|z|da)?sh\Z")
-"""Those of the system: what an agent calls a shell may be any program."""
+"""The system's shells. Elsewhere, a program with a shell's name may be anything."""
 _SCRIPT_FLAGS = frozenset({"-c", "-lc", "-ic", "-lic"})
 
 
 @dataclass(frozen=True)
 class Change:
-    """A file that is changed, and how."""
+    """A changed file."""
 
     path: str
     kind: str
     """``add``, ``delete``, ``update``."""
     diff: str
-    """A unified diff, or the text of a file that is new or gone."""
+    """A unified diff, or the whole text of a new or deleted file."""
     moved_to: str = ""
 
 
 def tool_of(item: Json) -> str:
-    """The tool's name; empty for an item that is none."""
+    """Return the tool's name, or "" for an item that is not a tool call."""
     match as_text(item.get("type")):
         case "commandExecution":
             return "Bash"
@@ -58,7 +58,7 @@ def tool_of(item: Json) -> str:
 
 
 def command_of(item: Json) -> str:
-    """The command in its shell: ``/bin/bash -lc 'touch x'`` runs ``touch x``."""
+    """Return a command without its shell, so ``touch x`` for ``/bin/bash -lc 'touch x'``."""
     command = as_text(item.get("command"))
     try:
         words = shlex.split(command)
@@ -70,7 +70,7 @@ def command_of(item: Json) -> str:
 
 
 def changes_of(item: Json) -> list[Change]:
-    """The files that a change is about."""
+    """Return the file changes of an item."""
     found = []
     for change in map(as_map, as_list(item.get("changes"))):
         kind = as_map(change.get("kind"))
@@ -86,13 +86,13 @@ def changes_of(item: Json) -> list[Change]:
 
 
 def paths_of(changes: Sequence[Change]) -> list[str]:
-    """Every path that is written, each once."""
+    """Return all paths that are written, without duplicates."""
     paths = [path for change in changes for path in (change.path, change.moved_to) if path]
     return list(dict.fromkeys(paths))
 
 
 def summary_of(item: Json, roots: Sequence[str]) -> str:
-    """The file, command or pattern it works on."""
+    """Return the file, command or pattern that an item works on."""
     match as_text(item.get("type")):
         case "commandExecution":
             return shorten(command_of(item))
@@ -111,7 +111,7 @@ def summary_of(item: Json, roots: Sequence[str]) -> str:
 
 
 def succeeded(item: Json) -> bool:
-    """Whether it did what it was to do."""
+    """True if the item completed without an error."""
     exit_code = item.get("exitCode")
     if as_text(item.get("status")) in ("failed", "declined") or item.get("success") is False:
         return False
@@ -119,7 +119,7 @@ def succeeded(item: Json) -> bool:
 
 
 def result_of(item: Json) -> str:
-    """A few words about what came of it: ``exit 1``, ``212 lines``, ``+9 −4``."""
+    """Summarize the result, as in ``exit 1``, ``212 lines``, ``+9 −4``."""
     ok, exit_code = succeeded(item), item.get("exitCode")
     match as_text(item.get("type")):
         case "commandExecution" if type(exit_code) is int and exit_code:
@@ -138,7 +138,7 @@ def result_of(item: Json) -> str:
 
 
 def shown_changes(changes: Sequence[Change], roots: Sequence[str]) -> str:
-    """Paths and diffs, for whoever is asked about them."""
+    """Format paths and diffs for the user to approve."""
     parts = []
     for change in changes:
         path = relative(change.path, roots)
@@ -148,7 +148,7 @@ def shown_changes(changes: Sequence[Change], roots: Sequence[str]) -> str:
 
 
 def as_shown(value: object) -> str:
-    """Foreign JSON as text."""
+    """Format foreign JSON as text."""
     return json.dumps(value, ensure_ascii=False, default=str) if value else ""
 
 
@@ -171,22 +171,22 @@ def _counted(changes: Sequence[Change]) -> str:
 
 
 MOST_KEPT = 1000
-"""Items at work at once that are remembered; the oldest go first."""
+"""Maximum running items to remember; the oldest are dropped first."""
 
 
 class ToolItems(SessionTools):
-    """Takes items as they begin and as they are over; each is told once."""
+    """Tool calls from items; each start and each end is reported once."""
 
     def __init__(self, iteration: int, root: str) -> None:
         super().__init__(iteration, root)
         self._running: dict[str, tuple[Json, float]] = {}
 
     def item(self, item_id: str) -> Json:
-        """One that is at work; empty where there is none."""
+        """Return a running item, or an empty dict."""
         return self._running.get(item_id, ({}, 0.0))[0]
 
     def started(self, item: Json, parent: str | None) -> list[Event]:
-        """One begins, or is told anew; only the first is told on."""
+        """Record the start of an item; repetitions are ignored."""
         tool, item_id = tool_of(item), as_text(item.get("id"))
         if not tool or item_id in self._running or item_id in self._over:
             return []
@@ -196,7 +196,7 @@ class ToolItems(SessionTools):
         return [self._start(item_id, tool, summary_of(item, self.roots), parent)]
 
     def finished(self, item: Json, parent: str | None) -> list[Event]:
-        """One is over; what was never told to begin began now."""
+        """Record the end of an item; if its start was not reported, it started now."""
         item_id = as_text(item.get("id"))
         if not tool_of(item) or item_id in self._over:
             return []
@@ -209,7 +209,7 @@ class ToolItems(SessionTools):
         return [*told, over]
 
     def ended(self) -> list[Event]:
-        """What is still at work is ended with the session."""
+        """Report running items as interrupted: they ended with the session."""
         running, self._running = self._running, {}
         return [
             self._finish(item_id, began, "interrupted", "", ok=False)

@@ -1,4 +1,4 @@
-"""Codex as it is installed: found, and asked once for its version."""
+"""Codex as installed: find the program, and ask once for its version."""
 
 import re
 
@@ -10,18 +10,18 @@ from ralph_tui.base.errors import UsageError
 Version = tuple[int, ...]
 
 OLDEST: Version = (0, 111, 0)
-"""The oldest version that was seen to work."""
+"""The oldest version known to work."""
 _VERSION = re.compile(r"(?:\bcodex(?:-cli)? |\A\s*v?)(\d{1,6})\.(\d{1,6})\.(\d{1,12})\b")
-"""The oldest said the number alone."""
+"""The oldest versions print only the number."""
 
 _asked: dict[tuple[object, ...], Version | None] = {}
-"""Programs that have answered: the check before a run and the build in it ask a program once."""
+"""Cache of versions, so that the check and the build run each program only once."""
 
 
 def installed_program(context: AgentContext) -> tuple[str, Version | None]:
-    """The program of the settings and its version, None where it does not tell.
+    """Return the configured program and its version, which may be None.
 
-    Raises ``UsageError`` when it is missing or too old.
+    Raises ``UsageError`` if the program is missing or too old.
     """
     path = program_path(context, PROGRAM)
     key = stamp(path, context)
@@ -38,6 +38,6 @@ def installed_program(context: AgentContext) -> tuple[str, Version | None]:
 
 
 def described(context: AgentContext) -> str:
-    """``0.169.0, /usr/bin/codex``; raises as `installed_program`."""
+    """Describe the program, as in ``0.169.0, /usr/bin/codex``; see `installed_program`."""
     path, version = installed_program(context)
     return f"{dotted(version)}, {path}"

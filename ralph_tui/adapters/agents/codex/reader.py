@@ -1,10 +1,10 @@
-"""What Codex's app-server tells of a session, as our unstamped events. Pure.
+"""Notifications of Codex's app-server about a session, as unstamped events. Pure.
 
-Whatever is told, it never raises; what is of no known family is left to the caller. Time is given
-by the caller (seconds that never go back). Items of subagents carry the thread that they run in.
+Malformed notifications never raise; unknown families are left to the caller. The caller supplies
+the time, in seconds that never go back. Items of subagents carry their thread as parent.
 
-Codex tells totals of a thread, which go on over its resumptions: what a session used is a
-difference. Subagents have threads of their own; only the main one's context is told.
+Codex reports totals per thread. These keep growing when the thread is resumed, so a session's usage
+is a difference. Subagents have their own threads; only the main thread's context is reported.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -27,16 +27,16 @@ Json = Mapping[str, object]
 
 @dataclass
 class Ledger:
-    """What the sessions of one run know of each other."""
+    """Facts that the sessions of one run share."""
 
     threads: dict[str, str] = field(default_factory=dict)
-    """What Codex calls a session, by what we call it; empty: it has not answered."""
+    """Codex's thread ids, by our session ids; empty for a thread that did not answer."""
     totals: dict[str, int] = field(default_factory=dict)
-    """Tokens of a thread when it was last heard of."""
+    """Tokens of a thread, as last reported."""
 
 
 class Usage(SessionUsage):
-    """What a session has used so far; Codex tells no cost."""
+    """Usage of a session so far. Codex reports no cost."""
 
     def __init__(self, iteration: int, ledger: Ledger) -> None:
         super().__init__(iteration)
@@ -46,7 +46,7 @@ class Usage(SessionUsage):
         self._used: dict[str, int] = {}
 
     def told(self, thread: str, usage: Json, *, main: bool, in_turn: bool) -> UsageReported:
-        """``thread/tokenUsage/updated``; what comes before a turn is of the sessions before."""
+        """Handle ``thread/tokenUsage/updated``; before any turn, it is about earlier sessions."""
         total = _tokens(as_map(usage.get("total")))
         last = as_map(usage.get("last"))
         if thread not in self._before:
@@ -65,7 +65,7 @@ class Usage(SessionUsage):
 
 
 def _is_no_sum(usage: Json) -> bool:
-    """Whether it only says that the window is full: nobody has used these tokens."""
+    """True if the usage only reports a full window, and no tokens were used."""
     parts = [as_count(usage.get(name)) for name in ("inputTokens", "outputTokens")]
     return "inputTokens" in usage and _tokens(usage) > 0 and not any(parts)
 
@@ -80,7 +80,7 @@ UNTOLD = (
     "item/agentMessage/delta", "item/reasoning/textDelta", "item/plan/delta", "turn/diff/updated",
     "thread/status/changed", "app/list/updated", "skills/changed", "remoteControl/status/changed",
 )  # fmt: skip
-"""Notifications that are not wanted: what they tell comes again in one piece, or is no news."""
+"""Notifications to turn off: they bring no news, or arrive again in one piece."""
 _BEATS = frozenset(
     {"item/commandExecution/outputDelta", "item/reasoning/summaryTextDelta",
      "item/agentMessage/delta", "item/reasoning/summaryPartAdded", "item/reasoning/textDelta",
@@ -88,31 +88,31 @@ _BEATS = frozenset(
      "item/plan/delta", "item/fileChange/patchUpdated", "item/fileChange/outputDelta",
      "turn/plan/updated", "turn/diff/updated", "hook/started", "hook/completed"}
 )  # fmt: skip
-"""Signs of life without news: a tool or the model is at work."""
+"""Signs of life without news: a tool or the model is working."""
 _FAMILIES = (
     "thread/", "turn/", "item/", "account/", "app/", "skills/", "mcpServer/", "remoteControl/",
     "fs/", "model/", "project/", "hook/", "process/", "command/", "externalAgentConfig/",
     "windows", "autoApprovalReview/", "fuzzyFileSearch/", "rawResponse", "serverRequest/",
     "codex/event/",
 )  # fmt: skip
-"""Of what begins so nothing else is news."""
+"""Prefixes of known methods. Methods that no other table lists are ignored."""
 
 
 class CodexReader(SessionReader):
-    """Reads one session; what its turns came to stands in its fields."""
+    """Reader of one session's notifications."""
 
     def __init__(self, iteration: int, root: Path, ledger: Ledger | None = None) -> None:
         super().__init__(iteration)
         self.thread = ""
-        """The main one: set when it has begun."""
+        """The main thread's id, once it has begun."""
         self.turn = ""
-        """Of the main thread, the one that is in progress; empty: none is."""
+        """The main thread's turn in progress; empty between turns."""
         self.end: SessionEnd | None = None
-        """Of the last turn."""
+        """How the last turn ended."""
         self.signed_out = False
-        """Whether Codex has said that nobody is signed in, where its service wants that."""
+        """True if Codex reported that it needs a login and has none."""
         self.retrying: FailedCall | None = None
-        """The call that the agent tries again, since it was last heard of."""
+        """The failed call that the agent is retrying; None after any progress."""
         self.usage: Usage = Usage(iteration, ledger or Ledger())
         self.tools: ToolItems = ToolItems(iteration, str(root))
         self.windows = Windows()
@@ -121,12 +121,12 @@ class CodexReader(SessionReader):
         self._clock = datetime.min.replace(tzinfo=UTC)
 
     def look(self, offset: int, now: float, clock: datetime | None = None) -> None:
-        """What is told next stands at `offset`; `clock` is the time of day in the user's zone."""
+        """Set the next line's offset and time; `clock` is the time of day in the user's zone."""
         super().look(offset, now)
         self._clock = clock or self._clock
 
     def take(self, method: str, params: Json) -> Iterable[Event] | None:
-        """A notification; None for one of no known family."""
+        """Return the events of a notification, or None for an unknown family."""
         reader = self._READERS.get(method)
         if reader is not None:
             return reader(self, params)
@@ -138,7 +138,7 @@ class CodexReader(SessionReader):
     # -- the session -----------------------------------------------------------------------------
 
     def began(self, result: Json, version: str) -> list[Event]:
-        """The answer to ``thread/start`` or ``thread/resume``."""
+        """Handle the answer to ``thread/start`` or ``thread/resume``."""
         self.thread = as_text(as_map(result.get("thread")).get("id"))
         self.tools.work_in(as_text(result.get("cwd")))
         mode = as_text(as_map(result.get("sandbox")).get("type"))
@@ -151,7 +151,7 @@ class CodexReader(SessionReader):
         )
 
     def account(self, result: Json) -> list[Event]:
-        """The answer to ``account/read``: where the bill goes."""
+        """Handle the answer to ``account/read``, which shows how the account is billed."""
         kind = as_text(as_map(result.get("account")).get("type"))
         words = {"apiKey": "API key", "chatgpt": "subscription"}.get(kind, kind)
         self._billing = shorten(words, 80)
@@ -159,7 +159,7 @@ class CodexReader(SessionReader):
         return self._describe(billing=self._billing) if self.thread and self._billing else []
 
     def turn_began(self, turn: object) -> None:
-        """The main thread works on something; that may be told when it is over already."""
+        """Record the main thread's turn, unless its end was already reported."""
         number = as_text(as_map(turn).get("id"))
         if number and number == self._ended_turn:
             return
@@ -167,7 +167,6 @@ class CodexReader(SessionReader):
         self.end = None
 
     def closed(self) -> list[Event]:
-        """No more is told: what is still at work has ended with the server."""
         return self.tools.ended()
 
     # -- notifications ---------------------------------------------------------------------------
@@ -232,7 +231,7 @@ class CodexReader(SessionReader):
                 return self.tools.finished(item, parent)
 
     def _taken(self, item: Json) -> list[Event]:
-        """Words of the user, as the model takes them."""
+        """Acknowledge guidance that the model takes."""
         guidance_id = shorten(as_text(item.get("clientId")))
         if guidance_id in self.receipts.awaited:
             return self.receipts.told(guidance_id, "started")
@@ -271,7 +270,7 @@ class CodexReader(SessionReader):
         return as_text(params.get("threadId")) in ("", self.thread)
 
     def parent_of(self, params: Json) -> str | None:
-        """The thread of a subagent, which owns what is told; None for the main one."""
+        """Return the subagent's thread, or None for the main thread."""
         return None if self._is_main(params) else shorten(as_text(params.get("threadId")))
 
     _READERS: Mapping[str, Callable[["CodexReader", Json], list[Event]]] = {

@@ -1,4 +1,4 @@
-"""The agent `command`: any shell command that takes the prompt on stdin. Its description."""
+"""The agent `command`: any shell command that takes the prompt on stdin. Only its description."""
 
 from ralph_tui.adapters.agents.description import AgentDescription, lazily
 from ralph_tui.adapters.agents.programs import checks_command, looks_runnable

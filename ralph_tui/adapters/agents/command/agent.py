@@ -1,6 +1,6 @@
 """Sessions of a shell command that takes the prompt on stdin and prints plain text.
 
-Its lines become words of the agent, in batches: a command may print ten thousand lines a second.
+Its lines are reported in batches: a command may print ten thousand lines a second.
 """
 
 import time
@@ -18,19 +18,19 @@ from ralph_tui.ports.host import Emit
 from ralph_tui.text.sanitize import shorten
 
 BATCH_S = 0.1
-"""Seconds of output that are told together."""
+"""Seconds of output per batch."""
 SLOWEST_S = 2.0
-"""The same for a command that never stops printing: a night of it stays in the megabytes."""
+"""Maximum seconds per batch, for a command that prints all night: megabytes, not gigabytes."""
 LINES = 12
-"""Lines kept at each end of a batch."""
+"""Lines to keep at each end of a batch."""
 FLOOD_RATE = 2 * LINES / BATCH_S
-"""Lines per second that can all be told; only what prints faster than that is slowed down."""
+"""Lines per second up to which every line is reported; above it, batches get longer."""
 SPOKEN = 2000
-"""Characters of a batch."""
+"""Maximum characters of a batch."""
 
 
 class CommandAgent:
-    """Runs a shell command once per session."""
+    """A shell command, run once per session."""
 
     name = COMMAND.name
     resumes = False
@@ -39,7 +39,6 @@ class CommandAgent:
         self._context = context
 
     def start(self, turn: Turn, emit: Emit) -> "CommandSession":
-        """Start it; raises ``AgentError`` when not even a shell can be started."""
         command = self._context.settings.command or ""
         child = start_child(["/bin/sh", "-c", command], self._context, turn)
         session = CommandSession(child, turn, emit, self._context.timeout_s)
@@ -55,7 +54,7 @@ class CommandSession(ProcessSession):
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
-        # A command that echoes its prompt repeats the contract; it claims nothing.
+        # A command that echoes its prompt repeats the contract, which is not a claim.
         orders = frozenset(self._turn.whole_prompt.splitlines())
         self._claims = ClaimReader(self._turn.iteration, orders)
         self._batch = Batch()
@@ -102,7 +101,7 @@ class CommandSession(ProcessSession):
 
 
 class Batch:
-    """Lines printed within one span of time; the middle of a long one is only counted."""
+    """Lines printed within one span of time; the middle of a long batch is only counted."""
 
     def __init__(self) -> None:
         self.began = time.monotonic()
@@ -117,11 +116,11 @@ class Batch:
 
     @property
     def rate(self) -> float:
-        """Lines per second since it began."""
+        """Lines per second since the batch began."""
         return self._count / max(time.monotonic() - self.began, BATCH_S)
 
     def add(self, line: str, offset: int, claimed: Iterable[Event]) -> None:
-        """Take one line, and what it has completed; of several reports the last stands."""
+        """Add a line and the claims it completes; of each kind, the last claim wins."""
         if not self._count:
             self.began, self._offset = time.monotonic(), offset
         self._count += 1
@@ -135,7 +134,7 @@ class Batch:
             self._tail.append(shown[: 2 * SPOKEN])
 
     def events(self, iteration: int) -> list[Event]:
-        """The batch as the agent's words, then what they claim."""
+        """Return what was printed as words of the agent, then the claims."""
         left_out = self._count - len(self._head) - len(self._tail)
         middle = [f"… {left_out} more lines …"] if left_out else []
         lines = [shorten(line, SPOKEN // 2) for line in (*self._head, *middle, *self._tail)]

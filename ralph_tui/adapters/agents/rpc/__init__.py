@@ -1,1 +1,1 @@
-"""Agents that speak JSON-RPC in lines, requests both ways: what their adapters share."""
+"""The common part of adapters for agents that speak JSON-RPC in lines, in both directions."""

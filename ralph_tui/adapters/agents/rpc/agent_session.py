@@ -1,8 +1,8 @@
-"""What Codex and the agents over ACP share: permissions, a service's silence, an end.
+"""The common part of sessions with Codex and ACP agents: permissions, a silent service, the end.
 
-A permission is given by the session's rules, by its owner, or refused; what the owner allows for
-the session is kept here, and no agent is told to keep a rule. An agent that has nothing left to do
-has its stdin closed, and may take `linger_s` to end by itself.
+A permission is granted by the session's rules, granted by the user, or refused. What the user
+allows for the session is kept here; no agent is asked to keep a rule. When an agent has nothing
+left to do, its stdin is closed, and it has `linger_s` to exit.
 """
 
 import time
@@ -23,34 +23,34 @@ from ralph_tui.ports.host import Emit
 from ralph_tui.text.format import duration
 
 FIRST_S = 10.0
-"""Seconds without a first answer after which that is said, once."""
+"""Seconds without a first answer until a note reports it, once."""
 QUIET_S = 60.0
-"""Seconds without a word after which that is said."""
+"""Seconds of silence until a note reports it."""
 NO_ANSWER = "No answer from the agent's service yet; it is waited for"
 
 
 class Silence:
-    """The silence of a service; goes on from one stage to the next until something is heard."""
+    """How long a service has been silent, in stages; any sign of it starts again."""
 
     def __init__(self, end_s: float | None = None) -> None:
-        """`end_s`: seconds after which it has lasted too long; None: only a first answer counts."""
+        """After `end_s` seconds the silence is too long; None if only a first answer matters."""
         self._end_s = end_s
         self._answered = False
-        """Whether there was a first answer, or it was said that there is none."""
+        """True once the service answered, or its silence was reported."""
         self._passed_s = 0.0
 
     def heard(self, *, answered: bool = False) -> None:
-        """Something was said; `answered`: by the service."""
+        """Reset the silence; `answered` if the service itself answered."""
         self._passed_s = 0.0
         self._answered = self._answered or answered
 
     def next_s(self) -> float | None:
-        """Seconds until the next stage; None where there is none."""
+        """Return the seconds until the next stage, or None after the last one."""
         at = self._next()
         return None if at is None else max(0.1, at - self._passed_s)
 
     def passes(self) -> str:
-        """The next stage is reached: what is to be said; empty: it has lasted too long."""
+        """Go to the next stage; return its message, or "" if the silence is too long."""
         at = self._next() or 0.0
         self._passed_s = at
         if self._waits_for_first:
@@ -73,10 +73,10 @@ class Silence:
 
 
 class AgentSession(RpcSession):
-    """A running agent that asks for permissions, and ends by its own account."""
+    """A running agent that asks for permissions and may end its session itself."""
 
     linger_s: float
-    """Seconds that an agent which has nothing left to do may take to end by itself."""
+    """Seconds to wait for the agent to exit when it has nothing left to do."""
 
     def __init__(
         self,
@@ -94,25 +94,25 @@ class AgentSession(RpcSession):
         self._reader = reader
         self._permits = Permits(turn.permissions, turn.command, root)
         self._open: dict[str, Approval] = {}
-        """Questions that the owner is asked, by what we call them."""
+        """Questions to the user that are open, by the id we give them."""
         self._granted: set[str] = set()
-        """Rules that the owner has allowed for this session."""
+        """Rules that the user allowed for this session."""
         self._over: SessionEnd | None = None
-        """How it ended by its own account; None while something is left to do."""
+        """How the session ended without being stopped; None while there is work left."""
         self._silence = Silence(silence_s)
 
     # -- what subclasses define ------------------------------------------------------------------
 
     @abstractmethod
     def _cancel_turn(self) -> bool:
-        """Ask it to end what it works on; False where it cannot be asked."""
+        """Ask the agent to end its turn; return False if it cannot be asked."""
 
     @abstractmethod
     def _end_of_exit(self, exit_code: int | None) -> SessionEnd:
-        """How it ended, if it was not by its own account."""
+        """Return how the session ended if the process exited before its work was done."""
 
     def _quiet_s(self) -> float | None:
-        """Seconds without output after which `_on_quiet` is called, while it works."""
+        """Return the seconds of silence before `_on_quiet` is called, while the agent works."""
         return self._silence.next_s()
 
     def _on_quiet(self) -> Iterable[Event]:
@@ -121,13 +121,12 @@ class AgentSession(RpcSession):
         return self._on_too_quiet()
 
     def _on_too_quiet(self) -> Iterable[Event]:
-        """Its service has been silent for too long."""
+        """Return events when the service has been silent for too long."""
         return ()
 
     # -- permissions -----------------------------------------------------------------------------
 
     def answer(self, request_id: str, answer: AgentAnswer) -> bool:
-        """The owner's answer; False when it is not asked any more."""
         with self._lock:
             asked = self._open.pop(request_id, None)
             if asked is None or self._finished or self._end_requested:
@@ -139,7 +138,7 @@ class AgentSession(RpcSession):
             return self._allow(asked, answer)
 
     def _decide(self, asked: Approval) -> list[Event]:
-        """A permission is asked for: answer by the session's rules, or ask the owner."""
+        """Answer a permission request by the session's rules, or ask the user."""
         turn = self._turn
         with self._lock:
             if self._end_requested or self._over is not None:
@@ -149,7 +148,7 @@ class AgentSession(RpcSession):
                 what = f"The agent does not offer to do this once, so it may not: {asked.subject}"
                 return [self._note(what)] if asked.yes is None else []
             elif turn.permissions.mode == "ask":
-                # Requests of each session are counted anew.
+                # Request numbers restart in each session.
                 name = f"{turn.session_id[-8:]}/{asked.id}"
                 self._open[name] = asked
                 return [asked.event(turn.iteration, name)]
@@ -163,11 +162,11 @@ class AgentSession(RpcSession):
         return self._refuse(asked) if allowed is None else self.respond(asked.id, allowed)
 
     def _refuse(self, asked: Approval, answer: AgentAnswer | None = None) -> bool:
-        """Refuse it; `answer` is the owner's, None that of the rules. Under the lock."""
+        """Refuse a request; `answer` is the user's, None if a rule refuses. Needs the lock."""
         return self.respond(asked.id, asked.no)
 
     def _withdrawn(self, reason: str, *, of: object = None) -> list[Event]:
-        """Questions that want no answer any more: that one, or all."""
+        """Withdraw open questions: only the one about request `of`, or all of them."""
         with self._lock:
             gone = [name for name, asked in self._open.items() if of is None or asked.id == of]
             for name in gone:
@@ -202,7 +201,7 @@ class AgentSession(RpcSession):
     # -- the end ---------------------------------------------------------------------------------
 
     def _finish_with(self, end: SessionEnd) -> list[Event]:
-        """Nothing is left to do: the agent may end."""
+        """Record how the session ended, and close stdin so that the agent exits."""
         self._over = end
         self._close_stdin()
         return []

@@ -1,7 +1,7 @@
-"""What an agent asks leave for: which rules permit it, and how it is answered. Pure.
+"""Permission requests of agents: which rules permit them, and how they are answered. Pure.
 
-Leave is given once, or for this session by a rule that we keep: an agent's own rules would be
-written into its folder, and would hold for good.
+A permission is for one use, or for the session by a rule that ralph-tui keeps. A rule of the
+agent's own would be written to its folder and would outlast the session.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ READS = frozenset({"read", "search", "think"})
 
 @dataclass
 class Approval:
-    """Something that is asked and not answered."""
+    """A permission request that is not answered yet."""
 
     id: Id
     tool: str
@@ -32,34 +32,34 @@ class Approval:
     """``execute``, ``fetch``, ``other``, one of `EDITS` or `READS`; empty: no rule permits it."""
     tool_id: str = ""
     about: str = ""
-    """What it works on, in a line; empty: the first line of what is shown."""
+    """The subject, in a line; empty to use the first line of `shown`."""
     shown: str = ""
     why: str = ""
     command: str = ""
     url: str = ""
     paths: list[str] = field(default_factory=list)
     named: bool = False
-    """Whether a line with the tool's name permits every use of it."""
+    """True if a line with the tool's name permits every use of it."""
     once: bool = False
-    """Whether no rule can allow the same again."""
+    """True if no rule may allow it for the session."""
     yes: Json | None = None
-    """The answer that allows this use alone; None: the agent offers none."""
+    """The answer that allows this use only; None if the agent does not offer it."""
     no: Json = field(default_factory=dict)
     cancelled: Json = field(default_factory=dict)
     choices: list[AgentChoice] = field(default_factory=list)
-    """Questions of the model's own, instead of a permission."""
+    """Questions from the model itself, instead of a permission request."""
     parent: str | None = None
-    """The thread of the subagent that asks."""
+    """Thread of the subagent that asks; None for the main agent."""
 
     @property
     def subject(self) -> str:
-        """What it is about, in a line."""
+        """The subject, in a line."""
         words = self.about or (self.shown or self.why or self.tool).strip().split("\n", 1)[0]
         return shorten(words)
 
     @property
     def rule(self) -> str:
-        """What an answer for the session allows: the same again; empty: that cannot be said."""
+        """The rule for the whole session; empty if none can express it."""
         if self.once:
             return ""
         if self.kind == "execute":
@@ -71,7 +71,7 @@ class Approval:
         return self.tool if self.named else ""
 
     def permitted(self, permits: Permits) -> bool:
-        """Whether the rules of the session permit it."""
+        """True if the session's rules permit it."""
         if self.choices:
             return False
         if permits.everything or (self.named and permits.tool(self.tool)):
@@ -84,16 +84,16 @@ class Approval:
             return permits.read(self.paths)
         if self.kind == "fetch":
             return permits.fetch(self.url)
-        # Of no known kind: where a tool may reach to is asked so, and nothing else is known of it.
+        # Unknown kind: tools ask for access to outside paths this way, and nothing more is known.
         outside = bool(self.paths) and not any(map(permits.holds, self.paths))
         return outside and permits.edit(self.paths)
 
     def answer(self, given: AgentAnswer) -> Json | None:
-        """The owner's answer in the agent's words; None: the agent offers no such answer."""
+        """Return the user's answer in the agent's format, or None if there is no such answer."""
         return self.no if given.decision == "refuse" else self.yes
 
     def event(self, iteration: int, request_id: str) -> AgentAsked:
-        """That the owner is asked."""
+        """Build the event that asks the user."""
         return asked(
             iteration,
             request_id,
@@ -106,7 +106,7 @@ class Approval:
         )
 
     def denied(self, iteration: int, root: str) -> ToolDenied:
-        """That the rules do not permit it, and which lines would."""
+        """Build the event for a denial, with the lines that would permit it."""
         message = f"Not permitted: {self.subject}"
         return tool_denied(iteration, self.tool, self.tool_id, message, self._lines(root))
 

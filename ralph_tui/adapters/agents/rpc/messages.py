@@ -1,8 +1,8 @@
-"""JSON-RPC in lines: what a line is, and how one is written. Pure.
+"""JSON-RPC in lines: parsing and writing messages. Pure.
 
-Lenient: the field ``jsonrpc`` may be missing, parameters may have any shape, and what is no message
-is noise, never an error. Both sides count their requests from 0: an id alone says nothing about
-whose request it is.
+Parsing is lenient: ``jsonrpc`` may be missing, parameters may have any shape, and any other line is
+noise, never an error. Both sides number their requests from 0, so an id alone does not say whose
+request it is.
 """
 
 import json
@@ -17,14 +17,14 @@ Json = Mapping[str, object]
 Id = int | str
 
 NO_METHOD = -32601
-"""The code for a request of a kind that we do not know."""
+"""Error code for a request with an unknown method."""
 SHOWN = 80
-"""Characters of a line that is no message."""
+"""Maximum characters to show of a line that is not a message."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """The other side asks, and waits for an answer."""
+    """A request from the other side, which expects an answer."""
 
     id: Id
     method: str
@@ -33,7 +33,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Notification:
-    """The other side tells."""
+    """A message from the other side that needs no answer."""
 
     method: str
     params: Json = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Failure:
     code: int = 0
     message: str = ""
     data: object = None
-    """Whatever the other side adds: often an object, sometimes a text."""
+    """Whatever the other side adds: often an object, sometimes a string."""
 
 
 @dataclass(frozen=True)
@@ -56,22 +56,22 @@ class Response:
     id: Id
     result: object = None
     failure: Failure | None = None
-    """Set where it was refused."""
+    """Set if the request was refused."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """A line that is no message."""
+    """A line that is not a message."""
 
     shown: str
-    """Its beginning, for people."""
+    """Its beginning, for display."""
 
 
 Message = Request | Notification | Response | Noise
 
 
 def read_message(line: str) -> Message:
-    """What one line is; never raises."""
+    """Parse one line; never raises."""
     try:
         fields = as_map(parse_json(line))
     except ValueError:
@@ -90,7 +90,7 @@ def read_message(line: str) -> Message:
 
 
 def written(version: str, **fields: object) -> bytes:
-    """A line; `version` is what stands in ``jsonrpc``, empty where the field is left out."""
+    """Return a message as a line; `version` is its ``jsonrpc`` field, omitted if empty."""
     message = {"jsonrpc": version, **fields} if version else fields
     # ASCII, so that lone surrogates of a file name in a prompt survive as escapes.
     return json.dumps(message).encode("ascii") + b"\n"

@@ -1,11 +1,11 @@
-"""A session with an agent that speaks JSON-RPC in lines: requests of ours and of its own.
+"""A session with an agent that speaks JSON-RPC in lines, in both directions.
 
-Handlers run on the thread that reads, in the order of the lines, and give the events of what they
-were told; they never wait. `call`, `notify`, `respond` and `refuse` may be used by any thread, also
-while the session's lock is held: they only put a line into the outbox.
+Handlers run on the reading thread, in the order of the lines, and return events; they never wait.
+Any thread may call `call`, `notify`, `respond` and `refuse`, even under the session's lock: they
+only add a line to the outbox.
 
-Whatever the other side sends harms nothing: an answer that nobody waits for, a second one, a line
-that is no message, a request of an unknown kind (which is refused, so that nobody waits for us).
+Unexpected input does no harm: an unknown or repeated answer, a line that is not a message, or a
+request with an unknown method. Such a request is refused, so that the agent does not wait.
 """
 
 import itertools
@@ -35,32 +35,32 @@ from ralph_tui.ports.host import Emit
 
 LONGEST_LINE = 64 << 20
 HANDSHAKE_S = 60.0
-"""Seconds after its start at which an idle agent that is not ready is ended."""
+"""Seconds after its start before an idle agent that is not ready is ended."""
 LONGEST_HANDSHAKE_S = 180.0
-"""The same for an agent that uses its processor or writes: it starts slowly."""
+"""The same for a slow starter, which uses the processor or prints something."""
 LIFE_SIGNS = 4
-"""How often within `HANDSHAKE_S` the agent is checked for activity."""
+"""How many times per `HANDSHAKE_S` to check for activity."""
 NOT_READY_S = 10.0
-"""Seconds of silence after which it is said that an agent which has not begun is waited for."""
+"""Seconds of silence before a note says that the agent is not ready yet."""
 MOST_NOISE = 200
-"""Lines that are no message after which an agent that has not begun is given up."""
+"""Lines that are not messages before an agent that is not ready is ended."""
 MOST_ANSWERED = 50
-"""Requests that are known again when they are asked again."""
+"""Maximum answered requests to remember, in case they are repeated."""
 MAX_COMPLAINTS = 5
-"""Notes about lines that are no message, and about unknown kinds, per session."""
+"""Maximum notes about lines that are not messages, and about unknown methods."""
 
 OnResult = Callable[[object], Iterable[Event]]
 OnFailure = Callable[[Failure], Iterable[Event]]
 
 
 def nothing(_: object) -> Iterable[Event]:
-    """Takes an answer that changes nothing."""
+    """Ignore an answer."""
     return ()
 
 
 @dataclass(frozen=True)
 class _Call:
-    """A request of ours that is not answered yet."""
+    """A request from us that is not answered yet."""
 
     method: str
     on_result: OnResult
@@ -68,40 +68,40 @@ class _Call:
 
 
 class RpcSession(ProcessSession):
-    """A running agent that is asked, and asks; subclasses say in which words."""
+    """A running agent with requests in both directions; subclasses know its methods."""
 
     takes_guidance = True
     line_limit = LONGEST_LINE
     interrupt_s = 1.5
     version = "2.0"
-    """The field ``jsonrpc`` of what is written; empty: it is left out."""
+    """The ``jsonrpc`` field of messages we write; omitted if empty."""
     protocol = "JSON-RPC"
-    """What it speaks, for people."""
+    """The protocol's name, for messages to the user."""
 
     def __init__(self, child: Child, turn: Turn, emit: Emit, timeout_s: float) -> None:
         super().__init__(child, turn, emit, timeout_s)
-        # It was asked in its own words: there is nothing more to bring to an end.
+        # The agent was asked in its own protocol: there is nothing more to wind down.
         self._kill_timer = threading.Timer(self.interrupt_s, child.hurry)
         self._kill_timer.daemon = True
         self.began = False
-        """Whether the handshake is over; set by the subclass."""
+        """True once the handshake is complete; subclasses set it."""
         self.offset = 0
-        """Where the line that is being read stands in the transcript."""
+        """Offset of the current line in the transcript."""
         self._numbers = itertools.count()
         self._calls: dict[Id, _Call] = {}
         self._asked: dict[Id, Request] = {}
-        """Requests of the other side that are not answered yet."""
+        """Requests from the agent that are not answered yet."""
         self._given: dict[Id, tuple[Request, bytes]] = {}
-        """The last that were, with their answers."""
+        """The last answered requests and their answers."""
         self._complaints: set[str] = set()
         self._lateness_told = False
         self._noise = 0
-        """Lines that were no message."""
+        """Number of lines that were not messages."""
         self._exited = threading.Event()
         self._handshake = threading.Thread(target=self._await_handshake, daemon=True)
 
     def begin(self, agent: str) -> None:
-        """See `ProcessSession`; from here on it has its time to be ready."""
+        """Start the session and the timeout of its handshake."""
         super().begin(agent)
         self._handshake.start()
 
@@ -114,26 +114,26 @@ class RpcSession(ProcessSession):
         on_result: OnResult = nothing,
         on_failure: OnFailure = nothing,
     ) -> None:
-        """Ask; one of the two is called with the answer, if there is one."""
+        """Send a request; `on_result` or `on_failure` is called with the answer, if any."""
         number = next(self._numbers)
         self._calls[number] = _Call(method, on_result, on_failure)
         self._send(written(self.version, id=number, method=method, params=params))
 
     def notify(self, method: str, params: Mapping[str, object] | None = None) -> None:
-        """Tell."""
+        """Send a notification."""
         with_params = {} if params is None else {"params": params}
         self._send(written(self.version, method=method, **with_params))
 
     def respond(self, request_id: Id, result: object) -> bool:
-        """Answer a request; False when it is not asked any more."""
+        """Answer a request; return False if it is no longer open."""
         return self._reply(request_id, result=result)
 
     def refuse(self, request_id: Id, code: int, text: str) -> bool:
-        """Answer a request with an error; False when it is not asked any more."""
+        """Answer a request with an error; return False if it is no longer open."""
         return self._reply(request_id, error={"code": code, "message": text})
 
     def withdraw(self, request_id: Id) -> Request | None:
-        """A request that wants no answer any more; None when it is not open."""
+        """Remove an open request that needs no answer anymore; return None if it is not open."""
         return self._asked.pop(request_id, None)
 
     def _reply(self, request_id: Id, **answer: object) -> bool:
@@ -151,11 +151,11 @@ class RpcSession(ProcessSession):
 
     @abstractmethod
     def _on_request(self, request: Request) -> Iterable[Event] | None:
-        """A request that `respond` or `refuse` is to answer, now or later; None: unknown."""
+        """Handle a request, to be answered now or later; return None for an unknown method."""
 
     @abstractmethod
     def _on_notification(self, notification: Notification) -> Iterable[Event] | None:
-        """What was told; None: of an unknown kind."""
+        """Handle a notification; return None for an unknown method."""
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -192,7 +192,7 @@ class RpcSession(ProcessSession):
         return self._complain("", f"Not a message: {shown}")
 
     def _await_handshake(self) -> None:
-        """End the session if the agent is idle before it is ready, or starts for too long."""
+        """End the session if the agent is idle before it is ready, or starts too slowly."""
         gap = HANDSHAKE_S / LIFE_SIGNS
         before: object = None
         for look in itertools.count(1):
@@ -208,7 +208,7 @@ class RpcSession(ProcessSession):
                 return
 
     def _is_none(self, why: str) -> None:
-        """The program is no agent that we can drive."""
+        """End the session: the program does not speak the protocol."""
         if not self._end_requested:
             said = f"It does not speak {self.protocol} ({why}); is it the right program?"
             self._end(SessionEnd("error", said), at_once=True)
@@ -223,7 +223,7 @@ class RpcSession(ProcessSession):
 
     def _take_request(self, request: Request) -> Iterable[Event]:
         if request.id in self._asked:
-            # The same one again: it is answered once.
+            # A repetition, which is answered once.
             return ()
         ours = self._calls.get(request.id)
         if not self.began and ours is not None and ours.method == request.method:

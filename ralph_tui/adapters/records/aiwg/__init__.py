@@ -1,5 +1,6 @@
-"""The files of the AIWG schema: for people and other tools, made from the journal or beside it.
+"""Files of the AIWG schema, for people and other tools, derived from the journal or next to it.
 
-``attempt.json``, ``outcome.json``, ``plan.md``, ``actions.jsonl``, a task's files, and those of
-single moments of a session. A run never reads them; a new one finds its task by ``metadata.json``.
+These are ``attempt.json``, ``outcome.json``, ``plan.md``, ``actions.jsonl``, a task's files, and
+files about single moments of a session. A run does not read them, except that a new run finds its
+task by ``metadata.json``.
 """

@@ -1,9 +1,9 @@
-"""``actions.jsonl``: one line per tool use, made of the journal's tool events, snake_case.
+"""``actions.jsonl``: one line per tool call, from the journal's tool events, in snake_case.
 
-Where an agent tells of no tools, its sessions and the files it changed stand for them, marked as
-derived. What is not known (``reasoning``, ``expected_outcome``) is left out. A line is written when
-the tool has answered, or can no longer answer. The journal is read on from where the last look
-ended; a file that is not as it was left is written again from its beginning.
+If an agent reports no tool calls, its sessions and changed files take their place, marked as
+derived. Unknown fields (``reasoning``, ``expected_outcome``) are left out. A line is written when
+its tool call has a result, or can no longer get one. The journal is read from where the last update
+ended. If the file was changed since, all of it is written again.
 """
 
 import json
@@ -24,7 +24,7 @@ from ralph_tui.text.sanitize import clip, plain, strip_controls
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
 SHORT = 200
-"""Characters of a parameter, an output, an error."""
+"""Maximum characters of a parameter, an output or an error."""
 
 _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
 _ENDS = (
@@ -35,7 +35,7 @@ _ENDS = (
     | ev.RunFinished
     | ev.RunCrashed
 )
-"""After these no tool that was begun before answers any more."""
+"""After one of these events, tool calls that began before it get no result."""
 _READ = (ev.ToolStarted, ev.ToolFinished, ev.ToolDenied, *DERIVED_FROM)
 _SPOKEN = b"agent_spoke"
 _KINDS = {kind for kind, event_type in ev.EVENT_TYPES.items() if issubclass(event_type, _READ)}
@@ -50,7 +50,7 @@ _SUBJECTS: dict[ActionKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """Words of the agent as the journal has them, not looked at yet: few of them are needed."""
+    """Words of the agent, not processed yet, because few of them are needed."""
 
     text: str
     parent: str | None
@@ -58,25 +58,25 @@ class _Said:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A tool that has not answered yet."""
+    """A tool call that has no result yet."""
 
     event: ev.ToolStarted
     reasoning: str
-    """The last words of who uses it."""
+    """The agent's last words before the call."""
 
 
 class Actions:
-    """Folds tool events into lines; a line is given once its tool has answered."""
+    """Lines from tool events; each line is complete once its tool call has a result."""
 
     def __init__(self) -> None:
         self._open: dict[str, _Begun] = {}
         self._denied: dict[str, str] = {}
         self._words: dict[str | None, _Said] = {}
-        """The last ones of the agent (None), and of each subagent by the call that owns it."""
+        """Last words by speaker: None for the agent, the starting tool call for a subagent."""
         self._derivation = Derivation()
 
     def take(self, event: ev.Event | _Said) -> Iterator[dict[str, Any]]:
-        """The lines that this event makes whole."""
+        """Yield the lines that this event completes."""
         match event:
             case _Said():
                 self._words[event.parent] = event
@@ -107,10 +107,10 @@ class Actions:
 
 
 class ActionLog:
-    """Keeps the file as far as the journal is."""
+    """The file ``actions.jsonl``, kept up to date with the journal."""
 
     def __init__(self, journal: Path, path: Path, *, until: int | None = None) -> None:
-        """Nothing is read before `catch_up`, and of the journal no byte after `until`."""
+        """Nothing is read until `catch_up`, and no byte of the journal after `until`."""
         self._journal = journal
         self._path = path
         self._until = until
@@ -119,14 +119,14 @@ class ActionLog:
     def _begin(self) -> None:
         self._actions = Actions()
         self._read = 0
-        """Bytes of the journal."""
+        """Bytes of the journal read so far."""
         self._written = -1
-        """Bytes of the file as it was left; below 0: it is to be written as a whole."""
+        """Size of the file when last written, in bytes; negative to write all of it again."""
 
     def catch_up(self) -> list[Path]:
-        """Bring the file up to date; where garbage in its place was put. Raises ``OSError``.
+        """Bring the file up to date; return the paths of bad files that were set aside.
 
-        While the journal has no name (see `Journal.tick`) there is nothing to do.
+        While the journal has no name (see `Journal.tick`), this does nothing. Raises ``OSError``.
         """
         if self._written != _size(self._path) or self._read > _size(self._journal):
             self._begin()
@@ -168,7 +168,7 @@ class ActionLog:
 
 
 def _said(line: bytes) -> _Said:
-    """Raises ``ValueError`` for what is none."""
+    """Parse words of the agent; raise ``ValueError`` for any other line."""
     fields = parse_json(line)
     known = fields if isinstance(fields, dict) else {}
     text, parent = known.get("text"), known.get("parent")
@@ -209,7 +209,7 @@ def _answer(*, ok: bool, said: str) -> dict[str, Any]:
 
 
 def _end_of(words: str) -> str:
-    """What was said right before."""
+    """Return the last `SHORT` characters of the text."""
     return words if len(words) <= SHORT else "…" + words[1 - SHORT :]
 
 
@@ -218,7 +218,6 @@ def _text(line: dict[str, Any]) -> str:
 
 
 def _size(path: Path) -> int:
-    """-1 when there is none."""
     try:
         return path.lstat().st_size
     except OSError:

@@ -1,7 +1,7 @@
-"""``assessment.json``: an iteration's assessment in the words of its schema, from the folded run.
+"""``assessment.json``: an iteration's assessment in its schema's terms, from the folded run.
 
-What is not known is left out. Beside the schema's fields stand what an assessment rests on
-(`evidence`), which blockers stand, what could not be looked at, and a model's second opinion.
+Unknown fields are left out. In addition to the schema's fields, the file has the `evidence` for the
+assessment, the standing blockers, the missing sources, and a model's second opinion.
 """
 
 from typing import Any, Literal, get_args
@@ -14,7 +14,7 @@ from ralph_tui.state import RunState
 
 
 class ByCategory(Camel):
-    """Changed files by their kind; deleted ones too."""
+    """Changed files by category; deleted files are included."""
 
     source: list[str] = []
     test: list[str] = []
@@ -25,18 +25,18 @@ class ByCategory(Camel):
 
 
 class FilesOfAssessment(Camel):
-    """What the session did to the files; the first 200."""
+    """The first 200 file changes of the session."""
 
     added: list[str] = []
     modified: list[str] = []
     deleted: list[str] = []
     by_category: ByCategory = ByCategory()
     omitted: int | None = None
-    """How many more were changed."""
+    """Number of changes that are not listed."""
 
 
 class TestsOfAssessment(Camel):
-    """What the completion command counted."""
+    """Test counts from the completion command."""
 
     __test__ = False  # the name is the schema's; pytest must not collect it
     ran: bool = True
@@ -48,7 +48,7 @@ class TestsOfAssessment(Camel):
 
 
 class SecondOpinion(Camel):
-    """A model's words on the assessment, which stand beside it."""
+    """A model's opinion of the assessment."""
 
     enhanced_summary: str
     additional_learnings: list[str] = []
@@ -57,7 +57,7 @@ class SecondOpinion(Camel):
 
 
 class AssessmentFile(Camel):
-    """The schema's ``OrientationResult``, and what is ours."""
+    """The schema's ``OrientationResult``, extended."""
 
     iteration: int
     summary: str
@@ -68,20 +68,20 @@ class AssessmentFile(Camel):
     blockers: list[str]
     learnings: list[str]
     accumulated_learnings: list[str] = []
-    """Of earlier iterations of this run, the newest first."""
+    """Learnings from earlier iterations of this run, newest first."""
     last_action: str
     recommended_next_step: str
     files_changed: FilesOfAssessment
     test_status: TestsOfAssessment | None = None
     evidence: dict[Literal["accomplishments", "blockers"], list[str]]
-    """For each of both, in the same order, where it comes from."""
+    """The source of each accomplishment and each blocker, in the same order."""
     standing_blockers: list[str] = []
     missing: list[str] = []
     second_opinion: SecondOpinion | None = None
 
 
 def assessment_of(state: RunState, iteration: int) -> dict[str, Any] | None:
-    """The content of an iteration's file; None where it was not assessed."""
+    """Return the content of an iteration's file, or None if it was not assessed."""
     made = state.intelligence.assessments.get(iteration)
     if made is None:
         return None
@@ -128,7 +128,7 @@ def assessment_of(state: RunState, iteration: int) -> dict[str, Any] | None:
 
 
 def assessments(state: RunState) -> dict[str, dict[str, Any] | None]:
-    """Every iteration's file, by its path below the attempt's folder."""
+    """Return every iteration's file content, by its path below the attempt's folder."""
     return {
         f"results/iter-{iteration:03}/assessment.json": assessment_of(state, iteration)
         for iteration in state.intelligence.assessments

@@ -1,7 +1,7 @@
-"""What an attempt came to, in files that can be made again: functions of the folded run.
+"""The result of an attempt, as files that can be derived again from the folded run.
 
-``attempt.json``, ``outcome.json`` (once it is over) and ``plan.md``. All times are those of events,
-so that a file that is written again is the same, byte for byte.
+These are ``attempt.json``, ``outcome.json`` (once the attempt has ended) and ``plan.md``. All times
+are those of events, so a file that is written again has the same bytes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,9 +33,9 @@ from ralph_tui.text.terms import in_words
 
 
 def plan_of(started: RunStarted, made: PlanMade | None) -> AttemptPlan:
-    """What the attempt set out to do.
+    """Return what the attempt sets out to do.
 
-    Without memory (`made` is None) the plan comes from the settings of the run.
+    Without memory (no `made`), the plan is derived from the settings of the run.
     """
     if made is None:
         steps = [f"work through {started.plan}"] if started.plan else []
@@ -52,7 +52,7 @@ def plan_of(started: RunStarted, made: PlanMade | None) -> AttemptPlan:
 
 
 def plan_text(started: RunStarted, made: PlanMade | None) -> str:
-    """``plan.md``: what was wanted, how it is gone about, and within which limits."""
+    """Return the text of ``plan.md``: objective, approach and limits."""
     plan = plan_of(started, made)
     end = "" if plan.approach.endswith((".", "!", "?")) else "."
     parts = [
@@ -108,13 +108,13 @@ def _listed(title: str, items: list[str]) -> str:
 
 
 LONGEST = 1_000
-"""Characters of a reason."""
+"""Maximum characters of a reason."""
 MOST_LESSONS = 5
-"""Gains, and losses, that an outcome names."""
+"""Maximum gains, and losses, that an outcome lists."""
 
 
 def ending_of(state: RunState) -> Ending | None:
-    """None while the run goes on, or where no end was recorded."""
+    """Return how the run ended, or None if no end is recorded."""
     run, report = state.run, state.agent.report
     if run.finished is None and run.crash is None:
         return None
@@ -136,7 +136,7 @@ def ending_of(state: RunState) -> Ending | None:
 
 
 def end_words(state: RunState) -> str:
-    """Why it ended; empty while it goes on."""
+    """Return why the run ended, or "" before its end."""
     run = state.run
     return run.finished.reason if run.finished else run.crash.error if run.crash else ""
 
@@ -173,7 +173,7 @@ def _failed(state: RunState) -> Iterator[str]:
 
 
 def _detected(state: RunState) -> Iterator[str]:
-    """Behaviour that the overseer saw and no alarm speaks of."""
+    """Yield behaviour that the overseer detected and no alarm reports."""
     found = [one.name for check in state.oversight.checks for one in check.detections]
     for name in ("objective_deviation", "resource_burn", "circuit"):
         if often := found.count(name):
@@ -194,7 +194,7 @@ def _reflections(state: RunState, kind: str) -> Iterable[ReflectionWritten]:
 
 
 def _steps(state: RunState) -> list[tuple[int, float]]:
-    """Iterations and what they brought, in points as they are written."""
+    """Return the iterations and their gains in points."""
     return [
         (span.number, gained)
         for span in state.timeline.spans
@@ -207,13 +207,14 @@ def _once(sentences: Iterable[str]) -> list[str]:
 
 
 def project(state: RunState) -> dict[str, Any]:
-    """File name to content: what becomes JSON, text, or None for a file that is not to be there.
+    """Return file contents by name: JSON, text, or None if the file must not exist.
 
-    Quick, and plain data: for the thread that owns `state`. Raises ``ValueError`` before a start.
+    Quick; call it on the thread that owns `state`. Raises ``ValueError`` before the run has
+    started.
     """
     attempt = attempt_of(state)
     started = state.run.started
-    assert started is not None  # `attempt_of` has looked
+    assert started is not None  # `attempt_of` has checked it
     return {
         "attempt.json": attempt.as_json(),
         "outcome.json": attempt.outcome and attempt.outcome.as_json(),
@@ -222,7 +223,7 @@ def project(state: RunState) -> dict[str, Any]:
 
 
 def attempt_of(state: RunState) -> Attempt:
-    """The attempt's record. Raises ``ValueError`` before the run has started."""
+    """Return the attempt's record; raise ``ValueError`` before the run has started."""
     run, started = state.run, state.run.started
     if started is None or run.started_at is None:
         raise ValueError("a run that has not started has no attempt")
@@ -263,7 +264,6 @@ def _status(state: RunState, ending: Ending | None) -> Status:
 
 
 def _touched(state: RunState) -> list[str]:
-    """Categories of the files that were changed."""
     touched = {
         total.category for span in state.timeline.spans if span.files for total in span.files.totals
     }
@@ -271,7 +271,7 @@ def _touched(state: RunState) -> list[str]:
 
 
 def _qualities(state: RunState) -> list[Quality]:
-    """Readings, and what each gained: after a restore, on the files that the iteration found."""
+    """Return the measurements and gains; after a restore, a gain refers to the restored files."""
     readings = state.gate.readings
     gained = {span.number: state.timeline.gain(span) for span in state.timeline.spans}
     before = [reading.completion for reading in (*readings[:1], *readings)]

@@ -1,4 +1,4 @@
-"""The files of a session beside the journal: checkpoints, an inventory before it and after it."""
+"""Files of a session next to the journal: checkpoints, and inventories before and after it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,18 +21,18 @@ from ralph_tui.ports.host import Clock
 from ralph_tui.ports.records import CheckpointFacts, Records
 
 MOST_MODIFIED = 10_000
-"""Names of all files that a session has modified."""
+"""Maximum modified files to list."""
 
 
 class GitState(Camel):
-    """Paths relative to the repository, at most `MOST_FILES` in a list."""
+    """Git's status; paths are relative to the repository, at most `MOST_FILES` per list."""
 
     branch: Line = ""
     modified: list[Line] = []
     untracked: list[Line] = []
     staged: list[Line] = []
     omitted: dict[str, int] | None = None
-    """How many more there are, by list."""
+    """Number of files that are not listed, by list."""
     error: Line | None = None
 
 
@@ -46,16 +46,16 @@ class AiwgState(Camel):
 
 
 class Memory(Camel):
-    """Of the agent's process tree since the checkpoint before, in bytes."""
+    """Memory of the agent's process tree since the previous checkpoint, in bytes."""
 
     heap_used: int = 0
-    """0: an agent does not tell."""
+    """Always 0, because agents do not report it."""
     rss: int = 0
-    """At most, as sampled."""
+    """The highest sample."""
 
 
 class CheckpointData(Camel):
-    """One checkpoint."""
+    """The content of one checkpoint."""
 
     number: int
     timestamp: Timestamp
@@ -65,12 +65,12 @@ class CheckpointData(Camel):
     git_status: GitState = GitState()
     aiwg_state: AiwgState = AiwgState()
     files_modified: list[Line] = []
-    """All that were ever seen modified or staged in this session."""
+    """All files that were modified or staged at any time in this session."""
     memory: Memory = Memory()
 
 
 class CheckpointManager:
-    """Takes the checkpoints of one session; its calls block and may come from any thread."""
+    """Writer of one session's checkpoints. Its calls block; any thread may make them."""
 
     def __init__(
         self, folder: Path, root: Path, clock: Clock, *, session_id: str = "unknown"
@@ -84,10 +84,10 @@ class CheckpointManager:
         self._lock = Lock()
 
     def capture(self, facts: CheckpointFacts, read_git: Callable[[], GitFacts]) -> CheckpointData:
-        """Take a checkpoint; `read_git` raises ``RalphError`` when git cannot tell.
+        """Write a checkpoint; `read_git` raises ``RalphError`` if git fails.
 
         If git or the file system cannot report something, the checkpoint records that as `error`.
-        Raises ``WorkspaceError`` when it cannot be written, ``NoRoomError`` when the disk is full.
+        Raises ``WorkspaceError`` if it cannot be written, ``NoRoomError`` if the disk is full.
         """
         with self._lock:
             git = _git_state(read_git)
@@ -129,12 +129,12 @@ def _git_state(read_git: Callable[[], GitFacts]) -> GitState:
 
 
 def checkpoint_path(folder: Path, number: int) -> Path:
-    """Of an iteration's folder."""
+    """Return the path of a checkpoint in an iteration's folder."""
     return folder / "checkpoints" / f"{number:03}-checkpoint.json"
 
 
 def scan_aiwg(root: Path) -> AiwgState:
-    """What ``.aiwg`` holds."""
+    """List the files below ``.aiwg``; if that fails, `error` says why."""
     problems: list[str] = []
     found = aiwg_files(root, problems.append)
     sizes = {name: facts.st_size for name, facts in sorted(found.items())[:MOST_FILES]}
@@ -143,7 +143,7 @@ def scan_aiwg(root: Path) -> AiwgState:
 
 @dataclass(frozen=True)
 class Probes:
-    """What is asked for the facts of a checkpoint or inventory; all raise ``WorkspaceError``."""
+    """Functions that supply a checkpoint's facts; all raise ``WorkspaceError``."""
 
     read_git: Callable[[], GitFacts]
     count_tests: Callable[[], int]
@@ -151,12 +151,12 @@ class Probes:
 
 
 class AiwgCheckpointFiles:
-    """`ralph_tui.ports.CheckpointFiles` in an attempt's folder."""
+    """Implementation of `ralph_tui.ports.CheckpointFiles` in an attempt's folder."""
 
     def __init__(
         self, records: Records, root: Path, clock: Clock, probes: Probes, plan: str, command: str
     ) -> None:
-        """`plan` and the files that `command` names are key files."""
+        """`plan` and the files named in `command` are key files of the inventories."""
         self._records = records
         self._root = root
         self._clock = clock
@@ -165,14 +165,14 @@ class AiwgCheckpointFiles:
         self._command = command
         self._manager: CheckpointManager | None = None
         self._before: tuple[int, Inventory] | None = None
-        """The iteration, and the inventory before its first session."""
+        """The iteration, and the inventory taken before its first session."""
 
     def path(self, iteration: int, number: int) -> str:
         return f"results/iter-{iteration:03}/" + checkpoint_path(Path(), number).as_posix()
 
     def capture(self, facts: CheckpointFacts) -> None:
         folder = self._records.iteration_folder(facts.iteration)
-        read_git = cache(self._probes.read_git)  # once for all that is written of this moment
+        read_git = cache(self._probes.read_git)  # run git once for all files of this moment
         try:
             if facts.trigger == "start" and self._iteration_begun != facts.iteration:
                 self._before = (facts.iteration, self._inventory(read_git))

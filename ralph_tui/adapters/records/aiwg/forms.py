@@ -1,4 +1,4 @@
-"""What checkpoints and inventories have in common: the form on disk, and the look at ``.aiwg``."""
+"""The common part of checkpoints and inventories: format on disk, and scan of ``.aiwg``."""
 
 import os
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 MOST_FILES = 1_000
-"""Names in one list."""
+"""Maximum names per list."""
 MOST_SCANNED = 20_000
-"""Files below ``.aiwg`` that one look goes through."""
+"""Maximum files per scan of ``.aiwg``."""
 
 
 def stamp(moment: datetime) -> str:
-    """``2026-01-18T14:30:00.000Z``."""
+    """Format a time, as in ``2026-01-18T14:30:00.000Z``."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -24,19 +24,19 @@ Timestamp = Annotated[datetime, PlainSerializer(stamp, when_used="json")]
 
 
 class Camel(BaseModel):
-    """A record whose names on disk are camelCase; foreign fields are ignored."""
+    """A record with camelCase names on disk; unknown fields are ignored."""
 
     model_config = ConfigDict(
         frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True
     )
 
     def as_json(self) -> dict[str, Any]:
-        """As it is on disk; what is None is left out."""
+        """Return the record as it is on disk, without fields that have no value."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 class GitFacts(Protocol):
-    """What git says of the worktree; paths relative to its root, a bounded number in each list."""
+    """Git's status of the worktree; paths are relative to its root, and lists are limited."""
 
     branch: str
     commit: str
@@ -47,9 +47,9 @@ class GitFacts(Protocol):
 
 
 def aiwg_files(root: Path, refused: Callable[[str], None]) -> dict[str, os.stat_result]:
-    """Files below ``.aiwg`` by path relative to it, without ralph-tui's own; no link is followed.
+    """Return the files below ``.aiwg`` by relative path, without ralph-tui's own.
 
-    `refused` is told why something could not be looked at.
+    Links are not followed. `refused` is called with the reason for anything that cannot be read.
     """
     top = root / ".aiwg"
     found: dict[str, os.stat_result] = {}

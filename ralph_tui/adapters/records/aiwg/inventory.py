@@ -1,8 +1,9 @@
-"""What was there before a session and after it, and what came in between.
+"""Inventories before and after a session, and the difference between them.
 
-``pre-snapshot.json``, ``post-snapshot.json`` and ``snapshot-diff.json`` in the iteration's folder,
-camelCase. The schema calls an inventory a snapshot, which is a git tree everywhere else in this
-program. An inventory names what is there; the git snapshots tell what changed in the files.
+The files are ``pre-snapshot.json``, ``post-snapshot.json`` and ``snapshot-diff.json`` in the
+iteration's folder, in camelCase. The schema calls an inventory a snapshot, which is a git tree
+everywhere else in this program. An inventory lists what exists; the git snapshots show file
+changes.
 """
 
 import hashlib
@@ -25,7 +26,7 @@ from ralph_tui.text.format import duration
 
 MOST_KEY_FILES = 64
 LARGEST_KEY_FILE = 4 << 20
-"""Bytes of a key file that is hashed."""
+"""Maximum bytes of a key file to hash."""
 
 _KEY_FILES = re.compile(
     r"package\.json|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?"
@@ -41,7 +42,7 @@ _WORKFLOWS = (".github/workflows", ".gitea/workflows", ".forgejo/workflows", ".c
 
 
 class GitInventory(Camel):
-    """As `GitFacts`."""
+    """The fields of `GitFacts`."""
 
     branch: Line = ""
     commit: Line = ""
@@ -49,12 +50,12 @@ class GitInventory(Camel):
     unstaged: list[Line] = []
     untracked: list[Line] = []
     omitted: dict[str, int] | None = None
-    """How many more there are than a list names."""
+    """Number of files that are not listed, by list."""
     error: Line | None = None
 
 
 class FileFact(Camel):
-    """A file as it was; times UTC."""
+    """The state of a file, with times in UTC."""
 
     path: Line
     hash: str | None = None
@@ -71,14 +72,14 @@ class AiwgInventory(Camel):
 
 
 class TestsInventory(Camel):
-    """Files that are tests by their names."""
+    """Test files, recognized by their names."""
 
     found: bool = False
     files: int = 0
 
 
 class Inventory(Camel):
-    """What is there at one time."""
+    """The files and git's status at one moment."""
 
     timestamp: Timestamp
     git: GitInventory
@@ -88,10 +89,10 @@ class Inventory(Camel):
 
 
 class InventoryDiff(Camel):
-    """What came between two inventories."""
+    """The difference between two inventories."""
 
     duration: str
-    """As people read it."""
+    """Formatted for display."""
     duration_ms: int
     branch_changed: bool
     branch_before: Line
@@ -119,9 +120,9 @@ def take_inventory(
     plan: str | None = None,
     command: str = "",
 ) -> Inventory:
-    """Look at everything; blocks for as long as git takes. What git cannot tell is an error inside.
+    """Take an inventory; blocks while git runs. A git failure is recorded as an error.
 
-    `plan` and the files that `command` names are key files, too.
+    `plan` and the files named in `command` are key files, too.
     """
     try:
         git = read_git()
@@ -152,7 +153,7 @@ def diff(
     changes: Iterable[FileChange] = (),
     commits: Sequence[str] = (),
 ) -> InventoryDiff:
-    """What came between; `changes` are those of the snapshots taken at the same two moments."""
+    """Compare two inventories; `changes` come from snapshots taken at the same two moments."""
     seconds = max(0.0, (after.timestamp - before.timestamp).total_seconds())
     by_status: dict[str, list[str]] = {"added": [], "modified": [], "deleted": []}
     tests: dict[str, list[str]] = {"added": [], "modified": [], "deleted": []}
@@ -192,14 +193,14 @@ def diff(
 
 
 def write_inventory(folder: Path, when: Literal["pre", "post"], inventory: Inventory) -> Path:
-    """``pre-snapshot.json`` or ``post-snapshot.json`` of an iteration; raises ``OSError``."""
+    """Write ``pre-snapshot.json`` or ``post-snapshot.json``; raises ``OSError``."""
     path = folder / f"{when}-snapshot.json"
     write_json(path, inventory.as_json())
     return path
 
 
 def write_diff(folder: Path, difference: InventoryDiff) -> Path:
-    """``snapshot-diff.json`` of an iteration; raises ``OSError``."""
+    """Write ``snapshot-diff.json``; raises ``OSError``."""
     path = folder / "snapshot-diff.json"
     write_json(path, difference.as_json())
     return path
@@ -209,9 +210,9 @@ def write_diff(folder: Path, difference: InventoryDiff) -> Path:
 
 
 def key_files(root: Path, plan: str | None = None, command: str = "") -> Iterator[FileFact]:
-    """Manifests, lock files, README, CI settings, the plan, and files the command names; hashed.
+    """Yield the key files, hashed: manifests, lock files, README, CI settings, plan and others.
 
-    At most `MOST_KEY_FILES`; no symbolic link is followed, nothing outside of `root` is read.
+    At most `MOST_KEY_FILES`. Links are not followed, and nothing outside of `root` is read.
     """
     named = [plan] if plan else []
     named += sorted(named_files(command))
@@ -255,5 +256,5 @@ def _hashed(root: Path, name: str) -> FileFact | None:
 
 
 def _time(facts: os.stat_result) -> datetime:
-    """As precise as it is on disk: an inventory that was read again compares like a fresh one."""
+    """Return a time as precise as on disk, so that a loaded inventory equals a fresh one."""
     return datetime.fromtimestamp(facts.st_mtime_ns // 1_000_000 / 1000, UTC)

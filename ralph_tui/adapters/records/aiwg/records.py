@@ -1,6 +1,6 @@
-"""The record of an attempt, as ``attempt.json`` holds it; snake_case.
+"""The record of an attempt in ``attempt.json``, in snake_case.
 
-What is not known is left out of JSON, never null; an older record with nulls in it is read too.
+Unknown values are left out, never null; older records with nulls can still be read.
 """
 
 from datetime import datetime
@@ -22,34 +22,34 @@ Status = Literal["running", "paused", "completed", "failed"]
 AttemptResult = Literal["success", "failure", "timeout"]
 
 RESULTS: dict[Outcome, AttemptResult] = {"completed": "success", "limit_reached": "timeout"}
-"""An attempt's outcome in the words of the schema; every end that is not named is a failure."""
+"""Results in the schema's terms; any outcome not listed is a failure."""
 
 
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     def as_json(self) -> dict[str, Any]:
-        """As it is on disk; what is None is left out."""
+        """Return the record as it is on disk, without fields that have no value."""
         return self.model_dump(mode="json", exclude_none=True)
 
 
 class AttemptPlan(_Record):
-    """What the attempt sets out to do."""
+    """The attempt's plan."""
 
     approach: Plain = ""
     steps: list[Plain] = []
     estimated_iterations: int | None = None
-    """From earlier runs; None where nothing is known of tasks like this."""
+    """From earlier runs; None if no similar task is known."""
     estimate_from: int | None = None
-    """Runs that the estimate rests on."""
+    """Number of runs that the estimate is based on."""
     cites: list[Line] = []
-    """Reflections it follows, each as ``task-001/001 #1``."""
+    """Reflections that the plan follows, as in ``task-001/001 #1``."""
     related: list[Line] = []
-    """Tasks like this one."""
+    """Similar tasks."""
 
 
 class Quality(_Record):
-    """One reading of completion, in points, and its step."""
+    """A measurement of completion in points, and the change since the previous one."""
 
     iteration: int
     quality: float
@@ -57,23 +57,23 @@ class Quality(_Record):
 
 
 class Execution(_Record):
-    """How it went."""
+    """How the attempt went."""
 
     agent: Line = ""
     model: Line | None = None
     iterations: int = 0
     actions_performed: int = 0
-    """Lines of ``actions.jsonl`` when every tool has answered."""
+    """Lines of ``actions.jsonl``, once every tool call has a result."""
     quality_history: list[Quality] = []
     cost_usd: float | None = None
-    """None where the agent does not tell."""
+    """None if the agent does not report it."""
     tokens: int | None = None
-    """As `cost_usd`."""
+    """None if the agent does not report them."""
     duration_s: float = 0.0
 
 
 class Ending(_Record):
-    """What it came to; quality and completion in points, None where nothing was measured."""
+    """How the attempt ended. Quality and completion are in points, None without a measurement."""
 
     status: AttemptResult
     reason: Plain
@@ -83,13 +83,13 @@ class Ending(_Record):
     what_didnt_work: list[Plain] = []
     suggestions_for_next_time: list[Plain] = []
     outcome: Line = ""
-    """The same in this program's own words."""
+    """The outcome in this program's terms."""
     best: float | None = None
     best_iteration: int | None = None
 
 
 class Milestone(_Record):
-    """A moment worth telling."""
+    """A notable moment of the attempt."""
 
     timestamp: datetime
     event: Line
@@ -97,7 +97,7 @@ class Milestone(_Record):
 
 
 class Reflection(_Record):
-    """What an attempt teaches: a line of ``reflections.jsonl``."""
+    """A lesson from an attempt: a line of ``reflections.jsonl``."""
 
     timestamp: datetime
     attempt_id: int
@@ -110,7 +110,7 @@ class Reflection(_Record):
 
     @classmethod
     def of(cls, event: ReflectionWritten) -> "Reflection":
-        """As it was recorded."""
+        """Build the record from an event."""
         return cls(
             timestamp=event.at,
             attempt_id=event.attempt,
@@ -124,7 +124,7 @@ class Reflection(_Record):
 
 
 class Credited(_Record):
-    """What came of one iteration whose prompt carried a learning."""
+    """How one iteration went whose prompt contained a learning."""
 
     iteration: int
     success: bool
@@ -132,7 +132,7 @@ class Credited(_Record):
 
 
 class UsedLearning(_Record):
-    """A learning that the attempt has looked up, or learned itself."""
+    """A learning that the attempt looked up or produced."""
 
     learning_id: Line
     type: LearningType
@@ -141,14 +141,14 @@ class UsedLearning(_Record):
     standing: Standing = "proven"
     origin: Literal["retrieved", "learned"] = "retrieved"
     prompts: list[int] = []
-    """Iterations whose prompt carried it."""
+    """Iterations whose prompt contained it."""
     credits: list[Credited] = []
     promoted: bool = False
-    """By this attempt."""
+    """True if this attempt promoted it."""
 
 
 class Attempt(_Record):
-    """``attempt.json``."""
+    """The content of ``attempt.json``."""
 
     id: int
     task_id: Line
@@ -160,7 +160,7 @@ class Attempt(_Record):
     updated: datetime
     ended: datetime | None = None
     tags: list[Line] = []
-    """The type of the task, and the categories of the files that were touched."""
+    """The type of the task, and the categories of files it changed."""
     plan: AttemptPlan = AttemptPlan()
     execution: Execution = Execution()
     outcome: Ending | None = None
@@ -169,7 +169,7 @@ class Attempt(_Record):
     reflections: list[Reflection] = []
 
     def moved(self, task: str, number: int) -> "Attempt":
-        """The same under another name: it may have come from elsewhere."""
+        """Return the attempt under another id; its folder may have been moved."""
         reflections = [each.model_copy(update={"attempt_id": number}) for each in self.reflections]
         changed = {"id": number, "task_id": task, "reflections": reflections}
         return self.model_copy(update=changed)

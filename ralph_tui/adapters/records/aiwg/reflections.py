@@ -1,4 +1,4 @@
-"""The reflections of a task's earlier attempts, as the plan of the next one cites them."""
+"""Reflections of a task's earlier attempts, as the next plan cites them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,10 @@ from ralph_tui.layers.memory.past import PastReflection
 
 
 def past_reflections(task_folder: Path, before: int) -> Iterator[PastReflection]:
-    """Of the attempts with a number under `before`, oldest first; what cannot be read has none."""
+    """Yield reflections of attempts numbered below `before`, oldest first.
+
+    Attempts that cannot be read are skipped.
+    """
     for folder in numbered(task_folder / "attempts"):
         attempt = read_attempt(folder) if number_of(folder.name) < before else None
         for number, said in enumerate(attempt.reflections if attempt else (), 1):

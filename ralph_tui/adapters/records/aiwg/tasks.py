@@ -1,6 +1,6 @@
-"""The files of a task on disk: read, and written again when an attempt has gone on.
+"""The files of a task: reading them, and updating them when an attempt makes progress.
 
-An attempt whose record is missing or unreadable is folded from its journal again.
+If the record of an attempt is missing or unreadable, it is folded from the journal again.
 """
 
 import json
@@ -30,12 +30,12 @@ from ralph_tui.text.sanitize import plain
 
 
 def task_files(task: str, attempts: Sequence[Attempt], old: dict[str, Any]) -> dict[str, Any]:
-    """File name to content; `attempts` in their order, at least one.
+    """Return file contents by name; `attempts` must be in order and not empty.
 
-    Of the `old` metadata only what no attempt knows is kept: tags of others, and related tasks
-    while no plan names any.
+    Only two things are taken from the `old` metadata: tags by others, and related tasks while no
+    plan names any.
     """
-    # A reflection may come long after an end; it does not make an old attempt the present one.
+    # A reflection long after an end does not make an old attempt the current one.
     current = max(attempts, key=lambda attempt: (attempt.ended or attempt.updated, attempt.id))
     history = current.execution.quality_history
     completion = history[-1].quality if history else None
@@ -61,7 +61,7 @@ def _metadata(
         "description": attempts[0].description,
         "completion_criteria": current.completion_criteria,
         "created": attempts[0].as_json()["started"],
-        # A reflection or a restore after the end does not make the work newer.
+        # A reflection or a restore after the end does not count as newer work.
         "updated": now.get("ended") or now["updated"],
         "completed": now.get("ended") if current.status == "completed" else None,
         "status": current.status,
@@ -73,7 +73,7 @@ def _metadata(
 
 
 def _tags_in_order(tags: list[str]) -> list[str]:
-    """Types of task first, then categories of files."""
+    """Return types of tasks first, then categories of files."""
     categories = get_args(Category)
     kinds = [tag for tag in tags if tag not in categories]
     return [*kinds, *(category for category in categories if category in tags)]
@@ -139,7 +139,6 @@ def _summary(
 
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
-    """What is not known is left out, never null."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -153,12 +152,12 @@ def _words(value: object) -> list[str]:
 
 
 def read_attempt(folder: Path) -> Attempt | None:
-    """The record of an attempt; None when neither it nor a journal can be read."""
+    """Return an attempt's record, or None if neither the record nor a journal can be read."""
     return _recorded(folder) or fold_attempt(folder)
 
 
 def fold_attempt(folder: Path) -> Attempt | None:
-    """As `read_attempt`, from the journal alone."""
+    """Return an attempt's record from its journal, or None if it cannot be read."""
     try:
         state = RunState().apply_all(read_journal(folder / "events.jsonl").events)
         return in_its_place(attempt_of(state), folder)
@@ -168,18 +167,18 @@ def fold_attempt(folder: Path) -> Attempt | None:
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What `rebuild_attempt` met."""
+    """The result of `rebuild_attempt`."""
 
     aside: list[Path]
-    """Where garbage was put."""
+    """Paths of bad files that were set aside."""
     problem: str
-    """Of the journal, one sentence; empty when it is whole."""
+    """One sentence about the journal's first bad line; empty if it has none."""
 
 
 def rebuild_attempt(folder: Path) -> Rebuilt:
-    """Write every projection of an attempt that is over again, from its journal alone.
+    """Write all derived files of an ended attempt again, from its journal.
 
-    Raises ``JournalError`` when it cannot be read to its end, and ``OSError``.
+    Raises ``JournalError`` if the journal cannot be read to its end, and ``OSError``.
     """
     journal = folder / "events.jsonl"
     recording = read_journal(journal)
@@ -198,7 +197,7 @@ def rebuild_attempt(folder: Path) -> Rebuilt:
 
 
 def read_description(task_folder: Path) -> str | None:
-    """What a task is about; None when nothing there says it."""
+    """Return the description of a task, or None if no file has it."""
     metadata = task_folder / "metadata.json"
     told = (read_json(metadata) or {}).get("description")
     if isinstance(told, str):
@@ -208,7 +207,7 @@ def read_description(task_folder: Path) -> str | None:
 
 
 def fold_task(task_folder: Path) -> dict[str, Any] | None:
-    """The task's files as they are to be, from its attempts; None when none can be read."""
+    """Return a task's file contents, folded from its attempts; None if no attempt can be read."""
     attempts = [read_attempt(folder) for folder in numbered(task_folder / "attempts")]
     known = [attempt for attempt in attempts if attempt is not None]
     old = read_json(task_folder / "metadata.json") or {}
@@ -216,9 +215,9 @@ def fold_task(task_folder: Path) -> dict[str, Any] | None:
 
 
 def write_task(task_folder: Path, mine: Attempt | None = None) -> list[Path]:
-    """Fold the task's files anew; where garbage in their place was put. Raises ``OSError``.
+    """Write the task's files again; return the paths of bad files that were set aside.
 
-    `mine` is the attempt that goes on now: its record need not be read.
+    `mine` is the attempt in progress, whose record is not read again. Raises ``OSError``.
     """
     attempts: list[Attempt] = []
     aside: list[Path] = []
@@ -248,5 +247,5 @@ def _recorded(folder: Path) -> Attempt | None:
 
 
 def in_its_place(attempt: Attempt, folder: Path) -> Attempt:
-    """The folders' names count: an attempt may have come from elsewhere."""
+    """Set the attempt's ids to those of its folders, which may have been moved."""
     return attempt.moved(folder.parent.parent.name, number_of(folder.name))

@@ -1,7 +1,7 @@
-"""What a session left behind in files: commits, and the state of a loop that ran inside of it.
+"""Traces of a session in files: its commits, and the state of a loop that ran inside it.
 
-Both files can be written by an agent: nothing in them is trusted to have its form, and one that is
-older than the session tells of another.
+An agent can write both files, so their form is checked. A file older than the session is about
+another session and is ignored.
 """
 
 import math
@@ -16,16 +16,16 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import shorten
 
 LARGEST = 1 << 22
-"""Bytes of a file that is read."""
+"""Maximum bytes of a file."""
 MOST_COMMITS = 200
 OURS = "ralph: checkpoint iter "
-"""So begin the subjects of our own commits, with ``context.commit_wip``."""
+"""How the subjects of our own commits begin, with ``context.commit_wip``."""
 HIGHEST = 1_000_000
-"""Iterations that a loop can claim."""
+"""Maximum iterations that a loop can claim."""
 
 
 def read_traces(attempt: Path, root: Path, iteration: int, since: datetime) -> Traces:
-    """What came of the session of an iteration that began at `since`; blocks."""
+    """Return the traces of the session that an iteration began at `since`; blocks."""
     difference = _read(attempt / "results" / f"iter-{iteration:03}" / "snapshot-diff.json", since)
     loop = _loop(_read(root / ".aiwg" / "ralph" / "current-loop.json", since))
     if difference is None:
@@ -34,7 +34,7 @@ def read_traces(attempt: Path, root: Path, iteration: int, since: datetime) -> T
 
 
 def _read(path: Path, since: datetime) -> dict[str, Any] | None:
-    """The object in a file that was written since then; None where there is none to be read."""
+    """Return the JSON object in a file written after `since`, or None."""
     try:
         with reading(path) as file:
             written = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
@@ -48,7 +48,7 @@ def _read(path: Path, since: datetime) -> dict[str, Any] | None:
 
 
 def _subjects(commits: object) -> list[str]:
-    """``<hash> <subject>`` without the hash."""
+    """Return the subjects from lines of ``<hash> <subject>``, without our own commits."""
     told = commits[:MOST_COMMITS] if isinstance(commits, list) else []
     subjects = [_text(each.partition(" ")[2]) for each in told if isinstance(each, str)]
     return [subject for subject in subjects if not subject.startswith(OURS)]

@@ -1,7 +1,6 @@
-"""Files that can be made again: written only when they say something new, garbage set aside.
+"""Writing of derived files: only if the content is new, and without destroying bad files.
 
-What stands in a projection's place and cannot be read is never destroyed: it is renamed to
-``name.<time>.bad``.
+If a derived file cannot be read, it is renamed to ``name.<time>.bad`` before it is replaced.
 """
 
 import os
@@ -21,9 +20,9 @@ def put_all(folder: Path, contents: Mapping[str, Any]) -> list[Path]:
 
 
 def put(path: Path, content: Any) -> list[Path]:
-    """Write text, or a value as JSON, unless it is there already; None: there is to be no file.
+    """Write text, or a value as JSON, if it is new; None removes the file.
 
-    Gives back where garbage in its place was put. Raises ``OSError``.
+    Returns the paths of bad files that were set aside. Raises ``OSError``.
     """
     if content is None:
         if os.path.lexists(path) and not is_plain(path):
@@ -42,14 +41,14 @@ def put(path: Path, content: Any) -> list[Path]:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a file that cannot be read; gives back its new path."""
+    """Rename a bad file; return its new path."""
     other = path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}.bad")
     path.rename(other)
     return other
 
 
 def _readable(path: Path) -> bool:
-    """Whether writing over it loses nothing: there is no file, or one of the expected form."""
+    """True if the file can be overwritten: it is missing, or has the expected form."""
     if not is_plain(path):
         return not os.path.lexists(path)
     text = read_text(path)
