@@ -1,7 +1,7 @@
-"""The command line: a table of commands, and one module for each, loaded when it is chosen.
+"""The command line: a table of commands, with one module each, loaded on demand.
 
-A command's module has ``add_arguments(parser)`` and ``run(args)``, which gives back the exit code.
-Rule: this module imports nothing heavy, so ``--help`` is as fast as Python starts.
+A command's module has ``add_arguments(parser)`` and ``run(args)``, which returns the exit code.
+This module imports nothing heavy, so that ``--help`` is as fast as Python starts.
 """
 
 import argparse
@@ -54,10 +54,10 @@ _KNOWN = {
     "rebuild": "write the summaries of past runs again from their journals",
     "lab": "simulate the controller on a series of completion values",
 }
-"""What each does; each is a module of `commands`, or of an extension."""
+"""One-line help by command; each command is a module of `commands` or of an extension."""
 _MISSING = {name for name, module in extensions.COMMANDS.items() if not extensions.is_there(module)}
 COMMANDS = {name: sentence for name, sentence in _KNOWN.items() if name not in _MISSING}
-"""Those that are installed."""
+"""The commands that are installed, with their help."""
 
 GROUPS = {
     "Run": ("run", "resume", "fleet"),
@@ -65,19 +65,19 @@ GROUPS = {
     "Look back": ("replay", "history", "report", "restore"),
     "Set up": ("demo", "doctor", "config"),
 }
-"""The commands of every day."""
+"""The everyday commands."""
 MORE = {
     "Steer": ("pause", "unpause", "checkpoint", "context"),
     "Records": ("search", "memory", "prompt", "prune", "rebuild"),
     "Around it": ("hooks", "completion", "lab"),
 }
-"""The others, which ``--help --all`` lists too."""
+"""The other commands, which only ``--help --all`` lists."""
 BEHIND_ALL = {
     "memory": ("edit", "export", "import", "stats"),
     "prompt": ("check",),
     "fleet": ("worker",),
 }
-"""Actions that the help of their command lists with ``--all`` alone."""
+"""Actions that a command's help lists only with ``--all``."""
 _ALL = "--all"
 
 DESCRIPTION = """\
@@ -95,8 +95,8 @@ With an agent of your own:    ... --agent-command "my-agent"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code, as `ExitCode` names them."""
-    gc.disable()  # loading makes many objects, and all of them stay; a run enables it again
+    """Run one command line and return its exit code, an `ExitCode`."""
+    gc.disable()  # startup creates many objects, and all of them stay; a run enables it again
     _replace_unprintable()
     if argv is None and {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"} <= os.environ.keys():
         importlib.import_module(f"{__name__}.completion").answer()
@@ -130,7 +130,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def dispatch(argv: Sequence[str]) -> int:
-    """Do what a command line says, and what its screens ask for after that; the exit code.
+    """Run a command line, then any command its screens ask for; return the exit code.
 
     Raises ``RalphError``.
     """
@@ -148,7 +148,7 @@ def dispatch(argv: Sequence[str]) -> int:
 
 
 class _Layered(argparse.RawDescriptionHelpFormatter):
-    """Lists no commands: the description has them, in groups."""
+    """A formatter that lists no commands: the description already has them, in groups."""
 
     def add_argument(self, action: argparse.Action) -> None:
         if not isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
@@ -158,10 +158,10 @@ class _Layered(argparse.RawDescriptionHelpFormatter):
 def build_parser(
     loaded: Iterable[str] = (), *, everything: bool = True
 ) -> tuple[Parser, Mapping[str, Parser]]:
-    """The parser, and those of its commands by name.
+    """Return the parser, and the parsers of its commands by name.
 
-    Only the modules of the commands in `loaded` are imported, and only these know their arguments:
-    ``build_parser(COMMANDS)`` knows all. `everything`: help lists what is rarely needed, too.
+    Only the command modules in `loaded` are imported, and only their parsers have arguments: pass
+    `COMMANDS` for all of them. With `everything`, help also lists what is rarely needed.
     """
     parser = Parser(
         prog="ralph-tui",
@@ -173,7 +173,7 @@ def build_parser(
     )
     parser.add_argument("-V", "--version", action="version", version=f"ralph-tui {__version__}")
     parser.add_argument(_ALL, action="store_true", help="with --help: list every command")
-    # Not "command": `run -c` has that name.
+    # Not "command", which is the name of `run -c`.
     commands = parser.add_subparsers(dest="subcommand", metavar="COMMAND", title="commands")
     for name, sentence in COMMANDS.items():
         commands.add_parser(name, help=sentence)
@@ -193,8 +193,8 @@ def _grouped(groups: Mapping[str, Sequence[str]]) -> str:
 
 
 def _hide(parser: Parser, name: str) -> None:
-    """Leave rare actions out of a command's help; they work all the same."""
-    for action in parser._actions:  # noqa: SLF001 - argparse has no other way
+    """Leave rare actions out of a command's help; they still work."""
+    for action in parser._actions:  # noqa: SLF001 - argparse has no public way
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             listed = action._choices_actions  # noqa: SLF001
             listed[:] = [one for one in listed if one.dest not in BEHIND_ALL[name]]
@@ -228,7 +228,7 @@ def _command(name: str) -> ModuleType:
 
 
 def _home(parser: Parser) -> int:
-    """Without a command: home on a terminal; else what there is to type, and the newest run."""
+    """Show the home screen on a terminal; elsewhere, print the help and the newest run."""
     if on_terminal():
         return int(importlib.import_module(f"{__name__}.home").show_home(dispatch))
     parser.print_help()
@@ -241,25 +241,25 @@ def _home(parser: Parser) -> int:
 
 
 def _shown(error: RalphError) -> str:
-    """An error quotes file names and settings: foreign text."""
+    """Sanitize an error, which may quote file names and settings: foreign text."""
     return one_line(str(error))
 
 
 def _folder_is_gone() -> bool:
     try:
-        return not os.getcwd()  # noqa: PTH109 - no path is made of it
+        return not os.getcwd()  # noqa: PTH109 - the path itself is not used
     except OSError:
         return True
 
 
 def _replace_unprintable() -> None:
-    """A terminal that cannot show a character gets a ``?`` for it instead of a traceback."""
+    """Print ``?`` for a character that the terminal cannot show, instead of a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def _discard_output() -> None:
-    """Output cannot be written any more: without this, Python complains about the rest at exit."""
+    """Redirect stdout to the null device, or Python reports the unwritten rest at exit."""
     with contextlib.suppress(OSError):  # too many files may be open
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

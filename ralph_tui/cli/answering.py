@@ -1,6 +1,6 @@
-"""An answer to the open question of a run, checked against what that question offers.
+"""Answers to the open question of a run, checked against what the question offers.
 
-The same for a run of this machine and for a loop of a fleet; they differ in who is told.
+Shared by runs of this machine and loops of a fleet; only the recipient differs.
 """
 
 import argparse
@@ -24,22 +24,22 @@ MORE = {
     "iterations": "--iterations N",
     "money": "--budget USD",
 }
-"""What has to be typed with an answer that takes so much more."""
+"""The options to type with an answer, by what the answer takes."""
 
 
 class Answerable(Protocol):
-    """A run that can be told an answer."""
+    """A run that accepts answers."""
 
     @property
     def name(self) -> str:
-        """What its user calls it."""
+        """The name its user knows it by."""
 
     def request(self, name: str, **fields: object) -> int:
-        """Give it a command; raises ``RalphError`` with its reason."""
+        """Send a command; raises ``RalphError`` with the run's reason if it refuses."""
 
 
 def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what an answer can say; `decide` and `guide` are how these commands are typed."""
+    """Add the arguments of an answer; `decide` and `guide` hold the commands to quote in hints."""
     parser.set_defaults(decide="ralph-tui decide", guide="ralph-tui guide")
     parser.add_argument("answer", metavar="ANSWER", nargs="?", help="one of the answers it offers")
     parser.add_argument(
@@ -62,7 +62,7 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _which(question: Question, args: argparse.Namespace) -> str:
-    """What --iterations and --budget could go with, of the answers that are offered."""
+    """Explain which offered answer --iterations and --budget can go with."""
     fit = [word for word in answers(question) if _takes(question, word) & set(MORE)]
     if not fit:
         return f"no answer to this question takes --iterations or --budget: see {args.decide}"
@@ -70,7 +70,10 @@ def _which(question: Question, args: argparse.Namespace) -> str:
 
 
 def answer_question(live: Answerable, question: Question, args: argparse.Namespace) -> int:
-    """Answer it as `args` say; the exit code. Raises ``RalphError`` where that is no answer."""
+    """Send the answer in `args` and return the exit code.
+
+    Raises ``RalphError`` if it does not answer this question.
+    """
     _check_meant(question, args)
     fields = _fields(question, args)
     answer = fields["answer"]
@@ -94,17 +97,17 @@ def answer_question(live: Answerable, question: Question, args: argparse.Namespa
 
 
 def _check_meant(question: Question, args: argparse.Namespace) -> None:
-    """Raises ``RalphError`` where the open question is not the one that this answer is for.
+    """Raise ``RalphError`` if the open question is not the one this answer is for.
 
-    An answer without an id is for the question that was open when its command began: of two
-    commands at once the second must not answer what came after the first.
+    An answer without an id is for the question that was open when its command began. If two
+    commands run at once, the second must not answer the question that follows the first answer.
     """
     if args.question:
         if str(question["question_id"]).startswith(args.question):
             return
         why = "the question changed"
     elif not question.get("at") or datetime.fromisoformat(question["at"]) <= own_start():
-        return  # an older version's run does not tell when it asked
+        return  # a run of an older version does not record when it asked
     else:
         why = "another answered first, or the question changed"
     now = clip(one_line(question["text"]), 200)
@@ -112,7 +115,7 @@ def _check_meant(question: Question, args: argparse.Namespace) -> None:
 
 
 def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
-    """Whoever allows something sees what, also where another question was shown before."""
+    """Show the request and ask for a yes, even if an earlier question was already shown."""
     word = answer_word(_word(args))
     if not sys.stdin.isatty():
         raise UsageError(
@@ -124,7 +127,7 @@ def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
 
 
 def _told(question: Question, fields: dict[str, object], args: argparse.Namespace) -> str:
-    """The words that were told, else what the answer does; of an agent's request also which."""
+    """Quote the text that was sent, else say what the answer does; for a request, add which."""
     asked = question.get("request")
     said = fields["text"]
     told = f'"{clip(one_line(str(said)), 200)}"' if said else _verb(question, args)
@@ -143,7 +146,7 @@ def _offer_as_guidance(live: Answerable, refusal: str, text: str, args: argparse
 
 
 def _fields(question: Question, args: argparse.Namespace) -> dict[str, object]:
-    """The command's; raises ``UsageError`` when they do not make an answer to this question."""
+    """Return the command's fields; raises ``UsageError`` if they do not answer the question."""
     if args.answer is None:
         raise UsageError(_which(question, args))
     word, offered = _word(args), list(answers(question))
@@ -166,7 +169,7 @@ def _fields(question: Question, args: argparse.Namespace) -> dict[str, object]:
         raise UsageError(f"{said} needs {grants}")
     if not 0 <= args.iterations <= 1000:
         raise UsageError("--iterations takes a number from 1 to 1000")
-    if not 0 <= args.budget <= 1_000_000:  # nan is not
+    if not 0 <= args.budget <= 1_000_000:  # false for nan
         raise UsageError("--budget takes dollars, up to a million")
     return {
         "question_id": question["question_id"],
@@ -186,7 +189,7 @@ def _text(args: argparse.Namespace, word: str) -> str | None:
 
 
 def _word(args: argparse.Namespace) -> str:
-    """As the journal spells it."""
+    """Return the answer as the journal spells it."""
     return answer_name(str(args.answer))
 
 
@@ -195,9 +198,9 @@ def _takes(question: Question, word: str) -> set[str]:
 
 
 def _verb(question: Question, args: argparse.Namespace) -> str:
-    """What the answer does, in the question's own words."""
+    """Return what the answer does, in the question's own words."""
     fitting = [option for option in question["options"] if option["answer"] == _word(args)]
-    # The same answer may be offered with and without a text.
+    # The same answer may be offered both with and without a text.
     edited = [option for option in fitting if option["takes"] != "nothing"]
     option = (edited if args.text and edited else fitting)[0]
     return one_line(option["verb"])

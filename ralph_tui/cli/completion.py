@@ -1,9 +1,8 @@
-"""What a shell offers behind a word, when it asks: commands, options, runs, settings, agents.
+"""Completions for a shell: commands, options, runs, settings, agents.
 
-Rule: what an argument takes is told by its name in the help (``RUN``, ``NAME=VALUE``), so a new
-command is completed without a line here. Only the command that is typed is loaded, and only what is
-asked for is looked up; what cannot be looked up now is nothing to offer, and no message into a line
-that is being typed.
+The name of an argument in the help (``RUN``, ``NAME=VALUE``) determines its completions, so a new
+command needs no line here. Only the typed command is loaded, and only what it needs is looked up. A
+failed lookup offers nothing: no message may appear in a line the user is typing.
 """
 
 import argparse
@@ -20,15 +19,15 @@ from ralph_tui.base.errors import RalphError
 from ralph_tui.cli import COMMANDS, build_parser
 
 Names = Callable[[str], Iterable[str]]
-"""What may stand there, for what is typed of it so far."""
+"""Returns the possible words, given what is typed so far."""
 READING = ("replay", "report", "status", "lab", "prompt", "history")
-"""Commands that also take runs of other tools, which are only read."""
+"""Commands that also take runs of other tools, which are read-only."""
 _TYPEABLE = re.compile(r"[\w@%+:,.][\w@%+:,./-]*")
-"""Names that mean themselves to every shell: those of folders are foreign text."""
+"""Names that no shell needs quoted; folder names are foreign text."""
 
 
 def answer() -> None:
-    """Tell the shell that has asked, and end: it has put what is typed into the environment."""
+    """Print the completions and exit; the shell passes the typed line in the environment."""
     typed = (
         os.environ["COMP_LINE"].encode()[: int(os.environ["COMP_POINT"])].decode("utf-8", "ignore")
     )
@@ -43,7 +42,7 @@ def answer() -> None:
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    for action in parser._actions:  # noqa: SLF001 - argparse has no other way to look at them
+    for action in parser._actions:  # noqa: SLF001 - argparse has no public list of them
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             for below in action.choices.values():
                 yield from _actions(below)
@@ -69,8 +68,8 @@ def _completer(action: argparse.Action, command: str) -> object:
 
 
 def _runs(prefix: str) -> Iterable[str]:
-    """Tasks; attempts too where a task has several, or one is being typed."""
-    from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415 - as the rest here
+    """List tasks, and attempts if a task has several or the user is typing one."""
+    from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415 - loaded on demand
     from ralph_tui.adapters.records.listing import list_runs  # noqa: PLC0415
 
     names = [run.name for run in list_runs(worktree_root(Path.cwd()))]
@@ -82,7 +81,7 @@ def _runs(prefix: str) -> Iterable[str]:
 
 
 def _runs_of_all(prefix: str) -> Iterable[str]:
-    """Also those that other tools have recorded here."""
+    """List runs, including those of other tools recorded here."""
     from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415
     from ralph_tui.adapters.records.foreign import foreign_runs  # noqa: PLC0415
 
@@ -95,7 +94,7 @@ def _tasks(prefix: str) -> Iterable[str]:
 
 
 def _assignments(prefix: str) -> Iterable[str]:
-    """``NAME=``; behind that, what the setting can be, where that is one of a few words."""
+    """Offer ``NAME=``; after the ``=``, offer the values of a setting that takes fixed words."""
     from ralph_tui.config.described import choices_of  # noqa: PLC0415
     from ralph_tui.config.settings import NAMES  # noqa: PLC0415
 

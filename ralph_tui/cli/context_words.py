@@ -1,6 +1,6 @@
 """A context window in words: a table, and the row of a status.
 
-They are made of the fields of `context_status`, which the agent can write: they are sanitized.
+The fields of `context_status` are sanitized here, because the agent can write them.
 """
 
 from collections.abc import Sequence
@@ -29,13 +29,13 @@ from ralph_tui.text.terms import CONTEXT_LEVELS
 
 TOLD_BY = {"tag": "by its tag", "history": "by what finished items took", "default": "no tag"}
 ROWS = 12
-"""Iterations of a table, the last ones."""
+"""Iterations in a table; the last ones are shown."""
 ITEM = 60
 """Characters of an item in a table."""
 
 
 def context_row(context: ContextStatus | None) -> str:
-    """``86 % (hand over), 28k tokens left, handed over twice; 85 % in about 12 tool calls``."""
+    """Format a line like ``86 % (hand over), 28k tokens left, handed over twice; ...``."""
     if not context:
         return ""
     percent, level = context.get("percent"), _level(context)
@@ -52,7 +52,7 @@ def context_row(context: ContextStatus | None) -> str:
 
 
 def context_mark(context: ContextStatus | None) -> str:
-    """``context 86 %`` for a status bar; empty while nothing is to be said."""
+    """Return ``context 86 %`` for a status bar; empty while there is nothing to report."""
     if not context:
         return ""
     percent, level = context.get("percent"), _level(context)
@@ -62,9 +62,9 @@ def context_mark(context: ContextStatus | None) -> str:
 
 
 def context_table(context: ContextStatus, run: str, *, alive: bool, watched: bool = False) -> str:
-    """How full the window of a run is, what follows, and what to do, as a Markdown table.
+    """Format the state, forecast and recommendation for a context window as a Markdown table.
 
-    `watched`: its sessions are not ours, hooks have recorded them.
+    `watched`: the sessions are not ours; hooks recorded them.
     """
     handoff = context["handoff"]
     rows = [
@@ -106,7 +106,7 @@ def _current(context: ContextStatus) -> str:
 
 
 def _stands(context: ContextStatus) -> str:
-    """``normal; "hand over" was reached``: a compaction empties the window again."""
+    """Return the level and any higher one reached before: a compaction empties the window again."""
     level, reached = _level(context), context.get("level_reached")
     if level is None:
         return "unknown"
@@ -140,7 +140,7 @@ def _item(item: ItemStatus | None) -> list[tuple[str, str]]:
 
 
 def _range(item: ItemStatus) -> str:
-    """``20-40 %``."""
+    """Format a range of percentages, such as ``20-40 %``."""
     low, high = f"{item['low']:.0f}", f"{item['high']:.0f}"
     return f"{low} %" if low == high else f"{low}-{high} %"
 
@@ -159,7 +159,7 @@ def _peaks(history: list[UseStatus]) -> str:
 
 
 def _order(context: ContextStatus) -> str:
-    """The open items in the order in which to take them; the one in progress is left out."""
+    """List the open items in the advised order, without an item already in progress."""
     item, percent = context.get("item"), context.get("percent")
     begun = context.get("session_running") and context.get("calls")
     items = [*([] if begun or not item else [item]), *(context.get("later") or [])]
@@ -183,7 +183,7 @@ def _order(context: ContextStatus) -> str:
 
 
 def _recommended(context: ContextStatus, *, alive: bool, watched: bool) -> str:
-    """What to do now; of a run that is over, what the next one should do."""
+    """Return what to do now or, once the run has ended, in the next one."""
     fills, level = context.get("windows_fill"), _level(context)
     if not alive:
         known = any(use.get("peak_percent") is not None for use in context.get("history") or [])
@@ -211,7 +211,7 @@ def _recommended(context: ContextStatus, *, alive: bool, watched: bool) -> str:
 
 
 def _tokens(number: int) -> str:
-    """``66k``."""
+    """Format a number of tokens, such as ``66k``."""
     return f"{number:,}" if number < 1000 else f"{round(number / 1000):,}k"
 
 
@@ -228,7 +228,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def handed_over(left: HandoffStatus) -> str:
-    """What a rollover has left."""
+    """Format what a context handoff left for the next session."""
     percent = left.get("percent")
     return "\n".join(
         (

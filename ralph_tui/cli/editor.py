@@ -1,4 +1,4 @@
-"""A text in the editor of its owner, as git opens one for a commit message."""
+"""A text in the user's editor, opened as git does for a commit message."""
 
 import os
 import signal
@@ -13,15 +13,16 @@ from ralph_tui.base.plain_files import read_bytes, write_whole
 from ralph_tui.text.sanitize import one_line
 
 CUT = "# ------------------------ >8 ------------------------"
-"""What is below it is no part of the text."""
+"""Everything from this line on is not part of the text."""
 LARGEST = 1 << 20
-"""Bytes of a text that is read back."""
+"""Bytes of the edited text that are read back."""
 
 
 def edited(text: str, notes: Sequence[str], *, otherwise: str) -> str:
-    """The text after its owner has edited it; `notes` are shown below it.
+    """Let the user edit `text`, with `notes` shown below it, and return the result.
 
-    `otherwise`: what to do where nobody can edit. Raises ``RalphError`` when the editor fails.
+    `otherwise` says what to do instead if no editor can run. Raises ``RalphError`` if the editor
+    fails.
     """
     editor = _editor(otherwise)
     with tempfile.TemporaryDirectory(prefix="ralph-tui-") as folder:
@@ -50,7 +51,7 @@ def _editor(otherwise: str) -> str:
 
 
 def _run(editor: str, path: Path) -> None:
-    # Ctrl+C in an editor is the editor's. A handler, not SIG_IGN, which the editor would inherit.
+    # Ctrl+C is for the editor. This is a handler because the editor would inherit SIG_IGN.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         code = subprocess.run(

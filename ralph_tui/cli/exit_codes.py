@@ -1,4 +1,4 @@
-"""How a command of ``ralph-tui`` ends. Imports next to nothing: every command reads it."""
+"""The exit codes. This module imports next to nothing, because every command uses it."""
 
 from enum import IntEnum
 from pathlib import Path
@@ -16,14 +16,14 @@ class ExitCode(IntEnum):
     QUESTION_OPEN = 5
     """Stopped while a question waited for an answer."""
     INTERRUPTED = 130
-    """A signal, or leaving with ``q``."""
+    """A signal, or the user left with ``q``."""
 
 
-class GoOn(Exception):  # noqa: N818 - no error: its screen was left for another command
-    """Another command takes the place of this one, in this terminal."""
+class GoOn(Exception):  # noqa: N818 - not an error: the user left a screen for another command
+    """Another command takes over from this one, in the same terminal."""
 
     def __init__(self, words: tuple[str, ...], worktree: Path | None) -> None:
-        """`words`: its command line; `worktree`: where it is typed, None: anywhere."""
+        """Take the command line, and the worktree to run it in (None: anywhere)."""
         super().__init__(*words)
         self.words, self.worktree = words, worktree
 
@@ -35,4 +35,4 @@ OUTCOME_CODES = {
     "aborted": ExitCode.ABORTED,
     "interrupted": ExitCode.INTERRUPTED,
 }
-"""By ``RunFinished.outcome``."""
+"""Exit codes by ``RunFinished.outcome``."""

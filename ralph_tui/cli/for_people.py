@@ -1,4 +1,4 @@
-"""What only people may do: an agent has a shell, and what it starts speaks for nobody else."""
+"""Commands for people only: an agent has a shell, but must not act for the user."""
 
 from argparse import Namespace
 from collections.abc import Callable
@@ -19,18 +19,17 @@ FOR_PEOPLE: dict[str, Callable[[Namespace], bool]] = {
     "hooks": lambda args: args.action in ("install", "remove"),
     "fleet": lambda args: args.action in ("resume", "prune"),
 }
-"""By command, whether these arguments change a run, its records, the files or settings of a person.
+"""By command: True if these arguments change a run, its records, or the user's files or settings.
 
-What reaches a run that is alive, the run itself refuses.
-"""
+Commands to a live run are not listed, because the run itself refuses them."""
 
 
 def refuse_agents(args: Namespace) -> None:
-    """Raises ``UsageError`` where only people may do this and a run or fleet has started us."""
+    """Raise ``UsageError`` if only people may do this and a run or fleet started this process."""
     wanted = FOR_PEOPLE.get(args.subcommand)
     if wanted is None or not wanted(args):
         return
-    # For these alone.
+    # Imported only for these commands.
     from ralph_tui.adapters.processes.lineage import started_by_run  # noqa: PLC0415
 
     if started_by_run(_starter(getattr(args, "commands_from", None))):
@@ -38,9 +37,9 @@ def refuse_agents(args: Namespace) -> None:
 
 
 def _starter(descriptor: int | None) -> int:
-    """The process that has made the socket which commands come from; 0 where it is not known."""
+    """Return the process that created the socket commands arrive on; 0 if unknown."""
     if descriptor is None:
         return 0
-    from ralph_tui.adapters.remote.peer import opener_of  # noqa: PLC0415 - of a fleet's loops
+    from ralph_tui.adapters.remote.peer import opener_of  # noqa: PLC0415 - only in a fleet
 
     return opener_of(descriptor)

@@ -1,4 +1,4 @@
-"""Runs of other tools in the history: their list, and one of them as a page."""
+"""Runs of other tools in the history: a table of them, and a page for each."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -20,9 +20,9 @@ RUNS = ("run", "status", "best", "iterations", "when", "from", "description")
 def listed(
     imported: Iterable[RunRow], hooked: Iterable[RecordedRun]
 ) -> tuple[Section, list[dict[str, object]], list[str]]:
-    """What lies here beside tasks of ours, the newest first: as a table, and as JSON values.
+    """List runs recorded by other tools or by hooks, newest first: a table and JSON values.
 
-    And a sentence for each whose record cannot be read whole.
+    The third value has a sentence for each run whose record is not fully readable.
     """
     rows = newest_first([*imported, *(listing.row_of(run, None) for run in hooked)])
     table = Section("Recorded by other tools or by hooks", head=RUNS, rows=[*map(_cells, rows)])
@@ -45,7 +45,7 @@ def _cells(row: RunRow) -> list[str]:
 
 
 def row_json(row: RunRow) -> dict[str, object]:
-    """A row; what is not known is left out."""
+    """Return a row as an object, without unknown fields."""
     known = {
         "run": row.name,
         "imported": row.imported or None,
@@ -62,7 +62,7 @@ def row_json(row: RunRow) -> dict[str, object]:
 
 
 def run_page(name: str, events: Sequence[Event], problem: str) -> Page:
-    """One of them: what it was about, its iterations, what came of it."""
+    """Build the page of a run of another tool: its facts, iterations and result."""
     state = RunState().apply_all(events)
     run, started = state.run, state.run.started
     assert started is not None  # every recording begins with it

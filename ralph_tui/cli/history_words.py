@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from ralph_tui.adapters.records.history import TaskHistory
 
 ROUNDED = 1.0
-"""Points: gains are written as whole numbers."""
+"""Points; gains are shown as whole numbers."""
 TASKS = ("task", "status", "attempts", "best", "iterations", "cost", "when", "description")
 ATTEMPTS = ("attempt", "status", "agent", "best", "iterations", "cost", "time", "when", "why")
 
 
 def task_cells(name: str, row: TaskRow) -> list[str]:
-    """A row under `TASKS`."""
+    """Return the cells of a row under `TASKS`."""
     return [
         name,
         outcome_word(row.last_outcome or row.status),
@@ -36,20 +36,20 @@ def task_cells(name: str, row: TaskRow) -> list[str]:
 
 
 def task_json(name: str, row: TaskRow) -> dict[str, object]:
-    """A row, made safe; what is not known is left out."""
+    """Return a sanitized row as an object, without unknown fields."""
     known = {key: value for key, value in row._asdict().items() if value is not None}
     safe = {key: one_line(v) if isinstance(v, str) else v for key, v in known.items()}
     return {"task": one_line(name), **safe}
 
 
 def list_page(rows: Mapping[str, TaskRow]) -> Page:
-    """All tasks."""
+    """Build the page that lists all tasks."""
     cells = [task_cells(name, row) for name, row in rows.items()]
     return Page("Tasks", [Section(head=TASKS, rows=cells)])
 
 
 def task_page(task: "TaskHistory", statuses: Sequence[str]) -> Page:
-    """A task, and an attempt to a row; `statuses` are those of the attempts."""
+    """Build the page of a task with a row for each attempt; `statuses` are the attempts' states."""
     first, last = task.attempts[0], task.attempts[-1]
     told = sum(len(attempt.reflections) for attempt in task.attempts)
     facts = [
@@ -79,7 +79,7 @@ def _attempt_cells(attempt: "Attempt", status: str) -> list[str]:
 
 
 def attempt_page(attempt: "Attempt", status: str) -> Page:
-    """One attempt: what it set out to do, what it did, what came of it."""
+    """Build the page of an attempt: its plan, its iterations and its result."""
     return Page(
         f"{attempt.task_id}/{attempt.id:03}",
         [
@@ -106,7 +106,7 @@ def attempt_page(attempt: "Attempt", status: str) -> Page:
 
 
 def _restored(before: "Quality | None", step: "Quality") -> str:
-    """What the gain counts from, where the files were restored in between."""
+    """Note the completion that the gain counts from, if files were restored in between."""
     found = step.quality - step.delta
     if before is None or abs(found - before.quality) < ROUNDED:
         return ""
@@ -114,7 +114,7 @@ def _restored(before: "Quality | None", step: "Quality") -> str:
 
 
 def reflections_page(task: "TaskHistory", attempts: "Sequence[Attempt]") -> Page:
-    """What these attempts of a task teach."""
+    """Build the page of the reflections on these attempts."""
     sections = [section for attempt in attempts for section in _reflections(attempt)]
     nothing = Section(items=["nothing was reflected on yet"])
     return Page(f"Reflections of {task.name}", sections or [nothing])

@@ -1,7 +1,7 @@
-"""``ralph-tui`` alone, on a terminal: home, and from there whatever is chosen, until one leaves.
+"""``ralph-tui`` without a command, on a terminal: home, until the user leaves it.
 
-Rule: home does what commands do. Its screen ends with a command line, which is carried out as if it
-had been typed; what it fails with is told on the next home, which begins where the last one ended.
+Home does what commands do. Its screen ends with a command line, which runs as if it had been typed.
+Any error appears on the next home, which starts where the last one ended.
 """
 
 import gc
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from ralph_tui.tui.home.table import Listing
 
 BEGINS = ("run", "demo")
-"""Commands after which another run is the newest."""
+"""Commands that start a run, which is then the newest."""
 
 
 def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
-    """Show home until it is left; `dispatch` carries out a command line, and raises what is wrong.
+    """Show home until the user leaves; `dispatch` runs a command line and raises its errors.
 
-    A signal that ends a screen which was opened from here ends home, too.
+    A signal that ends a screen opened from home ends home as well.
     """
     root = worktree_root(Path.cwd())
     home = Home(root)
@@ -51,7 +51,7 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
         try:
             code = dispatch(command)
             if command[0] == "run":
-                # It has begun. What this loads, the run has loaded before.
+                # The run has begun, so it has already loaded this module.
                 from ralph_tui.adapters.records.drafts import forget_draft  # noqa: PLC0415
 
                 forget_draft(root)
@@ -62,13 +62,13 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
 
 
 class Home(Looking):
-    """See `Front`, which it implements anew for each of its screens; it remembers where one was."""
+    """The `Front` of home, reused for each of its screens; it remembers the place in the list."""
 
     beside: SideScreens
 
     def __init__(self, root: Path) -> None:
         self.said = ""
-        """What the last command failed with."""
+        """The error of the last command."""
         self._root = root
         self._listing: Listing | None = None
         self._runs: ListedRuns | None = None
@@ -76,7 +76,7 @@ class Home(Looking):
         self.beside = SideScreens(self._search, self._recorded)
 
     def load(self, stage: Stage) -> "Home":
-        """Get ready to be shown; behind the first frame."""
+        """Prepare to be shown; called behind the first frame."""
         from ralph_tui.tui.home.table import Listing  # noqa: PLC0415
 
         self._stage = stage
@@ -84,7 +84,7 @@ class Home(Looking):
         return self
 
     def take(self) -> Sequence[str]:
-        """The command line that was chosen; empty: home was left."""
+        """Return the command line the user chose; empty if the user left home."""
         command, self._command = self._command, ()
         if self._listing is not None and command and command[0] in BEGINS:
             # The new run will be on top, and selected.
@@ -108,13 +108,13 @@ class Home(Looking):
         self._command = command
 
     def _new_runs(self) -> "NewRuns":
-        # It loads git, agents and settings.
+        # This loads git, agents and settings.
         from ralph_tui.runtime.new_runs import NewRunsHere  # noqa: PLC0415
 
         return NewRunsHere(self._root)
 
     def _search(self) -> SideScreen:
-        # An index and a cockpit take long to import, and few homes search.
+        # An index and a cockpit take long to import, and searches from home are rare.
         from ralph_tui.runtime.sources.archive import ArchivedRuns  # noqa: PLC0415
         from ralph_tui.tui.search.screen import SearchScreen  # noqa: PLC0415
 

@@ -1,6 +1,6 @@
-"""A run that lives in another process: found by its lock, commanded through its socket.
+"""A run in another process: found by its lock, commanded through its socket.
 
-Shared by the commands of another terminal; the standard library is all that is loaded.
+Shared by the commands of another terminal. It loads no third-party package, so they start fast.
 """
 
 import os
@@ -24,12 +24,12 @@ from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, outcome_word
 
 TEXT_LIMIT = 100_000
-"""Characters of words for the agent."""
+"""Characters of a text for the agent."""
 
 
 @dataclass(frozen=True)
 class LiveRun:
-    """A living run, and how it stood within the last second."""
+    """A live run, with its status from within the last second."""
 
     run: RecordedRun
     owner: Owner
@@ -37,19 +37,19 @@ class LiveRun:
 
     @property
     def name(self) -> str:
-        """Task and attempt."""
+        """Task and attempt, such as ``task-001/002``."""
         return self.run.name
 
     @property
     def question(self) -> Question | None:
-        """The question that is open: the fields of `QuestionAsked`."""
+        """The open question, with the fields of `QuestionAsked`, or None."""
         question = self.status["question"]
         return question if isinstance(question, dict) else None
 
     def request(self, name: str, **fields: object) -> int:
-        """Give it a command; the number of the first event that this caused.
+        """Send a command; return the number of the first event that it caused.
 
-        Raises ``RalphError`` with the run's reason, or when it cannot be reached.
+        Raises ``RalphError`` with the run's reason, or if the run cannot be reached.
         """
         if self.owner.host != socket.gethostname():
             raise RalphError(
@@ -69,12 +69,12 @@ class LiveRun:
 
 
 def find_live(name: str | None) -> LiveRun:
-    """The living run a user means; without a name the one that holds this worktree's lock.
+    """Find the live run named `name`; by default, the one that holds this worktree's lock.
 
-    Raises ``UsageError`` when there is none.
+    Raises ``UsageError`` if no such run is live.
     """
     root = worktree_root(Path.cwd())
-    with suppress(OSError):  # of a path that cannot be looked at `find_ours` tells
+    with suppress(OSError):  # `find_ours` reports a path that cannot be read
         if name is not None and ralph_folder(named_path(name)).is_dir():
             root, name = named_path(name), None
     run = find_ours(root, name) if name is not None else _holding(root)
@@ -108,17 +108,17 @@ def _no_live(sentence: str) -> UsageError:
 
 
 def here() -> str:
-    """How a command of this process is signed; a run finds it out by itself."""
+    """Return the name that signs this process's commands; a run determines it independently."""
     return name_of(os.getpid())
 
 
 def text_argument(text: str) -> str:
-    """Words from the command line; ``-`` reads them from standard input.
+    """Return a text from the command line; ``-`` reads it from standard input.
 
-    Raises ``UsageError`` for none, and for more than a run takes.
+    Raises ``UsageError`` if it is empty, or longer than a run accepts.
     """
     if text == "-":
-        # Twice as many bytes as the longest text may have, for the sentence about it.
+        # Enough bytes for twice the limit in any characters, so that an overlong text is noticed.
         text = sys.stdin.buffer.read(8 * TEXT_LIMIT).decode("utf-8", "replace")
     text = plain(text).strip()
     if not text:
@@ -135,6 +135,6 @@ def confirm(question: str) -> bool:
 
 
 def answers(question: Question) -> Iterator[str]:
-    """The words that decide it, each once."""
+    """Yield the words that answer a question, each once."""
     names = dict.fromkeys(one_line(option["answer"]) for option in question["options"])
     yield from map(answer_word, names)

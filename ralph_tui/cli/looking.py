@@ -1,4 +1,4 @@
-"""A run that you read at a terminal counts as seen, as on its screen."""
+"""Mark a run as seen when the user reads about it at a terminal, as on its screen."""
 
 import sys
 from collections.abc import Callable
@@ -9,10 +9,10 @@ from ralph_tui.adapters.records.status import told
 
 
 def look(found: RecordedRun) -> Callable[[], None]:
-    """Take down how a run is before it is printed; call the result once it was."""
+    """Note a run's state before it is printed; call the result afterwards to mark it as seen."""
     if not sys.stdout.isatty():
         return lambda: None
-    # They load every event; a status bar needs none.
+    # These load every event; a status bar needs none.
     from ralph_tui.adapters.records.seen import seen_in  # noqa: PLC0415
     from ralph_tui.runtime.sources.run_record import RunRecord  # noqa: PLC0415
 

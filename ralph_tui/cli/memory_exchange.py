@@ -19,7 +19,7 @@ from ralph_tui.text.sanitize import one_line
 
 
 def export_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
-    """Write what is proven to a file, or to the output."""
+    """Write the proven learnings to a file, or to standard output."""
     learnings = store.ledger().learnings
     text = exported(learnings)
     if args.file in (None, "-"):
@@ -31,7 +31,7 @@ def export_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int
 
 
 def import_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
-    """Take in what a file holds, and say what of it."""
+    """Import learnings from a file, and print how many were taken."""
     entries = entries_of(_content(args.file), one_line(args.file))
     taken = Taken()
 
@@ -58,7 +58,7 @@ def _content(name: str) -> bytes:
     path = named_path(name)
     try:
         return read_bytes(path, most=LARGEST, follow=True)
-    except NotPlainError as error:  # where it is is its owner's choice
+    except NotPlainError as error:  # the user chose the file
         raise UsageError(
             f"cannot read {one_line(name)}: {error.strerror}; name another file"
         ) from error

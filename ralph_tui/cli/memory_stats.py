@@ -1,4 +1,4 @@
-"""Does memory help: what attempts needed against those before them, and which learnings earn it."""
+"""Memory statistics: each attempt against the one before, and which learnings help."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -18,21 +18,21 @@ from ralph_tui.text.terms import outcome_word
 
 Verdict = Literal["helps", "on trial", "unlearned", "not judged"]
 LISTED = 10
-"""Learnings and tasks that are listed of each sort."""
+"""Maximum number of learnings and tasks listed in each group."""
 
 
 @dataclass(frozen=True)
 class Needed:
-    """One attempt of a task."""
+    """The iterations that one attempt needed."""
 
     attempt: int
     outcome: str
-    """Empty while it goes on, or where its end is not known."""
+    """Empty while it is active, or if its end is unknown."""
     iterations: int
 
     @property
     def words(self) -> str:
-        """``4``; ``10 (limit reached)``."""
+        """The iterations and any outcome, such as ``4`` or ``10 (limit reached)``."""
         if self.outcome == "completed":
             return str(self.iterations)
         return f"{self.iterations} ({outcome_word(self.outcome) if self.outcome else 'not over'})"
@@ -40,7 +40,7 @@ class Needed:
 
 @dataclass(frozen=True)
 class TaskAttempts:
-    """A task that was tried more than once."""
+    """A task with more than one attempt."""
 
     task: str
     description: str
@@ -49,7 +49,7 @@ class TaskAttempts:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Attempt n against attempt n - 1, over the tasks where both completed; iterations, mean."""
+    """Attempt n against attempt n - 1: mean iterations, over tasks where both completed."""
 
     attempt: int
     tasks: int
@@ -58,7 +58,7 @@ class Comparison:
 
     @property
     def words(self) -> str:
-        """``2.0 fewer than``; ``as many as``."""
+        """The comparison, such as ``2.0 fewer than`` or ``as many as``."""
         gained = f"{abs(self.before - self.after):.1f}"
         if gained == "0.0":
             return "as many as"
@@ -67,14 +67,13 @@ class Comparison:
 
 @dataclass
 class Stats:
-    """What `memory stats` tells."""
+    """The content of `memory stats`."""
 
     tasks: list[TaskAttempts] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     learnings: list[tuple[Learning, Verdict]] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """For a program."""
         return {
             "comparisons": [asdict(one) for one in self.comparisons],
             "tasks": [asdict(one) for one in self.tasks],
@@ -85,7 +84,6 @@ class Stats:
         }
 
     def lines(self) -> Iterator[str]:
-        """For a person."""
         yield "Attempts against the ones before them, in iterations"
         yield from self._attempt_lines()
         yield ""
@@ -133,7 +131,7 @@ class Stats:
 
 
 def stats_of(root: Path, learnings: Sequence[Learning]) -> Stats:
-    """From the records of a worktree, and its learnings."""
+    """Compute the statistics from a worktree's records and its learnings."""
     tasks = list(_tasks(root))
     ranked = sorted(learnings, key=lambda one: (-one.successes, one.uses, one.learning_id))
     return Stats(tasks, _comparisons(tasks), [(one, _verdict(one)) for one in ranked])

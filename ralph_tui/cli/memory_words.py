@@ -1,4 +1,4 @@
-"""What the command line says of learnings: a list, a card. Every text in it is sanitized."""
+"""Learnings in words: a list, a card. Every text in it is sanitized."""
 
 import re
 import shutil
@@ -26,7 +26,7 @@ _TOLD = (
     "approach", "pattern", "description", "convention", "consequence", "alternative", "examples",
     "estimatedIterations", "estimatedMinutes", "basedOnSamples", "confidence",
 )  # fmt: skip
-"""Fields of the content that the text or another row is made of."""
+"""Content fields that the text or another row already covers."""
 _LABELS = {"toolSequence": "steps", "source": "found in"}
 _WITHHELD = (
     "never: it reads like an order to the agent and not like something learned; reword it, or pin "
@@ -35,13 +35,13 @@ _WITHHELD = (
 
 
 def width() -> int:
-    """Columns of a line: of the terminal, and no more than is read well."""
+    """Return the columns of a line: the terminal's width, within a readable range."""
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
     return max(NARROWEST, min(WIDEST, columns))
 
 
 def all_learnings(ledger: Ledger) -> list[Learning]:
-    """Proven ones, then those of one run; the ones that did best first, muted ones last."""
+    """List all learnings: pinned first, proven before staged, best first; muted ones last."""
     found: dict[str, Learning] = {}
     for entry in ledger.learnings:
         if is_known(entry):
@@ -58,7 +58,7 @@ def all_learnings(ledger: Ledger) -> list[Learning]:
 
 
 def rows(learning: Learning) -> list[str]:
-    """One learning in a list."""
+    """Format a learning for a list."""
     columns = width()
     head = f"{learning.learning_id}  "
     text = textwrap.shorten(learning.saying, max(20, columns - len(head)), placeholder=" …")
@@ -69,14 +69,14 @@ def rows(learning: Learning) -> list[str]:
 
 
 def against(ledger: Ledger, learning: Learning) -> list[Learning]:
-    """Learnings that contradict it."""
+    """List the learnings that contradict this one."""
     return [other for other in all_learnings(ledger) if contradict(learning, other)]
 
 
 def card(
     learning: Learning, entries: list[Entry], others: Iterable[Learning], names: Mapping[str, str]
 ) -> Iterator[str]:
-    """All of one learning: what the files hold of it, what contradicts it; `names`: runs by id."""
+    """Format everything about a learning, with contradicting `others`; `names` are runs by id."""
     yield learning.learning_id
     yield from _wrapped(learning.text, INDENT)
     yield ""
@@ -102,12 +102,12 @@ def card(
 
 
 def _plain_name(key: str) -> str:
-    """``totalIterations`` as people read it: ``total iterations``."""
+    """Split a camel-case key into words: ``totalIterations`` becomes ``total iterations``."""
     return _LABELS.get(key) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key).lower()
 
 
 def _when(written: Any) -> str:
-    """A time of a file as local time; one that cannot be read as it is."""
+    """Format a time from a file as local time; return an unreadable one unchanged."""
     try:
         return day_and_clock(datetime.fromisoformat(str(written)), datetime.now(UTC))
     except ValueError:
@@ -115,12 +115,12 @@ def _when(written: Any) -> str:
 
 
 def as_json(learning: Learning) -> dict[str, Any]:
-    """In a list for a program."""
+    """Return a learning as an object for a JSON list."""
     return learning.model_dump(mode="json") | {"withheld": is_withheld(learning)}
 
 
 def details(learning: Learning, entries: list[Entry], others: Iterable[Learning]) -> dict[str, Any]:
-    """The same for a program."""
+    """Return everything about a learning as an object to be printed as JSON."""
     entry = entries[0]
     more: dict[str, Any] = cleaned(
         {
@@ -135,18 +135,18 @@ def details(learning: Learning, entries: list[Entry], others: Iterable[Learning]
 
 
 def _updated(entries: list[Entry]) -> str | None:
-    """The last change; every run that said it has an entry of its own."""
+    """Return the last change; each run that reported the learning has its own entry."""
     return max((str(entry["updatedAt"]) for entry in entries if "updatedAt" in entry), default=None)
 
 
 def sources(entries: list[Entry]) -> list[str]:
-    """The runs that have said it."""
+    """List the runs that reported the learning."""
     found = dict.fromkeys(run for entry in entries for run in entry.get("sourceLoops", ()))
     return [run for run in found if run]
 
 
 def never_looked_up(ledger: Ledger) -> Iterator[str]:
-    """What is kept and no run is told: of a type that is not ours, or the second of its name."""
+    """Report learnings that no prompt gets: of an unknown type, or with a duplicate id."""
     known = [one_line(entry["id"]) for entry in ledger.learnings if is_known(entry)]
     if number := len(ledger.learnings) - len(known):
         verb = "is" if number == 1 else "are"
@@ -160,7 +160,7 @@ def never_looked_up(ledger: Ledger) -> Iterator[str]:
 
 
 def of_unknown_type(ledger: Ledger, name: str) -> str:
-    """What is to be said of a learning whose type is not ours; empty where none has the name."""
+    """Explain a named learning of an unknown type; empty if no such learning has the name."""
     for entry in ledger.learnings:
         if one_line(entry["id"]) == name and not is_known(entry):
             return (
@@ -172,7 +172,7 @@ def of_unknown_type(ledger: Ledger, name: str) -> str:
 
 
 def wrapped(text: str) -> list[str]:
-    """A sentence at the width of the terminal."""
+    """Wrap a sentence at the width of the terminal."""
     return _wrapped(text, "")
 
 

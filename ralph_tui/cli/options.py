@@ -1,7 +1,7 @@
-"""The flags that several commands share: the front end, and the settings that have one.
+"""Flags that several commands share: the front end, and the settings that have a flag.
 
-A setting's value stays text here: `config.sources` gives it its type, and refuses a bad one in the
-same words wherever it was written.
+A setting's value stays text here. `config.sources` converts it, and refuses a bad value in the same
+words wherever it was set.
 """
 
 import argparse
@@ -28,7 +28,7 @@ PLAIN = {
     "limits.session_timeout_s": r"[1-9][0-9]?[smh]|[1-9][0-9][0-9][sm]",
     "limits.budget_usd": r"[1-9][0-9]{0,4}(\.[0-9][0-9]?)?",
 }
-"""Values that are right without a closer look, by the dotted names of flags."""
+"""Patterns of values that are valid without loading the settings, by a flag's dotted name."""
 
 PROMISE_HELP = (
     "An agent promises that it is done by printing <promise>COMPLETE</promise>; "
@@ -44,7 +44,7 @@ def add_presentation(parser: argparse.ArgumentParser) -> None:
 
 
 class Once(argparse.Action):
-    """Refuses an option that is given twice: argparse keeps the last value and drops the others."""
+    """Refuses an option given twice, where argparse would silently keep only the last value."""
 
     def __call__(
         self,
@@ -53,7 +53,7 @@ class Once(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        """Keep the value; raises ``UsageError`` when there is one already."""
+        """Store the value; raises ``UsageError`` if there already is one."""
         if getattr(namespace, self.dest) is not None:
             joined = 'join them, as in -c "A && B"' if self.dest == "command" else "say all in one"
             raise UsageError(f"{option_string} is given twice: {joined}")
@@ -61,7 +61,7 @@ class Once(argparse.Action):
 
 
 def add_goal(parser: argparse.ArgumentParser) -> None:
-    """Add what tells when the work is done."""
+    """Add the options that define when the work is done."""
     parser.add_argument(
         "-c", "--command", metavar="COMMAND", action=Once, help="the completion command"
     )
@@ -81,7 +81,7 @@ def add_goal(parser: argparse.ArgumentParser) -> None:
 
 
 def check_goal(args: argparse.Namespace, what: str) -> None:
-    """Raises ``UsageError`` where nothing tells when the work is done; `what`: run, or loop."""
+    """Raise ``UsageError`` if nothing defines when the work is done; `what`: run or loop."""
     command, criterion = ((text or "").strip() for text in (args.command, args.criterion))
     if not command and not criterion:
         raise UsageError(
@@ -95,7 +95,7 @@ def check_goal(args: argparse.Namespace, what: str) -> None:
 
 
 def add_starter(parser: argparse.ArgumentParser) -> None:
-    """Add what a fleet starts its runs with; not for users."""
+    """Add the option with which a fleet starts its runs; not for users."""
     parser.add_argument("--commands-from", type=int, metavar="N", help=argparse.SUPPRESS)
 
 
@@ -108,8 +108,8 @@ def add_settings(
 ) -> None:
     """Add the flags of `config.sources.FLAGS` and ``--set``.
 
-    `agent` False leaves out its own, `budget` False that of money. `resumed`: the help says that
-    what is not given stays as the run has it.
+    Without `agent`, the agent's flags are left out; without `budget`, the one for money. `resumed`:
+    the help says that omitted settings stay as the run has them.
     """
     group = parser.add_argument_group("settings")
 
@@ -139,9 +139,9 @@ def add_settings(
 
 
 def check_settings(args: argparse.Namespace) -> None:
-    """Refuse a wrong flag or ``--set``, before a terminal, a repository or an agent is looked at.
+    """Refuse a wrong flag or ``--set`` before checking a terminal, a repository or an agent.
 
-    What is plainly right costs nothing. Raises ``UsageError``.
+    Plainly valid values cost nothing. Raises ``UsageError``.
     """
     flags = {
         name: value for name, value in vars(args).items() if name in PLAIN and value is not None
@@ -149,7 +149,7 @@ def check_settings(args: argparse.Namespace) -> None:
     _check_one_agent(args)
     if not args.set_options and all(re.fullmatch(PLAIN[name], flags[name]) for name in flags):
         return
-    # What checks settings takes long to load.
+    # Settings take long to load.
     from ralph_tui.config.sources import FLAGS, wrong_arguments  # noqa: PLC0415
 
     given = {name: value for name, value in vars(args).items() if name in FLAGS}
@@ -160,7 +160,7 @@ def check_settings(args: argparse.Namespace) -> None:
 
 
 def _check_one_agent(args: argparse.Namespace) -> None:
-    """A command given for the agent means that it runs: any other agent would leave it unread."""
+    """Refuse an agent command together with an agent that would ignore it."""
     given = [("--agent", vars(args).get("agent.name"))]
     for option in args.set_options:
         name, _, value = option.partition("=")
@@ -180,7 +180,7 @@ def _check_one_agent(args: argparse.Namespace) -> None:
 
 
 def _of_fallback(set_options: Sequence[str]) -> bool:
-    """Whether an agent that takes over runs the command, and is named here."""
+    """True if ``--set`` names a fallback agent that runs the command."""
     takers = [agent.name for agent in AGENTS if agent.takes_command]
     values = [
         value
@@ -191,7 +191,7 @@ def _of_fallback(set_options: Sequence[str]) -> bool:
 
 
 def check_agent_name(name: str) -> None:
-    """Raises ``UsageError`` where no agent that may be chosen has it."""
+    """Raise ``UsageError`` if `name` is not an agent that the user may choose."""
     agent = next((agent for agent in AGENTS if agent.name == name), None)
     if agent is None:
         raise unknown_agent(name)
@@ -200,7 +200,7 @@ def check_agent_name(name: str) -> None:
 
 
 def _agents() -> tuple[str, str]:
-    """The agents that may be chosen, and which of them is where none is."""
+    """Return the help text and the default of ``--agent``."""
     first = ", ".join(agent.name for agent in offered() if agent.default_when)
     names = ", ".join(agent.name for agent in offered())
     return f"who works: {names}", f"default: the first installed of {first}"
@@ -212,16 +212,17 @@ def load_settings(
     recorded: Mapping[str, object] | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> "Loaded":
-    """The settings of a command line with `add_settings`; warnings go to `warn`, else to stderr.
+    """Load the settings of a command line with `add_settings`; warnings go to `warn` or stderr.
 
-    `recorded` are those of a run that goes on. Raises ``UsageError`` for a bad value in any source.
+    `recorded` are the settings of a run that is resumed. Raises ``UsageError`` for a bad value in
+    any source.
     """
-    # What checks them takes long to load: a screen's first frame is painted before.
+    # This takes long to load: a screen's first frame is painted before.
     from ralph_tui.config.sources import FLAGS, load  # noqa: PLC0415
 
     flags = {name: value for name, value in vars(args).items() if name in FLAGS}
     if flags.get("agent.name") is None and flags.get("agent.command") is not None:
-        flags["agent.name"] = COMMAND.name  # the other one that reads it has to be named
+        flags["agent.name"] = COMMAND.name  # the other agent that takes a command has to be named
     loaded = load(root, flags, os.environ, args.set_options, recorded)
     for warning in loaded.warnings:
         (warn or _warn)(warning)
@@ -229,7 +230,7 @@ def load_settings(
 
 
 def terminal_width() -> int:
-    """Columns of the terminal that is printed to; 0 where it is none: then nothing is wrapped."""
+    """Return the columns of the terminal; 0 if the output is not one, so that nothing wraps."""
     return shutil.get_terminal_size().columns if sys.stdout and sys.stdout.isatty() else 0
 
 

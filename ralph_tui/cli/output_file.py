@@ -1,4 +1,4 @@
-"""What a command writes into a file that its user has named."""
+"""Output to a file that the user named."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from ralph_tui.base.errors import RalphError, UsageError, why
 
 
 def write_output(path: Path, text: str, *, force: bool) -> None:
-    """Write it; a file that is there is replaced with `force` alone. Raises ``RalphError``."""
+    """Write the text; an existing file is replaced only with `force`. Raises ``RalphError``."""
     if not force and (path.exists() or path.is_symlink()):
         raise UsageError(f"{path} is there already: name another file, or say --force")
     if path.is_dir():

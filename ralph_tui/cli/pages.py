@@ -1,6 +1,6 @@
 """A page of facts, tables and lists: as text for a terminal, as Markdown for a file.
 
-Rule: cells and items are foreign text; each of the two forms makes them safe for its reader.
+Cells and items are foreign text; each of the two formats sanitizes them for its reader.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,36 +11,34 @@ from ralph_tui.text.sanitize import one_line
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page; what is empty is left out."""
+    """A part of a page; empty parts are left out."""
 
     title: str = ""
     facts: Sequence[tuple[str, str]] = ()
-    """Name and words; those without words are left out."""
+    """Name and text; facts without a text are left out."""
     head: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
-    """Of a table under `head`."""
+    """Table rows under `head`."""
     items: Sequence[str] = ()
 
     def under(self, title: str) -> "Section":
-        """The same under another title."""
         return replace(self, title=title)
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to say."""
         return not (any(words for _, words in self.facts) or self.rows or self.items)
 
 
 @dataclass(frozen=True)
 class Page:
-    """A title, and what is under it."""
+    """A title and the sections below it."""
 
     title: str
     sections: Sequence[Section] = field(default=())
 
 
 def as_text(page: Page) -> str:
-    """For a terminal; ends with a newline."""
+    """Format a page for a terminal; ends with a newline."""
     parts = [one_line(page.title)]
     parts += ["\n".join(_text_lines(section)) for section in page.sections if not section.empty]
     return "\n\n".join(parts) + "\n"
@@ -59,7 +57,7 @@ def _text_lines(section: Section) -> Iterator[str]:
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of a table in columns, the last as long as it is."""
+    """Align the rows of a table in columns; the last column is not padded."""
     shown = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     return [
@@ -69,8 +67,8 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def as_markdown(page: Page) -> str:
-    """For a file; ends with a newline."""
-    from ralph_tui.analysis.report.markdown import escaped, table  # noqa: PLC0415  a list is quick
+    """Format a page for a file; ends with a newline."""
+    from ralph_tui.analysis.report.markdown import escaped, table  # noqa: PLC0415 - keeps a list quick
 
     parts = [f"# {escaped(page.title)}"]
     for section in page.sections:

@@ -1,4 +1,4 @@
-"""argparse whose every refusal is one sentence with a hint. Imports nothing heavy: ``--help``."""
+"""An argparse parser whose errors are one sentence with a hint; quick to import."""
 
 import argparse
 import difflib
@@ -20,24 +20,23 @@ _SENTENCES = (
     (r"the following arguments are required: (.*)", r"these are missing: \1"),
     (r"one of the arguments (.*) is required", r"one of these is missing: \1"),
 )
-"""What argparse says, and the sentence for people."""
+"""Patterns of argparse's messages, and our sentences for them."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises ``UsageError`` where argparse prints its usage; guesses no abbreviations."""
+    """Raises ``UsageError`` where argparse prints its usage; accepts no abbreviations."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs | {"allow_abbrev": False})
 
     def error(self, message: str) -> NoReturn:
-        """Refuse the command line."""
         for pattern, words in _SENTENCES:
             if found := re.fullmatch(pattern, message, re.DOTALL):
                 message = found.expand(words)
         raise UsageError(f"{message}: see {self.prog} --help")
 
     def refuse_extras(self, extras: list[str]) -> NoReturn:
-        """Refuse what no argument takes, naming the option that was probably meant."""
+        """Refuse extra arguments, suggesting the option that was probably meant."""
         option = next((word for word in extras if word.startswith("-")), None)
         if option is None:
             self.error(f"{extras[0]!r} is one word too many (put a text of several in quotes)")
@@ -50,13 +49,13 @@ class Parser(argparse.ArgumentParser):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``, did you mean X?``, or nothing when nothing is near."""
+    """Return ``, did you mean X?``, or an empty string if no known word is similar."""
     near = difflib.get_close_matches(word[:80], known, n=1)
     return f", did you mean {near[0]}?" if near else ""
 
 
 def add_run_option(parser: argparse.ArgumentParser) -> None:
-    """Which run is meant."""
+    """Add ``--run``, which selects a run."""
     parser.add_argument(
         "--run",
         metavar="RUN",

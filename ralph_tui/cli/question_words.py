@@ -1,7 +1,7 @@
 """A question with its evidence and its answers, for the commands of another terminal.
 
-Foreign text in it was sanitized when it was recorded. The agent can write a status file, so what is
-read from one is sanitized once more.
+Foreign text in it was sanitized when it was recorded. A status file is sanitized again here,
+because the agent can write one.
 """
 
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, silence_word
 
 DIFF_LINES = 60
-"""Of a question's diff that are printed."""
+"""Lines of a question's diff that are printed."""
 TAKES = {
     "words": " TEXT",
     "instructions": " TEXT",
@@ -23,11 +23,14 @@ TAKES = {
     "money": " --budget USD",
     "choices": " NUMBER…",
 }
-"""What is typed behind an answer."""
+"""The text to type after an answer, by what the answer takes."""
 
 
 def question_text(question: Question, decide: str = "ralph-tui decide") -> str:
-    """All that helps to decide, and what `decide`, a command, can answer; empty: without that."""
+    """Format a question with its evidence, and the answers to give with the command `decide`.
+
+    An empty `decide` leaves out the answers.
+    """
     parts = [plain(question["text"]), *request_text(question)]
     parts += [f"  · {one_line(reason)}" for reason in question["evidence"]]
     if question["proposal"]:
@@ -56,14 +59,14 @@ def question_text(question: Question, decide: str = "ralph-tui decide") -> str:
 def _verb(option: dict[str, Any]) -> str:
     if option["takes"] == "instructions":
         return "the same, with TEXT in place of what is proposed"
-    # The answer stands beside it already.
+    # The answer already stands beside it.
     verb, word = one_line(option["verb"]), answer_word(one_line(option["answer"]))
     said = verb.removeprefix(word)
     return said.lstrip(" :,") if said != verb and said[:1] in (" ", ":", ",") else verb
 
 
 def _diff(text: str) -> list[str]:
-    """Its beginning; a terminal keeps the answers below it in view."""
+    """Format the start of a diff, short enough to keep the answers below it in view."""
     lines = plain(text).splitlines()
     more = len(lines) - DIFF_LINES
     rest = [f"  … and {count(more, 'more line')}: ralph-tui attach shows them"] if more > 0 else []
@@ -81,7 +84,7 @@ def _rollback(rollback: dict[str, Any]) -> list[str]:
 
 
 def _silence(question: Question) -> str:
-    """What happens when nobody answers, and how soon; empty when nothing does."""
+    """Say what happens if no one answers, and when; empty if nothing happens."""
     if question["deadline"] is None or not question["default"]:
         return ""
     left = (datetime.fromisoformat(question["deadline"]) - datetime.now(UTC)).total_seconds()

@@ -1,4 +1,4 @@
-"""What an agent asks, for the commands of another terminal: told, and answered by number."""
+"""An agent's request, for the commands of another terminal: shown, and answered by number."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,17 +14,17 @@ _NUMBERS = re.compile(r"\d{1,3}(?:\s*,\s*\d{1,3})*")
 
 
 def short_id(question: Question) -> str:
-    """Enough of its id to name one of the few questions of a run."""
+    """Return enough of the id to name one of a run's few questions."""
     return one_line(question["question_id"])[:8]
 
 
 def named(question: Question) -> str:
-    """The option that says which question is answered, where an agent waits for the answer."""
+    """Return the option that names the question, if an agent waits for the answer."""
     return f" --question {short_id(question)}" if question.get("request") else ""
 
 
 def request_text(question: Question) -> Iterator[str]:
-    """What it would do, why, and what a session would allow; or its own questions, numbered."""
+    """Yield the action, the reason and what a session would allow, or the agent's questions."""
     request = question.get("request")
     if not request:
         return
@@ -47,9 +47,9 @@ def request_text(question: Question) -> Iterator[str]:
 
 
 def chosen(question: Question, said: Sequence[str]) -> list[list[str]]:
-    """The labels that are meant, or own words, for each question in order.
+    """Return the chosen labels, or the user's own words, for each question in order.
 
-    Raises ``UsageError`` where they are too few, too many, or name what is not there.
+    Raises ``UsageError`` for too few or too many answers, or an unknown number.
     """
     asked = question["request"]["choices"]
     if len(said) != len(asked):

@@ -1,4 +1,4 @@
-"""What ``ralph-tui restore`` says: the points of a run, what would change, and what has."""
+"""The output of ``ralph-tui restore``: a run's snapshots, planned changes, and results."""
 
 from ralph_tui.events import SnapshotTaken, WorktreeRestored
 from ralph_tui.events.workspace import MOST_KEPT, FileChange
@@ -10,13 +10,13 @@ from ralph_tui.text.terms import BEST, ROLLED_BACK
 
 LONGEST_REASON = 60
 REASONS = {"key": "asked for", "timer": "by timer"}
-"""Words for what a snapshot's reason may be no more than the name of."""
+"""Words for snapshot reasons that are only a name."""
 SHOWN = 20
-"""Files that a plan names."""
+"""Files that a plan lists by name."""
 
 
 def notes_of(state: RunState) -> dict[int, str]:
-    """What was said at checkpoints, by the number of the snapshot."""
+    """Return the notes of checkpoints, by snapshot number."""
     return {
         point.snapshot: point.note
         for span in state.timeline.spans
@@ -26,7 +26,7 @@ def notes_of(state: RunState) -> dict[int, str]:
 
 
 def row(point: Point, note: str, *beside: float) -> str:
-    """A line of the list; `beside` are the readings of all its points."""
+    """Format a line of the list; `beside` has the measurements of all its snapshots."""
     taken = point.taken
     when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
     completion = "" if point.completion is None else percent(point.completion, *beside)
@@ -38,7 +38,7 @@ def row(point: Point, note: str, *beside: float) -> str:
 
 
 def plan(target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: str) -> list[str]:
-    """What would be done to the files, and why some will be left alone."""
+    """Describe the changes to the files, and why some cannot be restored."""
     changes = [change for change, _ in rows]
     added, removed = (sum(c.added for c in changes), sum(c.removed for c in changes))
     words = f"{count(len(changes), 'file')}, +{added:,} −{removed:,} lines"
@@ -61,14 +61,14 @@ def plan(target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: 
 
 
 def done(told: WorktreeRestored, run_option: str) -> list[str]:
-    """What was done, and how to undo it."""
+    """Describe the restore, and how to undo it."""
     lines = [f"{count(told.files, 'file')} restored to snapshot {told.snapshot}"]
     lines += [f"  left alone: {one_line(row)}" for row in told.left_alone_rows]
     return [*lines, f"undo it with: ralph-tui restore {told.present}{run_option}"]
 
 
 def left_alone(told: WorktreeRestored) -> str:
-    """How many files were not restored; empty when all were."""
+    """Say how many files were not restored; empty if all were."""
     number = told.left_alone
     if not number:
         return ""

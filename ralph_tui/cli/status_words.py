@@ -1,7 +1,7 @@
 """A status as a paragraph and as a line.
 
-Foreign text in it was sanitized when it was recorded. The agent can write a status file, so what is
-read from one is sanitized once more.
+Foreign text in it was sanitized when it was recorded. A status file is sanitized again here,
+because the agent can write one.
 """
 
 import shlex
@@ -25,13 +25,13 @@ from ralph_tui.text.format import (
 from ralph_tui.text.sanitize import clip, one_line
 
 PURPOSE_CELLS = 16
-"""A command stands alone behind what it is for, so that it can be copied whole."""
+"""Columns for the purpose of a command; the command follows alone, to be copied whole."""
 LINE_LIMIT = 60
-"""Columns of a status bar that are ours."""
+"""Maximum columns of `status_line` in a status bar."""
 
 
 def status_line(status: RunStatus) -> str:
-    """One line of at most 60 columns, for a status bar: how far it is, and the verdict."""
+    """Format one line of at most 60 columns for a status bar: progress and verdict."""
     done = "—" if status["completion"] is None else percent(status["completion"])
     done += f" {terms.ROLLED_BACK.glyph}" if status["stale"] else ""
     full = context_mark(status["context"]) if _goes_on(status) else ""
@@ -44,7 +44,7 @@ def status_line(status: RunStatus) -> str:
 
 
 def status_text(status: RunStatus) -> str:
-    """The verdict, and a few lines for a person."""
+    """Format the verdict and a few lines for a person."""
     rows = [
         ("run", f"{status['run']}  {_objective(status)}"),
         ("from", _imported(status)),
@@ -70,24 +70,24 @@ def status_text(status: RunStatus) -> str:
 
 
 def told_verdict(status: RunStatus) -> tuple[str, str]:
-    """Glyph and sentence, as the run has written them; of one that died, that it did."""
+    """Return glyph and sentence as the run wrote them; a run that died gets its own."""
     state, reason = _term(status), status["reason"]
     if status["outcome"] is None and not status["alive"]:
         return state.glyph, f"{state.word}: {reason}" if reason else state.word
     says = status["verdict"]
-    if not says:  # of another version
+    if not says:  # written by another version
         return state.glyph, ending(state.word, reason)
     return str(status["verdict_glyph"] or state.glyph), str(says)
 
 
 def _imported(status: RunStatus) -> str:
-    """What else recorded it, and what of all this is not its own."""
+    """Name the tool that recorded the run, and what was recomputed."""
     by = status["imported"]
     return f"{by}; pace, alarms and what the overseer did are recomputed" if by else ""
 
 
 def _now(status: RunStatus) -> str:
-    """What a living run does, and what was asked of it."""
+    """Say what a live run is doing, and whether it waits for you or is about to pause."""
     if not _goes_on(status):
         return ""
     asked = status["question"]
@@ -104,7 +104,7 @@ def _now(status: RunStatus) -> str:
 
 
 def _term(status: RunStatus) -> terms.Term:
-    """The state of the run; that of a newer version is told by its name."""
+    """Return the term for the run's state; an unknown state of a newer version keeps its name."""
     state = status["outcome"] or status["phase"]
     return terms.STATES.get(state, terms.Term(terms.PHASES["agent"].glyph, terms.in_words(state)))
 
@@ -121,7 +121,7 @@ def _guidance(status: RunStatus) -> str:
 
 
 def _overseer(status: RunStatus) -> str:
-    """The last intervention with what it has changed; your own order is none of its."""
+    """Describe the last intervention and its effect; the user's own orders do not count."""
     made = status["intervention"]
     if not made or made["about"] == "owner":
         return ""
@@ -132,7 +132,7 @@ def _overseer(status: RunStatus) -> str:
 
 
 def _strategy(status: RunStatus) -> str:
-    """A changed approach and its reason; to go on as before is not worth a row."""
+    """Describe a changed approach and its reason; continuing as before is not worth a row."""
     planned = status["strategy"]
     if not planned or planned["approach"] == "persist":
         return ""
@@ -141,7 +141,7 @@ def _strategy(status: RunStatus) -> str:
 
 
 def _asked(status: RunStatus) -> list[tuple[str, str]]:
-    """The open question and how to decide it; of a run that is over, that it was open."""
+    """Return the open question and how to decide it; after the end, report it as left open."""
     question = status["question"]
     left = status["left_open"] or (question["text"] if question else "")
     if left and not status["alive"]:
@@ -159,16 +159,16 @@ def _asked(status: RunStatus) -> list[tuple[str, str]]:
 
 
 def _next(status: RunStatus) -> str:
-    """What one can do with a run that is over; empty while it goes on, or has said so itself."""
+    """Return the command that continues a finished run; empty while the run is active."""
     outcome = status["outcome"]
     named = shlex.quote(str(status.get("asked_as") or status["run"]))
     return next_step(status, named) if outcome else ""
 
 
 def next_step(status: RunStatus, run: str) -> str:
-    """The command that goes on with a run that is over, as it can be typed; `run` names it.
+    """Return the command that continues a finished run; `run` names the run.
 
-    Empty for one that has reached its goal.
+    Empty if the run completed, or cannot be resumed.
     """
     nobody = status["watched"] or status["imported"] or status.get("of_fleet")
     kept = status.get("kept")
@@ -181,7 +181,7 @@ def next_step(status: RunStatus, run: str) -> str:
 
 
 def told(purpose: str, command: str) -> str:
-    """A row: what it is for, and a command as it can be typed."""
+    """Format a row: a purpose, then the command as typed."""
     return f"  {f'{purpose}:':<{PURPOSE_CELLS - 1}} {command}"
 
 
@@ -212,7 +212,7 @@ def _cost(status: RunStatus) -> str:
 
 
 def _model_help(status: RunStatus) -> str:
-    """What models were asked outside of the agent's sessions; the cost above includes it."""
+    """Describe the model calls outside the agent's sessions; the cost above includes them."""
     given = status["model_help"]
     if not given:
         return ""

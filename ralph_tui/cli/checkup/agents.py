@@ -1,6 +1,6 @@
-"""The agents on PATH, their versions, and what is to be seen of a sign-in without reading one.
+"""The agents on PATH, their versions, and signs that they are signed in.
 
-Rule: of a secret it is looked whether it is there, never what it is.
+Secrets are only checked for presence, never read.
 """
 
 from collections.abc import Iterator, Mapping
@@ -38,16 +38,16 @@ UNSIGNED = "no sign of a sign-in was found"
 
 @dataclass(frozen=True)
 class _SignIn:
-    """Where a program looks for who it works for."""
+    """Where a program keeps its sign-in."""
 
     keys: tuple[str, ...]
     """Environment variables that hold a secret."""
     folder: tuple[str, str]
-    """The variable that names its folder, and where that is without it, below the home."""
+    """The variable that names its folder, and the default folder below the home."""
     file: str
-    """In that folder, where a sign-in is kept."""
+    """The file of that folder that holds the sign-in."""
     services: tuple[str, ...] = ()
-    """Variables by which another service than its own signs in."""
+    """Variables that select another vendor's service, with a sign-in of its own."""
 
 
 SIGN_INS = {
@@ -57,7 +57,7 @@ SIGN_INS = {
         file=".credentials.json",
         services=("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"),
     ),
-    # A key in the environment counts only where its config names it.
+    # A key in the environment counts only if codex's config names it.
     "codex": _SignIn((), ("CODEX_HOME", ".codex"), "auth.json"),
     "gemini": _SignIn(
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"), ("GEMINI_CLI_HOME", ".gemini"), "oauth_creds.json"
@@ -66,11 +66,11 @@ SIGN_INS = {
         ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), ("", ".local/share/opencode"), "auth.json"
     ),
 }
-"""Where agents look for that, by their names."""
+"""Where to look for a sign-in, by agent name."""
 
 
 def check_agent(around: Surroundings) -> Iterator[Finding]:
-    """The one that a run would take, and those that take over from it."""
+    """Check the agent that a run would use, and its fallbacks."""
     settings = around.settings.agent
     try:
         agent = choose_agent(settings, around.environ)
@@ -96,7 +96,7 @@ def check_agent(around: Surroundings) -> Iterator[Finding]:
 
 
 def check_other_agents(around: Surroundings) -> Iterator[Finding]:
-    """What else is on PATH and can be chosen."""
+    """Check the other agents on PATH that the user could choose."""
     settings = around.settings.agent
     chosen = find_agent(settings, around.environ)
     told = {chosen.name if chosen else "", *settings.fallback}
@@ -118,7 +118,7 @@ def _other(agent: AgentDescription, around: Surroundings) -> Iterator[Finding]:
 def _program(
     around: Surroundings, agent: AgentDescription, settings: AgentSettings, level: Level
 ) -> Iterator[Finding]:
-    """One whose description tells what it finds; `level`: of what is wrong with it."""
+    """Check an agent by its description; `level` is the level of whatever is wrong with it."""
     context = AgentContext(settings, around.folder, environ=around.environ)
     chosen, offered_too = level == "problem", level == "note"
     where = "" if chosen else f" ({agent.name})"
@@ -145,19 +145,18 @@ def _program(
 
 
 def _silent(place: str, program: str) -> Finding:
-    """It is there, and is slow or broken: which, nobody knows here."""
+    """Report a program that gave no version: it may be slow or broken."""
     says = f"{place} did not say its version within {PROBE_S:g} s"
     return Finding("note", WHAT, says, f"try {program} --version; it may only need longer to start")
 
 
 def _abilities(agent: AgentDescription) -> Finding:
-    """What it can do: an owner may count on it."""
     seen = f"as tried with {agent.seen_versions}: " if agent.seen_versions else ""
     return Finding("note", WHAT, f"{seen}{agent.name} {can_words(agent.abilities)}")
 
 
 def _none(around: Surroundings) -> Finding:
-    """What was looked for, and the two ways to get on."""
+    """Report that no agent was found: where we looked, and the two ways to get one."""
     settings, environ = around.settings.agent, around.environ
     wanted = [agent for agent in offered() if agent.program]
     looked = looked_for_all(wanted, settings, environ)
@@ -196,14 +195,14 @@ def _claude(around: Surroundings, settings: AgentSettings | None = None) -> Iter
 
 
 def _of_command(command: str) -> Finding:
-    """Its check has passed: what it begins with is there, where that can be told."""
+    """Report a command that passed its check; say that its program exists if that is known."""
     word, shown = begins_with(command), clip(command, 60)
     there = f", {clip(word, 40)} is there" if word else ""
     return Finding("ok", WHAT, f"the command {shown!r}{there}")
 
 
 def _sign(around: Surroundings, sign_in: _SignIn) -> tuple[str, bool]:
-    """What is to be seen of a sign-in, and whether that is enough."""
+    """Describe the signs of a sign-in, and whether they are sufficient."""
     environ = around.environ
     keys = [name for name in sign_in.keys if environ.get(name)]
     services = [name for name in sign_in.services if environ.get(name)]
@@ -219,7 +218,7 @@ def _sign(around: Surroundings, sign_in: _SignIn) -> tuple[str, bool]:
 
 
 def _named_key(config: Path, environ: Mapping[str, str]) -> str:
-    """The variable with the key of the provider that a config chooses, where it is set."""
+    """Return the variable, if set, that holds the key of the provider chosen in `config`."""
     try:
         read = read_file(config, follow=True)
     except UsageError:

@@ -1,4 +1,4 @@
-"""All checks, in their order: what a first run needs, then what makes it pleasant."""
+"""All checks in order: what a first run needs, then what makes it pleasant."""
 
 from ralph_tui.cli.checkup.agents import check_agent, check_other_agents
 from ralph_tui.cli.checkup.disk import check_disk, check_watches
@@ -23,4 +23,4 @@ CHECKS = {
     "tmux": check_tmux,
     "clipboard": check_clipboard,
 }
-"""By what they look at, as a check that gives no answer is called."""
+"""Checks by subject; a check that does not answer is reported by this name."""

@@ -1,4 +1,4 @@
-"""Room and rights where the records lie, and the watches that the file watcher needs."""
+"""Disk space and write access for the records, and inotify watches for the file watcher."""
 
 import os
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ from ralph_tui.text.format import memory_size
 WHAT = "disk"
 WATCHES = "watches"
 LITTLE = 500 << 20
-"""Bytes: transcripts of a night may take them."""
+"""Bytes; one night's transcripts may need that much."""
 NOTHING = 10 << 20
 MOST_FOLDERS = 200_000
-"""That are counted."""
+"""Counting stops here."""
 
 
 def check_disk(around: Surroundings) -> Iterator[Finding]:
-    """Free space, and whether records can be written."""
+    """Check the free space, and that records can be written."""
     place = next((each for each in (around.records, around.root) if each.exists()), around.root)
     shown = around.shown(place)
     if not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
@@ -41,7 +41,10 @@ def check_disk(around: Surroundings) -> Iterator[Finding]:
 
 
 def check_watches(around: Surroundings) -> Iterator[Finding]:
-    """On Linux a run needs a watch for each folder, and one instance; others use some too."""
+    """Check that enough inotify watches and instances are free (Linux only).
+
+    A run needs one instance, and one watch for each folder; other programs use some as well.
+    """
     if around.platform != "linux":
         return
     limits = around.proc / "sys" / "fs" / "inotify"
@@ -67,7 +70,7 @@ def check_watches(around: Surroundings) -> Iterator[Finding]:
 
 
 def _folders(root: Path) -> int:
-    """Folders at and below `root`, through no link, up to `MOST_FOLDERS`."""
+    """Count the folders at and below `root`, up to `MOST_FOLDERS`, without following links."""
     count, waiting = 0, [str(root)]
     while waiting and count < MOST_FOLDERS:
         count += 1
@@ -77,7 +80,7 @@ def _folders(root: Path) -> int:
 
 
 def _in_use(proc: Path) -> tuple[int, int]:
-    """Watches and instances of this user's processes, as far as they can be looked at."""
+    """Count watches and instances of this user's processes, as far as /proc is readable."""
     watches = instances = 0
     me = os.getuid()
     for process in proc.glob("[0-9]*"):

@@ -1,4 +1,4 @@
-"""What a check has found."""
+"""The finding of a check."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 from ralph_tui.base.errors import RalphError
 
 Level = Literal["ok", "note", "warning", "problem"]
-"""All is well; worth knowing; something works less well; no run can begin without it."""
+"""In order: all is well; worth knowing; something works less well; no run can start."""
 
 
 @dataclass(frozen=True)
@@ -15,15 +15,15 @@ class Finding:
 
     level: Level
     what: str
-    """The subject, a word: ``git``."""
+    """The subject in one word, such as ``git``."""
     says: str
-    """A sentence without its full stop. Foreign text within is made safe where it is printed."""
+    """A sentence without a full stop. Foreign text in it is sanitized when it is printed."""
     fix: str = ""
-    """What to do about it; empty: nothing."""
+    """The fix; empty if none is needed."""
 
 
 def refusal(level: Level, what: str, error: RalphError) -> Finding:
-    """An expected error: it says what is wrong, and behind a ``;`` or ``:`` what to do."""
+    """Make a finding of an expected error, whose fix follows the first ``;`` or ``:``."""
     text = str(error).rstrip(".")
     for sign in ("; ", ": "):
         says, _, fix = text.partition(sign)

@@ -15,7 +15,7 @@ _IDENTITY = ("user.", "committer.")
 
 
 def check_git(around: Surroundings) -> Iterator[Finding]:
-    """There is one, new enough, and it can be used here."""
+    """Check that git exists, is new enough, and can be used here."""
     try:
         repository = open_repository(around.folder)
     except RalphError as error:

@@ -1,4 +1,4 @@
-"""The records of this worktree: who works on them, and what of them is damaged."""
+"""The records of this worktree: who is using them, and which are damaged."""
 
 import os
 import sqlite3
@@ -19,7 +19,7 @@ WHAT = "records"
 
 
 def check_records(around: Surroundings) -> Iterator[Finding]:
-    """The lock, the newest run, the index."""
+    """Check the lock, the newest run and the search index."""
     owner = holder(around.records / "lock")
     run = newest_run(around.root)
     if owner is not None and owner.alive:
@@ -37,7 +37,7 @@ def check_records(around: Surroundings) -> Iterator[Finding]:
 
 
 def _newest(run: RecordedRun, *, held: bool) -> Finding:
-    """A damaged record keeps no other run from beginning."""
+    """Report on the newest run. A damaged record does not prevent other runs from starting."""
     if problem := problem_of(run):
         says, _, fix = problem.partition("; ")
         return Finding("warning", WHAT, says, fix)
@@ -50,10 +50,10 @@ def _newest(run: RecordedRun, *, held: bool) -> Finding:
 
 
 def _indexes(around: Surroundings) -> Iterator[Finding]:
-    """Caches: a damaged one mends itself."""
+    """Report damaged indexes as notes: an index is a cache, and is rebuilt on use."""
     for path in sorted(index_folder(around.root).glob("*.db")):
         try:
-            # Read only: looking changes nothing, and waits for nobody.
+            # Read only: the check changes nothing and waits for no lock.
             address = f"file:{quote(os.fsencode(path))}?mode=ro"
             with closing(sqlite3.connect(address, uri=True, timeout=0)) as connection:
                 well = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)

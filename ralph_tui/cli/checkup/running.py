@@ -1,4 +1,4 @@
-"""One check after the other, each within its time; what is optional is looked at together."""
+"""Run the checks one after another, each with a time limit; optional ones run in parallel."""
 
 import threading
 import time
@@ -11,11 +11,11 @@ from ralph_tui.cli.checkup.surroundings import Surroundings
 Check = Callable[[Surroundings], Iterable[Finding]]
 
 TOGETHER = 0.9
-"""Of a check's time, what those within it may take that run together."""
+"""Share of a check's time for the checks that it runs in parallel."""
 
 
 def findings(checks: Mapping[str, Check], around: Surroundings) -> Iterator[Finding]:
-    """What each finds, as soon as it is known; `checks` by what they look at."""
+    """Yield the findings of each check as soon as they are known; `checks` is by subject."""
     for what, check in checks.items():
         running = _Running(what, check, around)
         found = running.found(around.seconds)
@@ -26,9 +26,9 @@ def findings(checks: Mapping[str, Check], around: Surroundings) -> Iterator[Find
 
 
 def together(what: str, checks: Mapping[str, Check], around: Surroundings) -> Iterator[Finding]:
-    """What those find that no run needs, all at once; one that gives no answer costs itself alone.
+    """Run optional checks in parallel; one that does not answer costs only itself.
 
-    `checks` by the names of what is looked at, `what` is the subject of them all.
+    `checks` is by the name of the thing checked; `what` is the subject of all findings.
     """
     within = around.seconds * TOGETHER
     until = time.monotonic() + within
@@ -42,19 +42,17 @@ def together(what: str, checks: Mapping[str, Check], around: Surroundings) -> It
 
 
 class _Running:
-    """A check at work."""
-
     def __init__(self, what: str, check: Check, around: Surroundings) -> None:
         self._what, self._check, self._around = what, check, around
         self._found: list[Finding] = []
         self._complete = threading.Event()
-        # A daemon: what hangs in the system is left behind, and holds up neither the rest nor the
-        # end.
+        # A daemon: a check that hangs in the system is left behind, and delays neither the other
+        # checks nor the exit.
         self._thread = threading.Thread(target=self._look, name=f"check-{what}", daemon=True)
         self._thread.start()
 
     def found(self, within_s: float) -> list[Finding] | None:
-        """What it has found; None where it gives no answer within `within_s` seconds."""
+        """Return what it found; None if it did not answer within `within_s` seconds."""
         self._thread.join(within_s)
         if self._complete.is_set():
             return self._found

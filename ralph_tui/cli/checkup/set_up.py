@@ -1,4 +1,4 @@
-"""The set-up: this program and its Python, the settings, and the channels to you."""
+"""The set-up: this program and its Python, the settings, and the outreach channels."""
 
 import platform
 import sqlite3
@@ -18,7 +18,7 @@ WHAT = "python"
 
 
 def check_python(_: Surroundings) -> Iterator[Finding]:
-    """Versions, and an SQLite that can search."""
+    """Check the versions, and that SQLite has full-text search."""
     says = f"ralph-tui {__version__}, Python {platform.python_version()}"
     yield Finding("ok", WHAT, f"{says}, Textual {version('textual')} ({sys.prefix})")
     try:
@@ -38,7 +38,7 @@ MESSAGES = "messages"
 
 
 def check_settings(around: Surroundings) -> Iterator[Finding]:
-    """All that is wrong in any source, or how many are set."""
+    """Report everything wrong in any source of settings, or how many are set."""
     loaded = around.loaded
     for problem in loaded.problems:
         says, _, fix = problem.rpartition(": ")
@@ -59,7 +59,7 @@ def check_settings(around: Surroundings) -> Iterator[Finding]:
 
 
 def check_messages(around: Surroundings) -> Iterator[Finding]:
-    """Whether anybody is told when a run needs an answer; nothing is sent."""
+    """Check whether a channel tells the user when a run needs an answer; nothing is sent."""
     outreach, outbox = around.settings.outreach, outbox_folder(around.root)
     channels = build_channels(outreach, around.environ, outbox)
     if channels:

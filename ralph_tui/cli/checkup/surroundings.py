@@ -1,4 +1,4 @@
-"""Where `doctor` looks: the folder, the environment, the terminal, the settings."""
+"""What `doctor` examines: the folder, the environment, the terminal, the settings."""
 
 import os
 import shutil
@@ -16,54 +16,50 @@ from ralph_tui.config.sources import Loaded, examine
 from ralph_tui.text.sanitize import one_line
 
 ASK_S = 5.0
-"""Seconds that a program may take to say what it is."""
+"""Seconds that a program may take to answer."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """All that the checks know; a test makes its own."""
+    """Everything that the checks may use; a test builds its own."""
 
     folder: Path
-    """The one we are in."""
     environ: Mapping[str, str]
     loaded: Loaded
     columns: int = 0
-    """Of the terminal; 0 where there is none."""
+    """Width of the terminal; 0 without one."""
     rows: int = 0
     platform: str = sys.platform
     proc: Path = Path("/proc")
-    """Where Linux tells of itself."""
+    """Where Linux exposes its own state."""
     seconds: float = 10.0
-    """That one check may take."""
+    """Time limit of one check."""
     root: Path = field(init=False)
-    """Of the worktree."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "root", worktree_root(self.folder))
 
     @property
     def settings(self) -> Settings:
-        """What is right in them."""
+        """The settings, without the invalid ones."""
         return self.loaded.settings
 
     @property
     def records(self) -> Path:
-        """Where the records of this worktree are, or will be."""
+        """The folder of this worktree's records, which may not exist yet."""
         return ralph_folder(self.root)
 
     @property
     def home(self) -> Path:
-        """The user's."""
         return Path(self.environ.get("HOME") or Path.home())
 
     def program(self, name: str) -> str | None:
-        """Where a program is on PATH."""
         return shutil.which(name, path=self.environ.get("PATH"))
 
     def ask(self, *command: str) -> str | None:
-        """What a program prints, in one line; None where it fails, or takes too long.
+        """Return a program's output as one line; None if it fails or takes too long.
 
-        It runs under a keeper: nothing of it is left.
+        It runs under a keeper, so that no process of it is left behind.
         """
         context = AgentContext(self.settings.agent, self.folder, environ=self.environ)
         try:
@@ -73,13 +69,16 @@ class Surroundings:
         return one_line(output.out.strip()) if output.code == 0 else None
 
     def shown(self, path: Path) -> str:
-        """A path as its user would write it."""
+        """Shorten a path below the home folder to ``~/...``."""
         near = path.absolute()
         return f"~/{near.relative_to(self.home)}" if near.is_relative_to(self.home) else str(near)
 
 
 def survey(set_options: Sequence[str] = ()) -> Surroundings:
-    """Those of this process. Raises ``OSError`` where the folder we are in is gone."""
+    """Return the surroundings of this process.
+
+    Raises ``OSError`` if the current folder no longer exists.
+    """
     folder = Path.cwd()
     size = os.get_terminal_size() if sys.stdout.isatty() else os.terminal_size((0, 0))
     loaded = examine(worktree_root(folder), {}, os.environ, set_options)

@@ -15,11 +15,11 @@ _LAYOUTS = (
     (100, 15, "two columns, and one place where the panes take turns"),
     (60, 15, "one place where the panes take turns; from 100 columns on there are two"),
 )
-"""From so many columns and rows on."""
+"""Minimum columns and rows of each layout."""
 
 
 def check_terminal(around: Surroundings) -> Iterator[Finding]:
-    """Whether a screen can be drawn, how large, and with which letters."""
+    """Check whether a screen can be drawn, how large, and with which characters."""
     if not around.columns:
         yield Finding(
             "note", WHAT, "the output is no terminal: run, demo and replay print plain lines there"
@@ -57,7 +57,7 @@ def _letters(around: Surroundings) -> Iterator[Finding]:
 
 
 def check_colours(around: Surroundings) -> Iterator[Finding]:
-    """How many the cockpit would draw with."""
+    """Report how many colours the cockpit would use."""
     if not around.columns:
         return
     environ = around.environ

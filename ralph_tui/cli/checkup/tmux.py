@@ -16,11 +16,11 @@ _ASKED = (
     "client_termname",
     "client_termfeatures",
 )
-"""Options are formats too."""
+"""Values to ask tmux for; it accepts options as formats."""
 
 
 def check_tmux(around: Surroundings) -> Iterator[Finding]:
-    """What of it stands in the way of keys, colours and notifications."""
+    """Check for tmux settings that interfere with keys, colours and notifications."""
     if not around.environ.get("TMUX"):
         if around.program("tmux") and around.columns:
             says = "not in use here; a run in tmux stays when a connection is lost"
@@ -49,7 +49,7 @@ def check_tmux(around: Surroundings) -> Iterator[Finding]:
 
 
 def check_clipboard(around: Surroundings) -> Iterator[Finding]:
-    """Whether what y copies arrives: the terminal is told by a sequence (OSC 52)."""
+    """Check whether text copied with y can reach the terminal, by an escape sequence (OSC 52)."""
     environ = around.environ
     if not around.columns:
         return

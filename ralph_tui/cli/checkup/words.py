@@ -18,13 +18,13 @@ CHECKED: Mapping[Literal["ok", "note", "warning", "problem"], Term] = {
     "warning": WARNING,
     "problem": Term(FAILED.glyph, "problem"),
 }
-"""What a look at the set-up has found."""
+"""Sign and word of each level."""
 
 
 def lines_of(finding: Finding, width: int) -> list[str]:
-    """Sign, word, subject and sentence; what to do stands behind them, or below where it is long.
+    """Format a finding: sign, word, subject, sentence, and its fix on the same line if it fits.
 
-    `width`: columns of the terminal; 0: nothing is wrapped.
+    `width` is the terminal's columns; 0 disables wrapping.
     """
     head = f"{CHECKED[finding.level].label:<10}{finding.what:<9} "
     says, fix = _clean(finding.says), _clean(finding.fix)
@@ -36,7 +36,7 @@ def lines_of(finding: Finding, width: int) -> list[str]:
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """Whether a run can begin, and how."""
+    """Say whether a run can start, and how."""
     problems = sum(finding.level == "problem" for finding in findings)
     if problems:
         verb = "stands" if problems == 1 else "stand"
@@ -46,7 +46,7 @@ def summary(findings: Sequence[Finding]) -> str:
 
 
 def as_object(findings: Sequence[Finding]) -> dict[str, object]:
-    """For a program."""
+    """Return the findings as an object to be printed as JSON."""
     return {
         "ready": not any(finding.level == "problem" for finding in findings),
         "findings": [

@@ -1,1 +1,1 @@
-"""One module for each command of the table in `cli`, with ``add_arguments`` and ``run``."""
+"""One module for each command in the table of `cli`, with ``add_arguments`` and ``run``."""

@@ -1,4 +1,4 @@
-"""``ralph-tui abort``: give a living run up."""
+"""``ralph-tui abort``: abort a running run."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from ralph_tui.text.format import percent
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Abort a running run. Its work stays as it is, unless you ask to restore the best snapshot."
     )
@@ -23,7 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask, then abort. Raises ``RalphError`` when there is no such run or it refuses."""
+    """Ask, then abort the run.
+
+    Raises ``RalphError`` if there is no such run or it refuses.
+    """
     live = find_live(args.run)
     what, fields = _best(live) if args.roll_back else ("the work stays as it is", {})
     if not args.yes:

@@ -1,4 +1,4 @@
-"""``ralph-tui attach``: the cockpit on a run that lives in another process of this machine."""
+"""``ralph-tui attach``: open the cockpit on a run of another process on this machine."""
 
 import argparse
 import os
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Shows a live run and steers it, from any terminal and from several at once. "
         "Leaving the screen never stops the run. Without a terminal it prints plain lines until "
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
+    """Show the run. Raises ``UsageError`` or ``JournalError`` if there is nothing to show."""
     root = worktree_root(Path.cwd())
     owner = holder(ralph_folder(root) / "lock")
     living = owner.run if owner is not None and owner.run else None
@@ -48,16 +48,16 @@ def run(args: argparse.Namespace) -> int:
     if not on_terminal() or args.json:
         if not isinstance(found, RecordedRun) or found.hooked:
             raise UsageError(f"{found.name} has no lines; see 'ralph-tui report {found.name}'")
-        from ralph_tui.cli.watching import watch  # noqa: PLC0415 - without a terminal alone
+        from ralph_tui.cli.watching import watch  # noqa: PLC0415 - only without a terminal
 
         return watch(found, as_json=args.json)
     if not isinstance(found, RecordedRun):
         return _show_past(root, found)
     status = read_status(found)
-    # Of sessions that are not ours nobody knows whether another one comes.
+    # A record that hooks wrote never ends: another session may follow.
     watched = found.hooked and status["outcome"] is None
     living_one = status["alive"] or watched
-    from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
+    from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - only with a terminal
 
     def load(stage: "Stage") -> "Front":
         # Behind the first frame.
@@ -70,8 +70,8 @@ def run(args: argparse.Namespace) -> int:
             source = kind(found, here(), files=RecordedFiles(found.folder))
             return Onlooker(source, stage)
         over = f"{_over(found, status)}; " if status["phase"] != "died" else ""
-        note = f"{over}this is its replay"  # that its process is gone the header says
-        # Who attaches wants to know how it stands: it is held at its end.
+        note = f"{over}this is its replay"  # the header says that its process is gone
+        # A user who attaches wants the latest state: the replay is paused at its end.
         return replayed(found.journal, stage, note=note, at=-1)
 
     code = Stage(load, screen_settings(root, os.environ), left=ExitCode.COMPLETED).show()
@@ -82,8 +82,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show_past(root: Path, found: ForeignRun) -> int:
-    """A run of another tool: whether that still works on it nobody knows, so it is past."""
-    from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
+    """Replay a run of another tool: nothing shows whether it still runs, so it counts as past."""
+    from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - only with a terminal
 
     def load(stage: "Stage") -> "Front":
         from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
@@ -103,7 +103,7 @@ def _over(found: RecordedRun, status: RunStatus) -> str:
 
 
 def _left(found: RecordedRun, name: str | None) -> str:
-    """How the run stands whose screen was left, and how to come back."""
+    """Describe the state of the run whose screen was closed, and how to return to it."""
     status = read_status(found)
     named = f" {shlex.quote(name)}" if name else ""
     option = f" --run{named}" if name else ""

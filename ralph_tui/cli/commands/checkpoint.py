@@ -1,4 +1,4 @@
-"""``ralph-tui checkpoint``: capture the present of a living run, or go on in a fresh session."""
+"""``ralph-tui checkpoint``: save a running run's files, or continue in a fresh session."""
 
 import argparse
 import time
@@ -11,14 +11,14 @@ from ralph_tui.cli.live import LiveRun, find_live, text_argument
 from ralph_tui.cli.parser import add_run_option
 
 LONGEST_REASON = 1000
-"""Characters of a note about a rollover."""
+"""Characters of a note for a handoff."""
 PATIENCE_S = 15.0
-"""Seconds that the handoff is waited for: a running tool ends first, which may take longer."""
+"""Seconds to wait for the handoff; a running tool ends first, which may take longer."""
 LOOK_S = 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = "Save the files of a running run, or start a fresh session."
     parser.add_argument("--note", metavar="TEXT", default="", help="why; - reads standard input")
     parser.add_argument(
@@ -30,7 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask for it. Raises ``RalphError`` when there is no such run or it refuses."""
+    """Request a checkpoint or a handoff.
+
+    Raises ``RalphError`` if there is no such run or it refuses.
+    """
     live = find_live(args.run)
     note = text_argument(args.note) if args.note else ""
     if args.rollover:
@@ -66,6 +69,5 @@ def _roll_over(live: LiveRun, note: str) -> int:
 
 
 def _handoff(status: RunStatus) -> HandoffStatus | None:
-    """The last one."""
     context = status["context"]
     return context.get("handoff") if isinstance(context, dict) else None

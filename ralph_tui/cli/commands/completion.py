@@ -1,4 +1,4 @@
-"""``ralph-tui completion``: what a shell reads to complete the words of this command line."""
+"""``ralph-tui completion``: the script with which a shell completes this command line."""
 
 import argparse
 import sys
@@ -12,11 +12,11 @@ STARTED = {
     "zsh": 'eval "$(ralph-tui completion zsh)"       into ~/.zshrc, below compinit',
     "fish": "ralph-tui completion fish | source       into ~/.config/fish/config.fish",
 }
-"""By shell: the line that turns it on, and the file that it is for."""
+"""By shell: the line that turns completion on, and the file it belongs in."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = "\n".join(
         (
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print it; to a terminal, where nobody reads it, also what is to be done with it."""
+    """Print the script; on a terminal, also print how to install it."""
     print(shellcode(["ralph-tui"], shell=args.shell).strip())
     if sys.stdout.isatty():
         print(f"\nput this line where it is named:\n  {STARTED[args.shell]}", file=sys.stderr)

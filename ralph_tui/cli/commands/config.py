@@ -1,4 +1,4 @@
-"""``ralph-tui config``: what counts and where it stands, a commented file, where the files are."""
+"""``ralph-tui config``: show settings and their origin, write a commented file, list paths."""
 
 import argparse
 import json
@@ -23,11 +23,11 @@ from ralph_tui.config.sources import FLAGS, Loaded, examine
 from ralph_tui.text.sanitize import one_line, plain
 
 PRIVATE = 0o600
-"""A webhook's address may be in the user's own file, and nobody else need read it."""
+"""The user's own file may hold a webhook's address, which no one else should read."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = "Settings: what counts and where it stands, and the files they are set in."
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
     show = actions.add_parser("show", help="every setting, its value, and where it comes from")
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it. Raises ``RalphError`` for a file that cannot be written, and for what is wrong."""
+    """Run the action. Raises ``RalphError`` for invalid settings and unwritable files."""
     if args.action == "show":
         return _show(args)
     path = _file(repository=args.repository)
@@ -110,7 +110,7 @@ def _show(args: argparse.Namespace) -> int:
     if loaded.problems:
         sys.stdout.flush()
         wrong = loaded.problems
-        several = 1 < len(wrong) <= MOST_SENTENCES  # of more it is said anyway
+        several = 1 < len(wrong) <= MOST_SENTENCES  # the error counts any beyond that
         told = (*wrong, f"{len(wrong)} settings are wrong") if several else wrong
         raise SettingsError(told)
     return ExitCode.COMPLETED
@@ -121,7 +121,7 @@ def _asked_for(name: str, asked: str | None) -> bool:
 
 
 def _lines(loaded: Loaded, names: list[str]) -> Iterator[str]:
-    """A setting a line, aligned within its section; its place below where there is no room."""
+    """Yield a line for each setting, aligned by section; its origin goes below if too long."""
     values = loaded.settings.by_name()
     secrets = {
         name for name, value in leaves(loaded.settings.model_dump()) if isinstance(value, SecretStr)
@@ -145,7 +145,7 @@ def _lines(loaded: Loaded, names: list[str]) -> Iterator[str]:
 
 
 def _place(loaded: Loaded, name: str) -> str:
-    """Short where it lies below the folder we are in, or the user's home."""
+    """Return a setting's origin, with a path shortened below the current folder or the home."""
     place = loaded.place_of(name)
     if not place.startswith("/"):
         return one_line(place)

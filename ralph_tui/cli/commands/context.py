@@ -1,4 +1,4 @@
-"""``ralph-tui context``: how full the context window of a run is, and what to do about it."""
+"""``ralph-tui context``: how full a run's context window is, and what to do about it."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ from ralph_tui.runtime.sources.found import find_ours
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
     which.add_argument("--run", dest="named", metavar="RUN", help="the same, by its name elsewhere")
@@ -21,14 +21,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print it. Raises ``UsageError`` when there is no such run."""
+    """Print how full the run's context window is.
+
+    Raises ``UsageError`` if there is no such run.
+    """
     found = find_ours(worktree_root(Path.cwd()), args.run or args.named, hooked=True)
     print(told(found, lambda status: _words(args, status)))
     return 0
 
 
 def _words(args: argparse.Namespace, status: RunStatus) -> str:
-    """Raises ``TypeError`` for a status of an older version, which knows no context."""
+    """Format the context. Raises ``TypeError`` for an older version's status, which lacks one."""
     context = status["context"]
     if not isinstance(context, dict):
         raise TypeError("this status has no context")

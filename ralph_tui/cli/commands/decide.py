@@ -1,4 +1,4 @@
-"""``ralph-tui decide``: see the question that a living run asks, and answer it."""
+"""``ralph-tui decide``: show a running run's question, or answer it."""
 
 import argparse
 import shlex
@@ -11,14 +11,17 @@ from ralph_tui.cli.question_words import question_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = "Show the open question of a running run, or answer it."
     add_answer_arguments(parser)
     add_run_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show it, or answer it. Raises ``RalphError`` when there is none or the run refuses."""
+    """Show the open question, or answer it.
+
+    Raises ``RalphError`` if no question is open or the run refuses.
+    """
     live = find_live(args.run)
     question = live.question
     if question is None:
@@ -31,7 +34,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _instead(live: LiveRun, args: argparse.Namespace) -> str:
-    """What to do where nothing is asked."""
     named = f" --run {shlex.quote(args.run)}" if args.run else ""
     if live.status["phase"] == "paused":
         return f"it is paused: ralph-tui unpause{named} goes on"

@@ -1,4 +1,4 @@
-"""``ralph-tui demo``: the main job on the embedded sample project; no account, no network."""
+"""``ralph-tui demo``: a run on the embedded sample project; no account, no network."""
 
 import argparse
 import os
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 ANSWER_S, FAST_ANSWER_S = 20.0, 2.0
-"""Seconds to answer what the agent of `asking` asks."""
+"""Seconds to answer the agent's questions in the scenario `asking`."""
 HANDOFF_EDIT_S = 15.0
-"""Seconds to look at a handoff, or to begin to edit it; with --fast nobody is asked."""
+"""Seconds to read a handoff or start editing it; ``--fast`` skips the wait."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Runs a scripted agent on a copy of an embedded project. The agent's edits, "
         "the tests and the measurements are real."
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run it to its end; the exit code tells the outcome."""
+    """Run the demo to its end and return the exit code of its outcome."""
     if args.scenario not in SCENARIOS:
         raise UsageError(
             f"There is no demo scenario {args.scenario!r}; choose one of {', '.join(SCENARIOS)}."
@@ -88,7 +88,7 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
 
     @contextmanager
     def create_run(warn: Warn) -> "Iterator[AssembledRun]":
-        # It loads git and agents, behind a painted screen.
+        # This loads git and agents, so it happens behind a painted screen.
         from ralph_tui.analysis.next_steps import SCRATCH  # noqa: PLC0415
         from ralph_tui.runtime.assembly import new_run  # noqa: PLC0415
 
@@ -112,7 +112,7 @@ def _create(folder: Path, scenario: str) -> None:
 
 
 def _settings(loaded: "Loaded", scenario: str, *, fast: bool) -> "Settings":
-    """Those for the demo's agent; nothing waits for its user longer than a demo may."""
+    """Return the settings for the demo's agent, with waits for the user kept short."""
     settings = loaded.settings
     update: dict[str, object] = {"agent": settings.agent.model_copy(update={"name": DEMO.name})}
     if loaded.origins["context.handoff_edit_s"] == "default":

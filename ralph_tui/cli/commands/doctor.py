@@ -1,6 +1,6 @@
-"""``ralph-tui doctor``: every check of the set-up with its fix; a test message; tasks' embedder.
+"""``ralph-tui doctor``: check the set-up, test the channels, show the embedder for tasks.
 
-What is looked at stands in `cli.checkup`.
+The checks are in `cli.checkup`.
 """
 
 import argparse
@@ -39,7 +39,7 @@ TRY_LATER = ": check the address and the network, or try again later"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Looks at all that a run needs, and says what to do about each thing that is not as it "
         "should be; the exit code is 1 where something stands in the way of a run. Nothing is "
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """A line or two for each check; 1 when there is a problem, or a message was not taken."""
+    """Print the result of each check; return 1 if there is a problem or a message failed."""
     if not (args.notify or args.embedder):
         return _look(args)
     if args.embedder:

@@ -1,4 +1,4 @@
-"""``ralph-tui guide``: words for the agent of a living run, once or in every prompt."""
+"""``ralph-tui guide``: guidance for a running agent, once or in every prompt."""
 
 import argparse
 
@@ -7,11 +7,11 @@ from ralph_tui.cli.live import find_live, text_argument
 from ralph_tui.cli.parser import add_run_option
 
 LONGEST_INSTRUCTION = 10_000
-"""Characters of what every prompt carries."""
+"""Characters of an instruction that every prompt carries."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Send guidance to the agent of a running run: "
         "now if the agent takes it, else with the next prompt."
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Hand the words over. Raises ``RalphError`` when there is no such run or it refuses."""
+    """Send the guidance. Raises ``RalphError`` if there is no such run or it refuses."""
     if (args.text is None) == (args.always is None):
         raise UsageError("say one thing: ralph-tui guide TEXT, or ralph-tui guide --always TEXT")
     if args.always is not None:

@@ -1,4 +1,4 @@
-"""``ralph-tui history``: what was done here, how it went, and what it teaches."""
+"""``ralph-tui history``: tasks, their attempts, the results and the reflections."""
 
 import argparse
 import json
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from ralph_tui.adapters.records.aiwg.records import Attempt
 
 LISTED = 100
-"""Tasks that are listed unless all are asked for."""
+"""Tasks that are listed without ``--all``."""
 FORMS = (".json", ".md")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Lists the tasks that were worked on here; of TASK its attempts, of one attempt its plan, "
         "its iterations, what worked and what it teaches."
@@ -54,7 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show it. Raises ``RalphError`` when there is no such task, or FILE cannot be written."""
+    """Show tasks and attempts, or add a reflection.
+
+    Raises ``RalphError`` if there is no such task, or FILE cannot be written.
+    """
     root = worktree_root(Path.cwd())
     if args.task is None:
         _refuse_without_task(args)
@@ -85,7 +88,7 @@ def _refuse_without_task(args: argparse.Namespace) -> None:
 
 
 def _named(args: argparse.Namespace) -> tuple[str, int | None]:
-    """Task and attempt, where one is named."""
+    """Return the task's name and the attempt's number, None if no attempt is named."""
     name, slash, number = args.task.partition("/")
     if not (slash and number.isascii() and number.isdecimal()):
         return args.task, args.attempt
@@ -105,7 +108,7 @@ def _show_list(root: Path, args: argparse.Namespace) -> int:
     shown = dict([*rows.items()][older:])
     page, value = list_page(shown), [task_json(name, row) for name, row in shown.items()]
     if imported or hooked:
-        from ralph_tui.cli.foreign_words import listed  # noqa: PLC0415  our own list is quick
+        from ralph_tui.cli.foreign_words import listed  # noqa: PLC0415 - keeps our own list quick
 
         section, others, broken = listed(map(foreign.row_of, imported), hooked)
         lost += broken
@@ -120,7 +123,7 @@ def _show_list(root: Path, args: argparse.Namespace) -> int:
 
 
 def _show_imported(found: ForeignRun, args: argparse.Namespace) -> int:
-    """A run of another tool: it is one attempt of nothing else, and nothing can be added to it."""
+    """Show a run of another tool: it has a single attempt, and nothing can be added to it."""
     for option in ("attempt", "reflections", "reflect"):
         if getattr(args, option) not in (None, False):
             raise UsageError(f"--{option} is for tasks of ralph-tui: {only_read(found)}")
@@ -132,7 +135,7 @@ def _show_imported(found: ForeignRun, args: argparse.Namespace) -> int:
 
 
 def _whole(task: TaskHistory, statuses: list[str], *, whole: bool) -> Page:
-    """A file holds every attempt, a screen their list."""
+    """Build a task's page; with `whole`, as for a file, it includes every attempt in full."""
     page = task_page(task, statuses)
     if not whole:
         return page
@@ -166,7 +169,7 @@ def _show(args: argparse.Namespace, page: Page, value: object) -> int:
 
 
 def _reflect(task: TaskHistory, attempts: "tuple[Attempt, ...]", text: str) -> int:
-    """Into the journal: by the run itself while it lives, else by us."""
+    """Add a reflection to the journal: through the run while it is active, else directly."""
     recorded = [
         RecordedRun(folder / "events.jsonl")
         for attempt in attempts
@@ -180,7 +183,7 @@ def _reflect(task: TaskHistory, attempts: "tuple[Attempt, ...]", text: str) -> i
     if owner is not None and owner.alive and owner.run == run.name:
         find_live(run.name).request("reflect", text=text)
     else:
-        from ralph_tui.runtime.reflecting import reflect  # noqa: PLC0415  a list is quick
+        from ralph_tui.runtime.reflecting import reflect  # noqa: PLC0415 - keeps a list quick
 
         reflect(run, text)
     print(f"written down for {run.name}: the next attempt's plan can follow it")

@@ -1,4 +1,4 @@
-"""`ralph-tui lab`: what controller and overseer would do with a series of readings, or a run's."""
+"""``ralph-tui lab``: what controller and overseer make of a series, or of a recorded run."""
 
 import argparse
 import json
@@ -22,12 +22,12 @@ from ralph_tui.text.sanitize import clip, one_line
 
 MOST_READINGS = 100_000
 LISTED = 6
-"""Interventions, or iterations, that the closing sentences name one by one."""
+"""Interventions or iterations that the closing sentences list individually."""
 HEAD = "  #    done    pace      D  output  band             profile      level, seen"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Feed a series of completion readings, or those of a recorded run, to the "
         "controller and the overseer."
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the simulation; raises ``UsageError`` for input that says nothing."""
+    """Print the simulation. Raises ``UsageError`` for unusable input."""
     return _of_run(args) if args.recorded is not None else _of_progress(args)
 
 
@@ -134,7 +134,7 @@ def _of_run(args: argparse.Namespace) -> int:
 
 
 def _settings_of(started: RunStarted, options: list[str]) -> Settings:
-    """The settings that a run was started with, and what `options` change in them."""
+    """Return the settings that a run was started with, changed by `options`."""
     known = [name for name in NAMES if name.partition(".")[0] in ("control", "oversight")]
     then = {name: started.config[name] for name in known if name in started.config}
     return load(None, {}, {}, options, then).settings
@@ -150,7 +150,7 @@ def _series(text: str) -> list[float]:
 
 
 def _verified(totals: str | None, names: str | None, progress: str | None) -> list[Verified | None]:
-    """What the completion command counted after each iteration; None where it counted nothing."""
+    """Parse the test counts after each iteration; None where the command counted nothing."""
     if totals is None:
         raise UsageError("--names needs --totals: the number of tests after each iteration.")
     if names is None and progress is None:
@@ -216,9 +216,9 @@ def _as_table(rows: list[LabRow], most: int, baseline: float) -> str:
 
 
 def _as_comparison(compared: list[Compared], most: int, baseline: float, imported: str = "") -> str:
-    """The table, with what was recorded below each row that differs from it.
+    """Format the table, with the recorded row below each row that differs from it.
 
-    `imported`: what has recorded readings and no more; all else is recomputed.
+    `imported` names the tool of a run that recorded only measurements; all else is recomputed.
     """
     lines, differing = [HEAD], []
     for one in compared:
@@ -257,7 +257,7 @@ def _note(row: LabRow) -> str:
 
 
 def _verdict(rows: list[LabRow], most: int, baseline: float) -> str:
-    """One sentence: how far it went from `baseline` points, and who stepped in."""
+    """Say how far the run got from `baseline` points, and when the overseer stepped in."""
     done = next((row for row in rows if row.completion >= 1), None)
     top = max(rows, key=lambda row: row.completion)
     if done:

@@ -1,4 +1,4 @@
-"""``ralph-tui memory``: what runs have learned here, which is its owner's to read and change."""
+"""``ralph-tui memory``: show and change what runs have learned here."""
 
 import argparse
 import json
@@ -51,7 +51,7 @@ PREFIX = "learn-"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Shows and changes what runs have learned in this repository. It is kept in "
         ".aiwg/knowledge/ralph-learnings.json, a plain file that may be edited by hand. All of it "
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it, and tell what is to be told of the files. Raises ``RalphError``."""
+    """Run the action, then print the notices about the files. Raises ``RalphError``."""
     root = worktree_root(Path.cwd())
     store = KnowledgeStore(knowledge_folder(root))
     try:
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 SHOWN = 200
-"""Learnings that a list prints where it is not asked for all of them."""
+"""Learnings that a list prints without ``--all``."""
 
 # arguments ------------------------------------------------------------------------------------
 
@@ -223,11 +223,11 @@ def _stats(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> int:
     return ExitCode.COMPLETED
 
 
-# help -----------------------------------------------------------------------------------------
+# helpers --------------------------------------------------------------------------------------
 
 
 def _meant(ledger: Ledger, name: str) -> Learning:
-    """The learning that a user names, in full or by how its name begins."""
+    """Find a learning by its full id or by an unambiguous prefix."""
     learnings = {learning.learning_id: learning for learning in all_learnings(ledger)}
     if name in learnings:
         return learnings[name]
@@ -242,7 +242,7 @@ def _meant(ledger: Ledger, name: str) -> Learning:
 
 
 def _entries(ledger: Ledger, learning: Learning) -> list[Entry]:
-    """What the files hold of it: one entry where it is proven."""
+    """Return the stored entries of a learning: a single one if it is proven."""
     held = [entry for entry in ledger.learnings if one_line(entry["id"]) == learning.learning_id]
     return held[:1] or [
         entry["learning"]

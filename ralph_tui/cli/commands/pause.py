@@ -1,4 +1,4 @@
-"""``ralph-tui pause``: hold a living run before its next iteration."""
+"""``ralph-tui pause``: pause a running run before its next iteration."""
 
 import argparse
 
@@ -9,15 +9,15 @@ from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = "Pause a running run before its next iteration."
     add_run_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask for the pause; who has it already has what was wanted.
+    """Request a pause; succeed if the run is already paused or about to pause.
 
-    Raises ``RalphError`` when there is no such run or it refuses.
+    Raises ``RalphError`` if there is no such run or it refuses.
     """
     live = find_live(args.run)
     try:

@@ -1,4 +1,4 @@
-"""``ralph-tui prompt``: what agents were told, what they would be told now, and your own layout."""
+"""``ralph-tui prompt``: past prompts, the next one, and a prompt layout of your own."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ from ralph_tui.text.terms import IN_CLONE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     show = actions.add_parser(
         "show", help="a prompt as it was sent; without RUN and K, what would be sent now"
@@ -41,7 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print it. Raises ``RalphError`` when there is none, or it cannot be used."""
+    """Print a prompt, or check a template.
+
+    Raises ``RalphError`` if there is no prompt, or the template cannot be used.
+    """
     return _check(args) if args.action == "check" else _show(args)
 
 
@@ -49,7 +52,7 @@ def _show(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
     if args.run is None and args.iteration is None and args.session is None:
         found = find_ours(root, None)
-        # It folds a journal with the loop's own layers.
+        # This folds a journal with the loop's own layers.
         from ralph_tui.runtime.next_prompt import next_prompt  # noqa: PLC0415
 
         k, text, cut, outcome = next_prompt(root, found, lambda known: _settings(args, root, known))
@@ -66,7 +69,6 @@ def _show(args: argparse.Namespace) -> int:
 
 
 def _when(outcome: str) -> str:
-    """When a run would be told more."""
     if outcome == "completed":
         return "if it were not completed"
     return "if it is resumed" if outcome else "now"
@@ -80,7 +82,7 @@ def _as_sent(run: AnyRun, iteration: int | None, session: int | None) -> str:
     if not sent:
         which = "no prompt yet" if iteration is None else f"no prompt in iteration {iteration}"
         raise UsageError(f"{run.name} has sent {which}; see ralph-tui history {run.name}")
-    # Each of an iteration's sessions has a file; one that no session got is written again.
+    # Each session of an iteration has a file; a prompt that no session got is overwritten.
     k = sent[-1].iteration
     sessions = list({event.path: event for event in sent if event.iteration == k}.values())
     if session is not None and not 1 <= session <= len(sessions):

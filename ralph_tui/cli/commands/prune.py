@@ -1,4 +1,4 @@
-"""``ralph-tui prune``: remove transcripts, logs and snapshots of old runs, only what it lists."""
+"""``ralph-tui prune``: remove transcripts, logs and snapshots of old runs, after listing them."""
 
 import argparse
 import sys
@@ -29,11 +29,11 @@ from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import outcome_word
 
 KEPT = 5
-"""Runs that stay whole unless another number is asked for."""
+"""Number of newest runs that stay whole by default."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Lists transcripts, logs and snapshots of old runs, and removes exactly those "
         "after a yes. Journals, prompts and results stay: every run can still be replayed and "
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List, ask, remove. Raises ``RalphError`` when something cannot be listed or removed."""
+    """List, ask, remove. Raises ``RalphError`` if something cannot be listed or removed."""
     root = worktree_root(Path.cwd())
     plan = _plan(root, args)
     for line in plan.lines(whole=args.dry_run):
@@ -81,18 +81,16 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class _Plan:
-    """All that would be removed."""
-
     listing: Listing
     refs: dict[str, list[HiddenRef]]
-    """By run."""
+    """By run id."""
     orphans: list[HiddenRef]
     repository: Repository | None
     keep: int
 
     @property
     def runs(self) -> list[OldRun]:
-        """Those that have something to give."""
+        """The runs that have something to remove."""
         return [run for run in self.listing.runs if run.files or self.refs.get(run.run_id)]
 
     @property
@@ -109,11 +107,11 @@ class _Plan:
 
     @property
     def words(self) -> str:
-        """``12 files (3.1 MB) and 40 snapshots``."""
+        """The totals, such as ``12 files (3.1 MB) and 40 snapshots``."""
         return _words(len(self.files), sum(file.size for file in self.files), len(self.all_refs))
 
     def lines(self, *, whole: bool) -> list[str]:
-        """What a person decides on; `whole`: every file and ref."""
+        """Return the lines that the user decides on; with `whole`, every file and ref."""
         lines = [line for run in self.runs for line in self._run_lines(run, whole=whole)]
         if self.orphans:
             owners = Counter(ref.run_id for ref in self.orphans)
@@ -160,9 +158,8 @@ def _plan(root: Path, args: argparse.Namespace) -> _Plan:
     except UsageError:
         if args.orphans:
             raise
-        return _Plan(
-            listing, {}, [], None, args.keep
-        )  # records that were copied here, without their git
+        # The records were copied here without their repository.
+        return _Plan(listing, {}, [], None, args.keep)
     refs: dict[str, list[HiddenRef]] = {run.run_id: [] for run in listing.runs}
     orphans = []
     known = known_run_ids({root, *worktrees(repository)}) if args.orphans else None
@@ -175,7 +172,7 @@ def _plan(root: Path, args: argparse.Namespace) -> _Plan:
 
 
 def _remove(root: Path, plan: _Plan) -> None:
-    """Remove what was listed and is still the same; says how much that was, come what may."""
+    """Remove what was listed and has not changed; always report how much was removed."""
     removed: list[OldFile] = []
     refs = 0
     try:

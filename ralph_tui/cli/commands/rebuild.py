@@ -1,4 +1,4 @@
-"""``ralph-tui rebuild``: every file that can be made again is made again, from the journals."""
+"""``ralph-tui rebuild``: regenerate every derived file from the journals."""
 
 import argparse
 import sys
@@ -18,7 +18,7 @@ from ralph_tui.text.sanitize import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Folds the journals again and writes what is made from them: status, attempt, "
         "outcome, plan, actions, assessments, the files of the task, and the index of all tasks. A "
@@ -30,14 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it. Raises ``UsageError``, ``JournalError``, ``WorkspaceError`` or ``LockHeldError``."""
+    """Rebuild. Raises ``UsageError``, ``JournalError``, ``WorkspaceError`` or ``LockHeldError``."""
     root = worktree_root(Path.cwd())
     runs = [find_ours(root, args.run)]
     if args.run is None:
         runs = [*find_runs(root)]
     with ExitStack() as held:
         for path in {run.lock for run in runs if _in_task(run)}:
-            # A living run keeps its files current itself.
+            # A live run keeps its files current itself.
             held.callback(claim(path, "rebuild").release)
         try:
             return ExitCode.COMPLETED if _rebuild(runs) else ExitCode.FAILED
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rebuild(runs: list[RecordedRun]) -> bool:
-    """Whether every journal could be read to its end."""
+    """Return True if every journal could be read to its end."""
     aside, tasks, problems = list[Path](), dict[Path, None](), list[str]()
     done = 0
     for found in runs:
@@ -76,5 +76,5 @@ def _rebuild(runs: list[RecordedRun]) -> bool:
 
 
 def _in_task(run: RecordedRun) -> bool:
-    """Whether it lies where runs are recorded, and is not a copy somewhere else."""
+    """True if the run is in the worktree's records; False for a copy elsewhere."""
     return run.folder.parent.name == "attempts" and run.lock.parent.name == "ralph"

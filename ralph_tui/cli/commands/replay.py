@@ -1,4 +1,4 @@
-"""``ralph-tui replay``: a past run on the same screen."""
+"""``ralph-tui replay``: play a past run on the screen of a live one."""
 
 import argparse
 import os
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the newest"
     )
@@ -35,13 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
+    """Show the run. Raises ``UsageError`` or ``JournalError`` if there is nothing to show."""
     if args.at is not None and args.at < 1:
         raise UsageError(f"--at takes the number of an event, from 1 on, not {args.at}")
     root = worktree_root(Path.cwd())
     found = find_run(root, args.run)
     if wants_screen(headless=args.headless, as_json=args.json):
-        from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - lines do without a screen
+        from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - lines need no screen
 
         def load(stage: "Stage") -> "Front":
             # Behind the first frame.
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _as_lines(found: "AnyRun", at: int | None, *, as_json: bool) -> int:
-    # A screen's first frame is painted before these are loaded.
+    # Imported late, so that a screen's first frame does not wait for these.
     from ralph_tui.cli.fronts.common import Printer  # noqa: PLC0415
     from ralph_tui.runtime.sources.recorded import named, within  # noqa: PLC0415
 

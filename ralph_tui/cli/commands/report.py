@@ -14,7 +14,7 @@ from ralph_tui.text.sanitize import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Print a Markdown page for a reviewer: objective, result, tests, changes, what was asked, "
         "cost."
@@ -30,7 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write it. Raises ``RalphError`` when there is no such run, or FILE cannot be written."""
+    """Write the report.
+
+    Raises ``RalphError`` if there is no such run, or FILE cannot be written.
+    """
     root = worktree_root(Path.cwd())
     found = find_run(root, args.run)
     seen = look(found) if isinstance(found, RecordedRun) and not args.output else None

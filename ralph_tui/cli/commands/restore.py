@@ -1,4 +1,4 @@
-"""``ralph-tui restore``: any point of a run brought back, while it is paused or when it is over."""
+"""``ralph-tui restore``: restore any snapshot of a run that is paused or over."""
 
 import argparse
 import shlex
@@ -38,11 +38,9 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import BEST, ROLLED_BACK
 
-"""How often the journal of a living run is looked into."""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Without SNAPSHOT, lists the points of a run. With one, shows what would "
         "change, asks, and restores the files. What is there now is saved first, so that it can be "
@@ -60,7 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List, or restore. Raises ``RalphError`` when that cannot be done; nothing is touched then."""
+    """List the snapshots, or restore one.
+
+    Raises ``RalphError`` if that is not possible; no file has been changed then.
+    """
     root = worktree_root(Path.cwd())
     try:
         live = find_live(args.run)
@@ -103,7 +104,7 @@ def _list(found: RecordedRun) -> int:
 def _restore_ended(root: Path, found: RecordedRun, args: argparse.Namespace) -> int:
     records, above = ralph_folder(root).resolve(), found.folder.resolve().parents
     ours = records / "tasks" in above[2:3]
-    # The clone of a fleet's loop goes when its work is collected: its snapshots are here.
+    # A fleet loop's clone is removed when its work is collected; its snapshots are here.
     of_fleet = found.fleet is not None and records / "fleets" in above[4:5]
     if not (ours or of_fleet):
         raise UsageError(
@@ -121,12 +122,12 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
     target = chosen(state, args.snapshot)
     if found.fleet is not None:
         _refuse_to_write_on(state, target)
-    assert state.run.started is not None  # read_journal vouches for the first event
+    assert state.run.started is not None  # read_journal guarantees the first event
     workspace = GitWorkspace(open_repository(root), state.run.started.run_id)
     refuse_gone(workspace, target)
     if (code := _not_to_be_done(workspace, target, state, args)) is not None:
         return code
-    # The lock is held, so all runs are over; the git of a killed one may still write.
+    # The lock is held, so no run is active, but the git of a killed run may still write.
     sweep(recorded_run_ids(root).__contains__, root)
     with closing(workspace):
         told, held = restore_worktree(recording, state, workspace, target, here())
@@ -139,7 +140,7 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
 
 
 def _refuse_to_write_on(state: RunState, target: SnapshotTaken) -> None:
-    """Raise ``UsageError`` where a loop of a fleet may go on: its tree has the record, too."""
+    """Raise ``UsageError`` if the loop of a fleet may continue: its clone has the record, too."""
     run = state.run
     if run.crash is None and (run.finished is None or run.finished.outcome == "interrupted"):
         raise UsageError(
@@ -151,7 +152,7 @@ def _refuse_to_write_on(state: RunState, target: SnapshotTaken) -> None:
 def _not_to_be_done(
     workspace: GitWorkspace, target: SnapshotTaken, state: RunState, args: argparse.Namespace
 ) -> int | None:
-    """Show what would change, and ask; the exit code unless it is to be done."""
+    """Show what would change, and ask; return an exit code unless the restore is to proceed."""
     if not (args.yes or args.dry_run or sys.stdin.isatty()):
         raise UsageError("not a terminal; use --yes to confirm, or --dry-run to look")
     rows = workspace.way_back(target.tree)
@@ -173,7 +174,7 @@ def _not_to_be_done(
         if not confirm(f"Change {count(able, 'file')}? What is there now is saved first."):
             print("nothing was changed", file=sys.stderr)
             return ExitCode.FAILED
-        # A yes counts for what was shown: what has come since is asked about first.
+        # A yes counts only for what was shown: ask again about files that changed since.
         shown, rows = rows, workspace.way_back(target.tree)
         if {change.path for change, _ in rows} <= {change.path for change, _ in shown}:
             return None
@@ -181,7 +182,7 @@ def _not_to_be_done(
 
 
 def _refresh(found: RecordedRun) -> None:
-    """What is made from the journal is made again; without it the restore is no less done."""
+    """Rewrite the files derived from the journal; a failure does not undo the restore."""
     try:
         refresh(found)
     except OSError as error:
@@ -193,7 +194,6 @@ def _refresh(found: RecordedRun) -> None:
 
 
 def _say(told: WorktreeRestored, args: argparse.Namespace) -> int:
-    """Tell what was done; the exit code."""
     for line in done(told, f" --run {shlex.quote(args.run)}" if args.run else ""):
         print(line)
     if not (sentence := left_alone(told)):
@@ -203,14 +203,14 @@ def _say(told: WorktreeRestored, args: argparse.Namespace) -> int:
 
 
 def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
-    """The run itself does it, and refuses unless it is paused."""
+    """Request the restore from the run itself, which refuses unless it is paused."""
     state = RunState().apply_all(read_journal(live.run.journal).events)
     target = chosen(state, args.snapshot)
-    # It only looks; the run's own git is not to be mistaken for this one.
+    # This only reads; its git processes must not be mistaken for the run's own.
     workspace = GitWorkspace(open_repository(worktree_root(live.run.folder)), "looked-at")
     refuse_gone(workspace, target)
     if not PrivateRepository(workspace.repository).has_index:
-        # To look would make one, and that is up to the run.
+        # Looking would create an index, which is up to the run.
         raise WorkspaceError("the run is just taking a snapshot anew; try again in a second")
     if (code := _not_to_be_done(workspace, target, state, args)) is not None:
         return code
@@ -219,7 +219,7 @@ def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
 
 
 def _outcome(live: LiveRun, since: int) -> WorktreeRestored:
-    """Wait for what comes of it after the event `since`; ``RalphError`` when that is a failure."""
+    """Wait for the result after event `since`; raises ``RalphError`` if the restore failed."""
     found: WorktreeRestored | None = None
 
     def heard(event: Event) -> None:

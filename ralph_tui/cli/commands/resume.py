@@ -1,4 +1,4 @@
-"""``ralph-tui resume``: go on with a run that ended early, in its own journal."""
+"""``ralph-tui resume``: continue a run that ended early, in its own journal."""
 
 import argparse
 import os
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Continue a run that died, was stopped or aborted, or reached its limit: same attempt, "
         "same journal, from where it ended."
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def resume_request(args: argparse.Namespace, mode: "Mode") -> "ResumeRequest":
-    """What this command line asks for."""
+    """Return the request of this command line."""
     from ralph_tui.runtime.request import ResumeRequest  # noqa: PLC0415 - behind the first frame
 
     flags = vars(args)
@@ -72,7 +72,7 @@ def resume_request(args: argparse.Namespace, mode: "Mode") -> "ResumeRequest":
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run it to its end; the exit code tells the outcome."""
+    """Resume the run and return the exit code of its outcome."""
     check_settings(args)
     run = find_ours(worktree_root(Path.cwd()), args.name)
     root = worktree_root(run.folder)  # a folder may name a run of another worktree
@@ -98,7 +98,7 @@ def _prepared(
 
     @contextmanager
     def create_run(warn: Warn) -> "Iterator[AssembledRun]":
-        # It loads git and agents, behind a painted screen.
+        # This loads git and agents, so it happens behind a painted screen.
         from ralph_tui.runtime.assembly import resumed_run  # noqa: PLC0415
 
         with resumed_run(root, resumption, warn) as assembled:

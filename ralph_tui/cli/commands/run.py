@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Runs an agent in a loop in this git repository until COMMAND exits with 0, "
         "or until you agree that a criterion in words is met. "
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run it to its end; the exit code tells the outcome."""
+    """Run the loop to its end and return the exit code of its outcome."""
     if not args.objective.strip():
         raise UsageError('the objective is empty: say in quotes what to reach, as in run "Fix it"')
     check_goal(args, "run")
@@ -65,12 +65,12 @@ def run(args: argparse.Namespace) -> int:
     screen = wants_screen(headless=args.headless, as_json=args.json)
     away = args.detach and not args.detached
     if away or (screen and not (place_looks_well(Path.cwd()) and _agent_looks_well(args))):
-        # What is wrong is said without a screen that would come and go.
+        # Report errors without a screen, which would appear and vanish.
         from ralph_tui.cli.fronts.common import warn  # noqa: PLC0415 - behind the first frame
 
         _prepared(args, warn)
     if away:
-        from ralph_tui.cli.fronts.background import start_in_background  # noqa: PLC0415 - one way
+        from ralph_tui.cli.fronts.background import start_in_background  # noqa: PLC0415 - only to detach
 
         return start_in_background(sys.argv[1:])
     root = worktree_root(Path.cwd())
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _agent_looks_well(args: argparse.Namespace) -> bool:
-    """Whether there is an agent, as far as it can be told before settings are loaded."""
+    """True if an agent seems to exist, as far as that is known before settings are loaded."""
     named: str | None = vars(args)["agent.name"]
     if named is None and vars(args)["agent.command"]:
         return True
@@ -102,7 +102,7 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
     choose_fallbacks(settings.agent)
     agent = find_agent(settings.agent)
     if agent is not None and not agent.program:
-        agent.check(AgentContext(settings.agent, folder))  # what it needs is an argument
+        agent.check(AgentContext(settings.agent, folder))  # its only requirement is an argument
     presentation = Presentation(
         args.headless,
         args.json,
@@ -121,13 +121,13 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
         set_names=tuple(name for name, place in loaded.origins.items() if place == "--set"),
     )
     if not looks_well(folder, request):
-        # It loads git and agents, which a run that looks well does behind a painted screen.
+        # This loads git and agents; a run that looks well does so behind a painted screen.
         from ralph_tui.runtime.preflight import check_startable  # noqa: PLC0415
 
         check_startable(folder, request)
 
     def create_run(warn: Warn) -> "AbstractContextManager[AssembledRun]":
-        # It loads git and agents, behind a painted screen.
+        # This loads git and agents, so it happens behind a painted screen.
         from ralph_tui.runtime.assembly import new_run  # noqa: PLC0415
 
         if args.commands_from is None:
@@ -138,10 +138,10 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
 
 
 def _record_start(args: argparse.Namespace, root: Path, agent: str) -> None:
-    """For the form for a new run, which proposes the same again; not what an agent starts."""
-    from ralph_tui.adapters.processes.lineage import belongs_to_run, lineage  # noqa: PLC0415 - behind a frame
-    from ralph_tui.adapters.records.drafts import keep_last_start  # noqa: PLC0415 - behind a frame
-    from ralph_tui.ports.new_runs import Draft  # noqa: PLC0415 - behind a frame
+    """Save goal and agent as the new-run form's defaults, unless an agent starts the run."""
+    from ralph_tui.adapters.processes.lineage import belongs_to_run, lineage  # noqa: PLC0415 - behind the first frame
+    from ralph_tui.adapters.records.drafts import keep_last_start  # noqa: PLC0415 - behind the first frame
+    from ralph_tui.ports.new_runs import Draft  # noqa: PLC0415 - behind the first frame
 
     if belongs_to_run(lineage(os.getpid())):
         return

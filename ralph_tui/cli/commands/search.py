@@ -1,4 +1,4 @@
-"""``ralph-tui search``: where words stand in the records of all runs, and how to see it."""
+"""``ralph-tui search``: find words in the records of all runs, and how to open each match."""
 
 import argparse
 import json
@@ -25,7 +25,7 @@ _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = (
         "Finds words in the objectives, reflections, learnings, actions, outcomes and handoffs of "
         "all runs of this repository, best first, and names the command that opens that moment. "
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what is found. Raises ``UsageError`` and ``SearchError``."""
+    """Print the matches. Raises ``UsageError`` and ``SearchError``."""
     query = " ".join(args.query)
     if not 1 <= args.limit <= MOST:
         raise UsageError(f"--limit takes 1 to {MOST}, not {args.limit}")
@@ -71,12 +71,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def command_for(found: Found) -> str:
-    """What opens that moment; empty where no run's record has it."""
+    """Return the command that opens the moment; empty if no run's record has it."""
     return f"ralph-tui replay {found.run} --at {found.seq}" if found.run else ""
 
 
 def as_json(found: Found) -> dict[str, Any]:
-    """Without what is not known."""
+    """Return a match as an object, without unknown fields."""
     told = {
         "kind": found.what,
         "run": found.run or None,
@@ -92,7 +92,6 @@ def as_json(found: Found) -> dict[str, Any]:
 
 
 def _in_words(found: Found) -> str:
-    """Where and when, what stands there, and the command."""
     where = f"iteration {found.iteration}" if found.iteration else ""
     when = day_and_clock(found.at, datetime.now(UTC)) if found.at else ""
     facts = [found.what, found.run, where, when]
@@ -105,7 +104,7 @@ def _in_words(found: Found) -> str:
 
 
 def _marked(found: Found) -> str:
-    """The words that were found are bold on a terminal, and between stars anywhere else."""
+    """Mark the matching words: bold on a terminal, between stars elsewhere."""
     pieces, end = [], 0
     for begin, stop in found.marks:
         word = found.text[begin:stop]

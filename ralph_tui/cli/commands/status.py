@@ -1,4 +1,4 @@
-"""``ralph-tui status``: how a run stands, from its status file, without waking anything up."""
+"""``ralph-tui status``: the status of a run, read from its status file."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ from ralph_tui.text.terms import ENDLESS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = "Show the status of a run: the newest, or the one that you name."
     which = parser.add_mutually_exclusive_group()
     which.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print it. Raises ``UsageError`` when there is no such run."""
+    """Print the status. Raises ``UsageError`` if there is no such run."""
     found = find_run(worktree_root(Path.cwd()), args.run or args.named)
     if not isinstance(found, RecordedRun):
         recording = read_run(found)
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 def _words(args: argparse.Namespace, found: RecordedRun, status: RunStatus) -> str:
     if status["phase"] == "died" and not found.hooked and holder(found.lock) is not None:
         status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and goes on with it"
-    # A status bar asks every few seconds, and a living run appends while one reads.
+    # A status bar asks every few seconds, and a live run appends during the read.
     if args.line or status["alive"]:
         status["problem"] = ""
     elif damage := damage_of(found):
@@ -72,7 +72,7 @@ def _told(args: argparse.Namespace, status: RunStatus) -> str:
 
 
 def _left_over(run: RecordedRun) -> str:
-    """What a run has left that died and whose worktree is not free yet."""
+    """Describe what still holds the worktree of a run that died."""
     left = ", ".join(f"process {pid}" for pid in keepers(run.lock.parents[2]))
     still = f"its keeper ({left}) is still there" if left else "what it has started is still there"
     return f"its process is gone, but {still}"

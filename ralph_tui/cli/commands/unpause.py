@@ -1,4 +1,4 @@
-"""``ralph-tui unpause``: let a paused run go on."""
+"""``ralph-tui unpause``: let a paused run continue."""
 
 import argparse
 
@@ -7,15 +7,15 @@ from ralph_tui.cli.parser import add_run_option
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add this command's arguments."""
     parser.description = "Let a paused run continue."
     add_run_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Let it go on; where the overseer paused it, that is an answer to its question.
+    """Unpause the run, or answer the overseer's question if the overseer paused it.
 
-    Raises ``RalphError`` when there is no such run or it refuses.
+    Raises ``RalphError`` if there is no such run or it refuses.
     """
     live = find_live(args.run)
     question = live.question

@@ -1,7 +1,7 @@
-"""What shows a run while it works: the cockpit on a terminal, plain lines or JSON without one.
+"""The front ends of a live run: the cockpit on a terminal, plain lines or JSON without one.
 
-``show_run`` chooses. Rule: nothing is loaded before it is chosen, and a cockpit's first frame is
-painted before the cockpit itself is loaded. Imports point one way: cockpit and background, lines,
+``show_run`` chooses. Nothing is loaded before that choice, and a cockpit's first frame is painted
+before the cockpit itself is loaded. Imports point one way: cockpit and background, then lines, then
 common.
 """
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 def show_run(prepare: Prepare, screen: "ScreenSettings | None") -> int:
-    """Show a run to its end, on a screen or without; the exit code tells the outcome.
+    """Show a run to its end and return the exit code of its outcome.
 
-    `prepare` is called behind the screen.
+    `prepare` is called behind the screen. Without `screen`, the run prints lines or works in the
+    background.
     """
     if screen is None:
         from ralph_tui.cli.fronts.common import warn  # noqa: PLC0415 - see above
@@ -40,7 +41,7 @@ def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
     from ralph_tui.cli.fronts.presentation import END_SECONDS  # noqa: PLC0415
     from ralph_tui.layers.sensor.passing import refused  # noqa: PLC0415
 
-    # At once, so that nothing the run starts inherits it.
+    # At once, so that no process the run starts inherits it.
     starter = starter_of(presentation.commands_from)
     with create_run(warn) as run, signals_stop(run), hearing(run.engine, starter):
         try:
@@ -50,7 +51,7 @@ def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
                 run_as_lines(run, as_json=presentation.as_json)
         finally:
             run.engine.join(END_SECONDS)
-            run.close()  # while signals are heard: one more would end the process amid this
+            run.close()  # while signals are handled: another would interrupt this
         if presentation.lasting and not (presentation.as_json or presentation.detached):
             say_what_is_next(run, "again" if refused(run.engine.state) else "resume")
         return exit_code(run)

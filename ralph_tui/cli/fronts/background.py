@@ -1,7 +1,7 @@
-"""``run --detach``: a fresh interpreter in a session of its own, which says when the run has begun.
+"""``run --detach``: a new interpreter in its own session, which reports when the run begins.
 
-Until then its stdout is a pipe: one JSON line means that the run has begun, any other end is an
-error, told on stderr and by the exit code. From then on both are a log.
+Until then its stdout is a pipe. One JSON line means that the run has begun; any other end is an
+error, reported on stderr and by the exit code. After that, both streams go to a log.
 """
 
 import contextlib
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
 
 FLAG = "--detached"
-"""Not for users: says that this process is the child."""
+"""Not for users: marks this process as the child."""
 
 
 def run_in_background(run: "AssembledRun") -> None:
-    """For the child: begin, tell the waiting parent, work on into the log until the run is over."""
+    """For the child: begin the run, notify the parent, and print to the log until the end."""
     collect_garbage_again()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
@@ -53,7 +53,7 @@ def run_in_background(run: "AssembledRun") -> None:
 
 
 def _first(run: "AssembledRun", events: Lines) -> Event | None:
-    """The first recorded event; None when not even that could be recorded."""
+    """Return the first recorded event; None if not even that could be recorded."""
     while not run.engine.join(0.02):
         if not events.empty():
             break
@@ -62,7 +62,7 @@ def _first(run: "AssembledRun", events: Lines) -> Event | None:
 
 @dataclass(frozen=True)
 class Begun:
-    """What works on in the background."""
+    """The run that began in the background."""
 
     name: str
     pid: int
@@ -70,9 +70,9 @@ class Begun:
 
 
 def start_in_background(words: list[str]) -> int:
-    """For the parent: start `words` as a command line of ralph-tui; returns when it has begun.
+    """For the parent: start `words` as a ralph-tui command line, and return when it has begun.
 
-    The exit code is the child's own when nothing has begun; it has said why.
+    If nothing began, the exit code is the child's own, and the child has printed the reason.
     """
     begun = begin_in_background(words)
     if not isinstance(begun, Begun):
@@ -89,8 +89,8 @@ def start_in_background(words: list[str]) -> int:
 
 
 def begin_in_background(words: list[str]) -> Begun | int:
-    """As `start_in_background`, and says nothing of what has begun."""
-    # -P: a file in the user's folder must not pass for a module.
+    """Do the same as `start_in_background`, without printing anything about the run."""
+    # -P: a file in the user's folder must not be imported as a module.
     command = [sys.executable, "-P", "-m", "ralph_tui", *words, FLAG]
     with tempfile.TemporaryFile("w+", errors="replace") as complaints:
         child = subprocess.Popen(
@@ -115,5 +115,5 @@ def begin_in_background(words: list[str]) -> Begun | int:
         run, pid, folder = one_line(told["run"]), int(told["pid"]), one_line(told["folder"])
     except (ValueError, KeyError, TypeError):
         return child.wait() or ExitCode.FAILED
-    child.returncode = 0  # it lives on, so this process must not wait for it
+    child.returncode = 0  # it keeps running, so this process must not wait for it
     return Begun(run, pid, folder)

@@ -1,4 +1,4 @@
-"""A screen that a bug has ended: its traceback goes into a file, and one sentence says where."""
+"""Report a screen that a bug ended: save the traceback to a file, and say where it is."""
 
 import os
 import traceback
@@ -9,8 +9,8 @@ from ralph_tui.text.sanitize import clip, one_line
 
 
 def report_of(error: Exception) -> str:
-    """Save the traceback in the user's state folder; the sentence for the terminal."""
-    # Loaded only when a screen has broken.
+    """Save the traceback in the user's state folder and return a sentence for the terminal."""
+    # Imported only after a screen has broken.
     from platformdirs import user_state_path  # noqa: PLC0415
 
     from ralph_tui.base.plain_files import make_folder, write_whole  # noqa: PLC0415

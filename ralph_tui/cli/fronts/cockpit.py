@@ -1,7 +1,7 @@
-"""The cockpit around a run: it paints first; the run is set up behind it, in a thread.
+"""The cockpit of a live run: it paints first, and a thread sets the run up behind it.
 
-The run outlives the screen: when only the screen is left it goes on as plain lines, and behind a
-closed terminal it goes on into a log.
+The run outlives the screen. If the user leaves only the screen, the run continues as plain lines.
+If the terminal closes, it continues into a log.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class CockpitRun:
-    """A run and its cockpit: assembles it behind the screen, and sees it through without one."""
+    """A run and its cockpit: assemble the run behind the screen, and finish it without one."""
 
     def __init__(self, prepare: Prepare, stage: Stage) -> None:
         self.inbox: deque[Event] = deque()
@@ -52,13 +52,13 @@ class CockpitRun:
         self._lines: Lines = SimpleQueue()
         self._screen: CockpitScreen | None = None
         self._warnings: list[str] = []
-        """Of the end of the run, to be printed behind the screen."""
+        """Warnings from the end of the run, printed after the screen closes."""
         self._settled = threading.Event()
-        """Set when the run is assembled, or has failed to be."""
+        """Set when the run is assembled, or its assembly has failed."""
         self._left = threading.Event()
         self._thread = threading.Thread(target=self._work, name="ralph-cockpit-run", daemon=True)
         self._alone: threading.Thread | None = None
-        """Sees the run through behind a closed terminal, and ends the process."""
+        """Finishes the run behind a closed terminal, then ends the process."""
 
     # for the screen ---------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class CockpitRun:
                 self.stage.tell(self.stage.app.exit)
 
     def _deliver(self, event: Event) -> None:
-        """For the screen, or for the lines that have taken its place."""
+        """Pass an event to the screen, or to the lines that replaced it."""
         self._receive(event)
         if self._screen is not None and self._screen.rhythm.quiet:
             self.stage.tell(self._screen.rhythm.happened)
@@ -119,10 +119,10 @@ class CockpitRun:
     # the end of the screen --------------------------------------------------------------------
 
     def end(self) -> int:
-        """After the screen: go on as lines, or stop the run and wait for its end."""
+        """Continue as lines after the screen, or stop the run and wait until it ends."""
         try:
             app = self.stage.app
-            # A screen that broke does not end the run.
+            # A broken screen does not end the run.
             if self._alone is None and (app.return_value == "screen" or app.broken):
                 self._go_on_as_lines()
             if self._alone is not None:
@@ -134,7 +134,7 @@ class CockpitRun:
         return self.code
 
     def leave(self) -> None:
-        """Stop a run that still goes on, and wait until it has cleared up."""
+        """Stop a run that is still active, and wait until it has cleaned up."""
         self._let_go()
         self._steering.stop("a closed screen")
         if self._thread.ident is not None:
@@ -147,10 +147,10 @@ class CockpitRun:
         self._steering.leave()
 
     def _go_on_as_lines(self) -> None:
-        """Say how to come back, and print what happens until the run is over."""
+        """Say how to come back, and print events until the run ends."""
         self._receive = self._keep_for_lines
         self.inbox.clear()
-        if self._thread.ident is None:  # the screen broke before it stood
+        if self._thread.ident is None:  # the screen broke before the run was started
             self.begin()
         self._settled.wait()
         if self._run is None or self._steering.over:
@@ -159,17 +159,17 @@ class CockpitRun:
             print_line(words_of_leaving(self._run.engine.state, self._run.attempt))
             print_until_over(self._run, self._lines, Printer(state=self._run.engine.state))
         except OSError:
-            self.handle_signal(signal.SIGHUP)  # which is under way
+            self.handle_signal(signal.SIGHUP)  # the signal is on its way
 
     def _keep_for_lines(self, event: Event) -> None:
-        """Without the end of the run, which `_say_last_word` prints."""
+        """Queue an event for the lines, except the run's end, which `_say_last_word` prints."""
         if not isinstance(event, RunFinished | RunCrashed):
             self._lines.put(event)
 
     # signals ----------------------------------------------------------------------------------
 
     def handle_signal(self, number: signal.Signals) -> None:
-        """HUP leaves the screen or stops the run, as its owner has set it; others stop the run."""
+        """Stop the run; for SIGHUP, `ui.on_hangup` decides whether the run stops or continues."""
         if number is not signal.SIGHUP:
             self._stop(number.name)
         elif self._alone is None:
@@ -187,9 +187,9 @@ class CockpitRun:
         self._steering.stop(by)
 
     def _go_on_alone(self) -> None:
-        """See the run through without a terminal, and end the process.
+        """Finish the run without a terminal, and end the process.
 
-        Nothing here waits for the main thread: it may never come back from its dead screen.
+        Nothing here waits for the main thread, which may never return from its dead screen.
         """
         self.stage.tell(self.stage.app.exit)
         if self._thread.ident is None:

@@ -1,6 +1,6 @@
-"""What the front ends share: how a run is to be shown, one line per event, the exit code.
+"""Shared by the front ends: a line for each event, the closing hints, the exit code.
 
-The assembly of a run is not imported here: a cockpit is painted before git and agents are loaded.
+The assembly of a run is not imported here: a cockpit is painted before git and agents load.
 """
 
 import shlex
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def named_elsewhere(attempt: "AttemptFolder", option: str = "") -> str:
-    """What a command needs to mean this run when it is typed in the folder of now; often nothing.
+    """Return the argument that names this run for a command typed here; empty if none is needed.
 
-    `option`: what stands before it, as in `` --run``.
+    `option` comes before it, such as `` --run``.
     """
     if worktree_root(Path.cwd()) == attempt.root:
         return ""
@@ -34,9 +34,9 @@ def named_elsewhere(attempt: "AttemptFolder", option: str = "") -> str:
 
 
 def say_what_is_next(run: "AssembledRun", *names: StepName) -> None:
-    """After the end: the commands of these steps, as far as there is something to do.
+    """Print the commands of these next steps, as far as they apply, after the run has ended.
 
-    They work as they stand there, from this folder.
+    Each command works as printed, from the current folder.
     """
     here = worktree_root(Path.cwd()) == run.attempt.root
     there = "" if here else f"cd {shlex.quote(str(run.attempt.root))} && "
@@ -46,7 +46,7 @@ def say_what_is_next(run: "AssembledRun", *names: StepName) -> None:
 
 
 def words_of_leaving(state: RunState, attempt: "AttemptFolder") -> str:
-    """What a run does whose screen was left, and what can be done about it, a row each."""
+    """Say what a run does after its screen closed, and list the commands for it, one per line."""
     there, at = named_elsewhere(attempt, " --run"), named_elsewhere(attempt)
     rows = ["the run goes on here as plain lines"]
     if state.run.paused:
@@ -67,16 +67,16 @@ def words_of_leaving(state: RunState, attempt: "AttemptFolder") -> str:
 
 
 def warn(text: str) -> None:
-    """Print a sentence on stderr, where there still is a terminal to print it on."""
+    """Print a sentence on stderr, if the terminal still exists."""
     with suppress(OSError):
         print_line(f"ralph-tui: {text}", sys.stderr)
 
 
 class Printer:
-    """Prints the events of a run; of some kinds only a screen shows anything."""
+    """Prints the events of a run; some kinds have no line, because only a screen shows them."""
 
     def __init__(self, *, as_json: bool = False, state: RunState | None = None) -> None:
-        """`state`: the run as it stands before the first event that is printed."""
+        """Start after `state`, the run before the first event to print."""
         run = state.run if state is not None else None
         self._as_json = as_json
         self._lines = PlainLines()
@@ -85,14 +85,14 @@ class Printer:
             self._lines = PlainLines(run.iteration, run.max_iterations, measured=read)
 
     def print(self, event: Event) -> None:
-        """Its line, if it has one."""
+        """Print the event's line, if it has one."""
         text = event.model_dump_json() if self._as_json else self._lines.line(event)
         if text is not None:
             print_line(text)
 
 
 def exit_code(run: "AssembledRun") -> int:
-    """What the outcome of a run means to the shell; raises what kept it from being recorded."""
+    """Return the exit code for a run's outcome; raises any error that kept it unrecorded."""
     if run.engine.error is not None:
         raise run.engine.error
     state, needs = run.engine.state.run, run.engine.state.needs
@@ -101,7 +101,7 @@ def exit_code(run: "AssembledRun") -> int:
             f"a bug ended the run ({state.crash.error}); its traceback is in {run.attempt.journal}"
         )
         return ExitCode.FAILED
-    from ralph_tui.layers.sensor.passing import refused  # noqa: PLC0415 - not before the first frame
+    from ralph_tui.layers.sensor.passing import refused  # noqa: PLC0415 - after the first frame
 
     if refused(run.engine.state):
         return ExitCode.USAGE

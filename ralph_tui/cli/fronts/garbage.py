@@ -1,20 +1,20 @@
-"""Python's collection of garbage, off while a command loads: `main` of the command line says why.
+"""Python's garbage collection, which `cli.main` turns off while a command loads.
 
-Rule: a process that works for a while enables it here, when it has loaded what it needs. What is
-there by then is not looked through again, neither later nor at the end of the process, where that
-takes longer than many a command.
+A process that works for a while turns it on here, after loading what it needs. The collector then
+skips all existing objects, even at exit, where a full collection would take longer than many
+commands.
 """
 
 import gc
 
 YOUNG, YOUNG_ROUNDS, OLD_ROUNDS = 10_000, 20, 20
-"""Things that are made between two looks for garbage, and how many such looks lead to a longer one:
-a frame of the screen makes a thousand things, which go by themselves. With Python's own numbers
-every other dialog waited for a look at everything."""
+"""Objects created between two collections, and how many collections lead to a longer one. A screen
+frame creates a thousand objects, which are freed without the collector. With Python's defaults,
+every other dialog waited for a full collection."""
 
 
 def collect_garbage_again() -> None:
-    """What was loaded and made until now stays: it need not be looked through again."""
+    """Turn collection on; objects that exist now are never examined again."""
     gc.set_threshold(YOUNG, YOUNG_ROUNDS, OLD_ROUNDS)
     gc.freeze()
     gc.enable()

@@ -1,4 +1,4 @@
-"""A run without a screen: the main thread prints and takes signals, the engine's thread works."""
+"""A run without a screen: the main thread prints and handles signals, the engine's thread works."""
 
 import signal
 import threading
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
 
 Lines = SimpleQueue[Event | None]
-"""Recorded events on their way to a line each; None is the end."""
+"""Recorded events waiting to be printed; None marks the end."""
 
 
 def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
-    """Begin the run, and print every event until its last."""
+    """Begin the run, and print every event up to its last."""
     collect_garbage_again()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
@@ -28,13 +28,13 @@ def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
     try:
         print_until_over(run, events, printer)
     except OSError:
-        # The output is closed: the run is stopped in order, so that its end is recorded.
+        # The output is closed: stop the run cleanly, so that its end is recorded.
         run.engine.stop("a closed output")
         raise
 
 
 def print_until_over(run: "AssembledRun", events: Lines, printer: Printer) -> None:
-    """Print what arrives in `events`, until the run has ended and all of it is told."""
+    """Print what arrives in `events` until the run has ended and all of it is printed."""
 
     def end() -> None:
         run.engine.join()
@@ -46,7 +46,7 @@ def print_until_over(run: "AssembledRun", events: Lines, printer: Printer) -> No
 
 
 def signals_stop(run: "AssembledRun") -> AbstractContextManager[None]:
-    """While the block runs, each of the stopping signals stops the run in order."""
+    """Stop the run cleanly on any of the forwarded signals while the block runs."""
 
     def stop(number: signal.Signals) -> None:
         run.engine.stop(number.name)

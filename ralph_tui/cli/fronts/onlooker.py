@@ -1,4 +1,4 @@
-"""The cockpit on a run that goes its own way: recorded, or alive in another process."""
+"""The cockpit for a run that it does not control: recorded, or live in another process."""
 
 from collections.abc import Callable
 from functools import partial
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 def replayed(
     record: "Path | Recording", stage: Stage, *, note: str = "", at: int | None = None
 ) -> "Onlooker":
-    """A recorded run: held at event number `at` (-1: its last), else played from its beginning.
+    """Return the front of a recorded run, paused at event number `at` (-1: the last).
 
-    `note` is one sentence about it.
+    Without `at`, it plays from the beginning; if the user has not seen the run's end, the result
+    comes first. `note` is one sentence about the run.
     """
     source = opened(record, note=note, at=None if at == -1 else at)
     if at is None and was_left(source):
@@ -36,7 +37,7 @@ def replayed(
 
 
 class Onlooker(Looking):
-    """The front of a run that goes its own way."""
+    """The front of a run that this process does not control."""
 
     def __init__(
         self,
@@ -45,7 +46,6 @@ class Onlooker(Looking):
         *,
         kind: Callable[[Source], BaseScreen] = ReturningCockpit,
     ) -> None:
-        """`kind` makes its screen."""
         self._kind = kind
         self.beside = side_screens(source)
         self._source = source

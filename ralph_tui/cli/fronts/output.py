@@ -1,7 +1,8 @@
-"""Lines on stdout and stderr, written so that a process can end although nobody reads them.
+"""Lines on stdout and stderr, written so that a process can end even if no one reads them.
 
-A write to a full pipe waits for the reader whatever signal comes. So a line waits for room instead,
-and once a signal has come only for a moment: what then finds no room is dropped.
+A write to a full pipe blocks until the reader takes something, whatever signal arrives. So a line
+waits for room before it is written. After a signal it waits only briefly, and is dropped if there
+is still no room.
 """
 
 import os
@@ -13,18 +14,18 @@ from typing import TextIO
 from ralph_tui.cli.fronts import signals
 
 ROOM_SECONDS = 5.0
-"""How long a line waits for a slow reader once a signal has come."""
+"""How long a line waits for a slow reader after a signal."""
 LOOK_MS = 200
-"""Between two looks whether a signal has come."""
+"""Milliseconds between two checks for a signal."""
 PIECE = select.PIPE_BUF
-"""A pipe that has room takes this many bytes without waiting."""
+"""Bytes that a pipe with room accepts without blocking."""
 
 _unread: set[int] = set()
-"""Descriptors whose reader did not read in time: a later line waits no second time."""
+"""Descriptors whose reader did not read in time; later lines do not wait for it again."""
 
 
 def print_line(text: str, stream: TextIO | None = None) -> None:
-    """Print `text` at once, on stdout by default; raises ``OSError`` when its reader is gone."""
+    """Print `text` at once, on stdout by default; raises ``OSError`` if its reader is gone."""
     stream = stream or sys.stdout
     if stream is None:
         return
@@ -32,7 +33,7 @@ def print_line(text: str, stream: TextIO | None = None) -> None:
         descriptor = stream.fileno()
     except (OSError, ValueError):
         descriptor = -1
-    if descriptor < 0:  # not a file of the system's: it has no reader
+    if descriptor < 0:  # not a file of the system: it has no reader
         print(text, file=stream, flush=True)
         return
     stream.flush()
@@ -42,7 +43,7 @@ def print_line(text: str, stream: TextIO | None = None) -> None:
 
 
 def _has_room(descriptor: int) -> bool:
-    """Wait until something can be written; False when that takes too long after a signal."""
+    """Wait until the descriptor is writable; False if that takes too long after a signal."""
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT)
     deadline: float | None = None

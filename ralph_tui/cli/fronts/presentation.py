@@ -1,4 +1,4 @@
-"""How a run is to be shown, and how long its end may take. Rule: it loads nothing of a run."""
+"""How to show a run, and how long its end may take; imports nothing of a run."""
 
 import sys
 from collections.abc import Callable
@@ -10,53 +10,52 @@ if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
 
 END_SECONDS = 8.0
-"""How long the end of a run may take after a stop: the stop ladder, a snapshot, the record."""
+"""Time limit for the end of a run after a stop: the stop ladder, a snapshot, the record."""
 SCREEN_SECONDS = 3.0
-"""How long a screen may take to end behind a closed terminal."""
+"""Time limit for a screen to end behind a closed terminal."""
 
 Warn = Callable[[str], None]
-"""Takes a sentence that is to be told on stderr."""
+"""Takes a sentence to be reported on stderr."""
 RunFactory = Callable[[Warn], "AbstractContextManager[AssembledRun]"]
-"""Assembles a run, and releases what it holds when the block is left.
+"""Assembles a run, and releases its resources when the block is left.
 
-It is given what takes a sentence about what the end of the run could not do.
-"""
+Its argument takes warnings about anything that the end of the run could not do."""
 
 
 class Presentation(NamedTuple):
-    """How a run is to be shown."""
+    """How to show a run."""
 
     headless: bool = False
     as_json: bool = False
     lasting: bool = True
-    """Whether the record is kept when the command ends."""
+    """True if the record is kept when the command ends."""
     on_hangup: Literal["leave", "stop"] = "leave"
-    """What a closed terminal does: the run goes on without a screen, or stops."""
+    """Effect of a closed terminal: the run continues without a screen (leave), or stops."""
     detached: bool = False
-    """This process was started to work in the background."""
+    """True if this process was started to work in the background."""
     commands_from: int | None = None
-    """An inherited socket, through which who started this process commands the run."""
+    """An inherited socket over which the process that started this one commands the run."""
 
     @property
     def mode(self) -> "Mode":
-        """How a run is started that is shown like this."""
+        """The mode in which such a run is started."""
         commanded = self.commands_from is not None and not (self.headless or self.as_json)
         if self.detached or commanded:
-            return "detached"  # somebody may answer what it asks, from elsewhere
+            return "detached"  # the user may answer its questions from elsewhere
         return (
             "attended" if wants_screen(headless=self.headless, as_json=self.as_json) else "headless"
         )
 
 
 def on_terminal() -> bool:
-    """Whether input and output are a terminal."""
+    """True if both input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def wants_screen(*, headless: bool, as_json: bool) -> bool:
-    """Whether a command that was given these flags opens a screen."""
+    """True if a command with these flags opens a screen."""
     return on_terminal() and not (headless or as_json)
 
 
 Prepare = Callable[[Warn], tuple[RunFactory, Presentation]]
-"""Looks at what was asked for, and raises ``RalphError`` where that cannot be done."""
+"""Checks a request; raises ``RalphError`` if it cannot be carried out."""

@@ -1,6 +1,6 @@
-"""The plain lines of one run in their order: time, iteration, and each fact once.
+"""The plain lines of one run in order: time, iteration, and each fact once.
 
-Rule: each event has its own words; what was said before is left out here.
+Each event provides its own words; repetitions are left out here.
 """
 
 from collections import Counter
@@ -16,18 +16,18 @@ from ralph_tui.text.tool_kinds import shows_failing_tests
 from ralph_tui.text.words import without_particulars
 
 WIDTH = 160
-"""A line is cut here; the journal has the rest."""
+"""Columns of a line; the journal has the rest."""
 WHOLE = 2000
-"""Lines that say what to do, and the agent's own words, are not cut so soon."""
+"""Columns of instructions and of the agent's own words."""
 UNCUT = (
     ev.RunFinished, ev.RunCrashed, ev.Noticed, ev.AgentNoted, ev.AgentSpoke, ev.AgentReported,
     ev.StrategyPlanned, ev.ReflectionWritten, ev.GuidanceQueued, ev.RedirectDecided,
     ev.QuestionAsked, ev.SessionFinished, ev.AgentChanged, ev.WaitStarted,
 )  # fmt: skip
 LINED = (ev.AgentSpoke, ev.AgentReported, ev.ToolDenied)
-"""Each line of their text is a plain line of its own."""
+"""Each line of their text becomes a plain line of its own."""
 RECOMPUTED = (ev.AlarmRaised, ev.AlarmCleared, ev.InterventionMade)
-"""What our layers make of a run that another tool has led."""
+"""Events that our layers derive from a run led by another tool."""
 
 
 def stamped(event: ev.Event, text: str | None, where: str = "") -> str | None:
@@ -47,31 +47,31 @@ class PlainLines:
     def __init__(
         self, iteration: int = 0, max_iterations: int = 0, *, measured: bool = False
     ) -> None:
-        """Where the run stands; 0 and 0 before its first event."""
+        """Start at this point of the run; 0 and 0 before its first event."""
         self._measured = measured
         self._iteration, self._of = iteration, max_iterations
         self._reasons: set[str] = set()
-        """Of the alarms and interventions of this iteration, which need no second line."""
+        """Reasons of this iteration's alarms and interventions, which need no second line."""
         self._cleared: set[str] = set()
-        """Alarms of this iteration that are no longer: that their episode is over is no news."""
+        """Alarms cleared in this iteration; the end of their episode needs no line."""
         self._ended = ""
-        """Why the last session has ended; what is waited for then says it no second time."""
+        """Why the last session ended; a wait for the same reason does not repeat it."""
         self._noted: set[str] = set()
-        """What was noted of the agent in this iteration, each kind once: a call is tried often."""
+        """Kinds of agent notes shown in this iteration: a call is often retried."""
         self._failures = Counter[tuple[str, str]]()
-        """Failures of layers, so far: the same one has a line at 1, 10, 100 times."""
+        """Failures of layers so far; a repeated one has a line at 1, 10, 100 times."""
         self._said = ""
-        """The agent's last words: a report that repeats them has no second line."""
+        """The agent's last words; a report that repeats them has no second line."""
         self._asked: dict[str, ev.QuestionAsked] = {}
         self._decided = False
-        """What is decided about the latest REDIRECT has a line."""
+        """True if the decision about the latest REDIRECT already has a line."""
         self._news = News()
         self._foreign = ForeignRows()
         self._imported = ""
         self._guidance = GuidanceFold()
         self._on_words = dict(self._guidance.handlers())
         self._calls: dict[str, ev.ToolStarted] = {}
-        """Those that run, by their ids."""
+        """Running tool calls by id."""
 
     def line(self, event: ev.Event) -> str | None:
         """Return the line for an event, local time first; None for repeats and for screens only.
@@ -112,7 +112,7 @@ class PlainLines:
                 self._calls[event.tool_id] = event
 
     def _failed(self, event: ev.Noticed) -> str | None:
-        """A failure of a layer is reported once, then counted."""
+        """Report a layer's failure once, then only a count."""
         kind = event.source, without_particulars(event.text)
         self._failures[kind] += 1
         times = self._failures[kind]
@@ -175,7 +175,7 @@ class PlainLines:
         return event.line()
 
     def _question(self, event: ev.QuestionAsked) -> str | None:
-        """Nobody is asked where no time is given, and what was said is not said again."""
+        """Return the question's line, without known reasons; None if there is no time to answer."""
         self._asked[event.question_id] = event
         self._decided = False
         if event.deadline is not None and event.deadline <= event.at:

@@ -1,4 +1,4 @@
-"""What can be opened beside a run's screen: the search, and the runs that it finds."""
+"""Screens that open beside a run's screen: the search, and the runs that it finds."""
 
 from ralph_tui.ports.source import Source
 from ralph_tui.tui.app import SideScreen, SideScreens
@@ -6,10 +6,10 @@ from ralph_tui.tui.cockpit.recorded import RecordedScreen
 
 
 def side_screens(source: Source) -> SideScreens:
-    """Those of the worktree whose run `source` shows."""
+    """Return the side screens for the worktree of the run in `source`."""
 
     def search() -> SideScreen:
-        # A text field and an index take long to import, and the first paint waits for neither.
+        # A text field and an index take long to import; the first paint waits for neither.
         from ralph_tui.runtime.sources.archive import ArchivedRuns, worktree_of  # noqa: PLC0415
         from ralph_tui.tui.search.screen import SearchScreen  # noqa: PLC0415
 

@@ -1,9 +1,9 @@
-"""Signals of a run, a fleet, a host and a screen, and a terminal that goes away under a screen.
+"""Signals to a run, a fleet, a host or a screen, and a terminal that disappears.
 
-Rule: the interpreter writes a signal's number to a pipe when it comes (`signal.set_wakeup_fd`), and
-a thread of its own does the rest. A handler in Python runs only once the main thread is awake: it
-may wait for ever for the writer of a closed terminal, or for an event where the signal came just
-before it fell asleep. A handler that took a lock could also interrupt whoever holds it.
+The interpreter writes a signal's number to a pipe (`signal.set_wakeup_fd`), and a thread does the
+rest. A handler in Python runs only when the main thread is awake. That thread may wait forever for
+the writer of a closed terminal, or for an event if the signal came just before it fell asleep. A
+handler that took a lock could also interrupt the code that holds it.
 """
 
 import contextlib
@@ -20,22 +20,22 @@ from ralph_tui.base.plain_files import open_plain
 
 FORWARDED = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 CAME: list[signal.Signals] = []
-"""Those that have come to a screen of this process: it shows no other one then."""
+"""Signals that have arrived in this process; after one, it opens no other screen."""
 LOG = "terminal.log"
-"""In the attempt's folder: the output of a run that has no terminal any more."""
+"""File in the attempt's folder for the output of a run that lost its terminal."""
 
 
 @contextlib.contextmanager
 def forwarded(
     handle: Callable[[signal.Signals], None], *, watch_terminal: bool = True
 ) -> Iterator[None]:
-    """Call `handle` for each of the signals, one after the other, in a thread of its own.
+    """Call `handle` for each of the signals, one after the other, in a separate thread.
 
-    With `watch_terminal` the end of the terminal counts as HUP, also where none is sent: to another
-    session's process.
+    With `watch_terminal`, the end of the terminal counts as HUP, because a process of another
+    session is not sent one.
 
-    Once one has come, the process is to end: after the block it ignores further ones, which would
-    otherwise kill it before it has said how it ended.
+    After a signal, the process is expected to end. It ignores further signals after the block,
+    because one might kill it before it has reported how it ended.
     """
     heard = threading.Event()
     readable, writable = os.pipe()
@@ -43,7 +43,7 @@ def forwarded(
     poll = select.poll()
     poll.register(readable, select.POLLIN)
     for terminal in filter(os.isatty, (0, 1) if watch_terminal else ()):
-        poll.register(terminal, 0)  # its end is told unasked
+        poll.register(terminal, 0)  # poll always reports a hangup
 
     def take(number: signal.Signals) -> None:
         CAME.append(number)
@@ -77,7 +77,7 @@ def forwarded(
 
 
 def reset_after_screen() -> None:
-    """Take Textual's handlers away: they fail without a screen, and a closing tmux sends CONT."""
+    """Remove Textual's handlers: they fail without a screen, and a closing tmux sends CONT."""
     for number in (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH):
         signal.signal(number, signal.SIG_DFL)
 
@@ -91,8 +91,8 @@ def detach_stdio() -> None:
 
 
 def redirect_output(log: Path) -> None:
-    """Append stdout and stderr to `log`; if it cannot be opened they stay as they are."""
-    # A screen that never ended keeps the streams it has redirected.
+    """Append stdout and stderr to `log`; they stay as they are if it cannot be opened."""
+    # A screen that never ended still holds the streams it redirected.
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     try:
         target = open_plain(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -104,14 +104,14 @@ def redirect_output(log: Path) -> None:
 
 
 def block_stdin() -> None:
-    """Make every read from stdin wait for ever: at an end of file a screen's reader would spin."""
+    """Make every read from stdin block forever: at end of file, a screen's reader would spin."""
     readable, _ = os.pipe()  # the other end stays open
     os.dup2(readable, 0)
     os.close(readable)
 
 
 def exit_now(code: int) -> None:
-    """End this process, whatever its main thread waits for."""
+    """End this process even if its main thread is blocked."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
@@ -120,7 +120,7 @@ def exit_now(code: int) -> None:
 
 
 def exit_after(seconds: float, code: int) -> None:
-    """End this process with `code` in `seconds`, unless it has ended by then."""
+    """End this process with `code` after `seconds`, unless it ends earlier."""
     deadline = threading.Timer(seconds, exit_now, [code])
     deadline.daemon = True
     deadline.start()

@@ -1,7 +1,7 @@
-"""The screen of this process: painted at once; what it shows is loaded behind the first frame.
+"""The screen of this process: painted at once; its content loads behind the first frame.
 
-Rule: what stands here and is imported here knows nothing of a run. Until there is a `Front`, a
-signal only ends the screen; from then on signals are its affair.
+This module and its imports know nothing of a run. Until there is a `Front`, a signal only ends the
+screen; after that, the front handles signals.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-# What Textual reads when it is imported has to be settled before.
+# Textual reads its settings on import, so they must be set before.
 from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 
 prepare_textual(os.environ)
@@ -29,25 +29,25 @@ from ralph_tui.tui.cockpit.opening import OpeningScreen  # noqa: E402
 
 
 class Front(Protocol):
-    """What is shown, once it is loaded."""
+    """The content of the screen, once it is loaded."""
 
     beside: SideScreens
 
     def screen(self) -> BaseScreen:
-        """The first screen."""
+        """Return the first screen."""
 
     def begin(self) -> None:
-        """The first screen is painted: now there is time for the rest."""
+        """Start the rest of the work, once the first screen is painted."""
 
     def handle_signal(self, number: signal.Signals) -> None:
-        """A signal came, or the terminal is gone; in a thread of its own."""
+        """Handle a signal or the loss of the terminal; called in a separate thread."""
 
     def end(self) -> int:
-        """After the screen; the exit code."""
+        """Finish after the screen has closed, and return the exit code."""
 
 
 class Stage:
-    """Paints, loads, shows; one for each process."""
+    """Paints, loads and shows a front; there is one in each process."""
 
     def __init__(
         self,
@@ -57,15 +57,16 @@ class Stage:
         left: int = ExitCode.INTERRUPTED,
         opening: Callable[[], BaseScreen] = OpeningScreen,
     ) -> None:
-        """`load` is called in a thread; what it raises ends the screen. `opening` is the first
-        frame; `left`: the exit code of a screen that was left while it loaded.
+        """Prepare the app; `load` runs in a thread, and its errors end the screen.
+
+        `opening` makes the first frame. `left` is the exit code if the user leaves during loading.
         """
         theme = settings.theme or default_theme(os.environ)
         self.app = RalphApp(opening, theme=theme, keys=settings.keys, ready=self._painted)
         self.gone = threading.Event()
-        """Set when there is no screen any more."""
+        """Set when the screen is gone."""
         self.warnings: list[str] = []
-        """To be told behind the screen."""
+        """Warnings to print after the screen closes."""
         self._load = load
         self._left = left
         self._front: Front | None = None
@@ -74,10 +75,10 @@ class Stage:
         self._came: signal.Signals | None = None
 
     def show(self) -> int:
-        """Show it to its end; the exit code.
+        """Show the screen to its end and return the exit code.
 
-        Raises what `load` has raised, and ``KeyboardInterrupt`` where ctrl+c came before there was
-        a front; `GoOn` where another command was asked for there.
+        Raises any error of `load`, and `GoOn` if the user chose another command. Raises
+        ``KeyboardInterrupt`` if ctrl+c arrived before there was a front.
         """
         with signals.forwarded(self._handle_signal):
             try:
@@ -100,13 +101,13 @@ class Stage:
         return code
 
     def tell(self, what: Callable[..., object], *arguments: object) -> None:
-        """Call something in the screen's thread, as long as there is a screen."""
+        """Call a function in the screen's thread, if there is still a screen."""
         if self._loop is not None and not self.gone.is_set():
-            with suppress(RuntimeError):  # it has just ended
+            with suppress(RuntimeError):  # the loop has just ended
                 self._loop.call_soon_threadsafe(what, *arguments)
 
     def leave(self, number: signal.Signals, code: int) -> None:
-        """End the screen because of a signal: soon, or the process with `code`."""
+        """End the screen because of a signal; if it hangs, exit the process with `code`."""
         signals.exit_after(SCREEN_SECONDS, code)
         if number is signal.SIGHUP:
             signals.detach_stdio()
@@ -117,7 +118,7 @@ class Stage:
         if self._came is None:
             try:
                 await self.app.run_async()
-            except Exception as error:  # noqa: BLE001  a screen that breaks ends no run
+            except Exception as error:  # noqa: BLE001 - a broken screen ends no run
                 self.app.broken = self.app.broken or error
         if self._loading is not None and self._loading.done():
             self._loading.result()
@@ -150,7 +151,7 @@ class Stage:
 
 
 class Looking:
-    """What all fronts share that only look, see `Front`: every signal ends the screen."""
+    """Base of the fronts that only display (see `Front`): every signal ends the screen."""
 
     _stage: Stage
     _interrupted = False
@@ -161,7 +162,7 @@ class Looking:
         self._stage.leave(number, code)
 
     def end(self) -> int:
-        """See `Front`; raises ``KeyboardInterrupt`` where ctrl+c came as a signal."""
+        """Return the exit code; raises ``KeyboardInterrupt`` if ctrl+c arrived as a signal."""
         if self._interrupted:
             raise KeyboardInterrupt
         return ExitCode.COMPLETED if self._stage.app.broken is None else ExitCode.FAILED
