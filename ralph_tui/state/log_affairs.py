@@ -11,8 +11,6 @@ from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.log_episodes import LEFT, OVERSEERS, Episodes
 from ralph_tui.text.terms import who_words
 
-_OfQuestion = ev.QuestionHeld | ev.QuestionAnswered | ev.QuestionWithdrawn
-
 
 class Affairs(Part):
     """Nesting of log entries, except the overseer's."""

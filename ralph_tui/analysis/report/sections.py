@@ -30,9 +30,8 @@ def foreign(told: Material) -> str:
     return "\n".join(lines)
 
 
-MOST_FILES = 10
+MOST_ITERATIONS = 10
 """Maximum number of iterations listed for one blocker."""
-HEAD = ("category", "files", "lines added", "removed")
 LONGEST_NOTE = 200
 """Characters of a checkpoint's note."""
 _LETTERS = {"REDIRECT": "R", "PAUSE": "P", "ABORT": "A"}
@@ -230,7 +229,9 @@ def _resumed(told: Material) -> str:
 def _blockers(told: Material) -> str:
     lines = []
     for text, said in told.blockers.items():
-        often = ", ".join(map(str, said[:MOST_FILES])) + (", ..." if said[MOST_FILES:] else "")
+        often = ", ".join(map(str, said[:MOST_ITERATIONS])) + (
+            ", ..." if said[MOST_ITERATIONS:] else ""
+        )
         where = f"iteration{'s' if said[1:] else ''} {often}"
         lines.append(f"- {escaped(text)} ({where})")
     return "\n".join(lines)

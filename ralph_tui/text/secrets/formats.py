@@ -19,8 +19,6 @@ from ralph_tui.text.secrets.hints import may_hold_token
 
 _LONGEST_WORD = re.compile(r"[A-Za-z0-9+/_=-]{4096}([A-Za-z0-9+/_=-]{256,})")
 """Longer than any token: data."""
-_ODD = re.compile(r"[A-Z0-9]|[a-z]{16}")
-"""Distinguishes such a word from names of files and functions."""
 _ESCAPED = re.compile(r"\\(?:[nrtbf\"'\\/]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})\Z|%[0-9A-F]{2}\Z")
 """The end of an escape: a word begins after it even if it ends with a letter."""
 _REST_OF_WORD = re.compile(r"[\w+/=.~-]*")
