@@ -77,7 +77,9 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     assert "This is 3 of 7." in now.stdout
     here("resume", "--headless", "--max-iterations", "7", cwd=git_repo)
     assert here("prompt", "show", "--iteration", "3", cwd=git_repo).stdout == now.stdout
-    assert "would be told if it were not completed" in here("prompt", "show", cwd=git_repo).stderr
+    shown = here("prompt", "show", cwd=git_repo)
+    assert "would be told if it were not completed" in shown.stderr
+    assert "promised to be complete" not in shown.stdout
 
 
 def test_a_template_is_checked_and_its_variables_are_printed(git_repo: Path) -> None:

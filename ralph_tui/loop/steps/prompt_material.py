@@ -76,7 +76,7 @@ def all_known(
         left_alone=back.left_alone if back and restored else 0,
         interrupted=interrupted,
         interrupted_files=files,
-        claimed=agent.promised,
+        claimed=agent.promised and (reading is None or reading.completion < 100),
         judged=_judged(state),
         assessment=assessment,
         refined=known.refined.get(assessment.iteration) if assessment else None,
