@@ -114,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         _discard_output()
-        return ExitCode.FAILED
+        return ExitCode.INTERRUPTED
     except (OSError, MemoryError, RuntimeError, ImportError) as error:
         sentence = out_of_means(error)
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:

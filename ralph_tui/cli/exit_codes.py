@@ -8,15 +8,19 @@ class ExitCode(IntEnum):
     """Exit codes, the same for every command."""
 
     COMPLETED = 0
+    """The run completed, or the command did what it was asked to do."""
     FAILED = 1
     """The run failed, or an expected error ended the command."""
     USAGE = 2
+    """The command line, the settings or the start of a run were refused."""
     LIMIT_REACHED = 3
+    """The iterations or the budget were used up."""
     ABORTED = 4
+    """The user or the overseer aborted the run."""
     QUESTION_OPEN = 5
-    """Stopped while a question waited for an answer."""
+    """The run stopped while a question waited for an answer."""
     INTERRUPTED = 130
-    """A signal, or the user left with ``q``."""
+    """A signal, a closed output, or leaving with `q` stopped it."""
 
 
 class GoOn(Exception):  # noqa: N818 - not an error: the user left a screen for another command

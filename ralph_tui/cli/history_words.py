@@ -167,7 +167,7 @@ def _learning_words(one: "UsedLearning") -> str:
         said.append(f"in the prompts of {', '.join(map(str, one.prompts))}")
     if one.credits:
         helped = sum(credit.success for credit in one.credits)
-        said.append(f"helped in {helped} of {len(one.credits)}")
+        said.append(f"helped in {helped} of {count(len(one.credits), 'counted use')}")
     return f"{one.text} ({'; '.join(said)})"
 
 

@@ -141,11 +141,15 @@ class TimelineFold(Fold):
 
         After a restore, this differs from the previous measurement.
         """
-        before = next((s for s in reversed(self.spans) if s.start_seq < span.start_seq), None)
-        if before is None or not before.rollbacks:
-            return span.previous
-        found = self.measured(before.rollbacks[-1])
-        return None if found is None else found.completion
+        for before in reversed(self.spans):
+            if before.start_seq >= span.start_seq:
+                continue
+            if before.rollbacks:
+                found = self.measured(before.rollbacks[-1])
+                return None if found is None else found.completion
+            if before.completion is not None:
+                break
+        return span.previous
 
     def gain(self, span: IterationSpan) -> float | None:
         """Return the points that an iteration gained over the files it began with, if known."""

@@ -77,7 +77,7 @@ def test_zoomed_it_says_why_and_what_came_of_it_in_this_run() -> None:
     assert told.startswith("plan  about 4 iterations, from 6 runs; follows task-001/001 #1: ")
     assert "in the prompt of this iteration\n→ Run one failing test first" in told
     assert "\n  why       It is about test-fix tasks like this one, and it helped 6 of 7" in told
-    assert "\n  this run  helped in 2 of 3 iterations: 1 +24, 2 +2, 3 +22 points\n" in told
+    assert "\n  this run  helped in 2 of 3 uses: 1 +24, 2 +2, 3 +22 points\n" in told
     assert "\nfits too, not in the prompt\n· avoid: Large" in told
     assert "\nlearned in this run\n+ Carry the quote state" in told
 
@@ -231,7 +231,7 @@ def test_the_card_tells_all_and_closes() -> None:
             "helped 3 of 5 times, success rate .67",
             "Its words are close to the objective: parser.",
             "in prompts of iterations 1-3",
-            "helped in 2 of 3 iterations: 1 +24, 2 +2, 3 +22 points",
+            "helped in 2 of 3 uses: 1 +24, 2 +2, 3 +22 points",
             "alternative",
             LARGE.learning_id,
         ):

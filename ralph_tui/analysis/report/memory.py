@@ -40,7 +40,8 @@ def _use(one: SeenLearning) -> str:
     prompts = f"in the prompts of {', '.join(map(str, one.prompts))}"
     judged = len(one.credits)
     helped = sum(credit.success for credit in one.credits.values())
-    return f"{prompts}; helped in {helped} of {judged}" if judged else f"{prompts}; not judged"
+    uses = count(judged, "counted use")
+    return f"{prompts}; helped in {helped} of {uses}" if judged else f"{prompts}; not judged"
 
 
 def reflections(told: Material) -> str:

@@ -131,7 +131,7 @@ def proven(learning: Learning) -> str:
     if (runs := said_by(learning)) >= RUNS:
         return f"{count(runs, 'run')} have said it."
     if learning.successes:
-        return f"It helped in {learning.successes} of {count(learning.uses, 'use')}."
+        return f"It helped in {learning.successes} of {count(learning.uses, 'counted use')}."
     return ""
 
 

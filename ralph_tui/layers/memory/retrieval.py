@@ -217,8 +217,7 @@ def _fit_words(one: _Ranked, task_type: str) -> str:
 
 def _proof_words(learning: Learning) -> str:
     if learning.uses:
-        times = count(learning.uses, "iteration")
-        helped = f"it helped in {learning.successes} of {times} that had it"
+        helped = f"it helped in {learning.successes} of {count(learning.uses, 'counted use')}"
         return f"{helped}, and is not proven yet" if learning.standing == "staged" else helped
     if learning.standing == "staged":
         return "one run has said it and nothing has proven it yet"

@@ -163,9 +163,9 @@ class HistoryView:
         state = self._host.state
         spans = state.timeline.spans
         self._let_go()
-        last = next((b for span in reversed(spans) for b in reversed(span.rollbacks)), None)
-        if last is None or last.seq == self._seen:
-            return
+        if not spans or not spans[-1].rollbacks or spans[-1].rollbacks[-1].seq == self._seen:
+            return  # one before the present iteration cannot simply be undone
+        last = spans[-1].rollbacks[-1]
         self._seen = last.seq
         age = self._source.clock(state) - last.at
         if self._source.live and age.total_seconds() < RECENT_S:

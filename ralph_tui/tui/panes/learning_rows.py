@@ -128,10 +128,10 @@ def whole_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Li
 
 
 def credit_words(seen: SeenLearning) -> str:
-    """Return ``helped in 2 of 3 iterations: 1 +24, 2 −1, 3 +22 points``."""
+    """Return ``helped in 1 of 2 uses: 1 +24, 2 −1 points``."""
     judged = sorted(seen.credits.items())
     helped = sum(credit.success for _, credit in judged)
-    head = f"{terms.HELPED.word} in {helped} of {count(len(judged), 'iteration')}"
+    head = f"{terms.HELPED.word} in {helped} of {count(len(judged), 'use')}"
     told = [f"{k} {signed(credit.points)}" for k, credit in judged[-RUNS_TOLD:]]
     dots = ["…"] if len(judged) > RUNS_TOLD else []
     return f"{head}: {', '.join([*dots, *told])} points"

@@ -517,7 +517,7 @@ def test_plan_learnings_and_reflections_where_they_are() -> None:
         "It follows task-001/001 #1.\n\nTasks like this one: task-003."
     )
     assert section(text, "Learnings of earlier runs") == (
-        "- Run \\<b\\>one\\</b\\> test first. (in the prompts of 1; helped in 1 of 1)"
+        "- Run \\<b\\>one\\</b\\> test first. (in the prompts of 1; helped in 1 of 1 counted use)"
     )
     assert section(text, "What this attempt teaches").splitlines() == [
         "- Look at the fixture",

@@ -215,7 +215,7 @@ def test_a_reader_that_leaves_is_no_error() -> None:
         process.stdout.read(1)
         process.stdout.close()
         assert process.stderr.read() == b""
-    assert process.returncode == 1
+    assert process.returncode == 130
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

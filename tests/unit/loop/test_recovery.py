@@ -313,6 +313,20 @@ def test_what_was_done_after_a_roll_back_and_then_cut_off_is_told() -> None:
     assert "restored to what they were after iteration 1" in prompt
 
 
+def test_gains_after_a_restore_and_a_cut_off_iteration_count_from_the_restored_files() -> None:
+    def back(asked: ev.QuestionAsked) -> Command:
+        return Answer(question_id=asked.question_id, answer="roll_back")
+
+    whole = world([0, 7, 6, 5, 8, 10], mode="attended").play(back)
+    cut = [e.seq for e in whole.events if e.kind == "session_started"][3]
+    later = go_on(whole, cut, back)
+    spans = {span.number: span for span in later.state.timeline.spans}
+    assert (spans[4].completion, spans[5].completion) == (None, 80)
+    assert later.state.timeline.began_with(spans[5]) == 70
+    assert later.state.timeline.gain(spans[5]) == 10
+    assert not [e for e in later.all(ev.AlarmRaised) if e.iteration == 5]
+
+
 def test_tool_calls_of_an_iteration_that_was_cut_off_count_as_they_were_told() -> None:
     def work(session: FakeSession) -> None:
         for call in ("a", "b"):

@@ -149,9 +149,8 @@ def _worked(state: RunState) -> Iterator[str]:
         if made.effect is not None and made.effect.points > 0:
             yield made.effect.words
     for one in state.memory.seen.values():
-        helped = [credit.iteration for credit in one.credits.values() if credit.success]
-        if helped:
-            yield f"a learning helped in {count(len(helped), 'iteration')}: {one.learning.text}"
+        if any(credit.success for credit in one.credits.values()):
+            yield f"a learning helped: {one.learning.text}"
     yield from (told.learning for told in _reflections(state, "success-pattern"))
 
 

@@ -126,7 +126,7 @@ def test_what_one_run_has_said_and_another_used_with_success_is_knowledge(tmp_pa
     assert store.promote() == []
     store.credit([Credit(MOCK.learning_id, 2, success=True)])
     (promotion,) = store.promote()
-    assert promotion.because == "It helped in 1 of 2 uses."
+    assert promotion.because == "It helped in 1 of 2 counted uses."
     assert (promotion.learning.uses, promotion.learning.successes) == (2, 1)
 
 

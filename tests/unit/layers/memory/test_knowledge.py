@@ -92,7 +92,10 @@ def test_promotion_makes_knowledge_and_is_seen(one: Learning) -> None:
     ("fields", "why"),
     [
         ({"confidence": 0.6, "runs": 2}, "2 runs have said it."),
-        ({"confidence": 0.6, "runs": 1, "uses": 2, "successes": 1}, "It helped in 1 of 2 uses."),
+        (
+            {"confidence": 0.6, "runs": 1, "uses": 2, "successes": 1},
+            "It helped in 1 of 2 counted uses.",
+        ),
         ({"confidence": 0.6, "runs": 1}, ""),
         ({"confidence": 0.6, "runs": 1, "uses": 3}, ""),
         ({"confidence": 0.59, "runs": 5, "uses": 3, "successes": 3}, ""),

@@ -124,7 +124,7 @@ def test_why_tells_where_it_comes_from_and_how_it_did() -> None:
     (found,) = retrieve([Candidate(used, 2.0)], "test-fix")
     assert found.why == (
         "It fits the objective well, though it comes from other feature tasks; "
-        "it helped in 5 of 6 iterations that had it."
+        "it helped in 5 of 6 counted uses."
     )
     pinned = learning("beta", pinned=True, runs=3)
     (found,) = retrieve([Candidate(pinned)], "feature")

@@ -338,7 +338,7 @@ def test_an_outcome_speaks_from_evidence(tmp_path: Path) -> None:
     outcome = read(attempt, "outcome.json")
     assert outcome["what_worked"] == [
         "iteration 1 gained 20 points",
-        "a learning helped in 1 iteration: Run one test first.",
+        "a learning helped: Run one test first.",
     ]
     assert outcome["what_didnt_work"][-1] == "The fixture has a trailing newline"
     assert outcome["suggestions_for_next_time"] == [
