@@ -1,5 +1,5 @@
-"""Measures the budgets: ``make bench``, or ``python -m bench --only NAME``.
+"""Measure the performance budgets: ``make bench``, or ``python -m bench --only NAME``.
 
-Rule: nothing here asserts a time. Where times are compared they are ratios taken in one run, in
-turns, and every row says what was measured and what it may be.
+Nothing here asserts a time. Comparisons are ratios from alternating rounds in one run. Every row
+names the measurement and its budget.
 """

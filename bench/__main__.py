@@ -1,6 +1,6 @@
-"""``python -m bench``: the budgets as one table, and the machine they were measured on."""
+"""``python -m bench``: print the budgets as a table, and the machine they were measured on."""
 
-# ruff: noqa: T201  a table is printed
+# ruff: noqa: T201  it prints a table
 import argparse
 import json
 import sys
@@ -52,7 +52,7 @@ GROUPS: dict[str, Callable[[Scale], Iterator[Result]]] = {
 
 
 def main() -> int:
-    """Exit 1 when something could not be measured; an exceeded budget is a result."""
+    """Run the groups; return 1 if one could not be measured. An exceeded budget is a result."""
     parser = argparse.ArgumentParser(prog="bench", description="Measures the budgets.")
     names = ", ".join(GROUPS)
     parser.add_argument(
@@ -80,27 +80,27 @@ def main() -> int:
 
 
 def measure(names: Iterable[str], scale: Scale) -> tuple[list[Result], dict[str, str]]:
-    """All rows of these groups, and why a group has none."""
+    """Return the results of these groups, and the errors of groups that failed."""
     results: list[Result] = []
     failures: dict[str, str] = {}
     for name in names:
         say(f"measuring {name} ...")
         try:
             results += GROUPS[name](scale)
-        except Exception as error:  # noqa: BLE001  the other groups can still be measured
+        except Exception as error:  # noqa: BLE001  other groups can still be measured
             failures[name] = " ".join(f"{type(error).__name__}: {error}".split())[-400:]
     say("")
     return results, failures
 
 
 def say(text: str) -> None:
-    """Tell a waiting human what is being done; the next word takes its place."""
+    """Show the current activity on the terminal; the next text replaces it."""
     if sys.stderr.isatty():
         print(f"{text:<40}", end="\r", file=sys.stderr, flush=True)
 
 
 def table(results: list[Result]) -> Iterator[str]:
-    """Columns as wide as their widest cell."""
+    """Yield the table's lines, with columns as wide as their widest cell."""
     rows = [("", "what", "measured", "budget")]
     rows += [(result.verdict, result.what, result.measured, result.budget) for result in results]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

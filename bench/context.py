@@ -1,8 +1,8 @@
-"""Whether work goes on where a full window ended it: runs with handoffs, blanked ones, and none.
+"""Measure whether work continues after a full window: with handoffs, with blank ones, with none.
 
-Each run is a whole one, `ralph-tui run` with its processes, git and sessions; what is scripted is
-the model (`context_policy`). By default the tests' double of Claude Code speaks to it; with
-`RALPH_BENCH_CLAUDE`, the path of Claude Code, that does.
+Each run is a complete `ralph-tui run` with its processes, git and sessions; only the model is
+scripted (`context_policy`). By default the tests' double of Claude Code talks to it. With
+`RALPH_BENCH_CLAUDE`, the path of Claude Code, the real one does.
 """
 
 import json
@@ -26,16 +26,16 @@ from tests.doubles.scenario import Scenario
 
 RUNS, QUICK_RUNS = 20, 4
 LIMIT = 6
-"""Iterations of a run; four are enough where nothing is done twice."""
+"""Iterations of a run; four are enough if no work is repeated."""
 LONGEST_S = 300.0
 AT_ONCE = 2
-"""Runs at the same time."""
+"""Concurrent runs."""
 REAL = "RALPH_BENCH_CLAUDE"
 
 
 @dataclass(frozen=True)
 class Arm:
-    """What differs."""
+    """A variant of the runs that are compared."""
 
     name: str
     rollover: bool = True
@@ -46,7 +46,7 @@ ARMS = (Arm("handoff"), Arm("blanked", blank=True), Arm("rollover off", rollover
 
 
 def ran(seed: int, arm: Arm, place: Path, binary: str | None) -> Ran:
-    """One run to its end."""
+    """Run a seed to its end, and return the result."""
     root, task = place / "project", task_of(seed)
     task.lay_out(root)
     git(root, "init", "--quiet", "--template=", "--initial-branch=main")
@@ -103,7 +103,7 @@ def _environment(url: str, place: Path, binary: str | None) -> dict[str, str]:
         return {**double, "RALPH_TUI_AGENT__BINARY": str(STUB)}
     real = real_environment(url, place / "home", Scenario("context", "", []))
     real["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{real['PATH']}"
-    # Without it the session would die of its full window later, and forget before.
+    # Otherwise a full window would end the session later, after a compaction.
     real["DISABLE_AUTO_COMPACT"] = "1"
     return {
         **real,
@@ -113,7 +113,7 @@ def _environment(url: str, place: Path, binary: str | None) -> dict[str, str]:
 
 
 def measured(seeds: Sequence[int], arm: Arm, binary: str | None = None) -> list[Ran]:
-    """Runs of an arm, in the order of their seeds."""
+    """Return the runs of a variant, in the order of their seeds."""
 
     def one(seed: int) -> Ran:
         with tempfile.TemporaryDirectory(prefix="ralph-bench-") as place:
@@ -124,7 +124,7 @@ def measured(seeds: Sequence[int], arm: Arm, binary: str | None = None) -> list[
 
 
 def checkpoints(scale: Scale) -> Iterator[Result]:
-    """The rows, each with a figure per arm, beside the targets of the design."""
+    """Yield rows with a figure per variant, beside the design's targets."""
     binary, seeds = os.environ.get(REAL), range(scale.of(RUNS, QUICK_RUNS))
     sums = {arm.name: Sums.of(measured(seeds, arm, binary)) for arm in ARMS}
     yield from rows(sums, "Claude Code" if binary else "the tests' double of Claude Code")

@@ -1,10 +1,9 @@
-"""The model of the measure of context checkpoints: what it does next, by what its session holds.
+"""The scripted model of the context benchmark, which decides by the content of its session.
 
-It is a function of the conversation that it is sent: its prompt, its own calls and their results.
-Nothing is kept between two sessions, so what a session knows of those before it stands in its
-prompt and in the files that it reads. It is no model, and shows nothing of how well one
-understands: it takes over whatever a handoff plainly says, and begins the first open item anew
-where it is told nothing.
+It is a function of the conversation: the prompt, its own calls and their results. Nothing is kept
+between sessions, so a session knows about earlier ones only from its prompt and the files it reads.
+It does not measure how well a real model understands. It follows whatever a handoff plainly says,
+and without one starts the first open item over.
 """
 
 import random
@@ -25,7 +24,7 @@ _EDITS = '"name":"Edit","input":{[^}]*}'
 
 @dataclass(frozen=True)
 class Call:
-    """A tool that it wants, with some words before it."""
+    """A tool call, with some words before it."""
 
     tool: str
     arguments: dict[str, object]
@@ -34,7 +33,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of it."""
+    """The result of a call."""
 
     text: str
     failed: bool = False
@@ -42,16 +41,16 @@ class Result:
 
 @dataclass
 class Position:
-    """Where in an item it stands."""
+    """Position within an item."""
 
     way: str = ""
     done: int = 0
-    """Steps."""
+    """Completed steps."""
 
 
 @dataclass(frozen=True)
 class Mind:
-    """A session's own means: its dice, whether it says what it does, and its marked lines."""
+    """Traits of a session: its random numbers, its talkativeness, and its marked lines."""
 
     dice: random.Random
     talks: bool
@@ -63,7 +62,7 @@ Reading = Generator[Call, Result, Position]
 
 
 def session(prompt: str, mind: Mind) -> Session:
-    """All of a session, call by call; gives back its last words."""
+    """Play a whole session, call by call, and return its last words."""
     held: set[str] = set()
     handoff = _HANDOFF.search(prompt)
     plan = yield from _read(PLAN, held)
@@ -88,7 +87,7 @@ def _read(path: str, held: set[str]) -> Generator[Call, Result, str]:
 
 
 def _work(title: str, position: Position, mind: Mind, held: set[str]) -> Generator[Call, Result]:
-    """Do what an item still lacks, and tick it."""
+    """Do the remaining steps of an item, and tick it."""
     number = int(title.split(maxsplit=1)[0])
     text = yield from _read(f"items/{number:02}.md", held)
     files = re.findall(r"^\d+\. add to (\S+)$", text, re.MULTILINE)
@@ -114,7 +113,7 @@ def _work(title: str, position: Position, mind: Mind, held: set[str]) -> Generat
 
 
 def _take_over(path: str, title: str, held: set[str]) -> Reading:
-    """Where the handoff says that the first open item stands."""
+    """Return the position in the first open item according to the handoff."""
     text = yield from _read(path, held)
     number = int(title.split(maxsplit=1)[0])
     said = re.findall(
@@ -130,7 +129,7 @@ def _take_over(path: str, title: str, held: set[str]) -> Reading:
     transcript = _TRANSCRIPT.search(text)
     if title not in text or transcript is None:
         return Position()
-    # It said nothing, or its last edit was cut off: what was done in this iteration is looked up.
+    # It said nothing, or its last edit was cut off: look up the edits of this iteration.
     command = f"grep -ho '{_EDITS}' {transcript[1]}"
     listed = yield Call("Bash", {"command": command, "description": "List the edits"})
     since: list[str] = []
@@ -153,7 +152,7 @@ def _failed(how: str) -> bool:
 
 
 def next_move(prompt: str, results: Sequence[Result], mind: Mind) -> Call | str:
-    """What it does after these results of its own calls; a text ends its turn."""
+    """Return the next call after these results of its own calls; a text ends its turn."""
     playing = session(prompt, mind)
     try:
         move = next(playing)

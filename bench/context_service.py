@@ -1,8 +1,8 @@
-"""The service that plays the model of the measure of context checkpoints, over HTTP.
+"""The HTTP service that plays the scripted model of the context benchmark.
 
-It answers each request by the conversation in it alone (`context_policy`), and says how full the
-window is: more with each call and with what files hold. What it notes about sessions is for the
-examiner.
+It answers each request only from the conversation in it (`context_policy`). It reports how full the
+window is, which grows with each call and with the content of read files. It also takes notes on
+sessions for the examiner.
 """
 
 import random
@@ -18,35 +18,37 @@ from tests.doubles.api import COMPACTING, SIDE_ANSWER, Api
 from tests.doubles.scenario import Answer, Json, Scenario, Script, ToolUse
 
 WINDOW = 200_000
-"""Of the model, as the real binary takes it for this one; the double is told."""
+"""Size of the model's window, as the real binary assumes; the double is configured with it."""
 INSTRUCTIONS = 30_000
-"""Tokens in the window before anything is said. All of them are made up: a session is short, and
-its window has to fill."""
+"""Tokens in the window at the start.
+
+All counts are invented: a session is short, and its window must fill.
+"""
 PER_CALL = 6_400
 PER_CHARACTER = 4
-"""Of the prompt, and of what was read."""
+"""Tokens per character of the prompt and of read files."""
 DELAY_S = 0.05
-"""Of an answer: a model that took no time would be further than any loop could follow."""
+"""Delay of an answer; without one the model would outrun any loop."""
 RESUMING = re.compile(r"^# Context checkpoint.*?(?=^# |\Z)", re.DOTALL | re.MULTILINE)
 """The section of a prompt for a session that takes over."""
 
 
 @dataclass
 class Taken:
-    """How a session that took over from another went on, beside how it should have."""
+    """How a session that took over actually continued, and how it should have."""
 
     right: Step
-    """An empty way: any; a number behind the last step: the plan was to be ticked."""
+    """The correct step; any way if its way is empty, the plan's tick if beyond the last step."""
     mid_item: bool
-    """Whether the item had begun."""
+    """True if the item had begun."""
     did: Step | None = None
-    """Its first edit; None: it made none."""
+    """Its first edit; None if it made none."""
     ticked: bool = False
-    """Whether its first edit was the plan's tick."""
+    """True if its first edit was the plan's tick."""
 
     @property
     def continued(self) -> bool:
-        """Whether it went on with the right item, step and way."""
+        """True if it continued with the right item, step and way."""
         if self.did is None:
             return self.ticked
         same = (self.did.item, self.did.number) == (self.right.item, self.right.number)
@@ -54,28 +56,25 @@ class Taken:
 
 
 class Model(Api):
-    """The running service; `blank`: no session sees that another handed over to it."""
+    """The running service; with `blank`, it hides the handoffs from its sessions."""
 
     def __init__(self, examiner: Examiner, *, blank: bool) -> None:
         super().__init__(Scenario("context", "a model that sees its session alone", []))
         self.sessions = 0
-        """Windows that were begun."""
         self.calls = 0
-        """Tools that it used."""
         self.resumes: list[Taken] = []
         self.highest = 0
-        """Tokens."""
+        """Most tokens in a window."""
         self._examiner = examiner
         self._blank = blank
         self._number: dict[str, int] = {}
-        """Sessions by the identifier of their first call."""
+        """Session numbers by the id of their first call."""
         self._lines: dict[tuple[int, int], str] = {}
         self._waiting: Taken | None = None
         self._cut_off = False
-        """Whether the last session has not ended its turn itself."""
+        """True if the last session has not ended its turn itself."""
 
     def answer(self, path: str, body: Json) -> tuple[Answer, Script]:
-        """See `Api`."""
         messages: list[Json] = body.get("messages", [])
         script = Script((), 0)
         with self.lock:
@@ -110,7 +109,7 @@ class Model(Api):
         )
 
     def _mind(self, number: int) -> Mind:
-        """That of a session, as it was at its first call: it is played from there each time."""
+        """Return a session's traits as at its first call, since it is replayed from there."""
         count = 0
 
         def lines_of(step: Step, lines: int) -> str:
@@ -125,7 +124,7 @@ class Model(Api):
         return Mind(random.Random(f"mind {seed} {number}"), talks, lines_of)
 
     def _begin(self, *, takes_over: bool) -> None:
-        """A session's first call: how should it go on?"""
+        """Handle a session's first call, and note how it should continue."""
         self.sessions += 1
         right = self._examiner.next_step()
         if (self._cut_off or takes_over) and right is not None:
@@ -134,7 +133,7 @@ class Model(Api):
         self._cut_off = True
 
     def _note(self, move: Call) -> None:
-        """The first edit of a session shows where it went on."""
+        """Note how a session continued, from its first edit."""
         taken, self._waiting = self._waiting, None
         if taken is None:
             return

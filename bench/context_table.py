@@ -1,4 +1,4 @@
-"""What runs whose windows fill came to, added up per arm, as rows of the table."""
+"""Sum up the context benchmark's runs per variant, as rows of the table."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,9 +25,9 @@ class Ran:
     completed: bool
     iterations: int
     rollovers: Mapping[str, int]
-    """By their cause."""
+    """Number of handoffs by their cause."""
     ends: Mapping[str, int]
-    """Outcomes of its sessions."""
+    """Number of sessions by their outcome."""
     windows: int
     calls: int
     resumes: Sequence[Taken]
@@ -35,13 +35,13 @@ class Ran:
 
     @property
     def success(self) -> bool:
-        """It completed, and every item is there once and in one way."""
+        """True if the run completed and every step of each item is there once, in one way."""
         return self.completed and self.verdict.whole == self.verdict.items
 
 
 @dataclass(frozen=True)
 class Sums:
-    """The runs of an arm."""
+    """The totals of a variant's runs."""
 
     runs: int
     success: int
@@ -63,7 +63,7 @@ class Sums:
 
     @classmethod
     def of(cls, runs: Sequence[Ran]) -> "Sums":
-        """Added up."""
+        """Add up the runs of a variant."""
         resumes = [taken for one in runs for taken in one.resumes]
         begun = [taken for taken in resumes if taken.mid_item]
         causes: Counter[str] = Counter()
@@ -90,13 +90,13 @@ class Sums:
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of each arm."""
+    """One row: a figure for each variant."""
 
     what: Callable[[Sums], str]
     value: Callable[[Sums], float]
     budget: str
     met: Callable[[float, float, float], bool] | None
-    """By the figures with handoffs, blanked, and without rollovers; None: it explains others."""
+    """Judges the figures with handoffs, with blank ones and without; None for no target."""
     unit: str = " %"
 
 
@@ -159,7 +159,7 @@ ROWS = (
 
 
 def rows(sums: Mapping[str, Sums], who: str) -> Iterator[Result]:
-    """The table; `sums` are those with handoffs, blanked, and without rollovers, in this order."""
+    """Yield the table; `sums` has handoffs, blank ones and no handoffs, in this order."""
     on = next(iter(sums.values()))
     for row in ROWS:
         values = {name: row.value(one) for name, one in sums.items()}
@@ -170,7 +170,7 @@ def rows(sums: Mapping[str, Sums], who: str) -> Iterator[Result]:
 
 
 def share(part: int, whole: int) -> float:
-    """Percent; 100 of nothing."""
+    """Return a percentage; 100 if `whole` is 0."""
     return 100 * part / whole if whole else 100.0
 
 

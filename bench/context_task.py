@@ -1,13 +1,15 @@
-"""Work whose files do not tell how far it is: what the measure of context checkpoints is made of.
+"""The task of the context benchmark, whose files do not reveal its progress.
 
-A plan of items; each is some steps, and a step adds a few lines to one of several files. All lines
-of an item have to be of one way, A to D, which whoever begins the item chooses; they say neither
-which item they belong to nor which step, and files hold such lines from the start. The plan is
-ticked when an item is done. So neither the files nor their differences tell whether the first open
-item was begun, in which way, or how far: a session that is not told has to begin it anew.
+A plan has items; each item has steps, and a step adds a few lines to one of several files. All
+lines of an item must use the same way, A to D, chosen at its beginning. The lines show neither item
+nor step, and the files contain such lines from the start. An item is ticked in the plan when it is
+done.
 
-The last word of every line is a number that only the examiner can read: at the end it counts which
-steps are in the files, how often, and in which way.
+So neither files nor diffs show whether the first open item was begun, in which way, or how far. A
+session without this information must start the item over.
+
+The last word of every line is a number that only the examiner can read. At the end the examiner
+counts which steps are in the files, how often, and in which way.
 """
 
 import random
@@ -25,10 +27,13 @@ echo 1..$(grep -c '^- ' {PLAN})
 grep '^- ' {PLAN} | sed 's/^- .x. /ok - /; s/^- . . /not ok - /'
 ! grep -q '^- \\[ \\]' {PLAN}
 """
-"""The completion command: a test for each item, which passes when it is ticked."""
+"""The completion command: a test for each item, which passes if the item is ticked."""
 SHAPES = ("even", "large", "small", "slow", "twice")
-"""How the items' sizes lie: by turns, so that windows fill within items, between them, while a slow
-command runs, and twice within one."""
+"""Patterns of item sizes.
+
+They make windows fill up within items, between items, during a slow command, and twice within an
+item.
+"""
 NAMES = (
     "invoices", "refunds", "tariffs", "rebates", "ledgers", "duties", "fees", "grants", "levies",
 )  # fmt: skip
@@ -36,31 +41,30 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Item:
-    """One line of the plan."""
+    """One item of the plan."""
 
     number: int
     files: Sequence[str]
     """The file of each step."""
     slow: bool = False
-    """Whether each step is followed by a command that takes its time."""
+    """True if a slow command must follow each step."""
     filler: int = 1000
-    """Characters of its description that say nothing."""
+    """Characters of meaningless text in its description."""
     tag: str = ""
 
     @property
     def title(self) -> str:
-        """As the plan says it."""
+        """Its line in the plan."""
         tag = f" ({self.tag})" if self.tag else ""
         return f"{self.number:02} {NAMES[self.number % len(NAMES)]}{tag}"
 
     @property
     def description(self) -> str:
-        """Where its description stands."""
+        """Path of its description."""
         return f"items/{self.number:02}.md"
 
     @property
     def text(self) -> str:
-        """Its description."""
         steps = "".join(f"{n}. add to {file}\n" for n, file in enumerate(self.files, 1))
         rows = ("It is as it is, and nothing follows from it.\n" * (self.filler // 45)).rstrip()
         slow = "After each step the slow check has to run.\n" if self.slow else ""
@@ -69,15 +73,14 @@ class Item:
 
 @dataclass(frozen=True)
 class Task:
-    """A project."""
+    """A project for the benchmark."""
 
     seed: int
     items: Sequence[Item]
     before: Mapping[str, str]
-    """What the files hold at the start."""
+    """Contents of the files at the start."""
 
     def lay_out(self, root: Path) -> None:
-        """Write it."""
         for folder in ("items", "parts"):
             (root / folder).mkdir(parents=True)
         plan = "".join(f"- [ ] {item.title}\n" for item in self.items)
@@ -90,7 +93,7 @@ class Task:
 
 
 def task_of(seed: int) -> Task:
-    """The project of a seed."""
+    """Return the project for a seed."""
     dice, shape = random.Random(f"task {seed}"), SHAPES[seed % len(SHAPES)]
     steps = {"even": (4, 6), "large": (6, 8), "small": (3, 4), "slow": (3, 5), "twice": (3, 5)}
     filler = {"small": (3000, 6000), "large": (200, 1500)}.get(shape, (400, 2500))
@@ -101,7 +104,7 @@ def task_of(seed: int) -> Task:
             length = dice.randint(19, 22)
         files: list[str] = []
         while len(files) < length:
-            # Two steps running are never in one file.
+            # Consecutive steps never use the same file.
             files.append(dice.choice([name for name in FILES if name not in files[-1:]]))
         items.append(
             Item(
@@ -123,31 +126,31 @@ def task_of(seed: int) -> Task:
 
 @dataclass(frozen=True)
 class Step:
-    """What a block of lines is: known to the examiner alone."""
+    """The meaning of a block of lines, known only to the examiner."""
 
     item: int
     number: int
-    """From 1."""
+    """Counted from 1."""
     way: str
 
 
 @dataclass
 class Examiner:
-    """Knows which lines were handed out for what, and reads the files."""
+    """Knows the meaning of all lines that were handed out, and checks the files."""
 
     task: Task
     root: Path
     given: dict[str, Step] = field(default_factory=dict)
-    """By the number that ends each of its lines."""
+    """By the number at the end of its lines."""
 
     def give(self, step: Step, lines: int) -> str:
-        """The lines of a step, marked."""
+        """Return the marked lines of a step."""
         mark = f"{random.Random(f'{self.task.seed} {len(self.given)}').randrange(10**8):08}"
         self.given[mark] = step
         return "\n".join([f"{step.way} {mark}"] * lines)
 
     def found(self) -> list[Step]:
-        """The steps that the files hold, each as often as they hold it; in no order."""
+        """Return the steps in the files, as often as they occur, in any order."""
         steps = []
         for name in FILES:
             lines = [line for line in (self.root / name).read_text().splitlines() if " " in line]
@@ -156,7 +159,7 @@ class Examiner:
         return steps
 
     def next_step(self) -> Step | None:
-        """What is to be done next, and in which way; an empty way: in any. None: nothing."""
+        """Return the next step; an empty way allows any. None if nothing is left."""
         ticked = self.ticked()
         item = next((item for item in self.task.items if item.number not in ticked), None)
         if item is None:
@@ -168,12 +171,11 @@ class Examiner:
         return Step(item.number, 1 + len(done), way)
 
     def ticked(self) -> set[int]:
-        """Numbers of the items that the plan shows as done."""
+        """Return the numbers of the items that are ticked in the plan."""
         lines = (self.root / PLAN).read_text().splitlines()
         return {int(line.split()[2]) for line in lines if line.startswith("- [x]")}
 
     def verdict(self) -> "Verdict":
-        """What the files come to at the end."""
         found, ticked = Counter(self.found()), self.ticked()
         wanted = lost = repeated = whole = 0
         for item in self.task.items:
@@ -189,15 +191,15 @@ class Examiner:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The files of a run, counted."""
+    """The final counts of a run."""
 
     items: int
     whole: int
-    """Items that are ticked, with each step once and all in one way."""
+    """Ticked items with each step once, all in one way."""
     ticked: int
     edits: int
-    """Steps there are."""
+    """Total number of steps."""
     lost: int
-    """Steps of ticked items that are not there, or in another way than the rest of its item."""
+    """Steps of ticked items that are missing, or in another way than the rest of the item."""
     repeated: int
-    """Steps that are there once more, or in a second way."""
+    """Steps that occur again, or in a second way."""

@@ -1,4 +1,4 @@
-"""What the control law and the overseer take per iteration, at any length of the history."""
+"""Measure the time of control law and overseer per iteration, for short and long histories."""
 
 import math
 import time
@@ -10,12 +10,12 @@ from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, Histor
 from ralph_tui.layers.oversight import Oversight, assess
 
 SHORT, LONG = 10, 10_000
-"""Readings before those that are timed."""
+"""Measurements before those that are timed."""
 SETTINGS = ControlSettings()
 
 
 def law(scale: Scale) -> Iterator[Result]:
-    """One reading: metrics, gains, signal, alarms; then the overseer's look at it."""
+    """Yield the times for one measurement: the control law, then the overseer's check."""
     rounds = scale.of(2000, 500)
     short_law, short_look = _seconds(SHORT, rounds)
     long_law, long_look = _seconds(LONG, rounds)
@@ -38,7 +38,7 @@ def law(scale: Scale) -> Iterator[Result]:
 
 
 def _seconds(readings: int, rounds: int) -> tuple[float, float]:
-    """Median seconds of law and look, over `rounds` iterations from here."""
+    """Return the median seconds of law and check over `rounds` iterations."""
     budget = Budget(readings + rounds, 200)
     history, oversight = History(0.0), Oversight()
     evaluation: Evaluation | None = None
@@ -58,5 +58,5 @@ def _seconds(readings: int, rounds: int) -> tuple[float, float]:
 
 
 def _progress(k: int) -> float:
-    """Points that rise, stand still, swing and fall, for ever."""
+    """Return a completion in percent that rises, stalls, swings and falls forever."""
     return 45 + 30 * math.sin(k / 40) + 12 * math.sin(k * 1.3) * (k // 30 % 2)

@@ -1,9 +1,9 @@
-"""How well the overseer tells healthy runs from sick ones: simulated ones, and recorded ones.
+"""Measure how well the overseer separates healthy from sick runs, simulated and recorded.
 
-Redirects are approved and pauses continued. Half of the seeds are held out: nothing was ever chosen
-by looking at them. The delay of a pathology counts from the first reading that completes the
-evidence the rules ask for: `n` steps without a rise, the third change of direction, the second
-fall, the second reading after a collapse.
+Redirects are approved and pauses continued. Half of the seeds are held out: no choice was ever
+based on them. The delay of a pathology counts from the first measurement that completes the
+evidence the rules require. That is: `n` steps without a rise, the third change of direction, the
+second fall, or the second measurement after a collapse.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,42 +20,42 @@ from ralph_tui.layers.governor import Governor
 
 BUDGETS = (5, 10, 20, 50, 200)
 SMALL = 20
-"""Budgets up to this have a target for healthy runs."""
+"""Largest budget with a target for healthy runs."""
 PROGRESS = ("stuck", "oscillating", "regressing")
 
 
 @dataclass
 class Watched:
-    """What one run saw; iterations, None for never."""
+    """Observations of one run: iteration numbers, None for never."""
 
     redirect: int | None = None
     pause: int | None = None
-    """But for the question about the budget alone."""
+    """The first PAUSE other than the budget question."""
     budget: int | None = None
-    """That question."""
+    """The budget question."""
     seen: int | None = None
     """The first progress detection after the onset."""
     redirects: int = 0
     questions: int = 0
-    """REDIRECTs and PAUSEs, but for the question about the budget."""
+    """REDIRECTs and PAUSEs, without the budget question."""
     iterations: int = 0
 
 
 @dataclass
 class Cell:
-    """All runs of a family and a budget, of one half of the seeds."""
+    """All runs of a family and a budget, from one half of the seeds."""
 
     runs: list[Watched] = field(default_factory=list)
     delays: list[int | None] = field(default_factory=list)
-    """Of pathologies that had room to show; None: never seen."""
+    """Delays of pathologies that had time to show; None if never detected."""
 
     def share(self, name: str) -> float:
-        """Percent of the runs in which it happened."""
+        """Return the percentage of runs in which it happened."""
         return 100 * mean(getattr(run, name) is not None for run in self.runs)
 
     @property
     def redirects(self) -> float:
-        """Per 1000 iterations."""
+        """REDIRECTs per 1000 iterations."""
         return (
             1000
             * sum(run.redirects for run in self.runs)
@@ -64,11 +64,11 @@ class Cell:
 
 
 Table = dict[tuple[str, int, bool], Cell]
-"""By family, budget, and whether the seeds were held out."""
+"""By family, by budget, and by whether the seeds were held out."""
 
 
 def quality(scale: Scale) -> Iterator[Result]:
-    """Both targets, on the held-out half; the whole table below."""
+    """Yield both targets on the held-out half, with the complete table as appendix."""
     ours, literal = (_table(scale, rules) for rules in ("default", "seed"))
     small = tuple(budget for budget in BUDGETS if budget <= SMALL)
     paused, asked, count = _healthy(ours, small)
@@ -142,10 +142,10 @@ def _watch(run: Simulated, most: int) -> Watched:
 
 
 def _watch_literally(run: Simulated, most: int) -> Watched:
-    """The seed's rules as they stand there: a detection redirects.
+    """Watch a run by the seed's literal rules, in which a detection redirects.
 
-    It gives no table of levels: "pause on critical" is taken for oscillating and regressing, and
-    "stuck for 5 iterations" for stuck.
+    The seed has no table of levels. "pause on critical" is read as oscillating or regressing, and
+    "stuck for 5 iterations" as stuck.
     """
     seen, path = Watched(), [run.baseline]
     for k, reading in enumerate(run.readings, 1):
@@ -169,7 +169,7 @@ def _watch_literally(run: Simulated, most: int) -> Watched:
 
 
 def _healthy(table: Table, budgets: tuple[int, ...]) -> tuple[float, float, int]:
-    """Percent of the held-out healthy runs that were paused, that were asked, and their number."""
+    """Return the percentages of held-out healthy runs paused and asked, and the number of runs."""
     runs = [
         run
         for (name, budget, held), cell in table.items()
@@ -183,7 +183,7 @@ def _healthy(table: Table, budgets: tuple[int, ...]) -> tuple[float, float, int]
 
 
 def _lines(tables: Mapping[str, Table]) -> Iterator[str]:
-    """Markdown: per family and budget, the tuning half / the held-out half of the seeds."""
+    """Yield Markdown per family and budget: the tuning half / the held-out half of the seeds."""
     for rules, table in tables.items():
         yield ""
         yield f"**Detection with {rules}** (percent of runs; seeds for tuning / held out)"
@@ -212,7 +212,7 @@ def _lines(tables: Mapping[str, Table]) -> Iterator[str]:
 
 
 def _flat_runs() -> Iterator[str]:
-    """How often a run that never moves asks."""
+    """Yield how often a run without any movement is interrupted."""
     yield ""
     yield "**Questions in a flat run** (REDIRECT and PAUSEs, the one about the budget left out)"
     yield ""
@@ -222,7 +222,7 @@ def _flat_runs() -> Iterator[str]:
 
 
 def _recorded_runs() -> Iterator[str]:
-    """The same rules on histories of real projects and loops."""
+    """Yield the results of the same rules on histories of real projects and loops."""
     histories = list(recorded())
     yield ""
     yield "**Recorded histories** (readings up to the budget; `own`: 1.25 times the length)"

@@ -1,4 +1,4 @@
-"""Simulated runs with a known truth: healthy ones, and pathologies with a known beginning."""
+"""Simulated runs with known truth: healthy ones, and pathologies with a known onset."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from random import Random
 from ralph_tui.layers.control import Budget, ControlSettings, History, Patience, Sample
 
 TOP = 99.9
-"""The most a run reads that is not done."""
+"""Highest completion of an unfinished run."""
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """One run: its readings in points, up to its budget or its end."""
+    """One run: its measurements in percent, up to its budget or its end."""
 
     baseline: float
     readings: list[float]
@@ -20,14 +20,14 @@ class Simulated:
     onset: int = 0
     """The last healthy iteration of a pathology."""
     earliest: int | None = None
-    """The iteration whose reading completes the evidence the rules ask for; None when healthy."""
+    """Iteration that completes the evidence the rules require; None for a healthy run."""
     grew: frozenset[int] = frozenset()
     """Iterations at which the total grew."""
     totals: tuple[int, ...] = ()
-    """Tests or items at each reading, where their number changes."""
+    """Tests or items at each measurement, if their number changes."""
 
     def budget(self, most: int, iteration: int) -> Budget:
-        """The limits as they stand at an iteration."""
+        """Return the limits at an iteration."""
         return Budget(most, self.totals[iteration - 1] if self.totals else self.tests)
 
 
@@ -35,18 +35,18 @@ Family = Callable[[Random, int], Simulated]
 
 
 def steady(dice: Random, budget: int) -> Simulated:
-    """Done after 60-95 % of the budget, every step between half and one and a half of the mean."""
+    """A run that ends after 60-95 % of the budget, with steps of 0.5 to 1.5 times the mean."""
     return _climb(dice, budget, lambda step: step * dice.uniform(0.5, 1.5))
 
 
 def noisy(dice: Random, budget: int) -> Simulated:
-    """Steps between nothing and twice the mean, each reading off by a few points."""
+    """A run with steps from zero to twice the mean, and measurement errors of a few percent."""
     run = _climb(dice, budget, lambda step: step * dice.uniform(0, 2))
     return _seen(run, lambda value: value + dice.gauss(0, 2))
 
 
 def zigzag(dice: Random, budget: int) -> Simulated:
-    """Two steps forward, one back."""
+    """A run that goes two steps forward, one back."""
     turn = [dice.random() < 0.5]
 
     def step(mean: float) -> float:
@@ -58,13 +58,13 @@ def zigzag(dice: Random, budget: int) -> Simulated:
 
 
 def twelve_tests(dice: Random, budget: int) -> Simulated:
-    """Steady work that only twelve tests measure."""
+    """A steady run that only twelve tests measure."""
     run = _climb(dice, budget, lambda step: step * dice.uniform(0.5, 1.5))
     return _counted(run, 12)
 
 
 def flaky_tests(dice: Random, budget: int) -> Simulated:
-    """Steady work, with one or two tests that fail now and then."""
+    """A steady run with one or two flaky tests."""
     tests, flaky = dice.randint(20, 60), dice.randint(1, 2)
     run = _counted(_climb(dice, budget, lambda step: step * dice.uniform(0.5, 1.5)), tests)
     worth = 100 / tests
@@ -77,7 +77,7 @@ def flaky_tests(dice: Random, budget: int) -> Simulated:
 
 
 def long_tail(dice: Random, budget: int) -> Simulated:
-    """Each step a share of what is left: fast at first, slow at the end."""
+    """A run that does a share of the remaining work in each step: fast at first, then slow."""
     share = 1 - 0.01 ** (1 / (dice.uniform(0.6, 0.95) * budget))
     value, readings = 0.0, []
     for _ in range(budget):
@@ -89,24 +89,24 @@ def long_tail(dice: Random, budget: int) -> Simulated:
 
 
 def slow(dice: Random, budget: int) -> Simulated:
-    """Steady, but done at the limit at the earliest, or up to 40 % beyond it."""
+    """A steady run that ends at the limit at the earliest, or up to 40 % beyond it."""
     return _climb(dice, budget, lambda step: step * dice.uniform(0.5, 1.5), (1.0, 1.4))
 
 
 def one_jump(dice: Random, budget: int) -> Simulated:
-    """Nothing to be seen for 30-90 % of the budget, then everything at once."""
+    """A run that shows nothing for 30-90 % of the budget, then everything at once."""
     level = dice.choice([0.0, 20.0, 50.0])
     jump = max(2, round(dice.uniform(0.3, 0.9) * budget))
     return Simulated(level, [*[level] * (jump - 1), 100.0])
 
 
 def heavy_tail(dice: Random, budget: int) -> Simulated:
-    """Most steps are tiny, a few carry the work: each drawn from a Pareto law."""
+    """A run of tiny steps and a few large ones, drawn from a Pareto distribution."""
     return _climb(dice, budget, lambda step: step * min(20.0, dice.paretovariate(1.5)) / 2.5)
 
 
 def lulls(dice: Random, budget: int) -> Simulated:
-    """Steady work that stands still at times, for as long as a Pareto law says."""
+    """A steady run with pauses, whose lengths follow a Pareto distribution."""
     standing = [0]
 
     def step(mean: float) -> float:
@@ -121,7 +121,7 @@ def lulls(dice: Random, budget: int) -> Simulated:
 
 
 def batches(dice: Random, budget: int) -> Simulated:
-    """A plan whose items are ticked a few at a time, every few iterations."""
+    """A run that ticks a few items of its plan at a time, every few iterations."""
     gap = dice.randint(2, max(2, min(4, budget // 8)))
     count = [dice.randrange(gap)]
 
@@ -133,13 +133,13 @@ def batches(dice: Random, budget: int) -> Simulated:
 
 
 def glitches(dice: Random, budget: int) -> Simulated:
-    """Steady work; now and then one reading is far too low, and the next is right again."""
+    """A steady run with an occasional measurement that is far too low."""
     run = _climb(dice, budget, lambda step: step * dice.uniform(0.5, 1.5))
     return _seen(run, lambda value: value * (0.2 if dice.random() < 0.05 else 1.0))
 
 
 def growing(dice: Random, budget: int) -> Simulated:
-    """A plan that grows by a fifth a few times, so that completion falls while work goes on."""
+    """A run whose plan grows by a fifth a few times, so completion falls while work continues."""
     total, done, target = dice.randint(15, 40), 0.0, dice.uniform(0.6, 0.9) * budget
     growths = set(dice.sample(range(2, max(3, budget)), k=min(3, max(1, budget // 5))))
     pace = total * 1.2 ** len(growths) / target
@@ -157,31 +157,31 @@ def growing(dice: Random, budget: int) -> Simulated:
 
 
 def flat(dice: Random, budget: int) -> Simulated:
-    """Stands still at any level, from the start or after a climb to it."""
+    """A run that stays at one level, from the start or after a climb to it."""
     level = dice.choice([0.0, 10.0, 30.0, 50.0, 75.0, 90.0, 99.0])
     path = _prefix(dice, budget, level) if dice.random() < 0.5 else [level]
     onset, before = len(path) - 1, History(path[0])
     for k, reading in enumerate(path[1:], 1):
         before.add(Sample(k, reading))
     short = Patience.of(before, Budget(budget), ControlSettings()).short
-    # The steps of a climb may be waits themselves.
+    # A climb may already contain waits.
     return _pathology(path, [level] * budget, budget, onset + max(1, short - before.since_new))
 
 
 def oscillating(dice: Random, budget: int) -> Simulated:
-    """Up and down in periods of 2, 3 or 4 iterations, from 12 points on."""
+    """A run that swings by 8-20 % with a period of 2, 3 or 4 iterations."""
     period = dice.choice([2, 3, 4])
     middle, swing = dice.uniform(30, 60), dice.uniform(8, 20)
     path = _prefix(dice, budget, middle)
     shape = {2: [1, -1], 3: [1, 0, -1], 4: [0, 1, 0, -1]}[period]
     after = [middle + swing * shape[k % period] * dice.uniform(0.9, 1.1) for k in range(budget)]
-    # Direction changes with the third step of a period at the earliest: the third change.
+    # Direction changes at a period's third step at the earliest: the third change.
     third = {2: 4, 3: 5, 4: 7}[period]
     return _pathology(path, after, budget, len(path) - 1 + third)
 
 
 def regressing(dice: Random, budget: int) -> Simulated:
-    """Falls 3-12 points in each iteration after its peak."""
+    """A run that falls 3-12 % in each iteration after its peak."""
     peak = dice.uniform(40, 90)
     path, value, after = _prefix(dice, budget, peak), peak, []
     for _ in range(budget):
@@ -193,7 +193,7 @@ def regressing(dice: Random, budget: int) -> Simulated:
 
 
 def collapse(dice: Random, budget: int) -> Simulated:
-    """Loses 25-60 points at once, and stays there."""
+    """A run that loses 25-60 % at once, and stays there."""
     peak = dice.uniform(60, 95)
     path, low = _prefix(dice, budget, peak), peak - dice.uniform(25, 60)
     after = [low + dice.uniform(-1, 1) for _ in range(budget)]
@@ -229,7 +229,7 @@ def _climb(
     move: Callable[[float], float],
     share: tuple[float, float] = (0.6, 0.95),
 ) -> Simulated:
-    """From the baseline to 100 in that share of the budget, by steps that `move` makes of one."""
+    """Climb from the baseline to 100 within a share of the budget, in steps given by `move`."""
     baseline = dice.choice([0.0, 0.0, dice.uniform(0, 60)])
     step = (100 - baseline) / (dice.uniform(*share) * budget)
     value, readings = baseline, []
@@ -242,7 +242,7 @@ def _climb(
 
 
 def _counted(run: Simulated, tests: int) -> Simulated:
-    """The same work as so many tests tell it."""
+    """Return the run as measured by a number of tests."""
 
     def count(value: float) -> float:
         return 100 * int(value / 100 * tests + 1e-9) / tests
@@ -251,7 +251,7 @@ def _counted(run: Simulated, tests: int) -> Simulated:
 
 
 def _seen(run: Simulated, see: Callable[[float], float], *, over: bool = False) -> Simulated:
-    """What is measured of it; `over`: even a finished run may be measured as unfinished."""
+    """Return the run as measured; `over` allows a finished run to be measured as unfinished."""
     readings = []
     for value in run.readings:
         seen = 100.0 if value >= 100 and not over else see(value)
@@ -260,7 +260,7 @@ def _seen(run: Simulated, see: Callable[[float], float], *, over: bool = False) 
 
 
 def _prefix(dice: Random, budget: int, level: float) -> list[float]:
-    """A steady climb to a level in about a quarter of the budget, the baseline first."""
+    """Return a steady climb to a level in 10-30 % of the budget, after the baseline."""
     length = max(1, round(dice.uniform(0.1, 0.3) * budget))
     return [level * k / length for k in range(length + 1)]
 

@@ -1,4 +1,4 @@
-"""All that is measured of a fleet."""
+"""All fleet benchmarks."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from bench.result import Result, Scale
 
 
 def fleets(scale: Scale) -> Iterator[Result]:
-    """Real runs first, then played hosts, then a thousand loops."""
+    """Yield results of real runs, then of simulated hosts, then of a thousand loops."""
     yield from fleet_walls.against_threads(scale)
     yield from fleet_commands.round_trips(scale)
     yield from fleet_trees.against_worktrees(scale)

@@ -1,4 +1,4 @@
-"""A command to a loop of a fleet: fleet's socket, host, the run's engine, and the answer back."""
+"""Measure a command to a loop of a fleet: the fleet's socket, host, run, and the answer."""
 
 import tempfile
 import time
@@ -15,11 +15,11 @@ from tests.waiting import until
 
 PATIENCE_S = 60.0
 PAUSE_S = 0.02
-"""Between two commands: what one of them leaves to do is done by then."""
+"""Seconds between two commands, for the first one's side effects to end."""
 
 
 def round_trips(scale: Scale) -> Iterator[Result]:
-    """Of a run on the fleet's own host, and of one on another host, joined by TLS."""
+    """Yield results for a run on the fleet's own host, and for one on another host over TLS."""
     for where in ("embedded", "another host, by TLS"):
         with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch, ExitStack() as held:
             fleet = _fleet(Path(scratch), held, far=where != "embedded")
@@ -36,7 +36,7 @@ def round_trips(scale: Scale) -> Iterator[Result]:
 
 
 def _fleet(place: Path, held: ExitStack, *, far: bool) -> RealFleet:
-    """One whose only loop works until the end."""
+    """Start a fleet whose only loop works until the end."""
     root = repository(place / "repo")
     file = fleet_file(place / "night.toml", "cat >/dev/null; sleep 600", "false", 1)
     if not far:
@@ -51,7 +51,7 @@ def _fleet(place: Path, held: ExitStack, *, far: bool) -> RealFleet:
 
 
 def _commands(fleet: RealFleet, count: int) -> Iterator[float]:
-    """Seconds of each."""
+    """Yield the seconds that each command took."""
     for number in range(count):
         name = "unpause" if number % 2 else "pause"
         yield seconds_of(lambda name=name: fleet.tell("1", name))  # type: ignore[misc]

@@ -1,6 +1,6 @@
-"""A fleet and its hosts, without runs: what goes between them, and how soon an end is noticed.
+"""Measure a fleet and its hosts without runs: messages, and the detection of lost hosts.
 
-Hosts are processes on loopback, joined by TLS, whose loops are played.
+Hosts are processes on loopback with TLS and simulated loops.
 """
 
 import json
@@ -30,7 +30,7 @@ PATIENCE_S = 60.0
 
 
 class Dispatching:
-    """A dispatcher in this process, and when it has observed what."""
+    """A dispatcher in this process, with its observations and their times."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class Dispatching:
         self.begin()
 
     def begin(self) -> None:
-        """Listen, at the same address each time."""
+        """Listen at the same address each time."""
         self.dispatcher = DaskDispatcher(
             self.folder / "log.txt",
             "f",
@@ -50,30 +50,30 @@ class Dispatching:
         self.dispatcher.start(self._observe)
 
     def end(self) -> None:
-        """Let all hosts go."""
+        """Dismiss all hosts."""
         self.dispatcher.stop()
 
     def _observe(self, what: Observation) -> None:
         self.observed.append((time.time(), what))
 
     def join(self, name: str, held: ExitStack) -> Talking:
-        """A played host that has joined."""
+        """Start a simulated host, and return it once it has joined."""
         words = host(str(self.address), name, self.folder / name, self.folder / "keys")
         started = held.enter_context(program(*words))
         until(lambda: any(told.host == name for _, told in self.of(Joined)), PATIENCE_S)
         return started
 
     def of(self, kind: type[K]) -> list[tuple[float, K]]:
-        """What was observed of a kind, and when, in seconds since 1970."""
+        """Return the observations of a kind, with their times in epoch seconds."""
         return [(at, what) for at, what in list(self.observed) if isinstance(what, kind)]
 
     def lines(self) -> int:
-        """How many lines of loops have come."""
+        """Return the number of journal lines received."""
         return sum(len(told.lines) for _, told in self.of(Recorded))
 
 
 def dispatch(scale: Scale) -> Iterator[Result]:
-    """All of it, each with hosts of its own."""
+    """Yield all results, each with its own hosts."""
     for measure in (_stream, _commands, _deaths, _adoption, _idle):
         with dispatching() as (fleet, held):
             yield from measure(fleet, held, scale)
@@ -81,7 +81,7 @@ def dispatch(scale: Scale) -> Iterator[Result]:
 
 @contextmanager
 def dispatching() -> Iterator[tuple[Dispatching, ExitStack]]:
-    """A dispatcher whose hosts end with the block."""
+    """Yield a dispatcher, and a stack for its hosts, which end with the block."""
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch, ExitStack() as held:
         fleet = Dispatching(Path(scratch))
         held.callback(fleet.end)
@@ -207,7 +207,7 @@ def _until_many(kind: type[Observation], number: int, fleet: Dispatching) -> Non
 
 
 def _until_cut(far: Talking, times: int) -> None:
-    """It has noticed that its fleet is gone."""
+    """Wait until the host has noticed that its fleet is gone."""
     until(lambda: sum("has ended" in line for line in far.lines) >= times, PATIENCE_S)
 
 

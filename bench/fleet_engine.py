@@ -1,7 +1,8 @@
-"""A fleet's engine with a thousand loops: deciding what is next, and keeping what they tell.
+"""Measure a fleet's engine with a thousand loops: its decisions, and its records.
 
-The engine, its journal and the mirrors are real. What hosts observe is handed over here, in batches
-as they would come, each loop's events evenly over time; of every few it tells a higher cost.
+The engine, its journal and the mirrors are real. The observations of hosts are made here, in
+batches as they would arrive, with each loop's events spread evenly over time. Every few events, a
+loop reports a higher cost.
 """
 
 import tempfile
@@ -40,15 +41,15 @@ from tests.waiting import until
 
 LOOPS, RATE = 1000, 2
 TURN = int(1 / RATE / BATCH_S)
-"""In every batch of so many a loop tells an event."""
+"""Number of batches from one event of a loop to its next."""
 PROGRESS = int(5 / BATCH_S)
-"""In every batch of so many it tells how it stands."""
+"""Number of batches from one status of a loop to its next."""
 ALLOWED = 0.05
 PATIENCE_S = 120.0
 
 
 class _NoWork:
-    """What becomes of work, where there is none."""
+    """Results without any work to collect."""
 
     copied: dict[str, str] = {}
 
@@ -74,7 +75,7 @@ class _NoWork:
 
 
 class _Measured(FleetEngine):
-    """Keeps what each round of deciding has taken, in seconds of CPU."""
+    """Records the CPU seconds of each round of decisions."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -89,14 +90,14 @@ class _Measured(FleetEngine):
 
 
 class _Told:
-    """The engine's loops, what was told of them, and what has come of it."""
+    """The engine with its simulated loops, and measurements of both."""
 
     def __init__(self, folder: Path) -> None:
         self.hosts = PlayedHosts(_begin)
         self.mirrors: dict[tuple[str, int], Mirror] = {}
         self.lines = 0
         self.late: list[float] = []
-        """Seconds from a loop's progress to its event."""
+        """Seconds from a loop's report to the recorded event."""
         self._told: dict[str, float] = {}
         self._folder = folder
         clock, source = SystemClock(), Source(commit="c", path="/nowhere", machine="m")
@@ -105,7 +106,7 @@ class _Told:
         self.engine.subscribe(self._recorded)
 
     def begin(self) -> None:
-        """Until all loops run."""
+        """Start the engine, and wait until all loops run."""
         loops = tuple(Loop(id=str(n), objective="x", command="true") for n in range(LOOPS))
         plan = Plan(loops=loops, start_every_s=0.0, budget_usd=1e6)
         start = FleetStarted(fleet_id="f", name="fleet-001", root="/", commit="c", plan=plan)
@@ -114,7 +115,7 @@ class _Told:
         until(self._all_run, PATIENCE_S)
 
     def tell(self, seconds: int) -> None:
-        """As long as that, and until all of it has been taken in."""
+        """Send reports for this many seconds, and wait until all of them are recorded."""
         began = time.monotonic()
         for batch in range(int(seconds / BATCH_S)):
             for number in range(LOOPS):
@@ -126,7 +127,7 @@ class _Told:
         until(lambda: sum(one.seq for one in self.mirrors.copy().values()) == self.lines, 60)
 
     def end(self) -> None:
-        """Give all up."""
+        """Abort the fleet."""
         self.engine.request(Request(Abort()), lambda _: None)
         self.hosts.observe(seen.Gone(host="h"))
         if not self.engine.join(PATIENCE_S):
@@ -173,7 +174,7 @@ def _begin(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
 
 
 def thousand(scale: Scale) -> Iterator[Result]:
-    """Its rounds, and its thread as a whole."""
+    """Yield the cost of the decisions, and of the engine's whole thread."""
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
         told = _Told(Path(scratch))
         told.begin()

@@ -1,10 +1,10 @@
-"""A clone as a loop gets it, against ``git worktree add`` of the same repository.
+"""Compare a loop's clone with ``git worktree add`` in the same repository.
 
-The clone is the fleet's own, with all that it does for it: objects as hard links, who commits, no
-remote that leads back, the files of the commit on a branch of its own. The worktree is that of
-whoever types ``git worktree add -b``. Both are made in turns, and of each the best counts: a busy
-disk makes either several times slower. All stay until the end: behind a large deletion a disk is
-slow for minutes.
+The clone is the fleet's own: hard-linked objects, the committer, no remote, and the commit's files
+on a separate branch. The worktree is made by a plain ``git worktree add -b``.
+
+Rounds alternate and the best of each counts, because a busy disk slows either several times. All of
+them stay until the end, because a large deletion slows a disk for minutes.
 """
 
 import subprocess
@@ -24,11 +24,11 @@ FILES = 20_000
 ALLOWED = 1.5
 
 Make = Callable[[Path, str], object]
-"""Makes a tree at a path, with a branch of a name."""
+"""Makes a clone or worktree at a path, with a branch of this name."""
 
 
 def against_worktrees(scale: Scale) -> Iterator[Result]:
-    """The ratio of both times."""
+    """Yield the ratio of both times."""
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
         place = Path(scratch)
         root = repository(place / "repo", FILES)

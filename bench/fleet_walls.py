@@ -1,14 +1,14 @@
-"""Eight loops by a fleet, and the same eight by the threads of a script: what a fleet costs.
+"""Compare a fleet of eight loops with a script that runs the same loops in threads.
 
-The script does what somebody without a fleet would do for a loop: a clone of the repository with a
-branch, `ralph-tui run` in it, a commit of what the agent has left, a fetch of that branch into the
-user's repository, and the clone is removed. It keeps, records and watches nothing. Its threads have
-a slot each, as the fleet's loops have. It has loaded all it needs when it begins, so that the
-fleet's wall is taken from its first event to its last; what its process needs before that and
-after, once per fleet, is told beside. By default a fleet also spreads the starts on one login
-(`start_every`); here it does not.
+The script does what a user without a fleet would do for each loop. It clones the repository with a
+branch, runs `ralph-tui run` in the clone, commits the agent's work and fetches that branch. Then it
+removes the clone. It saves, records and watches nothing. As in the fleet, each thread has a slot.
 
-Both sides take turns, and of each the best counts: who shares the machine makes both slower.
+The script has loaded everything at its start, so the fleet's time is taken from its first event to
+its last. The start-up and exit of its process, once per fleet, are reported separately. By default
+a fleet also spreads the starts on one account (`start_every`); here it does not.
+
+Rounds alternate and the best of each counts, because other load on the machine slows both.
 """
 
 import shutil
@@ -28,33 +28,33 @@ LOOPS = 8
 GATE = "test -e done.txt"
 ALLOWED, ALLOWED_CPU = 1.05, 0.03
 ROUNDS = {1: 1, 2: 1, 4: 2, 8: 3}
-"""By loops at once; those that are over sooner vary more."""
+"""By loops at once; shorter runs vary more."""
 AGENT_S = 15
-"""How long an agent sleeps: a session takes minutes, and this is what a bench can wait for."""
+"""Seconds that an agent sleeps: real sessions take minutes, but a benchmark cannot."""
 QUICK_ROUNDS = {4: 1}
 MOST_S = 300.0
 SHORT = f" with agents of {AGENT_S} s"
-"""Of a budget that is not judged where they are quicker."""
+"""Restriction of a budget, which is not judged with faster agents."""
 SETTLED_S = 0.6
-"""Behind the start of a run and the collection of another one, until nothing is done for them."""
+"""Seconds after a run's start or a collection until its side effects have ended."""
 
 
 @dataclass
 class _Fleets:
-    """What was measured of the fleets of one size."""
+    """Measurements of the fleets of one size."""
 
     before: list[float] = field(default_factory=list)
     after: list[float] = field(default_factory=list)
     own: list[float] = field(default_factory=list)
-    """CPU, as a share of the wall."""
+    """CPU time as a share of the duration."""
     watching: list[float] = field(default_factory=list)
-    """The same while its loops do nothing but run."""
+    """The same, while its loops only run."""
     per_loop: list[float] = field(default_factory=list)
-    """Seconds of CPU."""
+    """CPU seconds."""
 
 
 def against_threads(scale: Scale) -> Iterator[Result]:
-    """Walls, and the fleet's own CPU meanwhile."""
+    """Yield the ratio of durations, and the fleet's own CPU time."""
     seconds = scale.of(AGENT_S, 2)
     agent = f"cat >/dev/null; sleep {seconds}; echo done >done.txt"
     all_of_them = {}
@@ -113,7 +113,7 @@ def _listed(numbers: dict[int, float]) -> str:
 
 
 def _threads(agent: str, at_once: int) -> float:
-    """Seconds until all are done."""
+    """Return the seconds until all loops are done."""
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
         root = repository(Path(scratch) / "repo")
         began = time.monotonic()
@@ -144,7 +144,7 @@ def _run(folder: Path, *words: str) -> None:
 
 
 def _fleet(agent: str, at_once: int, into: _Fleets) -> float:
-    """Seconds from its first event to its last."""
+    """Return the seconds from the fleet's first event to its last."""
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
         place = Path(scratch)
         root = repository(place / "repo")
@@ -171,7 +171,7 @@ def _fleet(agent: str, at_once: int, into: _Fleets) -> float:
 
 
 def _quiet(events: list[Event], at_once: int) -> Iterator[tuple[float, float]]:
-    """From when to when all slots have a run, and nothing else is done for any loop."""
+    """Yield intervals in which every slot has a run and no other work is done for loops."""
     running: set[str] = set()
     since = 0.0
     for event in events:

@@ -1,4 +1,4 @@
-"""Recorded histories of real projects and loops, as runs that the overseer can watch."""
+"""Recorded histories of real projects and loops, as runs for the overseer."""
 
 import json
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ class Recorded:
     """One history."""
 
     label: str
-    """healthy, mixed, stuck or oscillating, as hindsight says."""
+    """healthy, mixed, stuck or oscillating, in hindsight."""
     run: Simulated
 
 
 def recorded() -> Iterator[Recorded]:
-    """All of them, in the order of the file."""
+    """Yield all histories in the file's order."""
     for line in FILE.read_text("utf-8").splitlines():
         found = json.loads(line)
         yield Recorded(

@@ -1,4 +1,4 @@
-"""Home: how soon it is painted and its list stands, beside ten thousand runs and beside ten."""
+"""Measure how soon home and its list appear, with ten thousand runs and with ten."""
 
 import json
 import shutil
@@ -22,15 +22,15 @@ from tests.fixtures.journals.make import FOLDER
 
 MANY, FEW = 10_000, 10
 FRAME = ("looking for runs", "leave")
-"""What the first frame says."""
+"""Texts of the first frame."""
 LISTED = ("new run", "replay")
-"""What the footer says when the newest run is known."""
+"""Texts of the footer once the newest run is known."""
 FIRST, LAST = "the first of them", "the last of them"
 IDLE_S = 10.0
 
 
 def many_runs(root: Path, number: int) -> Path:
-    """A folder with so many runs that have ended, the newest of the highest number."""
+    """Make a folder with `number` ended runs; the newest has the highest number."""
     (root / ".git").mkdir(parents=True)
     told = summarize(RunState().apply_all(read_journal(FOLDER / "v1-stuck.jsonl").events))
     text = json.dumps(told, indent=2)
@@ -46,7 +46,7 @@ def many_runs(root: Path, number: int) -> Path:
 
 
 def listing(scale: Scale) -> Iterator[Result]:
-    """From process start, in a terminal of 140x45."""
+    """Yield times from process start, in a terminal of 140x45."""
     scratch = Path(tempfile.mkdtemp(prefix="ralph-bench-"))
     try:
         many, few = many_runs(scratch / "many", MANY), many_runs(scratch / "few", FEW)
@@ -90,9 +90,9 @@ def listing(scale: Scale) -> Iterator[Result]:
 
 
 def _used(root: Path, rounds: int) -> Iterator[Result]:
-    """Keys, from one end of the list to the other; and nothing at all."""
+    """Yield the response to keys at both ends of the list, and the idle CPU time."""
     with Terminal(ralph_tui(), root) as terminal:
-        terminal.wait_for(f"{MANY} runs")  # the older ones are there, too
+        terminal.wait_for(f"{MANY} runs")  # the older runs are loaded, too
         times = []
         for key, words in [(b"\x1b[F", FIRST), (b"\x1b[H", LAST)] * rounds:
             since = terminal.position

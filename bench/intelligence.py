@@ -1,4 +1,4 @@
-"""What the layer of prompts costs, and whether what it says reaches an agent that heeds it."""
+"""Measure the cost of the prompt layer, and whether its output reaches an agent that obeys it."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from ralph_tui.state import RunState
 from tests.world.recorder import Recorder
 
 FAILING = 2000
-"""Names: as many as a journal keeps."""
+"""Number of failing test names; a journal keeps no more."""
 PAST = 200
 """Iterations before the one that is timed."""
 ALLOWED_S = 0.01
@@ -27,7 +27,7 @@ WIRING = (
 
 
 def world(scale: Scale) -> Iterator[Result]:
-    """Iterations of scripted agents, with the layers on and off; then what the layer costs."""
+    """Yield the iterations of scripted agents with the layers on and off, then the layer's cost."""
     seeds = range(1, 1 + scale.of(7, 3))
     for task in TASKS:
         ran = {arm.name: [_played(task, seed, arm) for seed in seeds] for arm in ARMS}
@@ -61,7 +61,7 @@ def _row(task: Task, ran: Mapping[str, Sequence[Ran]]) -> Result:
 
 
 def _really_run() -> Result:
-    """One seed of each task as users run it: what is played above must say the same."""
+    """Run one seed of each task as users would; the result must equal the simulation's."""
     told, same = [], True
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
         for task in TASKS:
@@ -102,7 +102,7 @@ def _costs(scale: Scale) -> Iterator[Result]:
 
 
 def _long_run() -> tuple[RunState, RunStarted]:
-    """A run of many iterations whose completion command names as many tests as it may."""
+    """Return a run with many iterations and the maximum number of failing test names."""
     run_ = Recorder(PAST + 10)
     run_.baseline(20)
     run_.iterations(*[20 + number * 60 / PAST for number in range(1, PAST + 1)])
@@ -111,7 +111,7 @@ def _long_run() -> tuple[RunState, RunStarted]:
         if isinstance(event, GateFinished):
             names = [f"tests/test_module_{n % 40}.py::test_{n}" for n in range(FAILING)]
             output = "\n".join(f"FAILED {name} - AssertionError" for name in names[:60])
-            event = event.model_copy(  # noqa: PLW2901  the same event, with more to say
+            event = event.model_copy(  # noqa: PLW2901  the same event with more content
                 update={"failing": names, "failed": FAILING, "unnamed": 0, "tail": output[-4000:]}
             )
         state.apply(event)

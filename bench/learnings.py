@@ -1,4 +1,4 @@
-"""How long it takes to find the learnings that fit, however many there are."""
+"""Measure the time to find matching learnings, for knowledge of several sizes."""
 
 import json
 import random
@@ -21,31 +21,31 @@ from ralph_tui.layers.memory.task_types import TASK_TYPES, task_type
 SIZES = (100, 1_000, 10_000, 100_000)
 BUDGET_S = 0.003
 WORDS = 20_000
-"""Different words; the n-th is met 1/n as often as the first, as in any language."""
+"""Vocabulary size; the n-th word has 1/n of the first one's frequency, as in any language."""
 SAID = 14
-"""Words of a learning."""
+"""Words in a learning."""
 ASKED = 10
-"""Words of an objective."""
+"""Words in an objective."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of a query of one size."""
+    """Seconds of a query at one size."""
 
     again: float
-    """Of an objective that was asked about before, as each iteration of a run does."""
+    """For a repeated objective, as in each iteration of a run."""
     anew: float
-    """Of one that was not."""
+    """For a new objective."""
     index: float
-    """Of the look-up in the index alone, for one that was not."""
+    """For only the index look-up of a new objective."""
     unread: float
-    """Of the first: the file is read, and indexed."""
+    """For the first query, which reads and indexes the file."""
     changed: float
-    """Of the first after the file has changed."""
+    """For the first query after a change of the file."""
 
 
 def query(scale: Scale) -> Iterator[Result]:
-    """From the objective to what is told of it: looked up, scored, chosen; the files unchanged."""
+    """Yield the time from the objective to the chosen learnings, with unchanged files."""
     root = Path(tempfile.mkdtemp(prefix="ralph-bench-"))
     try:
         sizes = SIZES if not scale.quick else SIZES[:-1]

@@ -1,4 +1,4 @@
-"""A long run as events: the agent says as much as wanted, the rest is told as a story is."""
+"""Generate the events of a long run, with as many agent events as requested."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,12 +10,12 @@ from tests.world.recorder import Recorder
 BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
 TICK = timedelta(milliseconds=40)
 AROUND = 27
-"""Events of an iteration that are not its agent's."""
+"""Events of an iteration besides its agent's."""
 LAST_WORD = "the recorded end of a long run"
 
 
 def started(iterations: int) -> ev.RunStarted:
-    """The first event."""
+    """Return the first event of a run."""
     return ev.RunStarted(
         run_id="0d4f2a51-4a54-4fbb-9f0e-3f4f7d5a1f11",
         task="task-001",
@@ -30,7 +30,7 @@ def started(iterations: int) -> ev.RunStarted:
 
 
 def agent_events(iteration: int, count: int) -> Iterator[ev.Event]:
-    """`count` events of an agent at work: half of them tool calls, with words and usage between."""
+    """Yield `count` events of a working agent: half are tool calls, mixed with text and usage."""
     for number in range(0, count, 8):
         name = f"call-{iteration}-{number}"
         path = f"src/package{number % 37}/module{number % 211}.py"
@@ -68,7 +68,7 @@ def agent_events(iteration: int, count: int) -> Iterator[ev.Event]:
 
 
 def whole_run(events: int, iterations: int) -> list[ev.Event]:
-    """About `events` events, stamped, from the first to the last."""
+    """Return a run of about `events` events, with numbers and times."""
     run = Recorder(iterations)
     run.baseline()
     per_iteration = events // iterations - AROUND
@@ -83,13 +83,13 @@ def whole_run(events: int, iterations: int) -> list[ev.Event]:
 
 
 def stamped(events: Iterator[ev.Event]) -> Iterator[ev.Event]:
-    """As a journal would number and date them."""
+    """Number and date events as a journal would."""
     for seq, event in enumerate(events, 1):
         yield event.model_copy(update={"seq": seq, "at": BEGAN + seq * TICK})
 
 
 def write_journal(path: Path, events: int, iterations: int) -> list[str]:
-    """Write a run as a journal; the kinds of its events, in order."""
+    """Write a run as a journal, and return the kinds of its events, in order."""
     kinds = []
     with path.open("wb") as file:
         for event in whole_run(events, iterations):

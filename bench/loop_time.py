@@ -1,4 +1,4 @@
-"""The loop's own time: whole iterations whose agent and completion command take nothing."""
+"""Measure the loop's own time, in iterations whose agent and completion command are instant."""
 
 import json
 import subprocess
@@ -12,13 +12,13 @@ from bench.places import clean_environment, repository, run_of
 from bench.result import Result, Scale, ms, seconds_of
 
 AGENT = "echo one more line >> src/part000/module00000.py"
-"""It takes about a millisecond, and leaves something to hold."""
+"""The agent command; it takes about a millisecond, and changes a file."""
 ALLOWED_S = 0.15
 ALLOWED_COMMANDS = 6
 
 
 def per_iteration(scale: Scale) -> Iterator[Result]:
-    """Wall time from iteration to iteration, and the git processes started in one."""
+    """Yield the duration of an iteration, and the number of git processes started in it."""
     iterations = scale.of(20, 8)
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
         place = Path(scratch)
@@ -75,7 +75,7 @@ def _run(folder: Path, iterations: int, **environ: str) -> list[dict[str, object
 
 
 def _git_processes(folder: Path, traces: Path, iterations: int) -> int:
-    """How many git processes a run of so many iterations starts."""
+    """Return the number of git processes that a run with this many iterations starts."""
     traces.mkdir()
     _run(folder, iterations, GIT_TRACE2_EVENT=str(traces))
     return len(list(traces.iterdir()))
@@ -91,7 +91,7 @@ def _at(event: dict[str, object]) -> float:
 
 
 def _spans(events: list[dict[str, object]], first: str, last: str) -> list[float]:
-    """Seconds from each event of one kind (``kind:trigger``) to the one of the other."""
+    """Return the seconds from each event of one kind, or ``kind:trigger``, to the other's."""
     starts = [_at(event) for event in events if _is(event, first)]
     ends = [_at(event) for event in events if _is(event, last)]
     return [end - start for start, end in zip(starts, ends, strict=False)]

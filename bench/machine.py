@@ -1,4 +1,4 @@
-"""What the figures depend on."""
+"""Describe the machine and versions on which the figures depend."""
 
 import os
 import platform
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def load() -> str:
-    """How many have worked, or waited for it, in the last minute."""
+    """Return the average number of running or waiting processes in the last minute."""
     return f"{os.getloadavg()[0]:.1f}"
 
 
 def facts() -> dict[str, str]:
-    """Machine and versions; the load tells whether others worked at the same time."""
+    """Return machine and versions; the load shows whether other programs were running."""
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False)
     return {
         "machine": f"{platform.system()} {platform.release()}, {_processor()}, "

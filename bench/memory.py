@@ -1,4 +1,4 @@
-"""What a million agent events leave in memory: a headless live cockpit in its own process."""
+"""Measure the memory left after a million agent events, in a headless live cockpit."""
 
 import asyncio
 import gc
@@ -26,7 +26,7 @@ MEGABYTE = 1_000_000
 
 
 def growth(scale: Scale) -> Iterator[Result]:
-    """Resident memory after many events against after few, in the same process."""
+    """Yield the growth of resident memory between few and many events in one process."""
     many = scale.of(MANY, MANY // 10)
     done = subprocess.run(
         [sys.executable, "-m", "bench.memory", str(FEW), str(many)],
@@ -51,7 +51,7 @@ def growth(scale: Scale) -> Iterator[Result]:
 
 
 async def _resident_after(counts: list[int]) -> list[int]:
-    """Resident bytes each time so many events have been shown."""
+    """Return the resident bytes after each of these numbers of events was shown."""
     inbox: deque[Event] = deque()
     app = RalphApp(partial(CockpitScreen, Live(inbox, lambda command: None)))
     events = stamped(_session(max(counts)))

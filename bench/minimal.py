@@ -1,4 +1,4 @@
-"""The smallest Textual app, to compare with; its argument is a timer's frequency, 0 for none."""
+"""The smallest Textual app, for comparison; its argument is a timer's frequency, 0 for none."""
 
 import sys
 
@@ -9,20 +9,18 @@ SHOWN = "a minimal app"
 
 
 class Minimal(App[None]):
-    """One line of text."""
+    """An app that shows one line of text."""
 
     def compose(self) -> ComposeResult:
-        """The line."""
         yield Static(SHOWN)
 
     def on_mount(self) -> None:
-        """Start the timer."""
         hertz = int(sys.argv[1]) if len(sys.argv) > 1 else 0
         if hertz:
             self.set_interval(1 / hertz, self.tick)
 
     def tick(self) -> None:
-        """Do nothing."""
+        pass
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Programs to start and repositories to start them in."""
+"""Programs to start, and repositories to start them in."""
 
 import os
 import subprocess
@@ -10,25 +10,25 @@ OBJECTIVE = "Measure the budgets"
 
 
 def ralph_tui(*arguments: str) -> list[str]:
-    """The command line of the program under measurement, as a user's shell starts it."""
+    """Return the command line of the measured program, as a user's shell would start it."""
     script = Path(sys.executable).with_name("ralph-tui")
     program = [str(script)] if script.exists() else [sys.executable, "-m", "ralph_tui"]
     return [*program, *arguments]
 
 
 def run_of(agent_command: str, *options: str, gate: str = "false") -> list[str]:
-    """A run whose agent is a shell command."""
+    """Return the command line of a run whose agent is a shell command."""
     agent = ("--agent", "command", "--agent-command", agent_command)
     return ralph_tui("run", OBJECTIVE, "-c", gate, *agent, *options)
 
 
 def minimal_app(hertz: int = 0) -> list[str]:
-    """The smallest Textual app, with a timer or none."""
+    """Return the command line of the smallest Textual app, with an optional timer."""
     return [sys.executable, "-P", str(MINIMAL), str(hertz)]
 
 
 def git(folder: Path, *arguments: str) -> None:
-    """Run git with nobody's settings."""
+    """Run git without anyone's settings."""
     subprocess.run(
         ["git", "-C", str(folder), *arguments],
         env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
@@ -39,17 +39,17 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def repository(folder: Path, files: int = 20) -> Path:
-    """A git repository with one commit of `files` small files, packed as a clone has them."""
+    """Make a git repository with one commit of `files` small files, packed as in a clone."""
     folder.mkdir(parents=True)
     git(folder, "init", "--quiet", "--template=", "--initial-branch=main")
-    git(folder, "config", "gc.auto", "0")  # nothing of git's own works in the background
+    git(folder, "config", "gc.auto", "0")  # keep git from working in the background
     for number in range(files):
         if number % 100 == 0:
             package = folder / "src" / f"part{number // 100:03}"
             package.mkdir(parents=True)
         line = f"value_{number} = {number}  # one of many lines\n"
         (package / f"module{number:05}.py").write_text(line * (5 + number % 40))
-    # Into a pack at once: behind the deletion of as many loose objects ext4 is slow for minutes.
+    # Into a pack at once: after deleting this many loose objects, ext4 is slow for minutes.
     git(folder, "-c", "core.bigFileThreshold=1", "add", "--all")
     identity = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
     git(folder, *identity, "commit", "--quiet", "--message=files")
@@ -57,9 +57,9 @@ def repository(folder: Path, files: int = 20) -> Path:
 
 
 def clean_environment() -> dict[str, str]:
-    """This environment, without what would make two machines show different things."""
+    """Return this environment without variables that change a program's output."""
     meddling = ("RALPH", "TEXTUAL", "GIT_")
-    # A user's Python keeps what it has compiled.
+    # Keep Python's bytecode cache enabled, as for a user.
     alone = ("NO_COLOR", "COLUMNS", "LINES", "PYTHONDONTWRITEBYTECODE")
     kept = {
         name: value

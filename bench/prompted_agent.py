@@ -1,10 +1,10 @@
-"""An agent that knows its prompt and the files, and nothing else: no count, nothing of the run.
+"""A scripted agent that knows only its prompt and the files, nothing else of the run.
 
-``python prompted_agent.py TASK SEED`` plays one session. What it would do without help is a poor
-order, drawn from the seed; what of the prompt makes it do better is one pattern per task.
+``python prompted_agent.py TASK SEED`` plays one session. Without help, the agent works in a poor
+order, drawn from the seed. One pattern per task in the prompt makes it work better.
 """
 
-# ruff: noqa: T201  what an agent says is printed
+# ruff: noqa: T201  the agent's output is printed
 import json
 import random
 import re
@@ -19,13 +19,13 @@ MENDED = "mended\n"
 
 
 def failing_test(prompt: str, order: Sequence[str], place: Path) -> str:
-    """Mend the part that the prompt names as failing; else the next one of the order."""
+    """Mend the part that the prompt names as failing, or else the next one in the order."""
     named = re.search(r"^- (part_\d\d)$", section(prompt, "Measured state"), re.MULTILINE)
     return mend(named[1] if named else None, order, place)
 
 
 def pivot(prompt: str, order: Sequence[str], place: Path) -> str:
-    """Go on in the first way, which carries some of the work, until the strategy forbids it."""
+    """Continue the first way, which covers some of the work, until the strategy forbids it."""
     way = place / "way.txt"
     if re.search(r"^Change the approach\.", section(prompt, "Strategy"), re.MULTILINE):
         way.write_text("the other way\n")
@@ -35,7 +35,7 @@ def pivot(prompt: str, order: Sequence[str], place: Path) -> str:
 
 
 def learning(prompt: str, order: Sequence[str], place: Path) -> str:
-    """Take the way that was learned; else the next one that was not tried yet."""
+    """Take the way that was learned, or else the next untried one."""
     taught = re.search(r"the tokenizer needs way ([A-F])", section(prompt, EARLIER))
     tried = [path.name[-1] for path in place.glob("way_?")]
     ways = [WAYS[PARTS.index(part)] for part in order if PARTS.index(part) < len(WAYS)]
@@ -47,7 +47,7 @@ def learning(prompt: str, order: Sequence[str], place: Path) -> str:
 
 
 def plan(prompt: str, order: Sequence[str], place: Path) -> str:
-    """Begin with the file that an earlier attempt's lesson names; else with the next one."""
+    """Begin with the file named in an earlier attempt's lesson, or else with the next one."""
     lesson = re.search(r"lesson of .*changes in parts/(part_\d\d)", section(prompt, EARLIER))
     return mend(lesson[1] if lesson else None, order, place)
 
@@ -62,13 +62,13 @@ TASKS: dict[str, Callable[[str, Sequence[str], Path], str]] = {
 
 
 def section(prompt: str, heading: str) -> str:
-    """What stands under a heading of the prompt."""
+    """Return the text under a heading of the prompt."""
     found = re.search(rf"^# {heading}\n(.*?)(?=^# |\Z)", prompt, re.DOTALL | re.MULTILINE)
     return found[1] if found else ""
 
 
 def mend(wanted: str | None, order: Sequence[str], place: Path) -> str:
-    """One part per session: this one, or the first of the order that was not mended yet."""
+    """Mend the wanted part, or else the first unmended one in the order; one part per session."""
     parts = {part: place / "parts" / part for part in order}
     left = [part for part, path in parts.items() if path.read_text() != MENDED]
     chosen = wanted if wanted in left else next(iter(left), None)
@@ -79,19 +79,19 @@ def mend(wanted: str | None, order: Sequence[str], place: Path) -> str:
 
 
 def poor_order(seed: int) -> list[str]:
-    """The parts as the agent would take them."""
+    """Return the parts in the order in which the agent would try them."""
     return random.Random(seed).sample(PARTS, len(PARTS))
 
 
 def session(task: str, seed: int, prompt: str, place: Path) -> dict[str, object]:
-    """Do one session's work in `place`; the report on it."""
+    """Do one session's work in `place`, and return its report."""
     said = TASKS[task](prompt, poor_order(seed), place)
     learned = [said] if said and task == "learning" else []
     return {"summary": said or "it did not help", "learnings": learned}
 
 
 def main() -> None:
-    """One session, as a program."""
+    """Play one session as a program."""
     report = session(sys.argv[1], int(sys.argv[2]), sys.stdin.read(), Path.cwd())
     print(json.dumps({"ralph": report}))
 

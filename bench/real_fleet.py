@@ -1,4 +1,4 @@
-"""A fleet as its user runs it: ``ralph-tui fleet run`` in a repository, with real runs."""
+"""Run a real fleet as a user does: ``ralph-tui fleet run`` in a repository, with real runs."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ Event = dict[str, Any]
 
 
 def fleet_file(path: Path, agent: str, gate: str, loops: int) -> Path:
-    """A file of as many objectives; nothing but a free slot is in the way of a start."""
+    """Write a fleet file with `loops` objectives; starts wait only for free slots."""
     told = {"start_every": "0s", "agent": "command", "agent_command": agent, "command": gate}
     lines = ["[fleet]", *(f"{name} = {json.dumps(value)}" for name, value in told.items())]
     lines += [f'[[objective]]\ntext = "Measure {number}"' for number in range(1, loops + 1)]
@@ -36,7 +36,7 @@ class RealFleet:
 
     def __init__(self, root: Path, file: Path, *words: str) -> None:
         self.cpu: list[tuple[float, float]] = []
-        """What its own process has used until when: both in seconds, the time since 1970."""
+        """Samples of time and CPU time of its own process, in epoch seconds and seconds."""
         self._folder = FleetFolder(fleets_folder(root) / "fleet-001")
         self._words = ralph_tui("fleet", "run", str(file), "--headless", *words)
         self._root = root
@@ -59,31 +59,31 @@ class RealFleet:
         self._watch.join()
 
     def wait(self, seconds: float) -> None:
-        """Until it has completed; raises ``RuntimeError`` with its last words where it has not."""
+        """Wait for completion; raise ``RuntimeError`` with its last output if it fails."""
         said, _ = self._process.communicate(timeout=seconds)
         if self._process.returncode:
             raise RuntimeError(f"the fleet did not complete: {said[-1000:]}")
 
     def events(self) -> list[Event]:
-        """Its journal until now."""
+        """Return the events in its journal so far."""
         with suppress(OSError):
             lines = self._folder.journal.read_text().splitlines(keepends=True)
             return [json.loads(line) for line in lines if line.endswith("\n")]
         return []
 
     def works(self) -> bool:
-        """Whether a loop's agent was seen at work."""
+        """True if a loop's agent was seen working."""
         return any(event.get("phase") in ("agent", "waiting") for event in self.events())
 
     def tell(self, loop: str, name: str) -> None:
-        """A command to a loop, through the fleet's socket; back with the answer of its run."""
+        """Send a command to a loop through the fleet's socket, and wait for its run's answer."""
         owner = self._folder.owner()
         if owner is None:
             raise RuntimeError("the fleet is gone")
         request(Path(owner.socket), {"name": name}, loop=loop)
 
     def used_until(self, moment: float) -> float:
-        """Seconds of CPU of its own process, its children's left out."""
+        """Return the CPU seconds of its own process, without children, up to a time."""
         return max((used for at, used in self.cpu if at <= moment), default=0.0)
 
     def _look(self) -> None:
@@ -94,7 +94,7 @@ class RealFleet:
 
 @contextmanager
 def host(address: str, keys: Path, folder: Path) -> Iterator[None]:
-    """A machine that has one slot for the loops of a fleet."""
+    """Run a worker with one slot for a fleet's loops."""
     where = ("--tls", str(keys), "--base", str(folder), "--name", "far", "--agents", "1")
     process = started(ralph_tui("fleet", "worker", address, *where), folder.parent)
     try:
@@ -104,7 +104,7 @@ def host(address: str, keys: Path, folder: Path) -> Iterator[None]:
 
 
 def started(words: Sequence[str], folder: Path) -> subprocess.Popen[str]:
-    """A program of ours, that hears signals whatever this process ignores."""
+    """Start one of our programs; it handles signals even if this process ignores them."""
     return subprocess.Popen(
         words,
         cwd=folder,
@@ -117,7 +117,7 @@ def started(words: Sequence[str], folder: Path) -> subprocess.Popen[str]:
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    """In order, else by force; its keepers then end what it ran."""
+    """End a process gracefully, or else by force; its keepers then end its children."""
     if process.poll() is None:
         process.terminate()
     try:
@@ -128,5 +128,5 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 def moment(event: Event) -> float:
-    """When it was recorded, in seconds since 1970."""
+    """Return when an event was recorded, in epoch seconds."""
     return datetime.fromisoformat(event["at"]).timestamp()

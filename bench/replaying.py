@@ -1,4 +1,4 @@
-"""A recorded run of 100 000 events: opening it in a terminal, moving in its time, what it holds."""
+"""Measure a replay of 100 000 events: opening it, seeking, playing, and its memory."""
 
 import os
 import random
@@ -24,12 +24,12 @@ ITERATIONS = 100
 PAUSE_S = (0.15, 0.3)
 MEGABYTE = 1_000_000
 TRANSCRIPT = 1_000_000_000
-"""Bytes of a transcript beside the record: a sparse file, as large as any to whoever reads it."""
+"""Bytes of a transcript in the record: a sparse file that looks this large to readers."""
 PANES = b"1234567890P"
 
 
 def replay(scale: Scale) -> Iterator[Result]:
-    """Open, seek by key, seek anywhere, play fast, and what is held in memory."""
+    """Yield the times of opening, of seeks by key and to any event, of keys, and the memory."""
     count = scale.of(EVENTS, EVENTS // 5)
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
         journal = Path(scratch) / "001" / "events.jsonl"
@@ -99,7 +99,7 @@ def replay(scale: Scale) -> Iterator[Result]:
 
 
 def _seeks_by_key(terminal: Terminal, kinds: list[str]) -> list[Paint]:
-    """To the start and forth, to the end and back; what is waited for is the scrubber's place."""
+    """Seek to the start and on, to the end and back, and wait for the position on the scrubber."""
     total = len(kinds)
     starts = [index + 1 for index, kind in enumerate(kinds) if kind == "iteration_started"]
     moves = [(b"\x1b[H", 1), *((b">", starts[step]) for step in range(3))]
@@ -112,7 +112,7 @@ def _seeks_by_key(terminal: Terminal, kinds: list[str]) -> list[Paint]:
 
 
 def _keys_while_playing(terminal: Terminal, total: int) -> list[Paint]:
-    """Other panes are focused meanwhile: their headings are drawn anew."""
+    """Focus other panes while it plays, and wait for their redrawn headings."""
     times = []
     for faster in (b"", b"]"):
         terminal.paint_after(b"\x1b[H", f" 1/{total} ")
@@ -125,7 +125,7 @@ def _keys_while_playing(terminal: Terminal, total: int) -> list[Paint]:
 
 
 def _looked_at(terminal: Terminal) -> int:
-    """Resident bytes when every pane was shown."""
+    """Return the resident bytes after every pane was shown."""
     for key in PANES:
         terminal.press(bytes([key]))
         time.sleep(PAUSE_S[0])
@@ -134,7 +134,7 @@ def _looked_at(terminal: Terminal) -> int:
 
 @contextmanager
 def _transcript(journal: Path) -> Iterator[None]:
-    """A large transcript, of which no byte is on disk."""
+    """Make a large transcript that uses no disk space."""
     path = journal.parent / "results" / "iter-001" / "transcript.jsonl"
     path.parent.mkdir(parents=True)
     with path.open("wb") as file:
@@ -144,7 +144,7 @@ def _transcript(journal: Path) -> Iterator[None]:
 
 
 def _jumps(journal: Path, count: int) -> list[Paint]:
-    """Seconds until the state of a position is there: from the end to the middle, then anywhere."""
+    """Seek from the end to the middle, then anywhere; return the time until each state is there."""
     source, state = opened(journal), RunState()
     source.start()
     while state.seq < source.length:

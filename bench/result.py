@@ -1,4 +1,4 @@
-"""A measured row, and the few statistics the rows are made of."""
+"""A row of measurements, and the statistics it needs."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,12 +8,11 @@ from statistics import median
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured."""
+    """The size of the measurements."""
 
     quick: bool = False
 
     def of(self, full: int, quick: int) -> int:
-        """One of two sizes."""
         return quick if self.quick else full
 
 
@@ -25,27 +24,27 @@ class Result:
     measured: str
     budget: str
     ok: bool | None
-    """None: there is no budget for it, it explains another row."""
+    """None if it has no budget because it explains another row."""
     numbers: dict[str, float] = field(default_factory=dict)
-    """The raw figures: seconds, bytes or counts, as their names say."""
+    """Raw figures in seconds, bytes or counts, as their names say."""
     appendix: tuple[str, ...] = ()
     """Lines below the table that explain it."""
 
     @property
     def verdict(self) -> str:
-        """``ok``, ``OVER``, or nothing."""
+        """``ok``, ``OVER``, or empty."""
         return "" if self.ok is None else "ok" if self.ok else "OVER"
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest value that at least `percent` of the values do not exceed."""
+    """Return the smallest value that at least `percent` of the values do not exceed."""
     ordered = sorted(values)
     rank = max(1, -(-len(ordered) * percent // 100))
     return ordered[int(rank) - 1]
 
 
 def in_turns(rounds: int, *measures: Callable[[], float]) -> list[list[float]]:
-    """What each measure returned, taken in turns, each round begun by another of them."""
+    """Run the measures alternately, each round beginning with another; return their results."""
     taken: list[list[float]] = [[] for _ in measures]
     for round_number in range(rounds):
         for step in range(len(measures)):
@@ -55,14 +54,14 @@ def in_turns(rounds: int, *measures: Callable[[], float]) -> list[list[float]]:
 
 
 def seconds_of(work: Callable[[], object]) -> float:
-    """How long `work` took, by the wall."""
+    """Return the elapsed seconds of `work`."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
 def per_call(work: Callable[[], object], calls: int, rounds: int = 5) -> float:
-    """Seconds of one call: the median of rounds of `calls` each."""
+    """Return the seconds of one call: the median of rounds of `calls` each."""
 
     def one_round() -> None:
         for _ in range(calls):
@@ -72,7 +71,7 @@ def per_call(work: Callable[[], object], calls: int, rounds: int = 5) -> float:
 
 
 def ms(seconds: float) -> str:
-    """Milliseconds, with as many digits as they deserve."""
+    """Format as milliseconds, with fewer digits for larger values."""
     value = seconds * 1000
     digits = 0 if value >= 10 else 1 if value >= 1 else 3
     return f"{value:.{digits}f} ms"

@@ -1,7 +1,7 @@
-"""Whether similar tasks are found: recall@3 by text, by an embedder, by both.
+"""Measure recall@3 for similar tasks, by text, by an embedder, and by both.
 
-The set is ``tests/fixtures/search/tasks.json``: constants were tuned on one half of it, the other
-half was held out. Each description is looked for among all others of its half.
+The tasks are in ``tests/fixtures/search/tasks.json``: constants were tuned on one half, and the
+other half was held out. Each description is searched among all others of its half.
 """
 
 import json
@@ -22,7 +22,7 @@ FIRST: Final = 3
 
 @dataclass(frozen=True)
 class Task:
-    """A description and the ids of those that are like it."""
+    """A description, and the ids of similar ones."""
 
     id: str
     family: str
@@ -32,7 +32,7 @@ class Task:
 
 
 def tasks(*, held_out: bool) -> list[Task]:
-    """One half of the set."""
+    """Return one half of the tasks."""
     told = json.loads(TASKS.read_text(encoding="utf-8"))
     return [
         Task(**{**one, "matches": tuple(one["matches"])})
@@ -42,7 +42,7 @@ def tasks(*, held_out: bool) -> list[Task]:
 
 
 def quality(scale: Scale) -> Iterator[Result]:
-    """Recall of each method on both halves, and how the threshold of related tasks does."""
+    """Yield each method's recall on both halves, and the quality of the threshold."""
     embedders: list[Embedder] = [HashedConcepts()]
     trained, why_not = trained_embedder()
     if trained is not None:
@@ -87,11 +87,11 @@ def _recalls(embedder: Embedder, *, with_text: bool) -> Iterator[Result]:
 
 @dataclass(frozen=True)
 class Recalled:
-    """Shares of the matches that are among the first."""
+    """Shares of the matches that are among the first results."""
 
     all: float
     no_word: float
-    """Of the matches that share no word with the task."""
+    """Share of the matches that have no word in common with the task."""
 
 
 def _recalled(half: Sequence[Task], embedder: Embedder, method: Method) -> Recalled:
@@ -108,7 +108,7 @@ def _recalled(half: Sequence[Task], embedder: Embedder, method: Method) -> Recal
 
 
 def _related(embedder: Embedder) -> Result:
-    """Of tasks of one family: how many matches are above the threshold, and how many others."""
+    """Return the shares of matches and of others above the threshold, within a family."""
     lines = []
     figures: dict[str, float] = {}
     for half in (True, False):

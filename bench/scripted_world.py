@@ -1,12 +1,12 @@
-"""Tasks that an agent can do only with what its prompt tells it: runs with layers on and off.
+"""Tasks that an agent can do only with information from its prompt, run with layers on and off.
 
-The agent is scripted (``prompted_agent.py``): it knows the prompt and the files, no more. A run is
-either `played` (loop, layers, knowledge files, files and completion command are real; time, git and
-the agent's process are not: milliseconds), or `run` as users run it, with nothing played. The
-overseer is off in both: a REDIRECT would say a second time what the strategy says.
+The agent is scripted (``prompted_agent.py``) and knows only the prompt and the files. A `played`
+run has a real loop, layers, knowledge files, files and completion command. Time, git and the
+agent's process are simulated, so it takes milliseconds. `run` starts a real run as a user would.
+The overseer is off in both, because a REDIRECT would repeat the strategy.
 
-It proves the wiring: what is measured reaches the prompt in words that can be acted on. How much a
-real agent makes of it, it does not prove.
+This proves the wiring: measurements reach the prompt in words that can be acted on. It does not
+show how much a real agent benefits.
 """
 
 import json
@@ -36,14 +36,14 @@ from tests.world.agents import FakeSession
 
 AGENT = Path(__file__).with_name("prompted_agent.py")
 LIMIT = 20
-"""Iterations of a run: more than the agent needs that comes upon the right thing at all."""
+"""Iterations of a run, more than an agent needs that finds the solution at all."""
 BROKEN = 4
-"""Parts that fail, of those that the agent could take."""
+"""Number of failing parts."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """Which layers are on."""
+    """A combination of layers that are on or off."""
 
     name: str
     intelligence: bool = True
@@ -51,13 +51,13 @@ class Arm:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """As the command line takes them."""
+        """As values of ``--set``."""
         layers = {"intelligence": self.intelligence, "memory": self.memory}
         return tuple(f"{layer}.enabled=false" for layer, on in layers.items() if not on)
 
     @property
     def settings(self) -> Settings:
-        """As the loop takes them."""
+        """As the loop's settings."""
         return Settings(
             oversight=OversightSettings(enabled=False),
             intelligence=IntelligenceSettings(enabled=self.intelligence),
@@ -73,24 +73,24 @@ ARMS = (ON, NO_INTELLIGENCE, NO_MEMORY, Arm("both off", intelligence=False, memo
 
 @dataclass(frozen=True)
 class Task:
-    """One fault, and what mends it."""
+    """One fault, and what solves it."""
 
     name: str
-    """As the agent knows it."""
+    """Its name in the scripted agent."""
     needs: str
-    """What of the prompt decides."""
+    """The decisive part of the prompt."""
     objective: str
     check: Callable[[int], str]
-    """The completion command for a seed, a shell script."""
+    """Returns the completion command for a seed, a shell script."""
     off: Arm
-    """Without the layer that it is about."""
+    """The arm without the relevant layer."""
     taught: bool = False
-    """Whether an earlier run comes before it, with everything on."""
+    """True if an earlier run precedes it, with all layers on."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run came to."""
+    """The result of a run."""
 
     iterations: int
     completed: bool
@@ -99,24 +99,24 @@ class Ran:
 
 
 def some_parts(seed: int) -> str:
-    """A test for each part, of which some fail: their names say which."""
+    """Return a test for each part; some fail, identified by name."""
     broken = random.Random(f"broken {seed}").sample(PARTS, BROKEN)
     return _tests({part: part in broken for part in PARTS})
 
 
 def every_part(seed: int) -> str:
-    """A test for each part; all of them fail, so that no name helps."""
+    """Return a test for each part; all fail, so no name helps."""
     return _tests(dict.fromkeys(PARTS, True))
 
 
 def right_way(seed: int) -> str:
-    """One test, which passes when the right way was taken."""
+    """Return a single test, which passes for the right way."""
     right = _late(seed, PARTS[: len(WAYS)])
     return f"grep -q '^{WAYS[PARTS.index(right)]}$' work.txt\n"
 
 
 def one_part(seed: int) -> str:
-    """One test of the whole: nothing says which part it fails for."""
+    """Return a single test of the whole, which does not identify the failing part."""
     return f"grep -q mended parts/{_late(seed, PARTS)}\n"
 
 
@@ -155,7 +155,7 @@ TASKS = (
 
 
 def iterations_of(task: Task, seed: int, arm: Arm, place: Path) -> Ran:
-    """The task in one arm, played; where an earlier run comes first, that one is played, too."""
+    """Play the task in one arm, after the earlier run if it needs one."""
     before: list[PastReflection] = []
     if task.taught:
         _lay_out(task, seed, place)
@@ -172,7 +172,7 @@ def iterations_of(task: Task, seed: int, arm: Arm, place: Path) -> Ran:
 
 
 def _lay_out(task: Task, seed: int, place: Path) -> None:
-    """The files as they are before anybody has worked on them."""
+    """Write the files in their initial state."""
     for path in (*place.glob("way*"), *place.glob("work.txt")):
         path.unlink()
     (place / "parts").mkdir(exist_ok=True)
@@ -182,7 +182,7 @@ def _lay_out(task: Task, seed: int, place: Path) -> None:
 
 
 class _Before(NoPastRuns):
-    """One attempt came before this one."""
+    """Past runs with one earlier attempt."""
 
     def __init__(self, said: Sequence[PastReflection]) -> None:
         self._said = said
@@ -243,7 +243,7 @@ def _measured(place: Path) -> GateResult:
 
 
 def repository(task: Task, seed: int, root: Path) -> Path:
-    """A repository with the task's fault; where an earlier run comes first, it was run."""
+    """Make a repository with the task's fault, and do the earlier run if it needs one."""
     root.mkdir(parents=True)
     _lay_out(task, seed, root)
     git(root, "init", "--quiet", "--template=", "--initial-branch=main")
@@ -257,12 +257,12 @@ def repository(task: Task, seed: int, root: Path) -> Path:
 
 
 def copied(origin: Path, root: Path) -> Path:
-    """For another arm."""
+    """Copy a repository for another arm."""
     return Path(shutil.copytree(origin, root, symlinks=True))
 
 
 def run(task: Task, seed: int, arm: Arm, root: Path) -> Ran:
-    """One run to its end, as users run it."""
+    """Start a run as a user would, and wait for its end."""
     program = [sys.executable, "-I", "-S", str(AGENT), task.name, str(seed)]
     settings = ("oversight.enabled=false", *arm.flags)
     done = subprocess.run(
@@ -287,7 +287,7 @@ def run(task: Task, seed: int, arm: Arm, root: Path) -> Ran:
 
 
 def _tests(parts: Mapping[str, bool]) -> str:
-    """A test for each part, in TAP; one that is broken passes when it is mended."""
+    """Return a TAP test for each part; a broken one passes once it is mended."""
     lines = [f"echo 1..{len(parts)}", "failed=0"]
     lines += [
         f"if grep -q mended parts/{part}; then echo 'ok - {part}'; "
@@ -300,6 +300,6 @@ def _tests(parts: Mapping[str, bool]) -> str:
 
 
 def _late(seed: int, among: Sequence[str]) -> str:
-    """One of those that the agent would come to late."""
+    """Return one of the items that the agent would try late."""
     order = [part for part in poor_order(seed) if part in among]
     return random.Random(f"late {seed}").choice(order[len(order) // 2 :])

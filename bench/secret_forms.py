@@ -1,8 +1,8 @@
-"""Secrets in every form that scanners document, all made up, and built here from parts.
+"""Invented secrets in all forms that scanners document, assembled here from parts.
 
-No file of this repository holds one whole: a scanner that looks at it finds nothing. The forms are
-those of the documents of Betterleaks, detect-secrets, secretlint and of the vendors; a form is what
-a line of a log, a command, a file of settings or a stream of JSON shows.
+No file of this repository contains a whole one, so that no scanner reports them. The forms are from
+the documentation of Betterleaks, detect-secrets, secretlint and the vendors. A form is a piece of a
+log, a command, a settings file or a JSON stream.
 """
 
 import json
@@ -18,16 +18,16 @@ URLSAFE, BASE32 = ALNUM + "-_", UPPER + "234567"
 
 @dataclass(frozen=True)
 class Form:
-    """A text that holds a secret."""
+    """A text that contains a secret."""
 
     name: str
     text: str
     secret: str
-    """What must not be in the text any more."""
+    """Must be absent from the redacted text."""
 
 
 def forms(seed: int = 11) -> list[Form]:
-    """All of them, each with a secret of its own."""
+    """Return all forms, each with its own secret."""
     chance = random.Random(seed)
 
     def some(alphabet: str, length: int) -> str:
@@ -233,7 +233,7 @@ def forms(seed: int = 11) -> list[Form]:
 
 
 def caught(form: Form, redacted: str) -> bool:
-    """Whether neither the secret nor a telling part of it is left."""
+    """True if neither the secret nor a recognizable part of it is left."""
     middle = len(form.secret) // 3
     part = form.secret[middle : middle + 8] if len(form.secret) > 12 else form.secret
     return form.secret not in redacted and part not in redacted

@@ -1,4 +1,4 @@
-"""Secrets that are hidden, ordinary lines that are not, and what looking for them costs."""
+"""Measure which secrets are hidden, which ordinary lines are kept, and the cost of redaction."""
 
 import json
 import time
@@ -16,12 +16,12 @@ from ralph_tui.text.secrets.lines import LineFilter
 ORDINARY = tuple(
     Path(__file__).with_name("ordinary_lines.txt").read_text(encoding="utf-8").splitlines()
 )
-"""Lines of code, logs, lock files and documents that speak of keys, or look random."""
+"""Lines of code, logs, lock files and documents that mention keys or look random."""
 LINES_PER_SECOND = 200
 
 
 def hidden(scale: Scale) -> Iterator[Result]:
-    """Both lists, and the share of a core at the rate of a busy agent."""
+    """Yield the results of both lists, and the CPU share at a busy agent's rate."""
     all_forms = forms()
     missed = [form.name for form in all_forms if not caught(form, redact(form.text))]
     yield Result(
@@ -58,7 +58,7 @@ def hidden(scale: Scale) -> Iterator[Result]:
 
 
 def _seconds(lines: Iterable[str]) -> float:
-    """CPU for the transcript of these lines, and for the words that go into the journal."""
+    """Return the CPU seconds to filter these lines for a transcript and for the journal."""
     clean = LineFilter()
     began = time.process_time()
     for line in lines:
@@ -68,7 +68,7 @@ def _seconds(lines: Iterable[str]) -> float:
 
 
 def _spoken(line: str) -> str:
-    """What an event holds of a line: the whole, or the words of a message."""
+    """Return the text that an event contains: the whole line, or a message's content."""
     if not line.startswith("{"):
         return line
     try:

@@ -1,4 +1,4 @@
-"""A snapshot of the worktree against ``git status --porcelain`` in the same place."""
+"""Compare a snapshot of the worktree with ``git status --porcelain`` in the same place."""
 
 import os
 import subprocess
@@ -18,24 +18,24 @@ from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.ports.worktree import Snapshot
 
 BUDGETS = {1_000: 2.5, 20_000: 1.8}
-"""The ratio allowed by the number of files."""
+"""Allowed ratio by the number of files."""
 CHANGED = 5
-"""Files edited before each measurement of the state of that name."""
+"""Files edited before each measurement of the state with that name."""
 AGE = 60.0
-"""Seconds since those files were written."""
+"""Age in seconds of the edited files."""
 LOOK = 0.1
-"""Seconds in which the difference of two snapshots has to be there."""
+"""Allowed seconds for the difference of two snapshots."""
 
 
 def against_status(scale: Scale) -> Iterator[Result]:
-    """The second and later snapshots; the first, which hashes everything, has no budget."""
+    """Yield results for all snapshots but the first, which hashes everything and has no budget."""
     sizes = list(BUDGETS)[: scale.of(2, 1)]
-    # Kept to the end: ext4 passes over the places of files deleted in the last minutes, one by one,
-    # so that making a file behind a large deletion takes up to twenty times as long.
+    # Keep everything until the end. After a large deletion, ext4 skips the freed places one by one
+    # for minutes, and creating a file takes up to twenty times as long.
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
         for files in sizes:
             root = repository(Path(scratch) / f"repo-{files}", files)
-            for number in range(256):  # as after some hours: making these costs as much as objects
+            for number in range(256):  # as after hours of work: creating these takes long
                 (root / ".git" / "objects" / f"{number:02x}").mkdir(exist_ok=True)
             yield from _compare(root, files, scale.of(21, 7))
 
@@ -48,7 +48,7 @@ def _compare(root: Path, files: int, rounds: int) -> Iterator[Result]:
         taken.append(workspace.snapshot(len(taken), "bench"))
 
     first = seconds_of(snapshot)
-    os.sync()  # what was made for this is not to be written in the middle of a measurement
+    os.sync()  # keep pending writes out of the measurements
     states = {
         "nothing changed": lambda: None,
         f"{CHANGED} files changed": _editor(root),
@@ -74,7 +74,7 @@ def _compare(root: Path, files: int, rounds: int) -> Iterator[Result]:
 
 
 def _looks(workspace: GitWorkspace, taken: list[Snapshot], files: int) -> Iterator[Result]:
-    """What the timeline asks of two snapshots: the first and the last, and two neighbours."""
+    """Yield the time of differences as in the timeline: first to last, and one step."""
     trees = list(dict.fromkeys(snapshot.tree for snapshot in taken))
     pairs = {"first to last": (trees[0], trees[-1]), "one step": (trees[1], trees[2])}
     for name, (since, until) in pairs.items():
@@ -91,7 +91,7 @@ def _looks(workspace: GitWorkspace, taken: list[Snapshot], files: int) -> Iterat
 
 
 def _floor(root: Path, files: int) -> Result:
-    """What no snapshot can do without: two walks, two more of git in turn, a file per object."""
+    """Measure what no snapshot can avoid: starting git, and writing a file per object."""
     start = per_call(partial(run_git, root, "version"), calls=5)
     objects = root / ".git" / "objects"
     turns = count()
@@ -127,7 +127,7 @@ def _status(root: Path) -> None:
 
 
 def _editor(root: Path) -> Callable[[], None]:
-    """Each call edits a few files."""
+    """Return a function that edits a few files per call."""
     paths = sorted(root.glob("src/*/*.py"))
     turns = count()
 
@@ -143,7 +143,7 @@ def _editor(root: Path) -> Callable[[], None]:
 
 
 def _maker(root: Path) -> Callable[[], None]:
-    """Each call makes a file."""
+    """Return a function that makes a file per call."""
     turns = count()
 
     def make() -> None:
@@ -155,6 +155,6 @@ def _maker(root: Path) -> Callable[[], None]:
 
 
 def _date(path: Path) -> None:
-    """A while ago, as at a checkpoint: git reads what is as young as its index once more."""
+    """Make a file older than git's index, as at a checkpoint; git rereads younger files."""
     then = time.time() - AGE
     os.utime(path, (then, then))

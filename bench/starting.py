@@ -1,4 +1,4 @@
-"""How soon something is to be seen: the cockpit's first paint, ``status``, ``--help``."""
+"""Measure the time to the first output: the cockpit's first paint, ``status``, ``--help``."""
 
 import subprocess
 import sys
@@ -12,14 +12,14 @@ from bench.result import Result, Scale, in_turns, ms, seconds_of
 from bench.terminal import Terminal
 
 PAINTED = ("progress", "leave")
-"""A heading in the middle and the last word of the footer: the first frame is whole."""
+"""A heading in the middle and the footer's last word, which together mean a whole first frame."""
 STANDS = ("zoom",)
-"""What only the footer of the cockpit offers."""
+"""A word that only the cockpit's own footer contains."""
 MINIMAL_PAINTED = "a minimal app"
 
 
 def first_paint(scale: Scale) -> Iterator[Result]:
-    """From process start to the first frame, and to the cockpit behind it, at 140x45."""
+    """Yield the time from process start to the first frame, and to the cockpit, at 140x45."""
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
         folder = repository(Path(scratch) / "repo")
         recorded = _recorded_run(Path(scratch) / "recorded")
@@ -61,7 +61,7 @@ def first_paint(scale: Scale) -> Iterator[Result]:
 
 
 def short_commands(scale: Scale) -> Iterator[Result]:
-    """``status`` and ``--help`` against the import of pydantic alone."""
+    """Compare ``status`` and ``--help`` with just the import of pydantic."""
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
         folder = _recorded_run(Path(scratch) / "recorded")
 
@@ -95,7 +95,7 @@ def short_commands(scale: Scale) -> Iterator[Result]:
 
 
 def _recorded_run(folder: Path) -> Path:
-    """A repository with one finished run of one iteration."""
+    """Make a repository with one finished run of one iteration."""
     repository(folder)
     command = run_of("echo hello", "--headless", "--max-iterations", "1")
     _run(command, folder, expected=None)

@@ -1,6 +1,6 @@
-"""An agent that only talks: ``talker.py plain|json RATE`` prints RATE lines a second, for ever.
+"""An agent that only talks: ``talker.py plain|json RATE`` prints RATE lines a second forever.
 
-Standard library only; it is started as an agent's process.
+Standard library only, because it is started as an agent's process.
 """
 
 import json
@@ -13,13 +13,13 @@ WORDS = "reading the parser, thinking about the tokens it wants"
 
 
 def plain() -> Iterator[str]:
-    """Lines of any program."""
+    """Yield lines of plain text."""
     for number in count():
         yield f"line {number}: {WORDS}"
 
 
 def stream_json() -> Iterator[str]:
-    """Messages of a coding agent: words, a tool call, its answer, and so on."""
+    """Yield a coding agent's messages: text, a tool call, its result, and so on."""
     yield _line("system", {"subtype": "init", "model": "talker", "permissionMode": "acceptEdits"})
     for number in count():
         tool_id = f"toolu_{number:020}"
@@ -42,7 +42,7 @@ def _line(kind: str, fields: dict[str, object]) -> str:
 
 
 def main() -> None:
-    """Print at an even pace; a delay is made up for."""
+    """Print at an even pace; catch up after a delay."""
     kind, rate = sys.argv[1], float(sys.argv[2])
     began = time.monotonic()
     for number, line in enumerate(stream_json() if kind == "json" else plain()):

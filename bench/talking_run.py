@@ -1,4 +1,4 @@
-"""``ralph-tui`` with one more agent, ``talker``: a real process that speaks stream-json."""
+"""``ralph-tui`` with an additional agent, ``talker``: a real process that prints stream-json."""
 
 import sys
 from pathlib import Path

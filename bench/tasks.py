@@ -1,4 +1,4 @@
-"""How long it takes to list the tasks of a repository, however many there are."""
+"""Measure the time to list a repository's tasks, for several numbers of tasks."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ from ralph_tui.adapters.records.task_table import TaskRow, TaskTable
 
 SIZES = (100, 1_000, 10_000, 100_000)
 BUDGET = 10_000
-"""Tasks that the budget speaks of."""
+"""Number of tasks for which the budget applies."""
 ROW = TaskRow(
     "Fix the failing parser tests of the payment service and keep its interface",
     "completed",
@@ -36,11 +36,11 @@ FILES = {
     },
     "trajectory.json": {"attempts": [{"attempt_id": 1, "agent": "claude"}]},
 }
-"""Of a task, as far as its row is made of it."""
+"""Files of a task from which its row is made."""
 
 
 def listing(scale: Scale) -> Iterator[Result]:
-    """Listed from the index; and once without it, from the tasks' own files."""
+    """Yield the time to list from the index, and once without it from the tasks' files."""
     root = Path(tempfile.mkdtemp(prefix="ralph-bench-"))
     try:
         grown = {}
@@ -62,7 +62,7 @@ def listing(scale: Scale) -> Iterator[Result]:
 
 
 def _listed(root: Path, size: int, rounds: int) -> float:
-    """Median seconds; every task has its folder, its row, and is at rest."""
+    """Return the median seconds; every task has a folder and a row, and none is being changed."""
     tasks = ralph_folder(root) / "tasks"
     names = [f"task-{number:03}" for number in range(1, size + 1)]
     for name in names:

@@ -1,6 +1,6 @@
-"""A program in a real pseudo-terminal: when which bytes arrived, and what the process used.
+"""A program in a real pseudo-terminal, with the arrival times of its output and its CPU use.
 
-Rule: a reader thread takes every byte at once, so the program is never slowed by its terminal.
+A reader thread takes every byte at once, so the terminal never slows the program.
 """
 
 import fcntl
@@ -27,19 +27,19 @@ ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 
 
 class Paint(NamedTuple):
-    """From a key to what it brings, in seconds; `waited` of them others had the cores."""
+    """Seconds from a key to its effect; `waited` is the part spent waiting for a core."""
 
     seconds: float
     waited: float
 
     @property
     def alone(self) -> float:
-        """What it would have been on a machine that does nothing else."""
+        """Seconds it would have taken on an otherwise idle machine."""
         return self.seconds - self.waited
 
 
 def told(paints: Sequence[Paint]) -> str:
-    """Their spread, in words."""
+    """Describe the distribution of the times."""
     times, alone = ([paint.seconds for paint in paints], [paint.alone for paint in paints])
     return (
         f"p95 {ms(percentile(times, 95))}, median {ms(median(times))} of {len(times)} "
@@ -48,7 +48,7 @@ def told(paints: Sequence[Paint]) -> str:
 
 
 class Terminal:
-    """One program, 140 columns and 45 rows unless told otherwise."""
+    """A running program, with 140 columns and 45 rows by default."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Terminal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the program as a closed window would, and wait until all of it is gone."""
+        """End the program as a closed window would, and wait until it is gone."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGHUP)
             try:
@@ -117,20 +117,20 @@ class Terminal:
 
     @property
     def position(self) -> int:
-        """How many bytes have arrived."""
+        """Number of bytes that have arrived."""
         with self._changed:
             return len(self._data)
 
     def text(self, since: int = 0) -> str:
-        """The words among the bytes since a position, escape sequences taken out."""
+        """Return the output since a position, without escape sequences."""
         with self._changed:
             data = bytes(self._data[since:])
         return ESCAPES.sub(b"", data).decode("utf-8", "replace")
 
     def wait_for(self, *words: str, since: int = 0, timeout: float = 60.0) -> float:
-        """When (on ``perf_counter``) the last of `words` had arrived; each must be of one style.
+        """Return the ``perf_counter`` time at which all `words` had arrived.
 
-        Raises ``RuntimeError`` when they do not come.
+        Each of the words must have a single style. Raises ``RuntimeError`` if they do not arrive.
         """
         deadline = time.monotonic() + timeout
         wanted = [word.encode() for word in words]
@@ -146,22 +146,22 @@ class Terminal:
         raise RuntimeError(f"no {words} on the screen, but: {self.text(since)[-2000:]}")
 
     def paint_after(self, keys: bytes, *words: str, timeout: float = 10.0) -> float:
-        """Press `keys`; seconds until `words` arrive."""
+        """Press `keys`, and return the seconds until `words` arrive."""
         since = self.position
         pressed = time.perf_counter()
         os.write(self._master, keys)
         return self.wait_for(*words, since=since, timeout=timeout) - pressed
 
     def painted(self, keys: bytes, *words: str) -> Paint:
-        """As `paint_after`, with what the program waited for a core."""
+        """Like `paint_after`, with the time that the program waited for a core."""
         before = waited_seconds(self.process.pid)
         seconds = self.paint_after(keys, *words)
         return Paint(seconds, waited_seconds(self.process.pid) - before)
 
     def press(self, keys: bytes) -> None:
-        """Press `keys`, and wait for nothing."""
+        """Press `keys` without waiting."""
         os.write(self._master, keys)
 
     def cpu_seconds(self) -> float:
-        """User and system time of the program, without its children."""
+        """Return the program's user and system time, without its children."""
         return cpu_seconds(self.process.pid)

@@ -1,4 +1,4 @@
-"""What a process has used, from /proc where there is one, else from ps."""
+"""Resource usage of a process, from /proc if it exists, else from ps."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process so far."""
+    """Return the user and system time of a process so far."""
     stat = Path(f"/proc/{pid}/stat")
     if stat.exists():
         fields = stat.read_text().rpartition(")")[2].split()
@@ -18,13 +18,13 @@ def cpu_seconds(pid: int) -> float:
 
 
 def waited_seconds(pid: int) -> float:
-    """How long the main thread of a process has stood in line for a core; 0 where nobody tells."""
+    """Return how long the main thread of a process waited for a core; 0 if unknown."""
     told = Path(f"/proc/{pid}/task/{pid}/schedstat")
     return int(told.read_text().split()[1]) / 1e9 if told.exists() else 0.0
 
 
 def resident_bytes(pid: int | None = None) -> int:
-    """Physical memory that a process, else this one, holds now."""
+    """Return the resident memory of a process, by default this one."""
     pid = os.getpid() if pid is None else pid
     statm = Path(f"/proc/{pid}/statm")
     if statm.exists():

@@ -1,4 +1,4 @@
-"""What an open cockpit costs: idle, and with an agent that prints 200 lines a second."""
+"""Measure the cost of an open cockpit, idle and with an agent that prints 200 lines a second."""
 
 import random
 import shlex
@@ -22,7 +22,7 @@ HERTZ = 15
 LINES_PER_SECOND = 200
 TALKER = Path(__file__).with_name("talker.py")
 FOCUS = {b"1": "progress", b"3": "iterations", b"4": "files", b"6": "agent"}
-"""Keys that focus a pane, and the heading that is then drawn anew."""
+"""Keys that focus a pane, and the heading that is then redrawn."""
 DIALOGS = {
     b"?": " close",
     b"g": "Guidance for the agent",
@@ -30,16 +30,16 @@ DIALOGS = {
     b"q": "How do you want to leave",
     b":": "earch commands",
 }
-"""Keys that open a dialog, and words of one style that only it shows."""
+"""Keys that open a dialog, and text of one style that only the dialog shows."""
 SHOWN = ("agent_spoke", "tool_started", "tool_finished")
 PAUSE_S = (0.12, 0.28)
-"""Between keys: no multiple of the screen's own rhythm."""
+"""Seconds between keys, not a multiple of the screen's own interval."""
 BLIND_S = 0.6
-"""A dialog takes no keys right after it opened."""
+"""Seconds after opening in which a dialog ignores keys."""
 
 
 def idle(scale: Scale) -> Iterator[Result]:
-    """CPU while nothing happens: a live run with a silent agent, and a replay that holds."""
+    """Yield the CPU share of a live run with a silent agent, and of a paused replay."""
     seconds = scale.of(10, 5)
     with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch, ExitStack() as open_ones:
         live = repository(Path(scratch) / "live")
@@ -70,7 +70,7 @@ def idle(scale: Scale) -> Iterator[Result]:
 
 
 def stream(scale: Scale) -> Iterator[Result]:
-    """An agent that prints 200 lines a second, through the whole engine."""
+    """Yield the cost of an agent that prints 200 lines a second, through the whole engine."""
     rate, seconds = str(LINES_PER_SECOND), scale.of(10, 5)
     talk = shlex.join([sys.executable, "-P", str(TALKER), "plain", rate])
     arguments = ("run", OBJECTIVE, "-c", "false", "--agent", "talker")
@@ -156,7 +156,7 @@ def _dialog_times(terminal: Terminal, presses: int) -> dict[bytes, list[Paint]]:
 
 
 def _recorded_lines(folder: Path) -> float:
-    """Rows of the agent in the journal, per second: lines of its words, and tool calls."""
+    """Return the agent's rows in the journal per second: lines of text, and tool calls."""
     events = read_journal(next(find_runs(folder)).journal).events
     rows = [
         event for event in events if event.kind in ("agent_spoke", "tool_started", "tool_finished")

@@ -1,5 +1,5 @@
-"""Many loops as one: what is to run, the facts of a fleet, their fold, and what is decided. Pure.
+"""Run many loops as one fleet: its plan, its events, its state and its decisions. Pure.
 
-A fleet has a journal of its own, of small facts; what happens within a loop stands in that loop's
-journal, wherever it runs.
+A fleet's own journal records only facts about the fleet. Events within a loop are in that loop's
+journal, on whichever machine the loop runs.
 """

@@ -1,6 +1,6 @@
-"""The file of a fleet: what it runs and within which limits, as TOML.
+"""Read a fleet file (TOML): the objectives of a fleet and its limits.
 
-Rule: all that is wrong is told at once, each in a sentence with ``path:line``.
+All errors are reported together, each as a sentence with ``path:line``.
 """
 
 import re
@@ -35,13 +35,13 @@ Number = Annotated[int, Field(ge=1, le=1000)]
 
 
 class Table(BaseModel):
-    """Any of them: values have their types, and nothing else stands there."""
+    """A table of a fleet file; values are typed strictly and unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Told(Table):
-    """What an objective can say, and ``[fleet]`` for all of them."""
+    """Keys that an objective may have, and ``[fleet]`` as a default for all objectives."""
 
     command: Words | None = None
     criterion: Words | None = None
@@ -59,11 +59,11 @@ class Told(Table):
 
 
 class FleetTable(Told):
-    """What all loops share; `Plan` says what each means."""
+    """Values that all loops share; `Plan` documents each."""
 
     name: Words | None = None
     agents: Annotated[int, Field(ge=0, le=MOST_AGENTS)] | None = None
-    """0: others run its loops, see ``--listen``."""
+    """0 if only other hosts run its loops, see ``--listen``."""
     budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
     base: Words | None = None
     isolation: Isolation | None = None
@@ -75,14 +75,14 @@ class FleetTable(Told):
 
 
 class AccountTable(Table):
-    """A login."""
+    """An account that loops use."""
 
     agents: Number = 1
-    """Loops at once."""
+    """Maximum loops at once."""
 
 
 class ObjectiveTable(Told):
-    """One objective."""
+    """An ``[[objective]]`` table."""
 
     text: Words | None = None
     issue: Annotated[int, Field(ge=1)] | None = None
@@ -93,43 +93,43 @@ class ObjectiveTable(Told):
 
 T = TypeVar("T", bound=Table)
 HERE = "\0"
-"""In a sentence: the place of what it is about. No file has the character."""
+"""Placeholder in a message for the place it is about; no file contains this character."""
 SECTIONS: Mapping[str, type[Table]] = {
     "fleet": FleetTable, "account": AccountTable, "objective": ObjectiveTable,
 }  # fmt: skip
 HEADERS = {"fleet": "[fleet]", "account": "[account.NAME]", "objective": "[[objective]]"}
-"""How a table begins."""
+"""The header to write for each kind of table."""
 
 
 @dataclass
 class FileRead:
-    """A file that is being checked, and what is wrong with it so far."""
+    """A file being checked, with the problems found so far."""
 
     file: SettingsFile
     agents: Mapping[str, bool] = field(default_factory=dict)
-    """The names that there are, and whether each runs an ``agent_command``; empty: any."""
+    """The known agents, and whether each runs an ``agent_command``; empty accepts any name."""
     problems: list[tuple[int, str]] = field(default_factory=list)
 
     def place(self, name: str) -> str:
-        """``path:line`` of a dotted name, or of what it stands in."""
+        """Return ``path:line`` of a dotted name, or of the nearest table that contains it."""
         while name and not self.line(name):
             name = name.rpartition(".")[0]
         return self.file.place_of(name)
 
     def line(self, name: str) -> int:
-        """The line on which a dotted name stands; 0: it does not."""
+        """Return the line of a dotted name; 0 if the file does not contain it."""
         place = self.file.place_of(name).rpartition(":")[2]
         return int(place) if place.isdigit() else 0
 
     def wrong(self, name: str, what: str) -> None:
-        """`what` has `HERE` where the place belongs."""
+        """Record a problem; `HERE` in `what` is replaced by the place of `name`."""
         place = self.place(name)
         line = place.rpartition(":")[2]
         self.problems.append((int(line) if line.isdigit() else 0, what.replace(HERE, place)))
 
 
 def settings_of(read: FileRead, table: Told, where: str) -> dict[str, str]:
-    """What runs are told, by dotted name, checked as `run` would."""
+    """Return the run settings of a table by dotted name, checked as `run` would check them."""
     found: dict[str, str] = {}
     for key, name in OF_RUN.items():
         value = getattr(table, key, None)
@@ -148,7 +148,7 @@ def settings_of(read: FileRead, table: Told, where: str) -> dict[str, str]:
 
 
 def checked(read: FileRead, model: type[T], table: Any, where: str) -> T | None:
-    """A table with its types, without what is wrong in it; None where it is none."""
+    """Validate a table and leave out invalid keys; return None if it is not a table."""
     section = where.partition(".")[0]
     if not isinstance(table, dict):
         name = f"account.{where.partition('.')[2]}" if section == "account" else where
@@ -173,7 +173,7 @@ def checked(read: FileRead, model: type[T], table: Any, where: str) -> T | None:
 
 
 def unknown(name: str, known: Iterable[str], where: str) -> str:
-    """What is said of a key, or a section, that is none."""
+    """Describe an unknown key or section."""
     known = list(known)
     guess = closest(name, known)
     hint = f"did you mean {guess}?" if guess else f"known are {', '.join(known)}"
@@ -182,9 +182,9 @@ def unknown(name: str, known: Iterable[str], where: str) -> str:
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 MOST_SENTENCES = 500
-"""Of what is wrong in a file: who has many objectives mends it once."""
+"""Maximum problems reported; high, so that a user with many objectives fixes them all at once."""
 TAKEN = frozenset({"all"})
-"""What commands mean something else by."""
+"""Names that have another meaning in commands."""
 
 
 def read_fleet_file(
@@ -192,10 +192,12 @@ def read_fleet_file(
     agents: Mapping[str, bool] = MappingProxyType({}),
     is_commit: Callable[[str], bool] = lambda _: True,
 ) -> Plan:
-    """The plan that a file describes; an objective that is an issue has yet to get its text.
+    """Return the plan that a file describes; texts of objectives given as issues are still missing.
 
-    `agents`: as of `FileRead`. `is_commit`: whether a base is one.
-    Raises ``SettingsError`` with all that is wrong, ``UsageError`` where it cannot be read.
+    `agents` is as in `FileRead`. `is_commit` tests whether a base is a commit.
+
+    Raises ``SettingsError`` with everything that is wrong, ``UsageError`` if the file cannot be
+    read.
     """
     file = read_file(path, follow=True)
     if file is None:
@@ -273,14 +275,14 @@ def _loops(
             ids[place],
             one.best_of or fleet.best_of or 1,
             "first" if (one.choice or fleet.choice) == "first" else "all",
-            objective=one.text or "",  # that of an issue is fetched
+            objective=one.text or "",  # an issue's text is fetched later
             **goal,
             issue=one.issue,
             account=_account(read, fleet, one, where, accounts),
             after=tuple(_after(one, ids)),
             settings=_with_program(read, common, settings_of(read, one, where)),
         ):
-            # Their branches are files somewhere, and some disks know no capitals.
+            # Branch names become files, and some file systems ignore case.
             if loop.id.casefold() in made:
                 twice = f"two loops would be called {loop.id!r} ({HERE})"
                 read.wrong(f"{where}.name", f"{twice}: give one objective another name")
@@ -289,7 +291,7 @@ def _loops(
 
 
 def _end_of(read: FileRead, fleet: FleetTable, one: ObjectiveTable, place: int) -> dict[str, Any]:
-    """What tells when an objective is done: the fields of its loop."""
+    """Return the loop's fields that determine when an objective is complete."""
     own = one.command is not None or one.criterion is not None
     table = one if own else fleet
     promise = one.until_promise if one.until_promise is not None else fleet.until_promise
@@ -327,7 +329,7 @@ def _account(
 
 
 def _ids(read: FileRead, objectives: list[ObjectiveTable]) -> Iterator[str]:
-    """The name of each objective, or its number from 1 on."""
+    """Yield the name of each objective, or its number, counted from 1."""
     seen: set[str] = set()
     for place, one in enumerate(objectives):
         name, where = one.name, f"objective.{place}.name"
@@ -354,7 +356,7 @@ def _ids(read: FileRead, objectives: list[ObjectiveTable]) -> Iterator[str]:
 
 
 def _after(one: ObjectiveTable, ids: list[str]) -> Iterator[str]:
-    """What it waits for, by id; what is none is left out."""
+    """Yield the ids of the objectives it waits for; skip unknown ones."""
     for told in dict.fromkeys(one.after or []):
         if isinstance(told, int) and 1 <= told <= len(ids):
             yield ids[told - 1]
@@ -364,7 +366,7 @@ def _after(one: ObjectiveTable, ids: list[str]) -> Iterator[str]:
 
 def _check_after(read: FileRead, objectives: list[ObjectiveTable], ids: list[str]) -> None:
     waits = {ids[place]: list(_after(one, ids)) for place, one in enumerate(objectives)}
-    # One whose name is refused has its number for now, which its owner never gave it.
+    # An objective whose name was refused has a number for now; do not suggest that number.
     real = [name for name, one in zip(ids, objectives, strict=True) if one.name in (None, name)]
     for place, one in enumerate(objectives):
         where = f"objective.{place}.after"
@@ -433,10 +435,10 @@ def _check_paths(read: FileRead, fleet: FleetTable) -> None:
 def _with_program(
     read: FileRead, common: Mapping[str, str], own: Mapping[str, str]
 ) -> dict[str, str]:
-    """The settings of all, and an objective's own, where agent and command fit each other.
+    """Merge the settings of all objectives with those of this one, so that agent and command fit.
 
-    A shell command is run by the agent of that name, where none is named that runs one; an
-    objective that names another agent is not given the command of all.
+    A shell command is run by the agent named ``command``, unless a named agent runs commands. An
+    objective that names another agent does not inherit the command of all objectives.
     """
     settings = {**common, **own}
     runs_it = read.agents.get(settings.get("agent.name", ""), False)
@@ -450,7 +452,7 @@ def _with_program(
 
 
 def _is_wrong(read: FileRead, place: int, *keys: str) -> bool:
-    """Whether one of these was given, for all or for this one, and its error was said already."""
+    """True if one of these keys was given, here or in ``[fleet]``, so its error was reported."""
     objectives, fleet = read.file.table["objective"], read.file.table.get("fleet")
     one = objectives[place] if place < len(objectives) else {}
     given = {*one, *(fleet if isinstance(fleet, dict) else ())} if isinstance(one, dict) else None

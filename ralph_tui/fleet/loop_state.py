@@ -1,4 +1,4 @@
-"""How one loop of a fleet stands, what each event changes in it, and what it can be told."""
+"""The state of one loop of a fleet, its changes by events, and the commands it accepts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,16 +11,16 @@ from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.ports.clones import Earlier, Loop
 
 LoopStatus = Literal["queued", "placing", "running", "lost", "ended", "skipped"]
-"""Where a loop is; what it does while it runs says `phase`, how it ended says `outcome`."""
+"""Status of a loop; `phase` adds what it does while it runs, `outcome` how it ended."""
 LIMITS = ("usage_limit", "overload", "outage", "")
-"""What a limited loop waits for that is its login's affair; the last: it did not say."""
+"""Causes of a limit that concern the loop's account; the empty one means that none was given."""
 COURSE = 200
-"""Readings of a loop that are kept, the last ones."""
+"""Maximum number of completion measurements kept; older ones are dropped."""
 
 
 @dataclass
 class LoopState:
-    """One loop."""
+    """The state of one loop."""
 
     spec: Loop
     status: LoopStatus = "queued"
@@ -28,25 +28,25 @@ class LoopState:
     host: str = ""
     machine: str = ""
     home: str = ""
-    """Where its tree is; see `HostJoined`."""
+    """Identifies the folder of its clone; see `HostJoined`."""
     branch: str = ""
     stage: str = ""
-    """While it is placed."""
+    """Stage of the preparation while it is being placed."""
     run_id: str = ""
     run: str = ""
     folder: str = ""
     ports: tuple[int, int] | None = None
     resumes: int = 0
-    """How often it went on in the tree that it had, since somebody started or resumed the fleet."""
+    """How often it continued in its clone since the fleet was last started or resumed."""
     resuming: bool = False
-    """While it waits for a place: it goes on in the tree that it had."""
+    """True for a queued loop that will continue in its existing clone."""
     end_heard: bool = False
-    """Then: how its run had ended was heard; else its host was lost, and may know more."""
+    """Set when requeued: True if its end was reported; else its host was lost and may know more."""
     phase: str = ""
     phase_at: datetime | None = None
-    """When its phase began, as far as it was told."""
+    """When its phase began, according to the reports received."""
     waits_for: str = ""
-    """While its phase is ``limited``; see `LoopProgressed`."""
+    """Set while its phase is ``limited``; see `LoopProgressed`."""
     iteration: int = 0
     max_iterations: int | None = None
     completions: list[float] = field(default_factory=list)
@@ -56,140 +56,139 @@ class LoopState:
     question_id: str = ""
     until: datetime | None = None
     progressed_at: datetime | None = None
-    """When it last said how it stands."""
+    """When it last reported its progress."""
     cost_usd: float | None = None
-    """Of this attempt; None: not known."""
+    """Cost of this attempt; None if unknown."""
     earlier_cost_usd: float = 0.0
-    """Of attempts before."""
+    """Cost of earlier attempts."""
     tokens: int = 0
     given_usd: float | None = None
-    """What this attempt may spend, all that it has spent already included."""
+    """Budget of this attempt, including what it has already spent."""
     placed_at: datetime | None = None
     began_at: datetime | None = None
     ended_at: datetime | None = None
     away_s: float = 0.0
-    """Of the seconds since it began those in which it did not work; see `LoopProgressed`."""
+    """Seconds since it began in which it did not work; see `LoopProgressed`."""
     lost_at: datetime | None = None
     lost_until: datetime | None = None
     retried_at: datetime | None = None
-    """When it was told to try again while it waited for a limit."""
+    """When it was ordered to try again while waiting for a limit."""
     stop_asked: Literal["", "after_iteration", "now"] = ""
-    """What the fleet itself has told it."""
+    """The stop that the fleet or the user ordered; empty without one."""
     stop_reason: str = ""
-    """Why it has."""
     outcome: Outcome | None = None
     reason: str = ""
     aborted: bool = False
-    """Somebody has given it up before it ran."""
+    """True if the user aborted it before it ran."""
     never_began: bool = False
     again: bool = False
-    """Its fleet was resumed since it was placed: if it could not begin, it is tried again."""
+    """True if the fleet was resumed since it was placed: if it could not begin, it is retried."""
     unbegun: int = 0
-    """The last attempt that could not begin, once another one is to come."""
+    """The last attempt that could not begin and was requeued."""
     elsewhere: bool = False
-    """It never began, and another host may be able to."""
+    """True if it never began but another host may be able to begin it."""
     not_on: frozenset[str] = frozenset()
     """Hosts on which it could not begin."""
     changed_lines: int | None = None
     collecting: bool = False
-    """Its host was asked for its work and has not answered."""
+    """True if its host was ordered to send its work and has not answered."""
     collected: bool = False
-    """Its work is the branch `branch` of the repository."""
+    """True if its work was collected; `branch` is empty if it changed nothing."""
     commit: str = ""
-    """Of that branch."""
+    """The collected commit; empty until then."""
     files: int = 0
     better: float | None = None
-    """What it had reached before, 0 to 1, where that is better than the work that was collected."""
+    """Its best completion, 0 to 1, if better than the collected work; else None."""
     record: str = ""
-    """Of its run, where snapshots of it can be restored; see `ResultCollected`."""
+    """Name of its run if its snapshots can be restored; see `ResultCollected`."""
     earlier: Earlier | None = None
     kept: dict[int, str] = field(default_factory=dict)
-    """Branches of attempts whose place another one has taken, by number."""
+    """Branches of attempts that another attempt replaced, by number."""
     left: dict[int, str] = field(default_factory=dict)
-    """Hosts of such attempts whose work is still there alone, by number."""
+    """Hosts with uncollected work of replaced attempts, by number."""
     not_collected: str = ""
-    """Why its work could not be collected."""
+    """Why its work could not be collected; empty if it was or may still be."""
     tree_removed: bool = False
-    """The tree of this attempt was pruned: to resume the loop is to start it over."""
+    """True if this attempt's clone was pruned; resuming the loop then starts it over."""
     work_gone: bool = False
-    """Then: nor can it be later."""
+    """True if its uncollected work can never be collected."""
     conflicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     conflicts_unknown: str = ""
     place: Literal["", "chosen", "beaten"] = ""
-    """Among several tries."""
+    """Result of the choice among several attempts."""
     verifying: bool = False
-    """The completion command is being run once more in a fresh clone."""
+    """True while the completion command runs again in a fresh clone."""
     verified: bool | None = None
-    """Whether it passed there."""
+    """True if the command passed there; None if it has not run."""
     verified_why: str = ""
 
     @property
     def spent_usd(self) -> float:
-        """All attempts together, as far as it is known."""
+        """Known cost of all attempts together, in US dollars."""
         return self.earlier_cost_usd + (self.cost_usd or 0.0)
 
     @property
     def cost_told(self) -> bool:
-        """Whether its agent has told any cost."""
+        """True if its agent has reported any cost."""
         return self.cost_usd is not None or self.earlier_cost_usd > 0
 
     @property
     def cost_missing(self) -> bool:
-        """Whether it has spent something that its agent did not tell."""
+        """True if it has worked and its agent did not report the cost."""
         again = self.over or self.resuming or self.attempt > 1
         worked = self.iteration > 1 or (self.iteration > 0 and again)
         return worked and self.cost_usd is None
 
     @property
     def tree_is_done(self) -> bool:
-        """Nothing goes on in its tree: it has ended by itself, or another try has won."""
+        """True if its clone is no longer needed: it was not interrupted, or another attempt won."""
         return self.over and (self.outcome != "interrupted" or self.place == "beaten")
 
     @property
     def keeps_tree(self) -> bool:
-        """Its tree is not removed: it works there, may go on, or its work is not collected."""
+        """True if its clone stays: it is in use, may be resumed, or its work is not collected."""
         return not (self.tree_removed or (self.commit and self.tree_is_done))
 
     @property
     def not_needed(self) -> bool:
-        """Another attempt at its objective was chosen before it ran."""
+        """True if another attempt at its objective was chosen before it ran."""
         return self.status == "skipped" and self.place == "beaten"
 
     @property
     def may_begin_again(self) -> bool:
-        """It could not begin, for a reason that its owner may have put right."""
+        """True if it could not begin for a reason that the user may have fixed."""
         never = self.status == "ended" and self.never_began
         return never and self.outcome != "aborted" and self.place != "beaten"
 
     @property
     def waits_again(self) -> bool:
-        """It was skipped for what may be in its way no more; else it is skipped once more."""
+        """True if it was skipped for a reason that may have gone; otherwise it is skipped again."""
         return self.status == "skipped" and not self.aborted and self.place != "beaten"
 
     @property
     def starts_over(self) -> bool:
-        """Resuming its fleet starts it over, because its tree was pruned."""
+        """True if resuming its fleet starts it over, because its clone was pruned."""
         waits = self.status != "skipped" and not self.tree_is_done
         return self.tree_removed and waits and not self.aborted
 
     @property
     def may_be_collected(self) -> bool:
-        """Its work could not be collected, and may be when its fleet is resumed."""
+        """True if its work could not be collected but may be when the fleet is resumed."""
         return bool(self.not_collected) and not self.work_gone
 
     @property
     def over(self) -> bool:
-        """Nothing more comes of it."""
+        """True if it ended or was skipped."""
         return self.status in ("ended", "skipped")
 
     @property
     def placed(self) -> bool:
-        """It takes a slot of its host."""
+        """True if it uses a slot of its host."""
         return self.status in ("placing", "running", "lost")
 
     @property
     def limited(self) -> bool:
-        """It waits for the end of a limit of its login, which is nobody else's question."""
+        """True if it waits for a limit of its account, without an open question."""
         return (
             self.status == "running"
             and self.phase == "limited"
@@ -198,7 +197,7 @@ class LoopState:
         )
 
     def fleet_resumed(self) -> None:
-        """What was asked of the process that is gone was asked in vain."""
+        """Drop requests to the process that is gone, and let the loop be tried again."""
         self.resumes = 0
         self.stop_asked = ""
         self.collecting = self.verifying = False
@@ -210,11 +209,11 @@ class LoopState:
             self.status, self.reason, self.ended_at = "queued", "", None
 
     def ask_again(self) -> None:
-        """What could not be collected may be there now."""
+        """Allow its work to be collected again, unless that is gone."""
         if not self.work_gone:
             self.not_collected = ""
 
-    # -- its fold: what each event of the journal changes --------------------------------------
+    # -- folding: the change that each event makes ---------------------------------------------
 
     def on_placed(self, event: told.LoopPlaced) -> None:
         if event.resumed:
@@ -251,7 +250,7 @@ class LoopState:
         self.phase, self.waits_for, self.verdict = event.phase, event.waits_for, event.verdict
         self.question, self.question_id = event.question, event.question_id
         self.until, self.progressed_at = event.until, event.at
-        if event.completion is not None:  # one reading per iteration; the last said of it counts
+        if event.completion is not None:  # one measurement per iteration, the latest
             kept = self.completions if event.iteration != self.iteration else self.completions[:-1]
             self.completions = [*kept, event.completion][-COURSE:]
         self.iteration, self.max_iterations = event.iteration, event.max_iterations
@@ -267,7 +266,7 @@ class LoopState:
         self.status = "running" if self.began_at else "placing"
         self.host = event.host
         self.resuming = False
-        if self.stop_reason:  # what the fleet has told it may be lost: it is told again
+        if self.stop_reason:  # the stop order may be lost: repeat it
             self.stop_asked = self.stop_reason = ""
         self.lost_at = self.lost_until = None
 
@@ -278,7 +277,7 @@ class LoopState:
         self.stop_asked, self.stop_reason = "now" if event.now else "after_iteration", event.reason
 
     def on_commanded(self, event: told.CommandGiven) -> None:
-        """Whoever stops a single loop does not want it to go on by itself."""
+        """Do not continue a loop automatically once the user has stopped it."""
         if event.name == "stop" and not event.refused:
             self.stop_asked = self.stop_asked or "after_iteration"
 
@@ -314,7 +313,7 @@ class LoopState:
         self.resuming = event.resume
         self.never_began = self.elsewhere = self.again = False
         self.lost_at = self.lost_until = self.ended_at = None
-        self.work_gone = self.work_gone and event.resume  # another attempt has another tree
+        self.work_gone = self.work_gone and event.resume  # another attempt has another clone
         self.ask_again()
         self.commit = self.stage = ""
         self.collected = self.collecting = self.verifying = False
@@ -356,23 +355,23 @@ class LoopState:
         self.verifying, self.verified, self.verified_why = False, event.passed, event.reason
 
     def _quiet(self) -> None:
-        """It says nothing of itself: it does not run."""
+        """Clear the fields that only a running loop has."""
         self.phase = self.waits_for = self.verdict = self.question = self.question_id = ""
         self.until = None
 
 
 def taking(taker: type) -> dict[type[FleetEvent], Callable[[Any, Any], None]]:
-    """The ``on_`` methods of a class, each by the type of event that it takes."""
+    """Return the ``on_`` methods of a class by the event type that each accepts."""
     methods = [method for name, method in vars(taker).items() if name.startswith("on_")]
     return {next(iter(method.__annotations__.values())): method for method in methods}
 
 
 TAKERS = taking(LoopState)
-"""Its method for each event that is about a loop."""
+"""Methods of `LoopState` by event type."""
 
 
 def ended(loop: LoopState, outcome: Outcome, reason: str, **more: bool) -> told.LoopEnded:
-    """The end of an attempt, with what it had reached; `more`: fields of what its host said."""
+    """Return the end of an attempt with its progress so far; `more` holds further event fields."""
     return told.LoopEnded(
         loop=loop.spec.id,
         outcome=outcome,
@@ -389,10 +388,7 @@ _NOT_YET = {"queued": "waits for a place", "placing": "is being placed"}
 
 
 def refusal(loop: LoopState, *, abort: bool = False) -> str:
-    """Why it can be told nothing now, on every screen in the same sentence; empty where it can.
-
-    `abort`: of the one command that needs no run.
-    """
+    """Return why a loop accepts no command now, in the same words everywhere; empty if it does."""
     name = f"loop {loop.spec.id}"
     if loop.over:
         return f"{name} {'was skipped' if loop.status == 'skipped' else 'is over'}"

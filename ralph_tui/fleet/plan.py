@@ -1,4 +1,4 @@
-"""What a fleet is to run: its loops, and the limits they share. Written once, when it starts."""
+"""The plan of a fleet: its loops and the limits they share; fixed when the fleet starts."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,46 +8,49 @@ from ralph_tui.events.text import Line, Plain
 from ralph_tui.ports.clones import Choice, Isolation, Loop
 
 HERE = "here"
-"""The name of the host that is a part of the fleet's own process."""
+"""Name of the host within the fleet's own process."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MOST_TRIES = len(_LETTERS)
-"""At one objective: each has a letter."""
+"""Maximum attempts at one objective, because each has a letter."""
 MOST_AGENTS = 100
-"""Loops at once on one machine: beyond that its watches of files end."""
+"""Maximum loops at once on one machine; more would exhaust its file watches."""
 NAMED = 4
-"""Loops, or branches, that are named one by one."""
+"""Maximum loops or branches that are listed by name."""
 SIGNED = "the fleet"
-"""Who gives the commands that the fleet itself gives to its loops."""
+"""Author of the commands that the fleet itself sends to its loops."""
 
 
 class Plan(Fact):
-    """A fleet as it was asked for."""
+    """A fleet as the user requested it."""
 
     name: Line = ""
     loops: tuple[Loop, ...] = ()
     agents: int = 2
-    """Loops that run at once on this machine."""
+    """Maximum loops at once on this machine."""
     budget_usd: float | None = None
-    """Over all loops; None: no limit."""
+    """For all loops together; None for no limit."""
     base: Line = "HEAD"
-    """The branch or commit that every loop begins with, as it was named."""
+    """Branch or commit that every loop begins with, as the user named it."""
     isolation: Isolation = "clone"
     setup: Plain = ""
-    """A shell command that is run once in every new tree; empty: none."""
+    """Shell command to run once in every new clone; empty for none."""
     copied: tuple[Line, ...] = ()
-    """Files and folders that git ignores, which every new tree gets; relative to the repository."""
+    """Files and folders ignored by git that every new clone gets; relative to the repository."""
     ports: int = 10
-    """How many ports each slot has for itself."""
+    """Ports reserved for each slot."""
     start_every_s: float = 5.0
-    """At least so many seconds lie between two starts on one account."""
+    """Minimum seconds between two starts with one account."""
     lease_s: float = 600.0
-    """How long a host that has lost the fleet goes on before it stops its loops in order."""
+    """Seconds that a host without contact to the fleet continues before it stops its loops."""
     accounts: dict[Line, int] = {}
-    """How many loops may use a login at once."""
+    """Maximum loops that use an account at once."""
 
 
 def tries_at(name: str, number: int, choice: Choice, **fields: Any) -> Iterator[Loop]:
-    """The loops for one objective: ``3``, or several tries ``3a``, ``3b``; of a name ``auth-a``."""
+    """Yield the loops for an objective: one, such as ``3``, or several attempts.
+
+    Attempts are called ``3a`` and ``3b``, or ``auth-a`` and ``auth-b`` for a named objective.
+    """
     if number == 1:
         yield Loop(id=name, **fields)
         return
@@ -57,16 +60,16 @@ def tries_at(name: str, number: int, choice: Choice, **fields: Any) -> Iterator[
 
 
 def host_words(name: str) -> str:
-    """A host as people read it: that of the fleet's own process is the machine they are at."""
+    """Return a host's name for display; the fleet's own process is "this machine"."""
     return "this machine" if name == HERE else name
 
 
 def account_words(login: str) -> str:
-    """A login as people read it; its name is that of an agent where no account was named."""
+    """Return an account's name for display; without a named account it is that of an agent."""
     return f"account {login}" if login else "the login"
 
 
 def some(names: Sequence[str]) -> str:
-    """``3, 4, 5, 6 and 2 more``."""
+    """List names for display, such as ``3, 4, 5, 6 and 2 more``."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return f"{', '.join(names[:NAMED])}{more}"

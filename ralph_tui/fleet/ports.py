@@ -1,9 +1,8 @@
-"""What a fleet needs of its hosts: orders to them, and what is observed of them.
+"""A fleet's interface to its hosts: orders to them, and observations from them.
 
-A host is a process (or a part of the fleet's own) that holds runs under keepers. Whatever carries
-orders and observations between the two stands behind `Dispatcher`. Both are plain values that can
-be sent as JSON. An observation comes from another machine: it is untrusted until it is validated,
-which these types do.
+A host is a process, or part of the fleet's own process, that runs loops under keepers. `Dispatcher`
+hides how orders and observations travel. Both are plain values that can be sent as JSON.
+Observations come from other machines, so they are untrusted until these types have validated them.
 """
 
 from collections import deque
@@ -21,7 +20,7 @@ from ralph_tui.ports.clones import Base, Collected, Place
 
 
 class Adopt(Fact):
-    """Follow a loop that this host holds, from an event of its journal on."""
+    """Follow a loop that this host holds, from the event after `seen` in its journal."""
 
     kind: Literal["adopt"] = "adopt"
     loop: Line
@@ -30,26 +29,26 @@ class Adopt(Fact):
 
 
 class Tell(Fact):
-    """Hand a command to a loop's run; answered by `Told`."""
+    """Pass a command to a loop's run; `Told` is the answer."""
 
     kind: Literal["tell"] = "tell"
     id: Line
     loop: Line
     command: dict[str, Any]
-    """As the command socket takes it, `by` among the fields."""
+    """In the command socket's format, including `by`."""
 
 
 class End(Fact):
-    """Stop a loop's run in order; `LoopOver` follows."""
+    """Stop a loop's run gracefully; `Over` follows."""
 
     kind: Literal["end"] = "end"
     loop: Line
     attempt: int | None = None
-    """This one alone; None: each that is there."""
+    """The attempt to stop; None for every attempt."""
 
 
 class Collect(Fact):
-    """Make the branch of an ended loop's work and send it: `Collected`, or `NotCollected`."""
+    """Put an ended loop's work on a branch and send it as `Collected`, or send `NotCollected`."""
 
     kind: Literal["collect"] = "collect"
     loop: Line
@@ -57,7 +56,7 @@ class Collect(Fact):
 
 
 class Remove(Fact):
-    """Remove the tree of an ended loop, which was collected or is not wanted."""
+    """Remove the clone of an ended loop whose work was collected or is not wanted."""
 
     kind: Literal["remove"] = "remove"
     loop: Line
@@ -68,34 +67,34 @@ Order = Annotated[Place | Adopt | Tell | End | Collect | Remove | Base, Field(di
 
 
 StageName = Literal["fetching", "cloning", "copying", "setup", "checking", "starting"]
-"""How far the tree of a loop is."""
+"""Stages of preparing a loop's clone."""
 
 
 class Held(Fact):
-    """A loop that a host holds, alive or over and not removed."""
+    """A loop that a host holds: alive, or over and not yet removed."""
 
     loop: Line
     attempt: int
     alive: bool
     seq: int = 0
-    """The last event of its journal."""
+    """Number of the last event in its journal."""
 
 
 class Joined(Fact):
-    """A host is there, or there again, and says what it holds."""
+    """A host connected, for the first time or again, and lists the loops it holds."""
 
     kind: Literal["joined"] = "joined"
     host: Line
     slots: int = Field(ge=1, le=1000)
     machine: Line = ""
     home: Line = ""
-    """Names the folder of its trees; no other host, and no other machine, has the same."""
+    """Identifies the folder of its clones; unique among hosts and machines."""
     version: Line = ""
     holds: tuple[Held, ...] = ()
 
 
 class Leaving(Fact):
-    """A host stops its loops, and goes when they have ended."""
+    """A host stops its loops and will leave when they have ended."""
 
     kind: Literal["leaving"] = "leaving"
     host: Line
@@ -103,17 +102,17 @@ class Leaving(Fact):
 
 
 class Gone(Fact):
-    """Nothing is heard of a host any more. The dispatcher says it, not the host."""
+    """The connection to a host has ended; observed by the dispatcher, not the host."""
 
     kind: Literal["gone"] = "gone"
     host: Line
     reason: Line = ""
     left: bool = False
-    """It has said that it goes, when its loops had stopped."""
+    """True if the host announced that it leaves."""
 
 
 class Refused(Fact):
-    """A host was not let in. The dispatcher says it, not the host, which is told why."""
+    """A host was not allowed to join; observed by the dispatcher, and the host gets the reason."""
 
     kind: Literal["refused"] = "refused"
     host: Line
@@ -121,7 +120,7 @@ class Refused(Fact):
 
 
 class Stage(Fact):
-    """How far the host is with a new tree."""
+    """A host's progress in preparing a clone."""
 
     kind: Literal["stage"] = "stage"
     loop: Line
@@ -142,19 +141,19 @@ class Began(Fact):
 
 
 class Recorded(Fact):
-    """Lines of the run's journal, as they stand there, in order and without a gap."""
+    """Unchanged lines of the run's journal, in order and without gaps."""
 
     kind: Literal["recorded"] = "recorded"
     loop: Line
     attempt: int
     seq: int
-    """Of the first line."""
+    """Number of the first line's event."""
     lines: tuple[str, ...] = ()
-    """Checked and sanitized where they are read as events."""
+    """Validated and sanitized when they are parsed as events."""
 
 
 class Stands(Fact):
-    """What the run's ``status.json`` says; at most once a second, and when something changed."""
+    """Content of the run's ``status.json``; sent when it changes, at most once a second."""
 
     kind: Literal["stands"] = "stands"
     loop: Line
@@ -163,7 +162,7 @@ class Stands(Fact):
 
 
 class Over(Fact):
-    """The run has ended, or could not begin; nothing of it is alive."""
+    """The run has ended or could not begin; nothing of it is alive."""
 
     kind: Literal["over"] = "over"
     loop: Line
@@ -173,31 +172,31 @@ class Over(Fact):
     """One sentence."""
     never_began: bool = False
     elsewhere: bool = False
-    """It could not begin for a reason of this host: another may be able to begin it."""
+    """True if it could not begin because of this host, so another may be able to."""
     seq: int = 0
-    """The last event of its journal."""
+    """Number of the last event in its journal."""
 
 
 class Told(Fact):
-    """What came of a command."""
+    """The answer to a command."""
 
     kind: Literal["told"] = "told"
     id: Line
     accepted: int | None = None
-    """The number of the first event that it caused."""
+    """Number of the first event that it caused."""
     refused: Line = ""
-    """One sentence; empty: it was accepted."""
+    """Why it was refused, in one sentence; empty if it was accepted."""
 
 
 class NotCollected(Fact):
-    """Why its work could not be sent; it stays where it is."""
+    """A loop's work could not be sent; it stays on the host."""
 
     kind: Literal["not_collected"] = "not_collected"
     loop: Line
     attempt: int
     reason: Line
     never_began: bool = False
-    """There is nothing: its run never began."""
+    """True if there is no work, because its run never began."""
 
 
 class NeedsBase(Fact):
@@ -209,7 +208,7 @@ class NeedsBase(Fact):
 
 
 class Noted(Fact):
-    """A warning of a host, such as that the gate measures another tree."""
+    """A warning of a host, for instance that the completion command measures another folder."""
 
     kind: Literal["noted"] = "noted"
     host: Line = ""
@@ -238,105 +237,105 @@ Observation = Annotated[
 
 
 Observe = Callable[[Observation], None]
-"""Takes an observation; called from any thread, and does not block."""
+"""Receives an observation; called from any thread, must not block."""
 
 
 class LoopHost(Protocol):
-    """The loops of one host, whatever connects it to a fleet; made with an `Observe`.
+    """The loops of one host, however it is connected to a fleet; made with an `Observe`.
 
-    What it observes while nothing connects it is lost: once connected it says `Joined`, and the
-    fleet asks for what it has missed with `Adopt`.
+    Observations made without a connection are lost. After connecting, the host sends `Joined`, and
+    the fleet uses `Adopt` to ask for what it missed.
     """
 
     home: str
-    """Names the folder of its trees, as no other one is named."""
+    """Identifies the folder of its clones; unique."""
 
     def holds(self) -> tuple[Held, ...]:
-        """The fleet's loops, alive or over and not removed; does not block for over 100 ms."""
+        """Return the fleet's loops, alive or over and not removed, within 100 ms."""
 
     def obey(self, order: Order) -> None:
-        """Carry an order out. Called from any thread, in the order of arrival; does not block."""
+        """Carry out an order. Called from any thread, in order of arrival; must not block."""
 
     def fleet_lost(self) -> None:
-        """The fleet is not heard any more: the lease of each loop begins to run out."""
+        """Start the countdown of each loop's lease, because the connection is lost."""
 
     def fleet_found(self, fleet_id: str) -> None:
-        """This fleet is there, or there again: no lease of its loops runs out.
+        """Stop the countdown of the leases of this fleet's loops.
 
-        Loops of another fleet go on under their leases; what becomes of them is not observed.
+        Loops of other fleets continue under their leases, and are not reported to this fleet.
         """
 
     def close(self) -> None:
-        """Stop all loops in order; returns when nothing of them is alive."""
+        """Stop all loops gracefully; return when nothing of them is alive."""
 
 
 class Dispatcher(Protocol):
-    """Carries orders to hosts. No call blocks for longer than 100 ms; answers are observations."""
+    """Sends orders to hosts. No call blocks for over 100 ms; answers arrive as observations."""
 
     address: str
-    """Where hosts join; empty: none can."""
+    """Address for hosts to join; empty if none can."""
 
     def start(self, observe: Observe) -> None:
-        """Begin; raises ``RalphError`` where that cannot be."""
+        """Start; raise ``RalphError`` if that is impossible."""
 
     def send(self, host: str, order: Order) -> None:
-        """Hand an order over; to a host that is gone it is lost, as `Gone` says."""
+        """Queue an order for a host; if the host is gone the order is lost, as `Gone` reports."""
 
     def dismiss(self, host: str, reason: str) -> None:
-        """Let a host go that may not take part; it is told why, and no `Gone` follows."""
+        """Dismiss a host that may not take part; it gets the reason, and no `Gone` follows."""
 
     def stop(self) -> None:
-        """Let all hosts go; an embedded one stops its loops in order. Returns within 10 s."""
+        """Dismiss all hosts within 10 s; one in this process stops its loops gracefully."""
 
 
 ALL, FLEET = "all", ""
-"""Whom a command is for that names no loop: each loop, or the fleet itself."""
+"""Targets of a command other than one loop: each loop, or the fleet itself."""
 
 
 class Asked(NamedTuple):
-    """A command, and whom it is for."""
+    """A command and its target."""
 
     loop: str
-    """Its id, `ALL` or `FLEET`."""
+    """A loop's id, `ALL` or `FLEET`."""
     command: Command
 
 
 class FleetSource(Protocol):
-    """What a screen needs of a fleet: its state as it grows, and somebody to take its commands.
+    """A screen's interface to a fleet: its current state, and a way to send commands.
 
-    Every call is made on the UI thread, and none blocks. A screen does not ask where the fleet
-    runs; a finished one differs in its state alone.
+    All calls are made on the UI thread, and none blocks. A screen does not know where the fleet
+    runs; a finished fleet differs only in its state.
     """
 
     name: str
-    """How the commands of this screen are signed."""
+    """Author of this screen's commands."""
     state: FleetState
-    """As of the last poll; it is replaced where the journal is read from its start."""
+    """State as of the last poll; replaced when the journal is read from its start."""
     lost: Lost
     note: str
-    """One sentence about the record itself, such as where it breaks off; mostly empty."""
+    """A sentence about the record itself, such as where it breaks off; usually empty."""
     refused: deque[tuple[Asked, str]]
-    """Refused commands, each with the reason; the screen takes them out and says why."""
+    """Refused commands, each with the reason; the screen removes and reports them."""
 
     @property
     def loaded(self) -> bool:
-        """All that was recorded at first is in the state."""
+        """True if the state includes everything recorded before `start`."""
 
     @property
     def live(self) -> bool:
-        """Its process works on it, as far as is known."""
+        """True if, as far as is known, the fleet's process is running."""
 
     def start(self) -> None:
-        """Begin to deliver commands; called once."""
+        """Start to deliver commands; called once."""
 
     def poll(self, now: float) -> FleetState:
-        """Bring the state up to date; `now` is monotonic."""
+        """Update and return the state; `now` is monotonic."""
 
     def clock(self) -> datetime:
-        """The present of what is shown: ages and countdowns are told against it."""
+        """Return the current time for the display of ages and countdowns."""
 
     def send(self, loop: str, command: Command) -> None:
-        """Hand a command to a loop, to `ALL` or to the `FLEET`."""
+        """Send a command to a loop, to `ALL` or to the `FLEET`."""
 
     def stop(self) -> None:
-        """The screen is gone."""
+        """Release resources when the screen is closed."""

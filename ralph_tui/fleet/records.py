@@ -1,13 +1,13 @@
-"""A fleet on disk: its folder and its lock, its journal as read, the mirrors of its loops' runs.
+"""A fleet on disk: its folder and lock, its journal, and the mirrors of its loops' runs.
 
-It is recorded in ``.aiwg/ralph/fleets/fleet-001``:
+The fleet's record is in ``.aiwg/ralph/fleets/fleet-001``:
 
-| path | what |
+| path | content |
 |---|---|
-| ``lock`` beside it | one fleet per repository at a time |
+| ``lock`` beside it | allows one fleet per repository at a time |
 | ``events.jsonl`` | the fleet's own journal |
-| ``log.txt`` | what its engine says |
-| ``loops/3a/attempts/001`` | the mirror of a loop's run, as the folder of an attempt |
+| ``log.txt`` | output of its engine |
+| ``loops/3a/attempts/001`` | mirror of a loop's run, laid out like the folder of an attempt |
 """
 
 import os
@@ -39,64 +39,64 @@ from ralph_tui.fleet.state import FleetState
 from ralph_tui.text.sanitize import one_line
 
 _LOOP = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,79}")
-"""What a loop's folder can be called."""
+"""Valid names of a loop's folder."""
 
 
 @dataclass(frozen=True)
 class FleetFolder:
-    """One fleet's folder; none of it need exist."""
+    """One fleet's folder; it need not exist."""
 
     path: Path
 
     @property
     def name(self) -> str:
-        """As the command line calls it: ``fleet-001``."""
+        """Name on the command line, such as ``fleet-001``."""
         return self.path.name
 
     @property
     def journal(self) -> Path:
-        """The fleet's own journal."""
+        """Path of the fleet's own journal."""
         return self.path / "events.jsonl"
 
     @property
     def log(self) -> Path:
-        """What its engine, and the libraries below it, say."""
+        """Path of the output of its engine and the libraries below it."""
         return self.path / "log.txt"
 
     @property
     def lock(self) -> Path:
-        """The lock of all fleets of its repository."""
+        """Path of the lock that all fleets of its repository share."""
         return self.path.parent / "lock"
 
     def mirror(self, loop: str, attempt: int) -> Path:
-        """The folder of the mirror of a loop's run.
+        """Return the folder of the mirror of a loop's run.
 
-        Raises ``ValueError`` for a loop whose id is no name of a folder.
+        Raises ``ValueError`` for a loop id that is not valid as a folder name.
         """
         if not _LOOP.fullmatch(loop):
             raise ValueError(f"{one_line(loop)!r} cannot be the id of a loop")
         return self.path / "loops" / loop / "attempts" / f"{attempt:03}"
 
     def owner(self) -> Owner | None:
-        """The process that leads this fleet; None: there is none."""
+        """Return the process that runs this fleet; None if it is not running."""
         owner = worker(self.lock)
         return owner if owner is not None and owner.run == self.name else None
 
 
 def fleets_folder(root: Path) -> Path:
-    """Where the fleets of a repository are recorded."""
+    """Return the folder that contains a repository's fleets."""
     return ralph_folder(root) / "fleets"
 
 
 def find_fleets(root: Path) -> list[FleetFolder]:
-    """All that have a journal, in their order."""
+    """Return all fleets that have a journal, in order."""
     return [FleetFolder(path) for path in fleet_folders(root)]
 
 
 def find_fleet(root: Path, name: str | None = None) -> FleetFolder:
-    """The fleet a user means: its name, its number, its folder; None: the newest.
+    """Find a fleet by its name, number or folder; None finds the newest.
 
-    Raises ``UsageError`` when there is no such fleet, naming those there are.
+    Raises ``UsageError`` if there is no such fleet; the message lists the existing ones.
     """
     fleets = find_fleets(root)
     if not fleets:
@@ -121,10 +121,10 @@ def find_fleet(root: Path, name: str | None = None) -> FleetFolder:
 
 
 def take_lock(root: Path, fleet_id: str, started: str, name: str = "") -> Lock:
-    """Take the repository's lock for a fleet; `Lock.rename` writes its name and socket in it.
+    """Take the repository's lock for a fleet; `Lock.rename` later adds its name and socket.
 
-    `started` is ISO-8601, UTC. Raises ``LockHeldError`` naming the fleet that runs already,
-    ``WorkspaceError`` when the file cannot be made.
+    `started` is ISO-8601, UTC. Raises ``LockHeldError`` naming the fleet that already runs, and
+    ``WorkspaceError`` if the file cannot be created.
     """
     prepare_folder(root)
     path = fleets_folder(root) / "lock"
@@ -135,9 +135,9 @@ def take_lock(root: Path, fleet_id: str, started: str, name: str = "") -> Lock:
 
 
 def create_fleet(root: Path) -> FleetFolder:
-    """The folder of the next fleet, made. Call it with the lock held.
+    """Create and return the folder of the next fleet. The caller must hold the lock.
 
-    Raises ``WorkspaceError`` when it cannot be written.
+    Raises ``WorkspaceError`` if the folder cannot be written.
     """
     prepare_folder(root)
     folder = fleets_folder(root)
@@ -153,7 +153,7 @@ def create_fleet(root: Path) -> FleetFolder:
 
 
 def remove_unbegun(fleet: FleetFolder) -> None:
-    """Remove the folder of a fleet that has recorded nothing; best effort."""
+    """Remove the folder of a fleet that has recorded nothing; ignore errors."""
     with suppress(OSError):
         if not fleet.journal.exists() or not fleet.journal.stat().st_size:
             fleet.journal.unlink(missing_ok=True)
@@ -171,18 +171,18 @@ def _held(owner: Owner | None, root: Path) -> str:
 
 @dataclass(frozen=True)
 class FleetRecording:
-    """A fleet's journal, and what its events become."""
+    """A fleet's journal with its events and state."""
 
     journal: Recording
 
     @property
     def events(self) -> list[FleetEvent]:
-        """All that can be read."""
+        """All events that can be read."""
         return cast("list[FleetEvent]", self.journal.events)
 
     @property
     def remark(self) -> str:
-        """One sentence about what is not told; empty when all of it is."""
+        """A sentence about the parts that are left out; empty if nothing is."""
         started = self.journal.events[0]
         newer = isinstance(started, FleetStarted) and started.schema_version > SCHEMA_VERSION
         told = "recorded by a newer ralph-tui: what this version does not know is left out"
@@ -190,21 +190,21 @@ class FleetRecording:
 
     @property
     def broken(self) -> str:
-        """Where the journal breaks off, and what to do about it; empty: it does not."""
+        """Where the journal breaks off and how to repair it; empty if it is intact."""
         where = self.journal.problem.partition(";")[0]
         said = f"the fleet's journal breaks off: {where}; remove that line if ralph-tui has not"
         return where and f"{said} written it"
 
     def state(self) -> FleetState:
-        """Folded anew."""
+        """Fold all events into a new state."""
         return FleetState().replay(self.events)
 
 
 def read_fleet(path: Path) -> FleetRecording:
-    """Read a fleet's whole journal, up to the first bad line; a torn last line is dropped.
+    """Read a fleet's whole journal, up to the first bad line; drop an incomplete last line.
 
-    `Recording` says where a writer may go on, and `cut` of the journals of runs takes off the rest.
-    Raises ``JournalError`` when there is no journal, it is empty, or it is not one of ours.
+    `Recording` knows where a writer may continue, and `cut` removes the rest. Raises
+    ``JournalError`` if there is no journal, or if it is empty or not a fleet's journal.
     """
 
     def parse(line: bytes, _: FleetStarted | None) -> FleetEvent:
@@ -214,9 +214,9 @@ def read_fleet(path: Path) -> FleetRecording:
 
 
 def copied_words(folder: FleetFolder, started: FleetStarted) -> str:
-    """Of a record that came here with a copy of the fleet's repository, which is there itself.
+    """Describe a record that is only a copy, because the fleet's own repository still exists.
 
-    Empty for any other.
+    Empty for any other record.
     """
     own = Path(started.root)
     if not own.is_dir() or own.samefile(worktree_root(folder.path)):
@@ -226,29 +226,29 @@ def copied_words(folder: FleetFolder, started: FleetStarted) -> str:
 
 
 MOST_STATUS = 400
-"""Fields of a ``status.json`` that are kept."""
+"""Maximum fields of a ``status.json`` that are accepted."""
 
 
 class GapError(ValueError):
-    """Lines came that do not follow the last one: they have to be asked for from there."""
+    """The received lines do not follow the last one; the missing lines must be requested."""
 
 
 class Mirror:
-    """The mirror of the run of one attempt: its journal line by line, and its ``status.json``.
+    """The mirror of one attempt's run: its journal line by line, and its ``status.json``.
 
-    It is a cache of what lies where the loop runs, and can be fetched again: what is broken in it
-    is dropped. What comes for it is untrusted: each line is read as an event and written as it was
-    read. It has one writer.
+    It is a cache of files on the loop's host and can be fetched again, so broken parts are dropped.
+    Its input is untrusted: each line is parsed as an event, and only the parsed event is written.
+    It has a single writer.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Go on behind what is in `folder`; nothing need be there.
+        """Continue after the existing content of `folder`, which may be empty or missing.
 
-        Raises ``WorkspaceError`` where it cannot be written.
+        Raises ``WorkspaceError`` if the folder cannot be written.
         """
         self.run = RecordedRun(folder / "events.jsonl")
         self.seq = 0
-        """The last event that it has."""
+        """Number of the last event in the mirror."""
         self._started: RunStarted | None = None
         try:
             make_folder(folder)
@@ -258,14 +258,14 @@ class Mirror:
 
     @property
     def run_id(self) -> str:
-        """Of the run; empty: nothing of it is known."""
+        """Id of the run; empty while nothing of it is known."""
         return self._started.run_id if self._started else ""
 
     def append(self, first: int, lines: Sequence[str | bytes]) -> list[Event]:
-        """Take lines in, the first with number `first`; gives back those that were new.
+        """Append lines, the first with number `first`, and return those that were new.
 
-        Raises `GapError` where lines between are missing, ``ValueError`` for what is no event of
-        this run (what came before it is kept), ``WorkspaceError`` where it cannot be written.
+        Raises `GapError` if lines before them are missing, and ``WorkspaceError`` if writing fails.
+        Raises ``ValueError`` for a line that is not an event of this run; earlier lines are kept.
         """
         if first > self.seq + 1:
             raise GapError(f"event {first} came where {self.seq + 1} belongs")
@@ -285,9 +285,9 @@ class Mirror:
         return new
 
     def put_status(self, status: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep what the run's status file says; gives it back with every text sanitized.
+        """Write the run's status file, and return it with all text sanitized.
 
-        Raises ``ValueError`` for what is no such file, or of another run.
+        Raises ``ValueError`` if it is not a valid status or belongs to another run.
         """
         run_id = self._started.run_id if self._started else status.get("run_id")
         ours = status.get("version") == STATUS_VERSION and isinstance(status.get("phase"), str)
@@ -328,7 +328,7 @@ class Mirror:
             raise self._refused(error) from error
 
     def _recall(self) -> None:
-        """Take up what is there, and cut off what cannot be read."""
+        """Load the existing journal, and cut it off at the first unreadable line."""
         good = 0
         try:
             with reading(self.run.journal) as file:

@@ -1,4 +1,4 @@
-"""How a fleet stands: the fold of its journal, and the only one; hosts that are not there."""
+"""The state of a fleet, which is the only fold of its journal, and the loss of hosts."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,14 +12,14 @@ from ralph_tui.fleet.loop_state import TAKERS, LoopState, taking
 from ralph_tui.fleet.plan import Plan
 
 NOTICES = 500
-"""Events that are kept for the fleet's log, the last ones."""
+"""Maximum number of events kept for the fleet's log; older ones are dropped."""
 _UNTOLD = (told.LoopProgressed, told.LoopStage, told.CollectionAsked)
-"""Of these the rows of the loops tell enough; the log would be full of them."""
+"""Event types left out of the log, because the loops' rows show them and they are frequent."""
 
 
 @dataclass
 class HostState:
-    """One host."""
+    """The state of one host."""
 
     name: str
     slots: int = 0
@@ -27,32 +27,32 @@ class HostState:
     home: str = ""
     version: str = ""
     here: bool = True
-    """It was heard of and not lost since."""
+    """True if it has joined and was not lost since."""
     since: datetime = EPOCH
-    """When it joined last, or was lost."""
+    """When it last joined or was lost."""
     reason: str = ""
-    """Why it is lost."""
+    """Why it is lost or leaving."""
     left: bool = False
-    """It was stopped, and so were its loops."""
+    """True if it was stopped together with its loops."""
     leaving: bool = False
-    """It stops its loops and takes no more."""
+    """True if it stops its loops and accepts no more."""
     failed_at: datetime | None = None
-    """When a loop could not begin there; None: one has begun since."""
+    """When a loop last could not begin there; None if one has begun since."""
 
     @property
     def missing(self) -> bool:
-        """Nobody knows what it does."""
+        """True if it is lost and the state of its loops is unknown."""
         return not self.here and not self.left
 
     @property
     def takes(self) -> bool:
-        """Loops can be placed on it."""
+        """True if loops can be placed on it."""
         return self.here and not self.leaving
 
 
 @dataclass(frozen=True)
 class Trial:
-    """The loop of a held login that tries first, whether its limit has ended."""
+    """The loop that probes whether the account's limit has ended."""
 
     loop: str
     at: datetime
@@ -60,64 +60,64 @@ class Trial:
 
 @dataclass
 class FleetState:
-    """A fleet; `apply` brings it up to date. A ``deepcopy`` of it is independent."""
+    """The state of a fleet, updated by `apply`. A ``deepcopy`` of it is independent."""
 
     started: told.FleetStarted | None = None
     finished: told.FleetFinished | None = None
     plan: Plan = field(default_factory=Plan)
     unattended: bool = True
-    """Loops that are placed take their questions' defaults."""
+    """True if new loops apply their questions' defaults."""
     reach: told.Reach = field(default_factory=told.Reach)
     loops: dict[str, LoopState] = field(default_factory=dict)
-    """By id, in the order of the plan, which is that of the queue."""
+    """By id, in the order of the plan, which is also the order of the queue."""
     tried: dict[str, list[LoopState]] = field(default_factory=dict)
-    """The same that are tries at one objective, by what they have in common."""
+    """Attempts, grouped by the name that those at one objective share."""
     hosts: dict[str, HostState] = field(default_factory=dict)
     held: dict[str, told.AccountHeld] = field(default_factory=dict)
-    """By `Loop.login`: those at which nothing is started."""
+    """Accounts on which nothing starts, by `Loop.login`."""
     trials: dict[str, Trial] = field(default_factory=dict)
-    """Of held logins."""
+    """Probing loops of accounts on hold."""
     released: dict[str, datetime] = field(default_factory=dict)
-    """By login: when it was held no more."""
+    """When each account was last released."""
     chosen: dict[str, told.WinnerChosen] = field(default_factory=dict)
-    """By what the tries have in common."""
+    """Winners by the name that the attempts share."""
     budget_percent: int = 0
-    """90 or 100 when that much is used."""
+    """0, or 90 or 100 once that much is used."""
     stopping: told.StopAsked | None = None
     paused: told.CommandGiven | None = None
-    """All of it was asked to pause: none of the queue begins."""
+    """Set while the whole fleet is paused, so that no queued loop begins."""
     last_start: dict[str, datetime] = field(default_factory=dict)
-    """By login: when a loop of it was placed, or told to try again, last."""
+    """By account: when one of its loops was last placed or ordered to try again."""
     notices: list[FleetEvent] = field(default_factory=list)
-    """What is told in the fleet's log, the last `NOTICES`."""
+    """The latest events of the fleet's log, at most `NOTICES`."""
     seq: int = 0
     at: datetime = EPOCH
     revision: int = 0
-    """Grows with each event."""
+    """Increases with each event."""
 
     @property
     def spent_usd(self) -> float:
-        """Over all loops, as far as their agents tell."""
+        """Known cost of all loops together, in US dollars."""
         return sum(loop.spent_usd for loop in self.loops.values())
 
     def running_on(self, host: str) -> Iterator[LoopState]:
-        """Loops that take a slot of this host."""
+        """Yield the loops that use a slot of this host."""
         for loop in self.loops.values():
             if loop.host == host and loop.placed:
                 yield loop
 
     def tries(self, common: str) -> list[LoopState]:
-        """The tries at one objective."""
+        """Return the attempts at an objective, by the name they share."""
         return self.tried.get(common, [])
 
     def replay(self, events: Iterable[FleetEvent]) -> "FleetState":
-        """Apply all of them; gives itself back."""
+        """Apply all events; return self."""
         for event in events:
             self.apply(event)
         return self
 
     def apply(self, event: FleetEvent) -> None:
-        """Take one event in; of a loop that is not in the plan it is passed over."""
+        """Fold one event; skip the loop part if the loop is not in the plan."""
         self.seq, self.at = event.seq, event.at
         self.revision += 1
         loop = self.loops.get(getattr(event, "loop", ""))
@@ -138,12 +138,12 @@ class FleetState:
                 self.tried.setdefault(loop.spec.tries_at, []).append(loop)
 
     def on_fleet_resumed(self, event: told.FleetResumed) -> None:
-        """Hosts join the new process anew; who resumes a fleet wants what was stopped to go on."""
+        """Wait for hosts to join the new process, and let stopped loops continue."""
         self.finished = self.stopping = self.paused = None
         self.unattended, self.reach = event.unattended, event.reach
         self.trials.clear()
         for host in self.hosts.values():
-            # It was heard of until now, for all that is known.
+            # As far as is known, it was connected until now.
             host.here, host.since = False, event.at
         for loop in self.loops.values():
             loop.fleet_resumed()
@@ -156,7 +156,7 @@ class FleetState:
             event.host, event.slots, event.machine, event.home, event.version, since=event.at
         )
         for loop in self.loops.values():
-            if loop.host == event.host:  # what could not be collected may be there again
+            if loop.host == event.host:  # uncollected work may be available again
                 loop.machine = loop.machine or event.machine
                 loop.ask_again()
                 loop.collecting = False
@@ -226,7 +226,7 @@ class FleetState:
             self.paused = event if event.name == "pause" else None
 
     def on_stop_asked(self, event: told.StopAsked) -> None:
-        """A milder wish takes none back: what was stopped at once is not running again."""
+        """Keep the stronger of two stop requests."""
         before = self.stopping
         if before is None or (event.abort, event.now) >= (before.abort, before.now):
             self.stopping = event
@@ -235,7 +235,7 @@ class FleetState:
         self.chosen[event.tries_at] = event
         for loop in self.tries(event.tries_at):
             loop.place = "chosen" if loop.spec.id == event.loop else "beaten" if event.loop else ""
-            if loop.place == "beaten":  # nobody will merge it
+            if loop.place == "beaten":  # it will not be merged
                 loop.conflicts, loop.conflicts_unknown = {}, ""
 
     def on_conflicts_found(self, event: told.ConflictsFound) -> None:
@@ -245,40 +245,41 @@ class FleetState:
 
 
 _TAKERS = taking(FleetState)
-"""Its method for each event that changes more than the loop that it is about."""
+"""Methods of `FleetState` by event type, for events that affect more than one loop's state."""
 
 
 def margin_s(lease_s: float) -> float:
-    """Seconds behind the lease: an orderly stop takes some, and so may finding out."""
+    """Return the seconds to wait after a lease, for a graceful stop and its detection."""
     return min(60.0, max(10.0, lease_s / 10))
 
 
 Lost = Literal["", "died", "unheard"]
-"""Why nothing more comes of a fleet, as `ENDLESS` of the terms has it: its process is gone,
-and no end is recorded; its record breaks off, so nobody knows. Empty: it runs, or has ended.
+"""Why a fleet has no future: its process died without an end, or its record is unreadable.
+
+The values are keys of `ENDLESS` in the terms. Empty if the fleet runs or has ended.
 """
 
 
 def why_lost(state: FleetState, problem: str, *, alive: bool) -> Lost:
-    """Of a fleet as recorded; `problem`: why not all of that can be read."""
+    """Return why a recorded fleet is lost; `problem` is why its record cannot be read in full."""
     if alive:
         return ""
-    if problem:  # behind an end, too: it went on after that
+    if problem:  # even after an end: the fleet continued after it
         return "unheard"
     return "died" if state.finished is None else ""
 
 
 def gone_at(state: FleetState, host: HostState) -> datetime:
-    """From then on nothing runs on a host that is not there, and it is waited for no longer.
+    """Return when an absent host certainly runs nothing and is no longer waited for.
 
-    One that has left has stopped its loops: only that it may come back is waited for.
+    A host that left has stopped its loops, so this only allows for its return.
     """
     lease = state.plan.lease_s
     return host.since + timedelta(seconds=margin_s(lease) + (0.0 if host.left else lease))
 
 
 def host_with_tree(state: FleetState, loop: LoopState) -> str:
-    """The host that is there and has the tree of a loop, whatever it is called; empty: none."""
+    """Return the connected host that has the loop's clone, whatever its name; empty if none."""
     for host in state.hosts.values():
         if host.here and has_tree(loop, host.name, host.home):
             return host.name
@@ -286,8 +287,8 @@ def host_with_tree(state: FleetState, loop: LoopState) -> str:
 
 
 def has_tree(loop: LoopState, host: str, home: str) -> bool:
-    """Whether a host of this name and home has the tree of a loop.
+    """True if a host with this name and home has the loop's clone.
 
-    Hosts of one machine have each their own trees, and another machine may use a name again.
+    Hosts on one machine have separate clones, and another machine may reuse a host's name.
     """
     return home == loop.home if loop.home else host == loop.host

@@ -1,4 +1,4 @@
-"""How a fleet and its loops are worded, where screen, status and lines say the same. Pure."""
+"""Wording for a fleet and its loops, shared by screen, status and printed lines. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -16,20 +16,20 @@ from ralph_tui.text.terms import ENDLESS, NOT_NEEDED, RECORD_BROKEN, STAGES, in_
 
 
 def hold_words(login: str, state: FleetState, now: datetime) -> str:
-    """Of a login that is held now, or who tries first whether its limit has ended."""
+    """Describe an account on hold, or name the loop that probes it."""
     if trial := state.trials.get(login):
         return f"{account_words(login)} may be free again: loop {trial.loop} tries first"
     return state.held[login].words(now)
 
 
 def queued_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
-    """Why a loop of the queue does not run yet."""
+    """Explain why a queued loop does not run yet."""
     waits = "; ".join(_in_the_way(loop, state, now)) or "it waits for a place"
     return f"{waits}; {loop.reason}" if loop.reason else waits
 
 
 def limited_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
-    """What a loop at a limit waits for; empty where its own run knows it best."""
+    """Explain what a loop at a limit waits for; empty if its own run reports it best."""
     login = loop.spec.login
     if held := state.held.get(login):
         trial = state.trials.get(login)
@@ -45,7 +45,7 @@ def limited_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
 
 
 def _completed(state: FleetState, name: str) -> bool:
-    """Of a loop, or (`name` is what several tries have in common) of one of its tries."""
+    """True if the loop, or one of the attempts with this common name, has completed."""
     if state.tries(name):
         chosen = state.chosen.get(name)
         return chosen is not None and bool(chosen.loop)
@@ -81,21 +81,21 @@ _UNTIL: Mapping[Lost, str] = {
     "died": "the fleet's process ended",
     "unheard": "the fleet's record breaks off",
 }
-"""When it was as it is said of a loop."""
+"""How a lost fleet ended, for sentences about its loops."""
 AGAIN = "'ralph-tui fleet resume' tries to collect it again"
 STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
 COST_NOT_TOLD = "cost not told"
 _HELD = {"paused": "paused", "limited": "waiting"}
-"""Words of phases in which no agent works."""
+"""Words for phases without agent activity."""
 
 
 def lost_words(lost: Lost) -> str:
-    """The word, and what to do."""
+    """Describe how the fleet was lost and what to do."""
     return f"{ENDLESS[lost].word}: {LOST[lost]}"
 
 
 def fleet_sentence(state: FleetState, now: datetime, *, lost: Lost = "") -> str:
-    """What the owner should know first."""
+    """Summarize the fleet's status for the user."""
     if state.started is None:
         return "it is starting"
     if lost:
@@ -107,13 +107,13 @@ def fleet_sentence(state: FleetState, now: datetime, *, lost: Lost = "") -> str:
 
 
 def _asked_again(state: FleetState) -> bool:
-    """Whether a resume would ask for work that could not be collected."""
+    """True if a resume would collect work that could not be collected before."""
     given_up = state.stopping is not None and state.stopping.abort
     return not given_up and any(loop.may_be_collected for loop in state.loops.values())
 
 
 def _may_go_on(state: FleetState) -> Iterator[str]:
-    """Where loops are that do not end with the fleet's process, but with their lease."""
+    """Describe loops that may outlive the fleet's process until their lease ends."""
     away = [loop for loop in state.loops.values() if elsewhere(loop)]
     if away:
         hosts = some(list(dict.fromkeys(host_words(loop.host) for loop in away)))
@@ -121,7 +121,7 @@ def _may_go_on(state: FleetState) -> Iterator[str]:
 
 
 def elsewhere(loop: LoopState) -> bool:
-    """Whether it runs, for all that is known, on a host that is not the fleet's own process."""
+    """True if, as far as is known, it runs on a host outside the fleet's process."""
     return loop.placed and loop.host != HERE
 
 
@@ -153,7 +153,7 @@ def _parts(state: FleetState, now: datetime) -> Iterator[str]:
 
 
 def _stopping(asked: told.StopAsked, *, held: bool) -> str:
-    """`held`: an agent asks, so that its iteration does not end by itself."""
+    """Describe the stop; `held` means that an open question keeps an iteration from ending."""
     if asked.abort:
         return "it is being aborted"
     if asked.now:
@@ -168,9 +168,9 @@ def _host_away(host: str, until: datetime | None, now: datetime) -> str:
 
 
 def tally(state: FleetState) -> Iterator[str]:
-    """How many loops run, wait and are over: ``3 loops run``, ``2 queued``, ``4 of 9 over``.
+    """Count loops by state: ``3 loops run``, ``2 queued``, ``4 of 9 over``.
 
-    Those that wait for an answer, and those whose host is away, are named apart.
+    Loops that ask or whose host is lost are described elsewhere.
     """
     loops = list(state.loops.values())
     at_work = [loop for loop in loops if loop.status in ("running", "placing")]
@@ -197,18 +197,18 @@ def tally(state: FleetState) -> Iterator[str]:
 
 
 def _asks(loop: LoopState) -> bool:
-    """Whether an answer would reach it now: what was asked before its host was lost may be over."""
+    """True if an answer would reach it now; once its host is lost, the question may be over."""
     return loop.status == "running" and bool(loop.question)
 
 
 def named(loops: Iterable[LoopState]) -> str:
-    """``loop 3``, ``loops 3, 4``, ``loops 3, 4, 5, 6 and 2 more``."""
+    """List loops, such as ``loop 3``, ``loops 3, 4`` or ``loops 3, 4, 5, 6 and 2 more``."""
     ids = [loop.spec.id for loop in loops]
     return f"loop{'s' * (len(ids) > 1)} {some(ids)}"
 
 
 def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost = "") -> str:
-    """How one loop stands."""
+    """Describe the status of a loop."""
     said = _sentence(loop, state, now, lost=lost)
     over = loop.starts_over and (lost == "died" or (state.finished is not None and not lost))
     given_up = state.stopping is not None and state.stopping.abort
@@ -243,7 +243,7 @@ def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost) 
 
 
 def _not_begun(loop: LoopState, state: FleetState, *, lost: Lost) -> str:
-    """Of a loop of the queue that has no turn any more; empty where it still waits for one."""
+    """Describe a queued loop that will not get its turn; empty if it still may."""
     stopping = state.stopping is not None
     if not (lost or stopping or state.finished is not None):
         return ""
@@ -255,9 +255,9 @@ def _not_begun(loop: LoopState, state: FleetState, *, lost: Lost) -> str:
 
 
 def result_sentence(loop: LoopState, *, lost: Lost = "") -> str:
-    """What became of a loop's work; empty: nothing is known of any yet.
+    """Describe the state of a loop's work; empty while there is no work.
 
-    Of a fleet that is `lost` nobody collects anything.
+    A `lost` fleet collects nothing.
     """
     if loop.not_collected:
         return f"its work could not be collected: {loop.not_collected}"
@@ -277,7 +277,7 @@ def result_sentence(loop: LoopState, *, lost: Lost = "") -> str:
 
 
 def kept_sentence(loop: LoopState) -> str:
-    """Where the work of earlier attempts is; empty: there is none."""
+    """Describe where the work of earlier attempts is; empty without any."""
     kept = [f"attempt {number} is kept as {branch}" for number, branch in loop.kept.items()]
     earlier = loop.earlier
     if earlier is not None and earlier.attempt < loop.attempt and not loop.collected:
@@ -290,7 +290,7 @@ def kept_sentence(loop: LoopState) -> str:
 
 
 def conflict_sentences(loop: LoopState) -> Iterator[str]:
-    """What its branch cannot be merged with."""
+    """Yield a sentence for each conflict of the loop's branch."""
     if loop.conflicts_unknown:
         yield f"conflicts are not known: {loop.conflicts_unknown}"
     shown = len(loop.conflicts) if len(loop.conflicts) <= NAMED else NAMED - 1
@@ -303,7 +303,7 @@ def conflict_sentences(loop: LoopState) -> Iterator[str]:
 
 
 def state_word(loop: LoopState, *, lost: Lost = "") -> str:
-    """How a loop stands in a word."""
+    """Return a word for the loop's state."""
     if loop.status == "ended":
         return outcome_word(loop.outcome or "interrupted")
     if loop.placed and lost:
@@ -316,7 +316,7 @@ def state_word(loop: LoopState, *, lost: Lost = "") -> str:
 
 
 def cost_words(state: FleetState) -> str:
-    """What all loops have cost, as far as their agents tell: ``$1.20``, ``cost not told``."""
+    """Return the reported cost of all loops, such as ``$1.20`` or ``cost not told``."""
     loops = list(state.loops.values())
     if not any(loop.cost_told for loop in loops):
         return COST_NOT_TOLD if any(loop.cost_missing for loop in loops) else money(0.0)
@@ -325,7 +325,7 @@ def cost_words(state: FleetState) -> str:
 
 
 def spent_words(state: FleetState) -> str:
-    """The same, and what they may cost: ``$1.20 of $5.00``."""
+    """Return the cost with the budget, such as ``$1.20 of $5.00``."""
     spent, budget = cost_words(state), state.plan.budget_usd
     if budget is None:
         return spent
@@ -333,11 +333,11 @@ def spent_words(state: FleetState) -> str:
 
 
 WIDTH = 600
-"""A line is cut here; the journal has the rest."""
+"""Maximum characters of a line; the journal has the rest."""
 
 
 def fleet_line(event: FleetEvent, *, as_json: bool = False) -> str | None:
-    """The line of an event, local time first; None for what only a screen shows."""
+    """Return the line of an event with its local time; None for events that only a screen shows."""
     if as_json:
         return event.model_dump_json()
     line = event.line()

@@ -1,5 +1,5 @@
-"""The extension that watches the user's own Claude Code sessions through hooks.
+"""Watch the user's own Claude Code sessions through hooks.
 
-Two entries in a project's ``.claude/settings.json`` and a copy of the hook program; nothing else of
-the project, and nothing of its user's home, is ever written.
+It writes two entries in a project's ``.claude/settings.json`` and a copy of the hook program. It
+writes nothing else in the project, and nothing in the user's home.
 """

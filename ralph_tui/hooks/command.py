@@ -35,15 +35,15 @@ from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.secrets import redact
 
 CONTEXT = 3
-"""Lines around a change."""
+"""Lines of context around a change."""
 END = 500
-"""Characters at either end of a changed line that are shown."""
+"""Characters shown at either end of a changed line."""
 SEEN = 32 * END
-"""So many are searched for secrets, of which one may begin or end outside of what is shown."""
+"""Characters searched for secrets, as one may begin or end outside the shown part."""
 
 
 def notes(root: Path, settings: bytes, *, installed: bool) -> Iterator[str]:
-    """What is still to be known."""
+    """Yield remarks about the loop, the settings and the set-up."""
     loop, text = LoopFile.of(root, os.environ), settings.decode("utf-8").removeprefix("\ufeff")
     yield loop.words(installed=installed)
     for path in loop.set_aside:
@@ -61,7 +61,7 @@ def notes(root: Path, settings: bytes, *, installed: bool) -> Iterator[str]:
 
 
 def _about_window(state: State, environ: Mapping[str, str]) -> Iterator[str]:
-    """How large it is, and what comes in the way of its checkpoint."""
+    """Yield the size of the context window, and problems with its checkpoint."""
     known = watch.window_of(environ, state, "", None).tokens
     if known is None:
         yield (
@@ -75,14 +75,14 @@ def _about_window(state: State, environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def shown(path: Path, root: Path) -> str:
-    """As its user would name it."""
+    """Return a path for display, relative to the project if inside."""
     return one_line(str(path.relative_to(root) if path.is_relative_to(root) else path))
 
 
 def settings_diff(before: bytes | None, after: bytes | None) -> Iterator[str]:
-    """Settings can hold keys: what stands beside our lines is shown without them."""
+    """Return the changed lines with context; secrets in other people's settings are masked."""
     was, will = ((each or b"").decode("utf-8", "replace").splitlines() for each in (before, after))
-    # difflib would index every line of a large file; only what lies between is compared.
+    # Skip equal lines first, because difflib would index every line of a large file.
     skipped = max(0, _same(was, will) - CONTEXT)
     was, will = was[skipped:], will[skipped:]
     if (rest := _same(was[::-1], will[::-1]) - CONTEXT) > 0:
@@ -92,7 +92,7 @@ def settings_diff(before: bytes | None, after: bytes | None) -> Iterator[str]:
 
 
 def _ends(line: str) -> str:
-    """The line without its secrets, and of a long one its ends: a whole file may be one line."""
+    """Mask secrets and shorten a long line to its ends, as a whole file may be one line."""
     if len(line) <= 2 * SEEN:
         return plain(redact(line))
     begin, end = plain(redact(line[:SEEN])), plain(redact(line[-SEEN:]))
@@ -100,13 +100,13 @@ def _ends(line: str) -> str:
 
 
 def _same(some: Sequence[str], others: Sequence[str]) -> int:
-    """Lines that are equal from the first on."""
+    """Return the number of equal lines at the beginning."""
     pairs = enumerate(zip(some, others, strict=False))
     return next((n for n, (one, other) in pairs if one != other), min(len(some), len(others)))
 
 
 def _moved(line: str, skipped: int) -> str:
-    """The head of a hunk, by the lines of the whole file; any other line as it is."""
+    """Correct the line numbers in a hunk's header; return any other line unchanged."""
     if not line.startswith("@@"):
         return line
     return re.sub(r"([-+])(\d+)", lambda at: f"{at[1]}{int(at[2]) + skipped}", line)
@@ -120,7 +120,7 @@ ACTIONS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add the arguments of ``hooks`` and its actions."""
     parser.description = (
         "For sessions of Claude Code that you start yourself: hooks watch how full the context "
         "window is, let a session hand over in time, decide whether the loop goes on, and record "
@@ -159,7 +159,7 @@ def _add_loop(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it. Raises ``RalphError``; nothing was changed then."""
+    """Run the chosen action. Raises ``RalphError``, having changed nothing."""
     folder = named_path(args.folder) if args.folder else worktree_root(Path.cwd())
     root = project_root(folder)
     try:
@@ -176,18 +176,16 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What an installation would change."""
-
     settings: SettingsFile
     merged: bytes
     standing: Standing
     loop: LoopFile
     state: State | None
-    """Of the loop that is to begin."""
+    """State of the loop to begin; None for no loop."""
     window: int | None
-    """That the loop is to know of, where it runs already."""
+    """Window size to write for a loop that is already running."""
     prompt: Path
-    """Its section is that of a loop before."""
+    """A prompt file whose section may belong to an earlier loop."""
 
     @property
     def nothing(self) -> bool:
@@ -250,7 +248,7 @@ def _wanted(args: argparse.Namespace, now: datetime) -> State | None:
 
 
 def _told(plan: _Plan, program: Program) -> Iterator[str]:
-    """What would change, the settings line by line."""
+    """Describe the changes, with a diff of the settings."""
     if plan.settings.content != plan.merged:
         yield from settings_diff(plan.settings.content, plan.merged)
     new = len(plan.standing.missing)
@@ -270,7 +268,7 @@ def _told(plan: _Plan, program: Program) -> Iterator[str]:
 
 
 def _done(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
-    """Do it: first what is called, then what calls it, last what makes it active."""
+    """Install in a safe order: the program, then the settings that call it, then the loop."""
     kept: list[Path | None] = [*program.install(now)]
     backup = None
     try:
@@ -282,7 +280,7 @@ def _done(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
         raise
     if plan.state is not None:
         kept.append(plan.loop.begin(plan.state, now))
-        if has_section(plan.prompt):  # nothing of the loop before is said to sessions of this one
+        if has_section(plan.prompt):  # sessions must not see text about the earlier loop
             write_prompt(plan.prompt, plan.state)
     if plan.window is not None:
         with store.state_file(plan.loop.path) as held:
@@ -369,7 +367,7 @@ def _standing_words(standing: Standing) -> str:
 
 
 def _ask(action: str, args: argparse.Namespace, question: str) -> None:
-    """Raises ``RalphError`` unless the answer is yes."""
+    """Raise ``RalphError`` unless the user agrees."""
     if args.yes:
         return
     if not sys.stdin.isatty():

@@ -1,6 +1,6 @@
-"""What of a project the hooks use: its folder, the loop's state file, the copy of the program.
+"""The hooks' parts of a project: its folder, the loop's state file, the copy of the program.
 
-All of it lies below the project, whatever links there are on the way.
+All of it is inside the project, even if symbolic links are involved.
 """
 
 import glob
@@ -22,9 +22,9 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
 
 FOLDER = ".claude/hooks/ralph-tui"
-"""Of the copy of the program, below the project."""
+"""Folder of the program's copy, relative to the project."""
 LIST = "installed.json"
-"""What was copied: it stands beside the copy."""
+"""List of the copied files, in the same folder."""
 FILES = (
     "__init__.py",
     "base/__init__.py",
@@ -50,20 +50,22 @@ FILES = (
     "text/sanitize.py",
     "text/terms.py",
 )
-"""What the program shares, relative to this package. Their names stay the same in the copy, so that
-one implementation serves both."""
+"""Shared modules that are copied, relative to this package.
+
+They keep their names in the copy, so one implementation serves both.
+"""
 WHOLE = ("hooks/program/*.py", "text/secrets/*.*")
-"""All of these are copied, too."""
+"""Patterns of further files that are copied."""
 _EMPTY = ("layers/sensor/__init__.py",)
-"""Of a package whose ``__init__`` would load more."""
+"""Packages that get an empty ``__init__``, because their own would import more."""
 VARIABLE = "RALPH_STATE_FILE"
 
 
 def project_root(folder: Path) -> Path:
-    """The project's folder, without links.
+    """Return the project's folder, with links resolved.
 
-    Raises ``UsageError`` where there is none, and for a home: its settings are those of every
-    project.
+    Raises ``UsageError`` if it does not exist, and for the home folder, whose settings apply to
+    every project.
     """
     try:
         root = folder.resolve(strict=True)
@@ -83,7 +85,7 @@ def project_root(folder: Path) -> Path:
 
 
 def within(root: Path, name: str) -> Path:
-    """A path below the project, without links; ``RalphError`` where a link leads out of it."""
+    """Return a path in the project, with links resolved; raise ``RalphError`` if it is outside."""
     try:
         path = (root / name).resolve()
     except (OSError, RuntimeError) as error:
@@ -100,13 +102,13 @@ def within(root: Path, name: str) -> Path:
 
 
 def beside(path: Path, now: datetime) -> Path:
-    """The name under which what a file held is kept."""
+    """Return the name for a backup of a file."""
     return path.with_name(f"{path.name}.{now.astimezone(UTC):%Y%m%dT%H%M%S%fZ}.bak")
 
 
 @contextmanager
 def told(name: str, doing: str) -> Iterator[None]:
-    """A refusal of the system as a sentence with the name that its user knows."""
+    """Turn a system error into a ``RalphError`` with the name that the user knows."""
     try:
         yield
     except OSError as error:
@@ -117,21 +119,21 @@ def told(name: str, doing: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class LoopFile:
-    """The state file of a loop whose sessions ralph-tui does not start, as it was looked at.
+    """The state file of a loop whose sessions ralph-tui does not start, as it was read.
 
-    The hooks do nothing where there is none. While a loop runs the file is that of its sessions: it
-    is never replaced under them.
+    Without it the hooks do nothing. While a loop runs, the file belongs to its sessions and is
+    never replaced.
     """
 
     root: Path
     name: str
-    """As its user would name it."""
+    """Name for display."""
     path: Path
     content: bytes | None
 
     @classmethod
     def of(cls, root: Path, environ: Mapping[str, str]) -> "LoopFile":
-        """Raises ``RalphError`` for what cannot be read, and for a link out of the project."""
+        """Read the file. Raises ``RalphError`` if it is unreadable or outside the project."""
         name = environ.get(VARIABLE) or f".claude/{state_file.NAME}"
         path = Path(name) if Path(name).is_absolute() else within(root, name)
         shown = one_line(name)
@@ -143,7 +145,7 @@ class LoopFile:
 
     @property
     def state(self) -> State | None:
-        """None where there is none, or nothing of use."""
+        """The parsed state; None if the file is missing or invalid."""
         try:
             return None if self.content is None else state_file.parse(self.content).state
         except ValueError:
@@ -151,12 +153,12 @@ class LoopFile:
 
     @property
     def running(self) -> State | None:
-        """That of a loop which is not over."""
+        """State of a loop that is not over, else None."""
         state = self.state
         return None if state is None or state_file.has_ended(state) else state
 
     def words(self, *, installed: bool) -> str:
-        """Whether the hooks do anything here, one sentence without its end."""
+        """Describe if the hooks are active here, in a sentence without its final stop."""
         state = self.state
         if self.content is None:
             return (
@@ -181,11 +183,11 @@ class LoopFile:
 
     @property
     def set_aside(self) -> list[Path]:
-        """What stood in its place and was no state file, the oldest first."""
+        """Invalid state files that were moved aside, the oldest first."""
         return sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.*{ASIDE}"))
 
     def clear_lock(self) -> None:
-        """Take away the lock file, where nobody holds it."""
+        """Remove the lock file if no process holds it."""
         lock = self._lock
         with suppress(OSError):
             if lock.exists():
@@ -197,7 +199,7 @@ class LoopFile:
         return self.path.with_name(f".{self.path.name}.lock")
 
     def refuse_running(self) -> None:
-        """Raises ``RalphError`` where a loop runs, or what stands there is none of use."""
+        """Raise ``RalphError`` if a loop runs or the file is invalid."""
         state = self.state
         if self.content is not None and (state is None or not state_file.has_ended(state)):
             what = "a loop runs already" if state is not None else "something else is there"
@@ -206,7 +208,7 @@ class LoopFile:
             )
 
     def begin(self, state: State, now: datetime) -> Path | None:
-        """Make it, and keep that of a loop that is over; gives back where. ``RalphError``."""
+        """Write a new state; return the backup of an earlier one, if any. Raises ``RalphError``."""
         with told(self.name, "write"), locked(self._lock):
             there = read_bytes(self.path) if self.path.exists() else None
             if there != self.content:
@@ -223,34 +225,34 @@ class LoopFile:
 
 @dataclass(frozen=True)
 class Standing:
-    """How the copy compares with the program of this ralph-tui."""
+    """Comparison of the copy with the program of this ralph-tui."""
 
     there: bool
     version: str
-    """That copied it; empty where that is not known."""
+    """Version that made the copy; empty if unknown."""
     missing: list[str] = field(default_factory=list)
     older: list[str] = field(default_factory=list)
-    """Copied by another version, or of no use any more."""
+    """Files from another version, or no longer needed."""
     edited: list[str] = field(default_factory=list)
-    """Changed by its owner since it was copied."""
+    """Files that the user has changed since."""
 
     @property
     def current(self) -> bool:
-        """Whether nothing is to be done."""
+        """True if the copy is up to date."""
         return not (self.missing or self.older or self.edited)
 
 
 class Program:
     """The files of the program, and their copy in one project.
 
-    What differs from the list beside the copy was changed by its owner, and is kept under its date
-    before another version takes its place.
+    Files that differ from the list of the copy were changed by the user. They are kept with a date
+    before another version replaces them.
     """
 
     def __init__(self, root: Path, files: Mapping[str, bytes], version: str) -> None:
-        """`files`: their contents by path below the folder of the copy.
+        """`files` has the contents by path, relative to the folder of the copy.
 
-        Raises ``RalphError`` where a link leads out of the project.
+        Raises ``RalphError`` if a link leads outside the project.
         """
         self.root = root
         self.folder = within(root, FOLDER)
@@ -258,7 +260,7 @@ class Program:
         self.version = version
 
     def standing(self) -> Standing:
-        """Look at the copy; ``RalphError`` for what cannot be read."""
+        """Compare the copy with the program. Raises ``RalphError`` if it cannot be read."""
         with told(FOLDER, "read"):
             version, copied = self._list()
             standing = Standing(there=self.folder.is_dir(), version=version)
@@ -275,7 +277,7 @@ class Program:
         return standing
 
     def install(self, now: datetime) -> list[Path]:
-        """Copy it; gives back where what its owner had changed is kept. ``RalphError``."""
+        """Copy the program; return the backups of changed files. Raises ``RalphError``."""
         standing = self.standing()
         with told(FOLDER, "write to"):
             make_folder(self.folder, below=self.root)
@@ -294,7 +296,7 @@ class Program:
         return kept
 
     def remove(self, now: datetime) -> list[Path]:
-        """Take it away; gives back where what its owner had changed is kept. ``RalphError``."""
+        """Remove the copy; return the backups of changed files. Raises ``RalphError``."""
         standing = self.standing()
         with told(FOLDER, "take away"):
             kept = [self._keep(name, now) for name in standing.edited]
@@ -305,12 +307,12 @@ class Program:
         return kept
 
     def _clear(self) -> None:
-        """What Python has made of the program goes, and folders that are empty then."""
+        """Remove Python's cache files, and folders that are then empty."""
         for path in self.folder.rglob("__pycache__/*.pyc"):
             path.unlink(missing_ok=True)
         folders = sorted((p for p in self.folder.rglob("*") if p.is_dir()), reverse=True)
         for folder in (*folders, self.folder, self.folder.parent, self.folder.parent.parent):
-            with suppress(OSError):  # something else is in it
+            with suppress(OSError):  # it is not empty
                 folder.rmdir()
 
     def _keep(self, name: str, now: datetime) -> Path:
@@ -324,7 +326,7 @@ class Program:
             return None
 
     def _list(self) -> tuple[str, dict[str, str]]:
-        """The version that copied it, and the hashes; nothing where the list is of no use."""
+        """Return the version and hashes in the list; empty if it is missing or invalid."""
         found = self._content(LIST)
         with suppress(ValueError, KeyError, TypeError, AttributeError):
             listed = parse_json(found or b"")
@@ -333,7 +335,7 @@ class Program:
 
 
 def _sound(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Only names below the folder: a list is a file like any other, and can say anything."""
+    """Yield only names inside the folder, because the list is untrusted."""
     for name, digest in files.items():
         parts = PurePosixPath(name).parts
         if parts and ".." not in parts and not name.startswith("/") and "\0" not in name:
@@ -345,9 +347,9 @@ def _hash(content: bytes) -> str:
 
 
 def contents() -> dict[str, bytes]:
-    """The program's files by their paths in its folder; ``OSError``.
+    """Return the program's files by their paths in its folder. Raises ``OSError``.
 
-    It is run as ``python3 -I -S FOLDER post-tool-use``, and with ``stop``.
+    It runs as ``python3 -I -S FOLDER post-tool-use``, and with ``stop``.
     """
     package = Path(__file__).parents[1]
     paths = [

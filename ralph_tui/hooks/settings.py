@@ -1,12 +1,12 @@
 """A project's ``.claude/settings.json``, and our two hooks in it.
 
-The file is looked at, and later replaced if it is still the same. A hook is ours where its command
-runs our program, whatever else its owner made of it: it is never put there twice, and it goes when
-the program goes.
+The file is read, and later replaced if it has not changed since. A hook is ours if its command runs
+our program, whatever else the user has changed in it. It is never added twice, and it is removed
+together with the program.
 
-People keep settings in a layout of their own, and in version control: a file that is parsed and
-written anew would be another one. So the text is changed where our hooks stand, and every other
-character is left alone.
+Users keep settings in their own layout and under version control, so parsing and rewriting the file
+would change too much. Instead, only the text of our hooks is changed, and every other character
+stays.
 """
 
 import json
@@ -27,11 +27,11 @@ from ralph_tui.text.foreign_json import parse_json, parse_json_at
 
 NAME = ".claude/settings.json"
 _MARK = "\ufeff"
-"""Some editors put it before the text."""
+"""Byte order mark, which some editors write at the beginning."""
 EVENTS: Mapping[str, str] = {"PostToolUse": "post-tool-use", "Stop": "stop"}
-"""Claude Code's name of an event, and the program's."""
+"""The program's names of events, by Claude Code's names."""
 TIMEOUT_S = 30
-"""After which Claude Code goes on without its answer; it takes a tenth of a second."""
+"""Seconds after which Claude Code continues without an answer, which normally takes 0.1 s."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 _MARGIN = re.compile(r"\n([ \t]+)\S")
 
@@ -56,7 +56,7 @@ class Container(NamedTuple):
     """Of its closing bracket."""
 
     def find(self, name: str) -> Part | None:
-        """A member by its name; of several the last, which is the one that counts."""
+        """Return the member with this name; of duplicates the last, which is the effective one."""
         return next((part for part in reversed(self.parts) if part.name == name), None)
 
 
@@ -71,7 +71,7 @@ class SettingsFile:
 
     @classmethod
     def of(cls, root: Path) -> "SettingsFile":
-        """Raises ``RalphError`` for what cannot be read, and for a link out of the project."""
+        """Read the file. Raises ``RalphError`` if it is unreadable or outside the project."""
         path = within(root, NAME)
         with told(NAME, "read"):
             try:
@@ -81,20 +81,20 @@ class SettingsFile:
 
     @property
     def text(self) -> str:
-        """Raises ``RalphError`` where the file is no text."""
+        """Content as text. Raises ``RalphError`` if it is not UTF-8."""
         try:
             return (self.content or b"").decode("utf-8").removeprefix(_MARK)
         except ValueError as error:
             raise RalphError(_refused("it is no text")) from error
 
     def with_hooks(self) -> bytes:
-        """Its content with our hooks; ``RalphError`` for settings of another form."""
+        """Return the content with our hooks. Raises ``RalphError`` for settings of another form."""
         return self._bytes(_changed(self.text, remove=False))
 
     def without_hooks(self) -> bytes | None:
-        """Its content without our hooks, None where there was no file; ``RalphError``.
+        """Return the content without our hooks; None if there was no file. Raises ``RalphError``.
 
-        Where nothing else was changed since they were put there, it is the content of then.
+        If nothing else has changed since they were added, this is the content from before.
         """
         text = _changed(self.text, remove=True)
         if text == self.text:
@@ -108,14 +108,14 @@ class SettingsFile:
         return None if untouched.with_hooks() == self.content else self._bytes(text)
 
     def backups(self) -> list[Path]:
-        """What it was before, the newest first."""
+        """Return the backups of the file, the newest first."""
         found = self.path.parent.glob(f"{self.path.name}.*.bak")
         return sorted((path for path in found if path.is_file()), reverse=True)
 
     def replace(self, content: bytes | None, now: datetime) -> Path | None:
-        """Put this in its place, None for no file, and keep what it was; gives back where.
+        """Replace the file, or delete it for None; return the new backup, if one was needed.
 
-        Raises ``RalphError``, and changes nothing, where the file is not what was looked at.
+        Raises ``RalphError``, and changes nothing, if the file has changed since it was read.
         """
         if SettingsFile.of(self.root) != self:
             raise RalphError(
@@ -138,12 +138,12 @@ class SettingsFile:
             else:
                 write_whole(self.path, content, below=self.root, mode=mode)
             for path, was in known.items():
-                if was == content:  # it is the file itself again
+                if was == content:  # restored: this backup is not needed any more
                     path.unlink()
         return kept
 
     def _writable(self) -> None:
-        """A file that is written by replacing it would not be asked whether it may be written."""
+        """Fail if the file is read-only, because replacing it would ignore that."""
         os.close(open_plain(self.path, os.O_WRONLY, below=self.root))
 
     def _bytes(self, text: str) -> bytes:
@@ -170,14 +170,14 @@ def _content(path: Path, root: Path) -> bytes | None:
 
 
 def command_of(word: str) -> str:
-    """What Claude Code runs; the path holds on every machine that has the project."""
+    """Return the command for Claude Code; its path works on every machine with the project."""
     return f'python3 -I -S "$CLAUDE_PROJECT_DIR"/{FOLDER} {word}'
 
 
 def installed(text: str) -> str:
-    """The settings with our hooks; the same text where they are there.
+    """Return the settings with our hooks; unchanged if they are already there.
 
-    Raises ``ValueError``, a sentence without its end, for settings of another form.
+    Raises ``ValueError``, a sentence without its final stop, for settings of another form.
     """
     present = hooks_in(text)
     if not text.strip():
@@ -189,28 +189,31 @@ def installed(text: str) -> str:
 
 
 def removed(text: str) -> str:
-    """The settings without our hooks, and without what is empty then; ``ValueError``."""
+    """Return the settings without our hooks, and without parts that are then empty.
+
+    Raises ``ValueError``.
+    """
     if not hooks_in(text):
         return text
     root = _root_of(text)
     hooks = root.find("hooks")
-    assert hooks is not None  # it was read there
+    assert hooks is not None  # `hooks_in` found something in it
     cuts = _cuts_in(text, hooks)
     return _cut(text, _cuts_of(root, [hooks]) if cuts is None else cuts)
 
 
 _LEVELS = "{[{["
-"""What opens ``hooks``, the groups of an event, a group, and its hooks."""
+"""Opening brackets of ``hooks``, of an event's groups, of a group, and of its hooks."""
 
 
 def _cuts_in(text: str, part: Part, depth: int = 0) -> list[tuple[int, int]] | None:
-    """What to cut out of it for our hooks to go; None where nothing else is in it."""
+    """Return the spans to cut so that our hooks are removed; None if the part has no others."""
     if depth == len(_LEVELS):
         return None if _is_ours(parse_json_at(text, part.value)[0]) else []
     if text[part.value] != _LEVELS[depth]:
         return []
     inside = _container_at(text, part.value)
-    if depth == _LEVELS.rindex("{"):  # a group: its matcher is nothing without its hooks
+    if depth == _LEVELS.rindex("{"):  # a group: without hooks its matcher has no use
         hooks = inside.find("hooks")
         return [] if hooks is None else _cuts_in(text, hooks, depth + 1)
     within = [(each, _cuts_in(text, each, depth + 1)) for each in inside.parts]
@@ -221,7 +224,7 @@ def _cuts_in(text: str, part: Part, depth: int = 0) -> list[tuple[int, int]] | N
 
 
 def hooks_in(text: str) -> dict[str, str]:
-    """The commands of ours, by event. Raises ``ValueError`` for settings of another form."""
+    """Return our commands by event. Raises ``ValueError`` for settings of another form."""
     ours = {
         event: [hook["command"] for group in groups for hook in _hooks(group) if _is_ours(hook)]
         for event, groups in sorted(_read(text).items())
@@ -231,18 +234,18 @@ def hooks_in(text: str) -> dict[str, str]:
 
 
 def others_in(text: str) -> int:
-    """How many hooks of other owners there are; ``ValueError``."""
+    """Return the number of hooks that are not ours. Raises ``ValueError``."""
     groups = [g for found in _read(text).values() if isinstance(found, list) for g in found]
     return sum(not _is_ours(hook) for group in groups for hook in _hooks(group))
 
 
 def switched_off(text: str) -> bool:
-    """Whether these settings say that no hook runs at all."""
+    """True if these settings switch off all hooks."""
     return bool(text.strip()) and parse_json(text).get("disableAllHooks") is True
 
 
 def environment_in(text: str) -> dict[str, str]:
-    """What these settings put into a session's environment."""
+    """Return the environment variables that these settings define for sessions."""
     found = parse_json(text).get("env") if text.strip() else None
     if not isinstance(found, dict):
         return {}
@@ -250,7 +253,7 @@ def environment_in(text: str) -> dict[str, str]:
 
 
 def _read(text: str) -> dict[str, Any]:
-    """What stands under ``hooks``."""
+    """Return the value of ``hooks``."""
     if not text.strip():
         return {}
     try:
@@ -297,12 +300,12 @@ def _with(text: str, event: str) -> str:
 
 
 def _root_of(text: str) -> Container:
-    """The outermost object or array."""
+    """Return the outermost object or array."""
     return _container_at(text, _skip(text, 0))
 
 
 def _container_at(text: str, start: int) -> Container:
-    """The object or array whose opening bracket stands there."""
+    """Return the object or array with its opening bracket at this position."""
     named = text[start] == "{"
     parts: list[Part] = []
     at = _skip(text, start + 1)
@@ -320,7 +323,7 @@ def _container_at(text: str, start: int) -> Container:
 
 
 def _cuts_of(inside: Container, parts: Sequence[Part]) -> list[tuple[int, int]]:
-    """What to cut out for these parts to go, and the commas and spaces that belong to them."""
+    """Return the spans to cut for these parts, with their commas and spaces."""
     gone = {part.start for part in parts}
     kept = [part for part in inside.parts if part.start not in gone]
     if not gone:
@@ -331,7 +334,7 @@ def _cuts_of(inside: Container, parts: Sequence[Part]) -> list[tuple[int, int]]:
     for place, part in enumerate(inside.parts):
         if part.start not in gone:
             continue
-        if part.start > kept[-1].start:  # what follows goes, too: the comma before it goes
+        if part.start > kept[-1].start:  # nothing after it stays, so cut the comma before it
             cuts.append((inside.parts[place - 1].end, part.end))
         else:
             cuts.append((part.start, inside.parts[place + 1].start))
@@ -339,7 +342,7 @@ def _cuts_of(inside: Container, parts: Sequence[Part]) -> list[tuple[int, int]]:
 
 
 def _cut(text: str, cuts: Iterable[tuple[int, int]]) -> str:
-    """The text without these places, of which none meets another."""
+    """Return the text without these spans, which must not overlap."""
     pieces, at = [], 0
     for start, end in sorted(cuts):
         pieces.append(text[at:start])
@@ -348,7 +351,7 @@ def _cut(text: str, cuts: Iterable[tuple[int, int]]) -> str:
 
 
 def _appended(text: str, inside: Container, value: Any, name: str = "") -> str:
-    """With one more element at the end of an array; `name`: with one more member of an object."""
+    """Append an element to an array, or a member with this name to an object."""
     label = f"{json.dumps(name)}: " if name else ""
     lines = "\n" in text.strip() or (not inside.parts and text.strip() == "{}")
     if inside.parts:
@@ -370,7 +373,7 @@ def _appended(text: str, inside: Container, value: Any, name: str = "") -> str:
 
 
 def _unit_of(text: str) -> str:
-    """What one level is indented by: as its first line is, else two spaces."""
+    """Return the indentation of a level, as in the first indented line, by default two spaces."""
     found = _MARGIN.search(text)
     return found[1] if found else "  "
 

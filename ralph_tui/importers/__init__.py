@@ -1,5 +1,5 @@
-"""Runs that other tools recorded, read-only: found, listed, and told in events of ours.
+"""Read runs that other tools recorded: find, list and convert them, without changing their files.
 
-A form is found and listed by one module, told by another: what it reads becomes a `ToldRun`, and
-`telling` makes of any of these the events that our own loop would have recorded.
+For each format, one module finds and lists runs, and another reads a run into a `ToldRun`. From
+that, `telling` makes the events that ralph-tui's own loop would have recorded.
 """

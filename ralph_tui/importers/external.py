@@ -1,11 +1,11 @@
-"""External runs: found by their ``session-state.json`` (forms A-D), listed by what it says.
+"""External runs: found by their ``session-state.json`` (forms A-D), and listed from it.
 
-A state has a ``.bak``, and files beside it that stand for both. Its iterations come in the order of
-the file: a number that comes twice is one iteration, and numbers that go back are those of two
-loops. Of a run that a newer one has written over its analytics are left (form F). A night's state
-takes a second to read, so what a list shows of it is kept.
+A state has a ``.bak``, and other files that can replace both. Its iterations are in the file's
+order: a repeated number is the same iteration, and decreasing numbers belong to two loops. A run
+whose state a newer run has overwritten leaves only its analytics (form F). The state of a long run
+takes a second to read, so its listing is cached.
 
-Standard library only: lists of runs are quick.
+Standard library only, to keep lists of runs fast.
 """
 
 import os
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 FOLDER = "ralph-external"
 LISTS = ("loops", "archive")
 MOST_LISTED = 2_000
-"""Loops of one list that are looked at."""
+"""Maximum loops read from one list."""
 ACTING = ("redirect", "pause", "abort")
 KEPT = 512
-"""States that are remembered."""
+"""Maximum states in the cache."""
 Stamp = tuple[tuple[int, int, int], ...]
 STATE = "session-state.json"
 MOST_ANALYTICS = 500
-"""Runs of which analytics are looked at."""
+"""Maximum runs whose analytics are read."""
 LONGEST_ANSWER = 1 << 20
-"""Characters of an answer that are looked through for the JSON inside it."""
+"""Maximum characters of an answer that are searched for JSON."""
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
 
@@ -55,33 +55,33 @@ class Loop(NamedTuple):
     """The iterations of one loop, in the order in which they were recorded."""
 
     session: str
-    """Its id; empty for the loop that the file itself is about."""
+    """Session id; empty for the loop that the file itself describes."""
     entries: tuple[Json, ...]
 
 
 @dataclass(frozen=True)
 class ExternalState:
-    """Both files as one."""
+    """The state file and its ``.bak``, combined."""
 
     fields: Json
-    """Of the main file, or of the other one where that is of no use."""
+    """Fields of the main file, or of the ``.bak`` if the main file is unusable."""
     entries: tuple[Json, ...]
     loop_id: str = ""
-    """A uuid; a slug where nothing but a list of loops was kept."""
+    """A UUID; a slug if only a list of loops was kept."""
     objective: str = ""
     status: str = ""
     session: str = ""
-    """Of the loop that the file is about."""
+    """Session id of the loop that the file describes."""
     pid: int = 0
     max_iterations: int | None = None
     current: int = 0
-    """The iteration it was in when it was written last; 0 for none."""
+    """The iteration at the last write; 0 for none."""
     started: datetime | None = None
     updated: datetime | None = None
 
     @property
     def loops(self) -> list[Loop]:
-        """The one that the file is about first, then others whose iterations stand mixed in."""
+        """The loop that the file describes, then other loops whose iterations it contains."""
         numbers = [number for entry in self.entries if (number := number_of(entry)) is not None]
         sessions = list(dict.fromkeys(as_text(entry.get("sessionId")) for entry in self.entries))
         if len(sessions) < 2 or all(a <= b for a, b in pairwise(numbers)):
@@ -95,9 +95,10 @@ class ExternalState:
 
 
 def read_state(files: RunFiles, folder: str = "") -> ExternalState | None:
-    """Of the same loop the longer list of iterations counts, and all else of the main file.
+    """Read the state: the longer list of iterations, and all other fields of the main file.
 
-    `folder`: where they lie, relative to the run's. None where neither can be read.
+    The files must be of the same loop. `folder` is relative to the run's folder. Return None if
+    neither file can be read.
     """
     name = f"{folder}/{STATE}" if folder else STATE
     main, kept = files.json(name), files.json(f"{name}.bak")
@@ -110,10 +111,10 @@ def read_state(files: RunFiles, folder: str = "") -> ExternalState | None:
 
 
 def salvaged(files: RunFiles) -> ExternalState | None:
-    """What stands for a state that can be read no more: the files beside it.
+    """Rebuild a state that is no longer readable from the files beside it.
 
-    None where there never was a state, or nothing lies beside it. Its iterations are those that
-    were analysed; what else has a prompt has crashed.
+    Return None if there never was a state. The iterations are those that were analysed; any other
+    that has a prompt has crashed.
     """
     if not files.first(STATE, f"{STATE}.bak"):
         return None
@@ -131,7 +132,7 @@ def salvaged(files: RunFiles) -> ExternalState | None:
 
 
 def analytics_of(files: RunFiles) -> list[tuple[str, Json]]:
-    """The id of each run that has analytics, and these; empty ones where they cannot be read."""
+    """Return the id and analytics of each run that has them; analytics are empty if unreadable."""
     found = []
     for name in files.names("analytics")[:MOST_ANALYTICS]:
         if name.endswith(".json"):
@@ -161,28 +162,28 @@ def _entries(fields: Json) -> tuple[Json, ...]:
 
 
 def number_of(entry: Json) -> int | None:
-    """The number of a recorded iteration, from 1."""
+    """Return the number of a recorded iteration, from 1; None if it has none."""
     return as_ordinal(entry.get("number")) or None
 
 
 @dataclass
 class Numbered:
-    """An iteration, and what was recorded of it."""
+    """An iteration and its records."""
 
     number: int
-    """By which its files are found."""
+    """Number in the names of its files."""
     shown: int
-    """By which it is told: it never goes back."""
+    """Displayed number, which never decreases."""
     entry: Json | None = None
-    """None for one that crashed."""
+    """None for an iteration that crashed."""
     again: list[Json] = field(default_factory=list)
-    """What was recorded of it another time."""
+    """Further records of the same iteration."""
 
 
 def recorded(entries: Sequence[Json]) -> list[Numbered]:
-    """In the order of the file; one without a number follows the one before it.
+    """Return iterations in the file's order; one without a number follows the previous one.
 
-    What was recorded of one first counts, unless only what was recorded later has a reading.
+    The first record of an iteration counts, unless only a later one has a measurement.
     """
     found: dict[int, Numbered] = {}
     last = 0
@@ -205,19 +206,19 @@ def _reads(entry: Json) -> bool:
 
 
 class Analysed(NamedTuple):
-    """An analysis of an iteration, and what it reads."""
+    """The analysis of an iteration, and its measurement."""
 
     fields: Json
     completion: float | None = None
-    """Points; None: the reading before it stands."""
+    """In percent; None if the previous measurement still applies."""
     note: str = ""
-    """What is to be said of the reading."""
+    """A remark about the measurement."""
     error: str = ""
-    """Why the tool itself could not analyse."""
+    """Why the tool itself failed to analyse."""
 
 
 def analysed(entry: Json, number: int, files: RunFiles | None) -> Analysed:
-    """Of an iteration as the state tells it, else of the file beside it, where there are any."""
+    """Return the analysis of an iteration from the state, or else from the file beside it."""
     fields = as_map(entry.get("analysis"))
     if not fields and files is not None:
         fields = files.json(f"analysis/{number:03}-analysis.json") or {}
@@ -239,7 +240,7 @@ def analysed(entry: Json, number: int, files: RunFiles | None) -> Analysed:
 
 
 def _inside(answer: str) -> Json | None:
-    """The last fenced object that has a reading, else the one that stands in the text."""
+    """Return the last fenced object with a measurement, or the object in a text without fences."""
     texts = [match[1] for match in _FENCED.finditer(answer)]
     for text in reversed(texts):
         try:
@@ -259,31 +260,31 @@ def _inside(answer: str) -> Json | None:
 
 
 class GlancedLoop(NamedTuple):
-    """One of the loops of a state."""
+    """A summary of one of a state's loops."""
 
     session: str
-    """Empty for the loop that the state is about."""
+    """Empty for the loop that the state describes."""
     iterations: int
-    """The highest number."""
+    """Highest iteration number."""
     readings: tuple[float | None, ...]
-    """Points, the last ones; None: the one before it stands."""
+    """The latest measurements in percent; None if the previous one still applies."""
     interventions: int
 
 
 class Glance(NamedTuple):
-    """What a list shows of a state."""
+    """The summary of a state that a list shows."""
 
     state: ExternalState
     """Without its iterations."""
     loops: tuple[GlancedLoop, ...]
     empty: bool
-    """No iteration was recorded."""
+    """True if no iteration was recorded."""
     whole: bool
-    """It was read; else it is made up of the files beside it."""
+    """True if the state was read; False if it was rebuilt from the files beside it."""
 
 
 def find(base: Path, name: str = FOLDER) -> list[ImportedRun]:
-    """The runs that lie below an ``.aiwg``, in the folder of this name."""
+    """Find the runs below an ``.aiwg``, in the folder with this name."""
     files = RunFiles(base / name, base)
     seen = glance(files)
     found = _runs(files, seen) if seen is not None else []
@@ -317,7 +318,7 @@ def _slug_of(entry: ExternalState | None) -> str:
 
 
 def _form_of(files: RunFiles, seen: Glance) -> str:
-    """Which files there are beside the state."""
+    """Determine the form from the files beside the state."""
     if files.names("iterations", folders=True):
         return "B"
     if seen.empty and not files.numbers("prompts", ".md"):
@@ -329,7 +330,7 @@ def _form_of(files: RunFiles, seen: Glance) -> str:
 
 
 def _listed(files: RunFiles) -> Iterator[tuple[str, Glance]]:
-    """The tool's lists of loops: the folder of each, relative to the run's, and its state."""
+    """Yield each loop of the tool's lists: its folder, relative to the run's, and its state."""
     for place in LISTS:
         for name in files.names(place, folders=True)[:MOST_LISTED]:
             folder = f"{place}/{name}"
@@ -338,10 +339,10 @@ def _listed(files: RunFiles) -> Iterator[tuple[str, Glance]]:
 
 
 def list_entry(files: RunFiles, objective: str, started: datetime | None) -> ExternalState | None:
-    """What a list has of a run, an archived one first; its id is a longer name for the run.
+    """Return a run's entry in a list, preferably an archived one; its id is a longer run name.
 
-    It has no iteration, the same objective, and began within a second of the run. Unless it was
-    archived its end is left out: until then it says what was when it was made.
+    The entry has no iteration and the same objective, and began within a second of the run. Only an
+    archived entry has a valid end: others describe the time when they were made.
     """
     found: ExternalState | None = None
     for folder, (state, _, empty, _) in _listed(files):
@@ -358,12 +359,12 @@ def list_entry(files: RunFiles, objective: str, started: datetime | None) -> Ext
 
 
 def outcome_of(status: str, entry: ExternalState | None) -> "Outcome | None":
-    """How it ended by its state, else by its entry in the archive; None: no end was recorded."""
+    """Return the outcome by the run's state, else by its archive entry; None if unrecorded."""
     return ENDS.get(status) or (ENDS.get(entry.status) if entry else None)
 
 
 def row_of(run: ImportedRun) -> RunRow:
-    """What its state says."""
+    """Return the run's row in a list, from its state."""
     files = run.files
     seen = glance(files)
     loop = next((one for one in seen.loops if one.session == run.session), None) if seen else None
@@ -372,7 +373,7 @@ def row_of(run: ImportedRun) -> RunRow:
     state = seen.state
     started, updated = state.started, state.updated
     outcome = outcome_of(state.status, list_entry(files, state.objective, started))
-    if run.session:  # the state tells of a later loop: this one was over when that began
+    if run.session:  # the state belongs to a later loop, so this one ended before that began
         started, updated, outcome = None, started, None
     return run.row(
         objective=state.objective,
@@ -389,7 +390,7 @@ def row_of(run: ImportedRun) -> RunRow:
 
 
 def glance(files: RunFiles, folder: str = "") -> Glance | None:
-    """Of the state in a folder, relative to the run's; None where none can be read."""
+    """Return the summary of a state in a folder, relative to the run's; None if unreadable."""
     found, notes = _glance(files.folder, files.base, folder, _stamp(files.folder / folder))
     files.notes += [note for note in notes if note not in files.notes]
     return found
@@ -411,7 +412,7 @@ def _glance(
 
 
 def _stamp(folder: Path) -> Stamp:
-    """Of both files: one that was written again has another."""
+    """Return a stamp of both files that changes when one is written."""
     found = []
     for name in (STATE, f"{STATE}.bak"):
         try:
@@ -439,26 +440,26 @@ def _loop(session: str, entries: Sequence[Json], files: RunFiles) -> GlancedLoop
 
 
 def analytics_entry(files: RunFiles, about: Json) -> ExternalState | None:
-    """The entry of a list that belongs to an earlier run with these analytics."""
+    """Return the list entry of an earlier run with these analytics."""
     return list_entry(
         files, as_text(about.get("task_description")), as_when(about.get("start_time"))
     )
 
 
 def analytics_rows(about: Json) -> Sequence[Json]:
-    """Its iterations."""
+    """Return the iterations in these analytics."""
     return [row for row in map(as_map, as_list(about.get("iterations"))) if row]
 
 
 def analytics_ended(about: Json, entry: ExternalState | None) -> datetime | None:
-    """When something was recorded last: its end_time is that of some iteration."""
+    """Return the latest recorded time, because ``end_time`` is that of some iteration."""
     times = [as_when(row.get("timestamp")) for row in analytics_rows(about)]
     last = [as_when(about.get("end_time")), *times, entry.updated if entry else None]
     return max((at for at in last if at is not None), default=None)
 
 
 def earlier_row_of(run: ImportedRun) -> RunRow:
-    """What its analytics say."""
+    """Return the run's row in a list, from its analytics."""
     files = run.files
     about = files.json(f"analytics/{run.path.name}") or {}
     entry, rows = analytics_entry(files, about), analytics_rows(about)

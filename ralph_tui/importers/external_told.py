@@ -1,6 +1,7 @@
-"""What an external run tells, from its state and the files below its folder (forms A-D).
+"""Read an external run from its state and the files below its folder (forms A-D).
 
-Of an earlier one (form F) analytics tell readings, times and reflections, and no session.
+The analytics of an earlier run (form F) provide measurements, times and reflections, but no
+session.
 """
 
 from collections.abc import Mapping
@@ -52,7 +53,7 @@ STATUS: Mapping[str, IterationStatus] = {
     "interrupted": "interrupted",
     "aborted": "interrupted",
 }
-"""What theirs are called here; any other is one that did not complete."""
+"""The tool's statuses as ours; any other means that the iteration did not complete."""
 
 _REASONS = {
     "completed": f"{TOOL} recorded that the work is done",
@@ -60,9 +61,9 @@ _REASONS = {
 }
 KNOWLEDGE = "knowledge/ralph-learnings.json"
 MOST_LEARNINGS = 200
-"""Of one run."""
+"""Maximum learnings of one run."""
 MOST_CHANGES = 5_000
-"""Files of one iteration."""
+"""Maximum changed files of one iteration."""
 _UNRATED: float = Learning.model_fields["success_rate"].default
 _DIFFED: Mapping[str, ChangeStatus] = {
     "filesAdded": "added",
@@ -73,7 +74,7 @@ _STATUS: Mapping[str, ChangeStatus] = {"added": "added", "deleted": "deleted"}
 
 
 def told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
-    """The run, and the notes of its files."""
+    """Return the run's content, and add notes to its files."""
     state = read_state(files) or salvaged(files) or ExternalState({}, ())
     return External(run, files, state).told()
 
@@ -91,12 +92,11 @@ class External:
         own = (loop for loop in loops if loop.session == run.session)
         self._loop = next(own, Loop(run.session, ()))
         self._others = set[int]()
-        if run.session and loops:  # what lies there by a number is the other loop's, a later one
+        if run.session and loops:  # files with these numbers belong to the other, later loop
             self._others = {as_ordinal(e.get("number")) or 0 for e in loops[0].entries}
         self._root = as_text(as_map(state.fields.get("config")).get("workingDir"))
 
     def told(self) -> ToldRun:
-        """All of it."""
         told = self._header()
         found = numbered(
             self._loop.entries,
@@ -139,7 +139,7 @@ class External:
             outcome=external.outcome_of(state.status, entry),
             reason=as_text(fields.get("abortReason")) or _REASONS.get(state.status, ""),
         )
-        if run.session:  # the state tells of a later loop: this one was over when that began
+        if run.session:  # the state belongs to a later loop, so this one ended before that began
             told.started, told.updated, told.outcome = None, state.started, None
         return told
 
@@ -170,7 +170,7 @@ class External:
         return told
 
     def _heard(self, told: ToldIteration, number: int, exit_code: float | None) -> None:
-        """What its session printed; where that is gone, its own transcript has the same lines."""
+        """Read the session's output; if it is gone, its transcript has the same lines."""
         start = 0
         transcript, begins = self._there.transcript(number)
         if not told.output and transcript:
@@ -259,9 +259,10 @@ def _stamp(record: object) -> datetime | None:
 
 
 def _changes_of(diff: Json, entry: Json, analysis: Analysed, root: str) -> list[FileChange]:
-    """Of the comparison of its snapshots, else of the later one, else as the agent has said.
+    """Return the changes from the snapshot diff, the later snapshot or the agent.
 
-    Paths are told relative to `root`, the folder the run worked in.
+    The first of these sources that has any is used. Paths are relative to `root`, the folder the
+    run worked in.
     """
     lines = _diffed(as_map(entry.get("postSnapshot")), root)
     if any(isinstance(diff.get(name), list) for name in _DIFFED):
@@ -283,7 +284,7 @@ def _changes_of(diff: Json, entry: Json, analysis: Analysed, root: str) -> list[
 
 
 def _diffed(snapshot: Json, root: str) -> dict[str, tuple[ChangeStatus, int, int]]:
-    """By path: lines added and removed."""
+    """Return status, lines added and lines removed by path."""
     found = {}
     for each in map(as_map, as_list(snapshot.get("fileDiffs"))):
         if path := _within(as_text(each.get("path")), root):
@@ -309,7 +310,7 @@ def _within(path: str, root: str) -> str:
 
 
 def _learned(files: RunFiles, run_id: str, iteration: int, updated: datetime | None) -> list[Timed]:
-    """Learnings of the tool's knowledge that name the run as their source."""
+    """Return learnings in the tool's knowledge that name this run as a source."""
     fields = RunFiles(files.base, files.base, files.notes).json(KNOWLEDGE) or {}
     mine = [
         each
@@ -351,7 +352,7 @@ def _learned(files: RunFiles, run_id: str, iteration: int, updated: datetime | N
 
 
 def earlier_told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
-    """An earlier run, and the notes of its file."""
+    """Return the content of an earlier run, and add notes to its files."""
     about = files.json(f"analytics/{run.path.name}") or {}
     entry = external.analytics_entry(files, about)
     told = ToldRun(

@@ -1,7 +1,7 @@
-"""Runs of other tools, as the core asks for them: found, listed, read, and what is left of others.
+"""Runs of other tools for the core: find, list and read them, and report unreadable remains.
 
-Rule: to find and to list reads states and names of files, no transcript, and follows no path that
-stands inside of one. Standard library only: lists are quick.
+Finding and listing read only states and file names, no transcripts, and follow no path inside them.
+Standard library only, to keep lists fast.
 """
 
 from dataclasses import replace
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
     from ralph_tui.adapters.records.listing import RunRow
 
 FINDERS = {external.FOLDER: external.find, internal.FOLDER: internal.find}
-"""Each gives the runs of its forms below an ``.aiwg``, by the folder that they lie in."""
+"""Functions that find runs below an ``.aiwg``, by the name of the runs' folder."""
 ROWS = {
     **dict.fromkeys("ABCD", external.row_of),
     "F": external.earlier_row_of,
     **dict.fromkeys("GH", internal.row_of),
 }
-"""By the letter of a form."""
+"""Functions that make list rows, by the letter of a form."""
 SIGNS = {external.FOLDER: (external.STATE,), internal.FOLDER: (internal.HOOK, internal.REGISTRY)}
-"""Files that tell such a folder where it has another name."""
+"""Files that identify a runs' folder with another name."""
 DEEPEST = 6
-"""Folders above a file in which the run that it belongs to is looked for."""
+"""Maximum parent folders of a file that are searched for its run."""
 LEFT = ("prompts", "outputs", "analysis", "iterations")
-"""Folders in which an external run leaves something."""
+"""Folders in which an external run leaves files."""
 
 
 class ImportedRuns(ForeignRuns):
-    """Implements it: every run that it finds is an `ImportedRun`."""
+    """Implements `ForeignRuns`; every run it finds is an `ImportedRun`."""
 
     tool = TOOL
 
     def find(self, root: Path) -> list[ImportedRun]:
-        """See `ForeignRuns`: each has a name of its own."""
+        """Find all runs below `root`, and give each a unique name."""
         base = root / ".aiwg"
         return _told_apart([run for name, find in FINDERS.items() for run in find(base, name)])
 
     def find_at(self, path: Path) -> ImportedRun | None:
-        """See `ForeignRuns`. The folder may have been copied from elsewhere, under another name."""
+        """Find the run at a path; its folder may be a copy with another name."""
         here = path.absolute()
         for folder in [here, *here.parents][:DEEPEST]:
             found = _told_apart(
@@ -64,7 +64,10 @@ class ImportedRuns(ForeignRuns):
         return None
 
     def remains(self, root: Path) -> list[str]:
-        """See `ForeignRuns`. A run whose file is there and broken is listed: its row says so."""
+        """Describe unreadable remains.
+
+        A run with a broken state file is listed instead, and its row reports the problem.
+        """
         base = root / ".aiwg"
         lost = (
             *_external_remains(RunFiles(base / external.FOLDER, base)),
@@ -81,9 +84,9 @@ class ImportedRuns(ForeignRuns):
         return ROWS[run.form](run)
 
     def read(self, run: ForeignRun) -> "Recording":
-        """See `ForeignRuns`: whatever state its files are in, notes tell what is of no use."""
+        """Read the run in whatever state its files are; notes report unusable parts."""
         assert isinstance(run, ImportedRun)
-        # Lists of runs are quick: what knows the events is loaded when one is read.
+        # Imported late: lists of runs must be fast and need no events.
         from ralph_tui.importers import external_told, internal_told  # noqa: PLC0415
         from ralph_tui.importers.telling import recording_of  # noqa: PLC0415
 
@@ -93,7 +96,7 @@ class ImportedRuns(ForeignRuns):
 
 
 def _told_apart(runs: list[ImportedRun]) -> list[ImportedRun]:
-    """Two of one name get numbers behind it."""
+    """Append a number to repeated names."""
     taken: dict[str, int] = {}
     found = []
     for run in runs:
@@ -103,7 +106,7 @@ def _told_apart(runs: list[ImportedRun]) -> list[ImportedRun]:
 
 
 def _external_remains(files: RunFiles) -> list[tuple[str, str, str]]:
-    """Where something is left, what it is good for, which file is missing."""
+    """Return each place with remains, a phrase about them, and the missing file."""
     if any(files.lies(name) for name in (external.STATE, f"{external.STATE}.bak")):
         return []
     if not any(files.numbers(folder, "") or files.names(folder, folders=True) for folder in LEFT):
@@ -114,7 +117,6 @@ def _external_remains(files: RunFiles) -> list[tuple[str, str, str]]:
 
 
 def _internal_remains(files: RunFiles) -> list[tuple[str, str, str]]:
-    """As `_external_remains`."""
     found = []
     told = any(name.startswith("iteration-") for name in files.names("iterations"))
     if told and not files.lies(internal.HOOK):

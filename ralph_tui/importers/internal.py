@@ -1,7 +1,7 @@
-"""Loops within one session (form G), and those that a hook records (form H): found, and listed.
+"""Loops within a session (form G) and loops recorded by a hook (form H): find and list them.
 
-Both are one JSON file that lists what was said of each iteration. Standard library only: lists of
-runs are quick.
+Both forms have one JSON file with the reports of each iteration. Standard library only, to keep
+lists fast.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ FOLDER = "ralph"
 LOOPS = ("loops", "archive")
 STATE, HOOK, REGISTRY = "state.json", "current-loop.json", "registry.json"
 LISTS = ("active_loops", "completed_loops", "archived_loops")
-"""Of a registry."""
+"""Lists in a registry."""
 LISTED = {
     "task": "task_summary",
     "completion": "completion_criteria",
@@ -38,31 +38,31 @@ LISTED = {
     "status": "status",
     "pid": "pid",
 }
-"""What a registry has of a loop, by the names that the loop's own file has for it."""
+"""Fields of a registry entry, by their names in the loop's own file."""
 GOING_ON = ("running", "recovering", "active", "")
 
 
 @dataclass(frozen=True)
 class LoopState:
-    """What the file of a loop says, and where it says nothing, the list of all loops."""
+    """The content of a loop's file, completed from the registry."""
 
     fields: Json
     readable: bool = True
-    """Whether the loop's own file could be read."""
+    """True if the loop's own file could be read."""
 
     @property
     def entries(self) -> list[Json]:
-        """Its iterations, in the order in which they were recorded."""
+        """Its iterations in the recorded order."""
         return [entry for item in as_list(self.fields.get("iterations")) if (entry := as_map(item))]
 
     @property
     def current(self) -> int | None:
-        """The iteration it was in when it was written last; None where that is not known."""
+        """The iteration at the last write; None if unknown."""
         return as_ordinal(self.fields.get("currentIteration")) if self.readable else None
 
     @property
     def outcome(self) -> "Outcome | None":
-        """Ours; None where no end was recorded."""
+        """The outcome in our terms; None if no end was recorded."""
         status = as_text(self.fields.get("status"))
         if status in ENDS:
             return ENDS[status]
@@ -74,19 +74,18 @@ class LoopState:
 
     @property
     def started(self) -> datetime | None:
-        """When it began."""
         return as_when(self.fields.get("startTime")) or _epoch(self.fields, "start")
 
     @property
     def updated(self) -> datetime | None:
-        """When it ended, else when its last iteration did."""
+        """When it ended, or else the latest time of an iteration."""
         ended = as_when(self.fields.get("endTime")) or _epoch(self.fields, "end")
         told = (as_when(entry.get("timestamp")) for entry in self.entries)
         return ended or max(filter(None, told), default=None)
 
 
 def find(base: Path, name: str = FOLDER) -> list[ImportedRun]:
-    """The loops that lie below an ``.aiwg``, in the folder of this name."""
+    """Find the loops below an ``.aiwg``, in the folder with this name."""
     files = RunFiles(base / name, base)
     found = []
     if files.has(HOOK):
@@ -104,7 +103,7 @@ def find(base: Path, name: str = FOLDER) -> list[ImportedRun]:
 
 
 def read_loop(run: ImportedRun, files: RunFiles) -> LoopState:
-    """What is known of it; notes of `files` say what cannot be read."""
+    """Read a loop's state; add notes to `files` about unreadable files."""
     found = files.json(run.path.name)
     if run.form == "H":
         return LoopState(found or {}, found is not None)
@@ -116,7 +115,10 @@ def read_loop(run: ImportedRun, files: RunFiles) -> LoopState:
 
 
 def row_of(run: ImportedRun) -> RunRow:
-    """What its file says: a verified iteration has reached all of it, any other nothing new."""
+    """Return the run's row in a list, from its file.
+
+    A verified iteration counts as 100 %, and any other repeats the previous measurement.
+    """
     files = run.files
     state = read_loop(run, files)
     return run.row(
@@ -136,19 +138,19 @@ def row_of(run: ImportedRun) -> RunRow:
 
 
 def objective_of(run: ImportedRun, state: LoopState) -> str:
-    """What was to be done; where that cannot be read, the name of its folder tells something."""
+    """Return the objective, or the folder's name if that is unknown."""
     return as_text(state.fields.get("task")) or run.slug
 
 
 def _registry(files: RunFiles) -> dict[str, Json]:
-    """The loops that it lists, by their ids."""
+    """Return the loops in the registry, by id."""
     held = files.json(REGISTRY) or {}
     entries = [as_map(entry) for name in LISTS for entry in as_list(held.get(name))]
     return {as_text(entry.get("loop_id")): entry for entry in entries if entry}
 
 
 def _own_id(fields: Json | None) -> str:
-    """A loop that a hook records has no id: it is known by when it began, and what it was about."""
+    """Make an id from start time and task, because a loop recorded by a hook has none."""
     if not fields:
         return ""
     about = f"{fields.get('startTime')} {fields.get('task')}"
@@ -156,5 +158,5 @@ def _own_id(fields: Json | None) -> str:
 
 
 def _epoch(fields: Json, which: str) -> datetime | None:
-    """The same moment in milliseconds."""
+    """Return a time that was recorded in milliseconds."""
     return as_when(fields.get(f"{which}TimeMs")) or as_when(fields.get(f"{which}Timestamp"))

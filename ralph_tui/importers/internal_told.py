@@ -1,6 +1,6 @@
-"""What a loop of form G or H tells: each iteration as its agent described it, and nothing measured.
+"""Read a loop of form G or H: iterations as the agent described them, without measurements.
 
-Rule: its own file counts; a file of an iteration stands in where that does not list it.
+The loop's own file has priority; an iteration's file is used only if that does not list it.
 """
 
 import re
@@ -28,13 +28,13 @@ from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.terms import in_words
 
 MOST_GAPS = 1000
-"""Iterations that are made up for missing numbers: a number alone proves no more of them."""
+"""Maximum iterations added for missing numbers, because a number alone proves little."""
 _FILE = re.compile(r"iteration-(\d{1,6})\.json")
 _REPORT = re.compile(r"completion-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)\.md")
 
 
 def told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
-    """The run, and the notes of its files."""
+    """Return the run's content, and add notes to its files."""
     state = read_loop(run, files)
     fields = state.fields
     told = ToldRun(
@@ -59,7 +59,7 @@ def told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
 
 
 def _reason(state: LoopState) -> str:
-    """Why it ended, where that is more than its outcome says."""
+    """Return why it ended, if known beyond its outcome."""
     fields = state.fields
     final, status = as_map(fields.get("finalResult")), as_text(fields.get("status"))
     said = as_text(final.get("reason")) or as_text(fields.get("abortReason"))
@@ -67,7 +67,7 @@ def _reason(state: LoopState) -> str:
 
 
 def _iterations(state: LoopState, files: RunFiles) -> list[ToldIteration]:
-    """In the order of the file; numbers that it has left out where they belong."""
+    """Return iterations in the file's order, with missing numbers inserted."""
     entries = [
         (as_ordinal(entry.get("number")) or place, entry)
         for place, entry in enumerate(state.entries, 1)
@@ -94,7 +94,7 @@ def _iterations(state: LoopState, files: RunFiles) -> list[ToldIteration]:
 
 
 def _filed(files: RunFiles, current: int | None) -> list[int]:
-    """Numbers of the files of iterations, without those that an older loop has left."""
+    """Return the numbers of iteration files, without those of an older loop."""
     found = (match[1] for name in files.names("iterations") if (match := _FILE.fullmatch(name)))
     return sorted(n for n in map(int, found) if n and (current is None or n <= current))
 
@@ -104,7 +104,7 @@ def _filed_entry(files: RunFiles, number: int) -> Json:
 
 
 def _missing(number: int, files: RunFiles | None) -> ToldIteration:
-    """One that the loop's file does not list: as its own file has it, else it was cut off."""
+    """Return an unlisted iteration from its own file; without one it counts as interrupted."""
     entry = _filed_entry(files, number) if files is not None else {}
     if entry:
         return _iteration(number, entry)
@@ -143,13 +143,13 @@ def _said(entry: Json) -> str:
 
 
 def _place(iterations: Sequence[ToldIteration], state: LoopState) -> None:
-    """Give each its times: its duration is what an agent said, so it begins behind the last end."""
+    """Set each iteration's times; none begins before the last end, as durations are only claims."""
     begin = state.started or state.updated
     ends = _spread([one.ended for one in iterations], begin, state.updated)
     for one, end in zip(iterations, ends, strict=True):
         if end is None:
             continue
-        end = max(end, begin or end)  # noqa: PLW2901  times never go back
+        end = max(end, begin or end)  # noqa: PLW2901  times never decrease
         lasted = timedelta(seconds=one.duration_s) if one.duration_s is not None else None
         one.started = begin if lasted is None or begin is None else max(begin, end - lasted)
         one.started = one.started or end
@@ -161,7 +161,7 @@ def _place(iterations: Sequence[ToldIteration], state: LoopState) -> None:
 def _spread(
     times: Sequence[datetime | None], first: datetime | None, last: datetime | None
 ) -> list[datetime | None]:
-    """Moments that are not known lie evenly between those that are."""
+    """Spread unknown times evenly between known ones."""
     known = [(i, at) for i, at in enumerate(times) if at is not None]
     fixed = [*([(-1, first)] if first else []), *known, *([(len(times), last)] if last else [])]
     placed = list(times)
@@ -173,7 +173,7 @@ def _spread(
 
 
 def _reports(files: RunFiles, told: ToldRun) -> list[Timed]:
-    """Its own report of the end; others in the folder are of loops before it."""
+    """Note the run's own final report; others in the folder belong to earlier loops."""
     found: list[Timed] = []
     for name in files.names("") if told.updated is not None and told.outcome is not None else ():
         match = _REPORT.fullmatch(name)

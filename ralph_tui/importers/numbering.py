@@ -1,14 +1,14 @@
-"""Which iterations an external run had, which files belong to each, and when each was.
+"""Determine an external run's iterations, the files of each, and their times.
 
-A number that is missing is an iteration that crashed before it was recorded.
+A missing number is an iteration that crashed before it was recorded.
 
-Beside shared outputs the numbers of checkpoints run on through the whole run, and an iteration's
-summary repeats all that were before; in a folder per iteration each has its own. Within a session a
-new group begins where the time since its start is not greater than before.
+With shared outputs, checkpoints are numbered through the whole run, and an iteration's summary
+repeats all earlier ones. With a folder per iteration, each has its own numbers. Within a session a
+new group of checkpoints begins where their duration does not increase.
 
-Of times counts first what a transcript says; else checkpoints; else the health check or the
-snapshot after an iteration as its end; else its analytics; else it shares the time that is left
-between its neighbours.
+Times come from a transcript if possible, or else from checkpoints. Otherwise the health check or
+the snapshot after an iteration is its end, or else its analytics. An iteration without any shares
+the time between its neighbours.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,29 +24,29 @@ from ralph_tui.importers.telling import Checkpoint, ToldIteration, ToldRun
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 WIDEST_GAP = 50
-"""Missing numbers in a row that are taken for crashes wherever nothing lies there of them."""
+"""Widest gap in the numbers that counts as crashed iterations without any files of them."""
 SHARED = "outputs/checkpoints"
 MOST_CHECKPOINTS = 2_000
-"""Of one folder that are read: one every half hour makes as many in six weeks."""
+"""Maximum checkpoints read from a folder; one per half hour makes as many in six weeks."""
 SHARED_TRANSCRIPT = "outputs/session-transcript.jsonl"
 OVERSEER_LOG = "-overseer-log.json"
 _SAME = 256
-"""Bytes by which two transcripts are told to begin alike."""
+"""Bytes compared to decide whether two transcripts begin alike."""
 _SECOND = timedelta(seconds=1)
 
 
 class ExternalFiles:
-    """The files of a run by the number of an iteration, wherever its form keeps them."""
+    """The files of a run by iteration number, wherever its form stores them."""
 
     def __init__(self, files: RunFiles, run_id: str) -> None:
         self.files = files
         self._run_id = run_id
         self._now = ("", 0, 0)
-        """The transcript that was asked for last, its length, and where its own lines begin."""
+        """The last transcript used: its name, its size, and the offset of its own lines."""
 
     @cached_property
     def left(self) -> frozenset[int]:
-        """Numbers of which a prompt or an output lies there."""
+        """Numbers with a prompt or an output."""
         files = self.files
         return frozenset(
             [
@@ -57,7 +57,7 @@ class ExternalFiles:
         )
 
     def output(self, number: int, kind: str = "stdout") -> str:
-        """Its name; empty for none."""
+        """Return the name of an output; empty if missing."""
         return self.files.first(
             f"outputs/{number:03}-{kind}.log",
             f"logs/{number:03}-{kind}.log",
@@ -65,9 +65,9 @@ class ExternalFiles:
         )
 
     def transcript(self, number: int) -> tuple[str, int]:
-        """The transcript in the folder of an iteration, and where its own lines begin in it.
+        """Return the transcript in an iteration's folder, and the offset of its own lines.
 
-        Ask for them in their order: one repeats those of all before it.
+        Call it in the iterations' order, because a transcript may repeat those before it.
         """
         name = self.files.first(f"iterations/{number:03}/session-transcript.jsonl")
         if not name:
@@ -79,11 +79,11 @@ class ExternalFiles:
         return name, self._now[2]
 
     def beside(self, number: int, name: str) -> Json:
-        """A JSON file in the folder of an iteration; empty where there is none."""
+        """Return a JSON file in an iteration's folder; empty if missing."""
         return self.files.json(f"iterations/{number:03}/{name}") or {}
 
     def tape(self, number: int) -> Tape:
-        """The transcript with the times of an iteration; ask for them in their order."""
+        """Return the transcript with an iteration's times; call it in the iterations' order."""
         name, start = self.transcript(number)
         return Tape(self.files, name, start) if name else self._shared_tape
 
@@ -100,7 +100,7 @@ class ExternalFiles:
 
     @cached_property
     def checks(self) -> dict[int, Json]:
-        """The overseer's log of this run: its checks by the number of their iteration."""
+        """Health checks in the overseer's log of this run, by iteration number."""
         for name in self.files.names("overseer"):
             if not name.endswith(OVERSEER_LOG):
                 continue
@@ -114,19 +114,19 @@ class ExternalFiles:
 
     @cached_property
     def analytics(self) -> Json:
-        """Those of this run; empty for none."""
-        safe = self._run_id.replace("-", "").isalnum()  # else it can be no part of a name
+        """Analytics of this run; empty if missing."""
+        safe = self._run_id.replace("-", "").isalnum()  # else it must not be part of a file name
         return self.files.json(f"analytics/{self._run_id}.json") or {} if safe else {}
 
     @cached_property
     def analysed(self) -> dict[int, Json]:
-        """What the analytics say, by the number of an iteration."""
+        """Rows of the analytics, by iteration number."""
         rows = map(as_map, as_list(self.analytics.get("iterations")))
         return {as_ordinal(row.get("iteration_number")) or 0: row for row in rows}
 
     @cached_property
     def reflections(self) -> dict[int, Json]:
-        """By the number of their iteration, those written since the run began."""
+        """Valid reflections, by iteration number."""
         found = {}
         for name in self.files.names("reflections"):
             if name.startswith("reflection-") and name.endswith(".json"):
@@ -140,10 +140,10 @@ class ExternalFiles:
 def numbered(
     entries: Sequence[Json], current: int, left: Callable[[int], bool], *, whole: bool
 ) -> list[Numbered]:
-    """All iterations; `left` says whether a prompt or an output of a number lies there.
+    """Return all iterations; `left` is true for numbers with a prompt or an output.
 
-    `current`: the iteration the loop was in last. `whole`: it is the only loop of the state, so
-    what lies there below its first number is its own.
+    `current` is the loop's last iteration. `whole` means that it is the state's only loop, so files
+    with lower numbers than its first are its own.
     """
     listed = recorded(entries)
     known = {one.number for one in listed}
@@ -168,7 +168,10 @@ def numbered(
 def checkpoints_of(
     files: RunFiles, numbered: Sequence[Numbered], *, own: bool
 ) -> Mapping[int, list[Checkpoint]]:
-    """By the number an iteration is told by; `own`: what lies in the run's folder is its own."""
+    """Return checkpoints by displayed number.
+
+    `own` is True if the files in the run's folder belong to this loop.
+    """
     shared = _read(files, SHARED) if own else {}
     found: dict[int, list[Checkpoint]] = {}
     taken, last = set[int](), 0
@@ -202,9 +205,9 @@ def _give(
     numbered: Sequence[Numbered],
     found: dict[int, list[Checkpoint]],
 ) -> None:
-    """Groups that no summary claims, in their order, to iterations that have none.
+    """Assign checkpoint groups without a summary, in order, to iterations that have none.
 
-    Those behind the last claimed one belong to what came after it.
+    Groups after the last claimed one belong to later iterations.
     """
     groups = _groups(rest)
     claimed = [index for index, one in enumerate(numbered) if found.get(one.shown)]
@@ -261,21 +264,21 @@ def _moment(number: int, fields: Json, path: str, changed: int) -> Checkpoint:
 
 
 class Clues(NamedTuple):
-    """What tells of an iteration's time."""
+    """Times that hint at when an iteration happened."""
 
     before: datetime | None = None
-    """The snapshot before its session."""
+    """Time of the snapshot before its session."""
     first: datetime | None = None
-    """Of the lines of its session."""
+    """Time of the session's first line."""
     last: datetime | None = None
     health: datetime | None = None
     after: datetime | None = None
-    """The snapshot after its session."""
+    """Time of the snapshot after its session."""
     analytics: datetime | None = None
 
 
 def settle(told: ToldRun, clues: Sequence[Clues]) -> None:
-    """Give every iteration its times; `clues` stand in the order of the iterations."""
+    """Set the times of every iteration; `clues` has one item for each, in order."""
     for iteration, clue in zip(told.iterations, clues, strict=True):
         _own_times(iteration, clue)
     _share(told)
@@ -298,7 +301,7 @@ def _own_times(iteration: ToldIteration, clue: Clues) -> None:
     lasted = timedelta(seconds=iteration.duration_s or 0.0)
     if clue.first is not None and clue.last is not None:
         iteration.started, iteration.ended = clue.first, clue.last
-        if moments:  # they tell parts of a second, which transcripts do not
+        if moments:  # they have fractions of a second, unlike transcripts
             iteration.started = _finer(clue.first, moments[0])
             iteration.ended = _finer(clue.last, moments[-1])
     elif moments:
@@ -315,12 +318,12 @@ def _own_times(iteration: ToldIteration, clue: Clues) -> None:
 
 
 def _finer(told: datetime, moment: datetime) -> datetime:
-    """A checkpoint's time for the same second as a time of whole seconds."""
+    """Return a checkpoint's time if it is within the same second as a time in whole seconds."""
     return moment if not told.microsecond and told <= moment < told + _SECOND else told
 
 
 def _share(told: ToldRun) -> None:
-    """Iterations without a time share what is left between those before and after them."""
+    """Let iterations without a time share the gap between their neighbours."""
     index = 0
     while index < len(told.iterations):
         if told.iterations[index].started is not None:

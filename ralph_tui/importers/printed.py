@@ -1,10 +1,8 @@
-"""What a session of an external run printed, as events: read by the reader of our own sessions.
+"""Convert the output of an external run's session to events, with the reader of our own sessions.
 
-When a line came is told by the transcript of the run, if at all.
-
-Its agents print tool calls as bare lines beside those inside of messages; both are taken, each id
-once. However long an output is, its beginning and its end are read, and no more than so many events
-are told.
+The arrival time of a line comes from the run's transcript, if there is one. The agents print tool
+calls as separate lines and also within messages; each id is used once. Of a very long output only
+the beginning and the end are read, and the number of events is limited.
 """
 
 import json
@@ -27,57 +25,57 @@ from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import shorten
 
 HEAD_BYTES, TAIL_BYTES = 32 << 20, 1 << 20
-"""Of an output that are read: a night of work stays far below."""
+"""Bytes read at the beginning and end of an output; a night of work stays far below."""
 MOST_EVENTS = 20_000
-"""Of a session that are told; what it used is counted to its end all the same."""
+"""Maximum events of a session; its usage is counted to the end regardless."""
 _STDERR = 2000
-"""Bytes of an error output's end."""
+"""Bytes read at the end of an error output."""
 
 _DONE = "ralph_external_completion"
-"""A line of an agent that takes its work for done."""
+"""Key of a line with which an agent reports its work as done."""
 _SAYS_DONE = re.compile(rf'"{_DONE}"\s*:\s*true')
 _LOOKED_AT = (_DONE, '"tool_use"', '"tool_result"', '"error"')
-"""What a line has that is not told as it stands."""
+"""Marks of lines that need more than `StreamReader.feed`."""
 
 _BARE = {"tool_use": "assistant", "tool_result": "user"}
-"""Lines that may stand without the message that has them elsewhere."""
+"""Line types that may appear without their usual message, and the type of that message."""
 LONGEST_LINE = 4 << 20
 MOST_LINES = 400_000
 MOST_BYTES = 64 << 20
-"""Of a transcript that are looked at for times."""
+"""Maximum bytes of a transcript that are searched for times."""
 FIRST = 3
-"""Lines by which a session's beginning is found."""
+"""Lines that identify the beginning of a session."""
 LEAST = 2
-"""Lines that a session must have to be found: sessions begin with the same one."""
+"""Minimum lines of a session to be found, because sessions begin with the same line."""
 SKIPPED = 6
-"""Lines at a session's beginning that its transcript may lack: what is no event is not in it."""
+"""First lines of a session that its transcript may lack, because only events are in it."""
 NEAR = 40
-"""Lines that an output may lack of its transcript at one place."""
+"""Maximum lines of the transcript that an output may skip at one place."""
 _BLANKS = b" \t\r\n"
 _STAMP = re.compile(
     rb',\s*"timestamp":\s*(?:"([^"\\]{1,40})"|(\d{1,16}))(?:,\s*"sessionId":\s*"[^"\\]{0,80}")?\s*\}$'
 )
-"""What the tool adds to the end of a line: when it came, and of which session it is."""
+"""The tool's addition to the end of a line: arrival time and session."""
 _UNKNOWN = 0.0
 
 Timed = tuple[Event, datetime | None]
 
 
 def key_of(line: bytes) -> int:
-    """What a line is known by, whoever has written it down: blanks are left out."""
+    """Return a key that identifies a line, regardless of blanks."""
     told = line.translate(None, _BLANKS)
     return int.from_bytes(blake2b(told, digest_size=8).digest(), "big", signed=True)
 
 
 class Tape:
-    """The transcript of an external run: the lines its sessions printed, each by key and time.
+    """The transcript of an external run: its sessions' lines, each by key and time.
 
-    It may hold one session, or all of them one after another. Where a session begins in it is told
-    by the session's first lines. Of a line no more is remembered than its key, and when it came.
+    It contains one session, or all of them in order. A session's first lines locate its beginning.
+    Only the key and the arrival time of a line are stored.
     """
 
     def __init__(self, files: RunFiles, name: str, start: int = 0) -> None:
-        """`start`: where in the file to begin, bytes."""
+        """`start` is the first byte to read."""
         self._keys = array("q")
         self._times = array("d")
         self._next = 0
@@ -99,9 +97,9 @@ class Tape:
                 self._times.append(at)
 
     def times(self, keys: "array[int]") -> Iterator[float]:
-        """Of a session with these lines when each came, epoch seconds; 0 where that is not known.
+        """Yield the arrival time of each of a session's lines, in epoch seconds; 0 if unknown.
 
-        Sessions are asked for in their order: each is looked for behind the one before it.
+        Call it in the sessions' order, because each is searched for after the previous one.
         """
         if len(keys) < LEAST:
             return
@@ -118,7 +116,7 @@ class Tape:
                 at = self._next = found + 1
 
     def _find(self, first: list[int]) -> int | None:
-        """Where these lines stand one after the other, behind all sessions so far."""
+        """Return the index of these consecutive lines after all sessions so far; None if absent."""
         at = self._next
         while first:
             try:
@@ -138,7 +136,7 @@ class Tape:
 
 
 def unstamped(line: bytes) -> tuple[bytes, float]:
-    """The line as it was printed, and when it came, epoch seconds."""
+    """Return the line as it was printed, and its arrival time in epoch seconds."""
     match = _STAMP.search(line[-200:])
     if match is None:
         return line, _stamp_inside(line)
@@ -159,17 +157,17 @@ def _stamp_inside(line: bytes) -> float:
 
 @dataclass
 class Printed:
-    """A session as its output tells it."""
+    """A session according to its output."""
 
     finished: SessionFinished
-    """As far as it tells how it ended."""
+    """The end of the session as far as known."""
     events: list[Timed] = field(default_factory=list)
     first: datetime | None = None
-    """When its first line came, as far as a transcript tells."""
+    """When its first line arrived; None without a transcript."""
     last: datetime | None = None
     session_id: str = ""
     plain: bool = False
-    """It printed words, and no events."""
+    """True if it printed text instead of events."""
 
 
 class OutputReader:
@@ -197,7 +195,7 @@ class OutputReader:
         *,
         start: int = 0,
     ) -> Printed:
-        """The whole session; `name` is its output below the run's folder, from `start` on."""
+        """Read the whole session; `name` is its output in the run's folder, read from `start`."""
         times = iter(_times(files, name, tape, start))
         with files.opened(name) as file:
             if file is not None:
@@ -206,7 +204,7 @@ class OutputReader:
         return self._finish(_tail(files, stderr), exit_code)
 
     def _lines(self, file: BinaryIO, start: int) -> Iterator[tuple[bytes, int]]:
-        """Lines with their offsets: those of the head, then those of the tail."""
+        """Yield lines with their offsets: the head, then the tail."""
         size = file.seek(0, 2)
         file.seek(start)
         yield from self._lines_to(file, min(size, start + HEAD_BYTES))
@@ -218,7 +216,7 @@ class OutputReader:
         yield from self._lines_to(file, size)
 
     def _lines_to(self, file: BinaryIO, end: int) -> Iterator[tuple[bytes, int]]:
-        """Those that begin before `end`; one that is too long is left out."""
+        """Yield lines that begin before `end`, without those that are too long."""
         while (offset := file.tell()) < end and (line := file.readline(LONGEST_LINE)):
             if len(line) < LONGEST_LINE or line.endswith(b"\n"):
                 yield line, offset
@@ -270,18 +268,21 @@ class OutputReader:
         return events
 
     def _promised(self) -> list[Event]:
-        """It is told once in a session."""
+        """Return the promise once in a session."""
         before, self._promise = self._promise, True
         return [] if before else [PromiseMade(iteration=self._iteration)]
 
     def _now(self, at: datetime | None) -> float:
-        """Seconds since the first time that is known: how long a tool took is told by these."""
+        """Return the seconds since the first known time, which measure how long tools took."""
         if at is not None and self._printed.first is not None:
             self._since = max(self._since, (at - self._printed.first).total_seconds())
         return self._since
 
     def _once(self, fields: Json) -> Json | None:
-        """The line with the blocks that are new, bare ones in a message; None where none is."""
+        """Return the line with only its new blocks; None if none is new.
+
+        A bare block is put within a message.
+        """
         kind = as_text(fields.get("type"))
         if kind in _BARE:
             blocks = self._new([fields])
@@ -296,7 +297,7 @@ class OutputReader:
         return {**fields, "message": message}
 
     def _new(self, blocks: list[Json]) -> list[Json]:
-        """Without tool calls and results that were told before."""
+        """Leave out tool calls and results that were already used."""
         found = []
         for block in blocks:
             kind = as_text(block.get("type"))
@@ -338,7 +339,7 @@ class OutputReader:
         return printed
 
     def _words(self) -> Iterator[Timed]:
-        """Plain words, as many as fit at a time."""
+        """Yield plain text in pieces of limited length."""
         batch: list[str] = []
         for line in [*self._said, ""]:
             if batch and (not line or sum(map(len, batch)) + len(line) > SPOKEN):
@@ -360,7 +361,7 @@ class OutputReader:
 
 
 def _times(files: RunFiles, name: str, tape: Tape | None, start: int) -> Iterator[datetime | None]:
-    """When each line came that is no blank one, as far as the transcript tells."""
+    """Yield the arrival time of each line that is not blank, or None."""
     if tape is None:
         return
     keys = array("q")
@@ -377,7 +378,7 @@ def _times(files: RunFiles, name: str, tape: Tape | None, start: int) -> Iterato
 
 
 def _tail(files: RunFiles, name: str) -> str:
-    """The end of an error output."""
+    """Return the end of an error output."""
     with files.opened(name) as file:
         if file is None:
             return ""

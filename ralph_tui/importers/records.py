@@ -1,9 +1,10 @@
-"""What other tools left on disk: a run that was found, its files, and the values in them.
+"""Records of other tools on disk: a found run, its files, and the values in them.
 
-Files are opened by their names below the run's folder, and by nothing else: paths that stand inside
-of foreign records are never opened. What cannot be read costs itself and is a note, once. A value
-of a wrong type, an impossible number or time reads as absent.
-Standard library only: lists of runs are quick.
+Only names below the run's folder are opened, never paths from within foreign records. An unreadable
+file is skipped and noted once. A value of a wrong type, or an impossible number or time, counts as
+missing.
+
+Standard library only, to keep lists fast.
 """
 
 import os
@@ -41,16 +42,16 @@ ENDS: "Mapping[str, Outcome]" = {
     "interrupted": "interrupted",
     "paused": "interrupted",
 }
-"""A status of theirs as an outcome of ours; any other is no end."""
+"""The tool's statuses as our outcomes; any other status is not an end."""
 LARGEST_JSON = 128 << 20
-"""Bytes of a JSON file: what a tool writes in a night stays far below."""
+"""Maximum bytes of a JSON file; a night of work stays far below."""
 MOST_NAMES = 50_000
-"""Names of a folder that are looked at."""
+"""Maximum names read from a folder."""
 MOST_NOTES = 40
-"""Files that are named in notes; further ones are counted."""
-_EARLIEST, _LATEST = 946_684_800.0, 4_102_444_800.0  # 2000 and 2100, seconds
+"""Maximum files named in notes; further ones are counted."""
+_EARLIEST, _LATEST = 946_684_800.0, 4_102_444_800.0  # 2000 and 2100, epoch seconds
 MOST_ITERATIONS = 100_000
-"""A number beyond it counts nothing that has happened."""
+"""Maximum plausible number of an iteration."""
 _SAFE = re.compile(r"[A-Za-z0-9]{1,8}")
 _TAIL = re.compile(r"-([0-9a-f]{8})$")
 _NUMBERED = re.compile(r"(\d{1,6})-")
@@ -58,38 +59,38 @@ _NUMBERED = re.compile(r"(\d{1,6})-")
 
 @dataclass(frozen=True)
 class ImportedRun:
-    """One of them, found and not read."""
+    """A run that was found but not read."""
 
     name: str
-    """What the command line calls it: ``aiwg/1a2b3c4d``."""
+    """Name on the command line, such as ``aiwg/1a2b3c4d``."""
     form: str
-    """The letter of its form: which files it left, and how they hang together."""
+    """Letter of the form, which determines the files and their layout."""
     path: Path
-    """The file that it is the run of."""
+    """The file that identifies the run."""
     folder: Path
-    """What it left lies below it."""
+    """The folder that contains its files."""
     base: Path
-    """No link is followed below it."""
+    """Links below this folder are not followed."""
     run_id: str = ""
-    """As the tool calls it; empty where that cannot be read."""
+    """The tool's id of the run; empty if unreadable."""
     slug: str = ""
-    """A longer name that a list of loops has for it."""
+    """A longer name from a list of loops."""
     session: str = ""
-    """Of two loops in one file: the session of the one that the file is not about."""
+    """Session of the loop that a file with two loops does not describe; else empty."""
 
     @property
     def imported(self) -> str:
-        """What wrote it, in words."""
+        """The tool and form that wrote it, for display."""
         return f"{TOOL}, form {self.form}"
 
     @property
     def files(self) -> "RunFiles":
-        """Its files, without a note yet."""
+        """Its files, without notes."""
         return RunFiles(self.folder, self.base)
 
     @property
     def changed(self) -> float:
-        """When its file was written last, seconds since the epoch; 0 where it is gone."""
+        """When its file was last written, in epoch seconds; 0 if it is gone."""
         try:
             return self.path.stat().st_mtime
         except OSError:
@@ -97,7 +98,7 @@ class ImportedRun:
 
     @property
     def stamp(self) -> str:
-        """Differs once its file was written, or one came or went in its folder or right below."""
+        """A hash that changes when its file is written or its folders change."""
         stamps = [f"{__version__} {self.form}"]
         beside: list[Path] = []
         with suppress(OSError):
@@ -123,7 +124,10 @@ class ImportedRun:
         problem: str,
         interventions: int | None = None,
     ) -> RunRow:
-        """What a list says of it; `readings` in points, None repeats the one before it."""
+        """Return the run's row in a list.
+
+        `readings` are in percent, and None repeats the previous one.
+        """
         known: list[float] = []
         for points in readings:
             known.append(points / 100 if points is not None else known[-1] if known else 0.0)
@@ -146,7 +150,7 @@ class ImportedRun:
 
 
 def named(run_id: str, path: Path) -> str:
-    """``aiwg/`` and eight characters that tell the run from others: of its id, else of its path."""
+    """Return ``aiwg/`` and eight characters of the run's id, or of a hash of its path."""
     tail = _TAIL.search(run_id)
     short = tail[1] if tail else run_id[:8]
     if not _SAFE.fullmatch(short):
@@ -156,19 +160,19 @@ def named(run_id: str, path: Path) -> str:
 
 @dataclass
 class RunFiles:
-    """What lies below a run's folder; notes tell what of it cannot be used."""
+    """The files below a run's folder, with notes about unusable ones."""
 
     folder: Path
-    """The run's own: names are relative to it."""
+    """The run's own folder; names are relative to it."""
     base: Path
-    """No link is followed below it: it is the folder, or a parent of it."""
+    """The folder or a parent of it; links below it are not followed."""
     notes: list[str] = field(default_factory=list)
-    """A sentence for each file that cannot be read, in the order in which they were met."""
+    """A sentence for each unreadable file, in the order of discovery."""
     unnamed: int = 0
-    """Further files that cannot be read."""
+    """Number of further unreadable files."""
 
     def json(self, name: str) -> Json | None:
-        """The object that a file holds; None where there is no file, or a note says why not."""
+        """Return the object in a file; None if it is missing, or unusable and noted."""
         try:
             content = read_bytes(self.folder / name, below=self.base, most=LARGEST_JSON)
         except FileNotFoundError:
@@ -188,7 +192,7 @@ class RunFiles:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[BinaryIO | None]:
-        """A file open for reading; None where there is none, or a note says why not."""
+        """Open a file for reading; yield None if it is missing, or unreadable and noted."""
         file = None
         try:
             file = reading(self.folder / name, below=self.base)
@@ -200,21 +204,21 @@ class RunFiles:
             yield file
 
     def has(self, name: str) -> bool:
-        """Whether there is a plain file of this name."""
+        """True if there is a plain file with this name."""
         return is_plain(self.folder / name)
 
     def lies(self, name: str) -> bool:
-        """Whether there is anything of this name."""
+        """True if there is anything with this name."""
         return os.path.lexists(self.folder / name)
 
     def why_not(self, name: str) -> str:
-        """Why a file that was asked for is of no use."""
+        """Return why a requested file is unusable."""
         begins = f"{one_line(name)} cannot be used: "
         said = (note for note in self.notes if note.startswith(begins))
         return next(said, f"{one_line(name)} is missing")
 
     def first(self, *names: str) -> str:
-        """The first of these names that a file has; empty for none, what else has one is noted."""
+        """Return the first name that is a plain file; empty if none is. Note other files."""
         for name in names:
             if self.has(name):
                 return name
@@ -223,15 +227,16 @@ class RunFiles:
         return ""
 
     def size(self, name: str) -> int:
-        """Bytes of a file; 0 where there is none."""
+        """Return the size of a file in bytes; 0 if it is missing."""
         with suppress(OSError):
             return (self.folder / name).lstat().st_size
         return 0
 
     def names(self, folder: str, *, folders: bool = False) -> list[str]:
-        """Names of what lies in a folder, or of the folders in it, sorted.
+        """Return the sorted names in a folder, or of the folders in it.
 
-        Links are no folders; what is named like a file and is none is told when it is opened.
+        Links are not folders. A name that turns out not to be a plain file is reported when it is
+        opened.
         """
         found: list[str] = []
         with suppress(OSError), os.scandir(self.folder / folder) as entries:
@@ -242,12 +247,12 @@ class RunFiles:
         return sorted(found)
 
     def numbers(self, folder: str, ending: str) -> list[int]:
-        """The numbers of ``003-prompt.md`` and its like, sorted."""
+        """Return the sorted numbers of files such as ``003-prompt.md``."""
         names = (name for name in self.names(folder) if name.endswith(ending))
         return sorted({int(match[1]) for name in names if (match := _NUMBERED.match(name))})
 
     def note(self, name: str, what: str) -> None:
-        """Say of a file why it is of no use."""
+        """Note why a file is unusable."""
         sentence = f"{one_line(name)} cannot be used: {one_line(what)}"
         if sentence in self.notes:
             return
@@ -258,7 +263,7 @@ class RunFiles:
 
 
 def as_when(value: object) -> datetime | None:
-    """A time, UTC: ISO-8601, or an epoch in milliseconds or seconds."""
+    """Parse a UTC time: ISO-8601, or an epoch in milliseconds or seconds; None if invalid."""
     if isinstance(value, str):
         try:
             found = datetime.fromisoformat(value.strip())
@@ -278,7 +283,7 @@ def as_when(value: object) -> datetime | None:
 
 
 def as_ordinal(value: object) -> int | None:
-    """The number of an iteration or of a limit: a whole one from 0 that can be counted to."""
+    """Parse the number of an iteration or a limit: a plausible whole number from 0; else None."""
     number = as_number(value)
     if number is None or number != int(number) or not 0 <= number <= MOST_ITERATIONS:
         return None
@@ -286,25 +291,25 @@ def as_ordinal(value: object) -> int | None:
 
 
 def as_points(value: object) -> float | None:
-    """Completion in points, 0-100; 1 is one point."""
+    """Parse completion in percent, 0-100; a value of 1 is 1 %."""
     number = as_number(value)
     return None if number is None or not 0 <= number <= 100 else number
 
 
 def as_seconds(value: object) -> float | None:
-    """Milliseconds as seconds; None for none, or for more than a year."""
+    """Convert milliseconds to seconds; None if missing or over a year."""
     number = as_number(value)
     return None if number is None or not 0 <= number < 3.2e10 else number / 1000
 
 
 def as_minutes(value: object) -> float:
-    """Minutes as seconds; 0 for none, or for more than a year."""
+    """Convert minutes to seconds; 0 if missing or over a year."""
     number = as_number(value)
     return 60 * number if number is not None and 0 < number < 530_000 else 0.0
 
 
 def as_texts(value: object) -> list[str]:
-    """Texts of a list, or the one text that stands in its place; empty ones are left out."""
+    """Return the texts of a list, or a single text as a list; leave out empty ones."""
     if isinstance(value, str):
         return [value] if value.strip() else []
     return [text for item in as_list(value) if (text := as_text(item)).strip()]

@@ -1,9 +1,10 @@
-"""What a foreign run told, as the events that our loop would have recorded, in its order.
+"""Convert a foreign run to the events that ralph-tui's own loop would have recorded, in its order.
 
-Readers fill in a `ToldRun`, whatever the form: what was not recorded is None, or empty, and stays
-so. Times never go back: an event whose own time is not known, or lies before that of the one before
-it, has the latter. Control, alarms and checks are what our governor makes of the readings: as in
-the lab, a redirect is taken as approved and a pause as continued, for nobody was asked.
+Readers of all forms fill in a `ToldRun`. Values that were not recorded are None or empty, and stay
+so. Times never decrease: an event with an unknown or earlier time gets that of the event before it.
+
+Control, alarms and checks are our governor's results for the measurements. As in the lab, redirects
+count as approved and pauses as continued, because no user was asked.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,57 +30,57 @@ from ralph_tui.text.format import all_used, count
 
 NoteLevel = Literal["log", "warn", "error"]
 Checkpoint = tuple[ev.CheckpointCaptured, datetime | None]
-"""Numbered as its file is; its iteration is known to who tells it."""
+"""Numbered like its file; its iteration is set later."""
 _WHOLE_SECOND = timedelta(seconds=1)
 _STALE = timedelta(days=1)
-"""What is told to have been so long after the last word of the run was not."""
+"""Ignore times that are this much later than the run's last update."""
 _OF_LIMITS = ("budget", "pace")
 
 
 @dataclass
 class ToldIteration:
-    """One of them. Files are named relative to the run's folder; empty: there is none."""
+    """One iteration. Files are relative to the run's folder; empty for no file."""
 
     number: int
     status: IterationStatus = "incomplete"
     read: bool = True
-    """Whether the tool took a reading at all: one that crashed has none, not even a held one."""
+    """True if the tool took a measurement; a crashed iteration has none, not even a repeat."""
     completion: float | None = None
-    """Points; None: the reading before it stands."""
+    """In percent; None if the previous measurement still applies."""
     reading_note: str = ""
     report: AgentReport | None = None
     prompt: str = ""
     system_context: str = ""
     output: str = ""
-    """What its session printed."""
+    """File with its session's output."""
     printed: Printed | None = None
-    """That, as events; None where there is none."""
+    """The events in that output; None without an output."""
     session_id: str = ""
     duration_s: float | None = None
     tokens: int = 0
-    """Where no session tells it."""
+    """Used if no session reports them."""
     cost_usd: float | None = None
     tool_calls: int = 0
     tool_errors: int = 0
     opened: datetime | None = None
-    """When the tool turned to it."""
+    """When the tool began to prepare it."""
     started: datetime | None = None
     """When its session began."""
     ended: datetime | None = None
     """When its session ended."""
     closed: datetime | None = None
-    """When the tool was done with it."""
+    """When the tool finished it."""
     changes: list[FileChange] = field(default_factory=list)
     checkpoints: list[Checkpoint] = field(default_factory=list)
     before: list[Timed] = field(default_factory=list)
-    """What the tool's own layers said before its session."""
+    """Verdicts of the tool's own layers before its session."""
     after: list[Timed] = field(default_factory=list)
-    """What they said of what came of it."""
+    """Verdicts of the tool's own layers about its result."""
     notes: list[Timed] = field(default_factory=list)
 
     @property
     def lasted_s(self) -> float:
-        """As recorded, else by its times; 0 where nothing tells."""
+        """Its duration, recorded or from its times; 0 if unknown."""
         if self.duration_s is None and self.started is not None and self.ended is not None:
             return (self.ended - self.started).total_seconds()
         return self.duration_s or 0.0
@@ -90,22 +91,22 @@ class ToldRun:
     """A whole run."""
 
     start: ev.RunStarted
-    """Of its iterations 0 where no limit was recorded."""
+    """Its `max_iterations` is 0 if no limit was recorded."""
     started: datetime | None = None
     updated: datetime | None = None
-    """When something was recorded last: with an outcome, when it ended."""
+    """Time of the last record; with an outcome, the time of its end."""
     outcome: Outcome | None = None
-    """None: no end was recorded."""
+    """None if no end was recorded."""
     reason: str = ""
     iterations: list[ToldIteration] = field(default_factory=list)
     notes: list[Timed] = field(default_factory=list)
-    """Told at its beginning."""
+    """Notes for its beginning."""
     afterwards: list[Timed] = field(default_factory=list)
-    """Told at its end: learnings that came of it, and what was said of the whole."""
+    """Events for its end: learnings, and verdicts about the whole run."""
 
 
 def started_as(run: ImportedRun, **known: Any) -> ev.RunStarted:
-    """Its first event; `known` are fields of it."""
+    """Return the run's first event; `known` are its known fields."""
     task, _, attempt = run.name.partition("/")
     unknown = {"root": "", "agent": "claude", "max_iterations": 0, "session_timeout_s": 0.0}
     return ev.RunStarted(
@@ -119,12 +120,12 @@ def started_as(run: ImportedRun, **known: Any) -> ev.RunStarted:
 
 
 def note(text: str, level: NoteLevel = "warn", at: datetime | None = None) -> Timed:
-    """A line for the log: what happened beside all else, or what cannot be read."""
+    """Return a log line about an incident or an unusable file."""
     return ev.Noticed(level=level, source=TOOL, text=text), at
 
 
 def recording_of(run: ImportedRun, told: ToldRun, files: RunFiles) -> Recording:
-    """The whole run; `files` has its notes."""
+    """Return the whole run, with the notes of `files`."""
     events = _Telling(told, files).events()
     bad = len(files.notes) + files.unnamed
     problem = f"{count(bad, 'file')} of this run cannot be used: the log names them" if bad else ""
@@ -133,7 +134,7 @@ def recording_of(run: ImportedRun, told: ToldRun, files: RunFiles) -> Recording:
 
 
 class _Telling:
-    """Makes the events, one after the other, and folds them as it goes."""
+    """Makes the events one after the other, and folds each."""
 
     def __init__(self, told: ToldRun, files: RunFiles) -> None:
         self._told = told
@@ -145,7 +146,7 @@ class _Telling:
         self._latest = told.updated + _STALE if told.updated else None
 
     def events(self) -> list[ev.Event]:
-        """All of them, stamped."""
+        """Return all events, with numbers and times."""
         told = self._told
         most = told.start.max_iterations or len(told.iterations)
         self._tell(told.start.model_copy(update={"max_iterations": most}))
@@ -173,7 +174,7 @@ class _Telling:
         self._state.apply(stamped)
 
     def _tell_all(self, events: Iterable[Timed], iteration: int | None = None) -> None:
-        """`iteration`: the one that they are of, where they do not know it."""
+        """Add events; `iteration` is set in events that lack it."""
         for event, at in events:
             known = {} if iteration is None else {"iteration": iteration}
             self._tell(event.model_copy(update=known) if known else event, at)
@@ -217,9 +218,9 @@ class _Telling:
         )
 
     def _recomputed(self, k: int) -> list[ev.Event]:
-        """What our governor makes of the reading that was told last.
+        """Return our governor's events for the last measurement.
 
-        Of limits nothing is said where it is not known how many iterations the run might have.
+        Leave out alarms about limits if the run's maximum iterations are unknown.
         """
         evaluated = self._governor.read(self._state)
         evaluation, finding = evaluated.evaluation, evaluated.finding
@@ -259,7 +260,7 @@ class _Telling:
 
 
 def _began(told: ToldRun) -> datetime:
-    """When the run began: where that was recorded later than its first iteration, with that one."""
+    """Return the run's start, or the first iteration's start if that is earlier."""
     first = next((i.started for i in told.iterations if i.started is not None), None)
     if told.started is not None and (first is None or told.started <= first + _WHOLE_SECOND):
         return told.started
@@ -267,12 +268,12 @@ def _began(told: ToldRun) -> datetime:
 
 
 def _in_order(said: list[Timed]) -> list[Timed]:
-    """By their times; one without a time is told first."""
+    """Sort by time; events without a time come first."""
     return sorted(said, key=lambda one: one[1] or EPOCH)
 
 
 def _unlimited(finding: Finding) -> Finding:
-    """Without what it says of a limit."""
+    """Return the finding without situations and detections about limits."""
     return replace(
         finding,
         situations=tuple(one for one in finding.situations if one.about not in _OF_LIMITS),
@@ -295,7 +296,7 @@ def _found(iteration: int, finding: Finding) -> Iterator[ev.Event]:
 
 
 def _session(told: ToldIteration, agent: str) -> list[Timed]:
-    """Its start, what happened in it and its checkpoints, its end; without one the checkpoints."""
+    """Return a session's start, events, checkpoints and end; without one, only checkpoints."""
     printed, end = told.printed, told.ended
     moments = _moments(told)
     if printed is None:
@@ -322,7 +323,7 @@ def _session(told: ToldIteration, agent: str) -> list[Timed]:
 
 def _session_finished(told: ToldIteration, printed: Printed) -> ev.Event:
     known: dict[str, object] = {"duration_s": told.lasted_s}
-    if printed.plain:  # nothing in it says how it ended, and the exit code of a signal is 0 too
+    if printed.plain:  # it does not say how it ended, and the exit code after a signal is 0 too
         cut = told.completion is None
         known |= {
             "outcome": "crashed" if cut else "success",
@@ -334,7 +335,7 @@ def _session_finished(told: ToldIteration, printed: Printed) -> ev.Event:
 
 
 def _timed(printed: Printed, started: datetime | None, end: datetime | None) -> list[Timed]:
-    """Events each with its time; where no line has one they share that of the session evenly."""
+    """Return events with times; without any known time, spread them evenly over the session."""
     events = printed.events
     if any(at is not None for _, at in events):
         return list(_between_seconds(events, started, end))
@@ -347,7 +348,7 @@ def _timed(printed: Printed, started: datetime | None, end: datetime | None) -> 
 def _between_seconds(
     events: list[Timed], started: datetime | None, end: datetime | None
 ) -> Iterator[Timed]:
-    """Transcripts tell whole seconds: what came in the same one shares the rest of it evenly."""
+    """Spread events within the same second evenly, because transcripts have whole seconds."""
     finer = any(at and at.microsecond for _, at in events)
     latest = started
     known: list[Timed] = []
@@ -365,7 +366,7 @@ def _between_seconds(
 
 
 def _moments(told: ToldIteration) -> list[Timed]:
-    """Its checkpoints, numbered as those of the iteration."""
+    """Return the checkpoints, numbered within the iteration."""
     found: list[Timed] = []
     for number, (event, at) in enumerate(told.checkpoints, 1):
         ends = number == len(told.checkpoints) and number > 1 and told.read

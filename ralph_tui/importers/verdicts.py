@@ -1,6 +1,6 @@
-"""What the layers of the tool itself said in an external run, as rows that stand beside ours.
+"""Verdicts of a tool's own layers in an external run, as rows beside ours.
 
-Detections have our names where we have one; levels are in capitals, as ours are.
+Detections get our names where we have one; levels are in capitals, like ours.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,12 @@ NAMES: Mapping[str, str] = {
     "resource": "resource_burn",
     "resource_burn": "resource_burn",
 }
-"""What the tool detects, by our names."""
+"""The tool's detections by our names."""
 LEVELS = ("log", "warn", "redirect", "pause", "abort")
 MOST = 20
-"""Rows of one kind in an iteration."""
+"""Maximum rows of one kind in an iteration."""
 LONGEST, LONGEST_DETAIL = 1000, 4000
-"""Characters."""
+"""Maximum characters."""
 _LOUD: Mapping[str, ForeignLevel] = {
     **dict.fromkeys(("critical", "high", "emergency", "pause", "abort", "redirect"), "critical"),
     **dict.fromkeys(("medium", "warning", "warn", "error", "elevated"), "warn"),
@@ -33,7 +33,7 @@ _LOUD: Mapping[str, ForeignLevel] = {
 
 
 def before_session(entry: Json, assessment: Json, at: datetime | None) -> list[Timed]:
-    """Assessment, strategy, control and validation that the session's prompt was made of."""
+    """Return the verdicts that were input to the session's prompt."""
     return [
         *_assessment(assessment, at),
         *_strategy(as_map(entry.get("strategy"))),
@@ -43,10 +43,10 @@ def before_session(entry: Json, assessment: Json, at: datetime | None) -> list[T
 
 
 def after_session(entry: Json, logged: Json) -> list[Timed]:
-    """Validation and the overseer's check; `logged`: that check as the overseer's log has it."""
+    """Return validation and health check; `logged` is the check in the overseer's log."""
     report = as_map(entry.get("healthReport")) or logged
     made = as_map(entry.get("interventionResult"))
-    if not report and as_text(made.get("reason")):  # it wraps a whole report elsewhere
+    if not report and as_text(made.get("reason")):  # in other places it wraps a whole report
         report = {"interventions": [made], "timestamp": made.get("timestamp")}
     at = as_when(report.get("timestamp"))
     return [
@@ -58,7 +58,7 @@ def after_session(entry: Json, logged: Json) -> list[Timed]:
 
 
 def _tests(snapshot: Json) -> list[Timed]:
-    """Of a file of test results that lay there: when its tests ran is not told."""
+    """Return the test results in a snapshot; the time of the test run is unknown."""
     summary = as_map(as_map(snapshot.get("tests")).get("summary"))
     passed, total = as_ordinal(summary.get("passed")), as_ordinal(summary.get("total"))
     if passed is None or not total:
@@ -181,7 +181,7 @@ def _validation(validated: Json) -> list[Timed]:
 
 
 def reflected(reflection: Json) -> list[Timed]:
-    """What the tool wrote down as learned in an iteration."""
+    """Return the tool's reflection on an iteration."""
     content, effect = as_text(reflection.get("content")), as_text(reflection.get("effectiveness"))
     if not content:
         return []
@@ -197,14 +197,14 @@ def reflected(reflection: Json) -> list[Timed]:
 
 
 def verified(status: str) -> list[Timed]:
-    """Whether the tool could verify what an iteration did."""
+    """Return the tool's verification of an iteration."""
     loud = "warn" if status == "failed" else ""
     said = f"verification: {status}"
     return [_verdict("validation", said, loud=loud, about="verification")] if status else []
 
 
 def selected(iteration: object, why: str) -> list[Timed]:
-    """Which iteration's output the tool took for the best."""
+    """Return the tool's choice of the best iteration."""
     number = as_number(iteration)
     if number is None or number < 1:
         return []
@@ -224,7 +224,7 @@ def _verdict(
 ) -> Timed:
     numbers = {name: as_number(value) for name, value in (values or {}).items()}
     event = ForeignVerdict(
-        iteration=0,  # known to who tells it
+        iteration=0,  # set later
         tool=TOOL,
         layer=layer,
         level=_LOUD.get(loud.lower(), "log"),

@@ -1,1 +1,1 @@
-"""What the commands of a fleet share: its plan, its socket, its lines."""
+"""Commands of ``ralph-tui fleet``: start, watch, steer and prune a fleet."""

@@ -1,4 +1,4 @@
-"""``ralph-tui fleet``: many loops of this repository at once, each in a tree of its own."""
+"""``ralph-tui fleet``: run many loops of this repository at once, each in its own clone."""
 
 import argparse
 import importlib
@@ -24,7 +24,7 @@ _LOOP = "its id, as 'fleet status' tells it, or all"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this command takes."""
+    """Add the arguments of ``fleet`` and its actions."""
     parser.description = (
         "Runs many loops of this repository at once, each in a clone of its own, with one budget. "
         "What each has made becomes a branch here; nothing is merged."
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it. Raises ``RalphError``."""
+    """Run the chosen action. Raises ``RalphError``."""
     module, _, name = _RUN.get(args.action, f"telling:{args.action}").partition(":")
     return int(getattr(importlib.import_module(f"ralph_tui.fleet.cli.{module}"), name)(args))
 
@@ -139,7 +139,7 @@ def _add_abort(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_decide(parser: argparse.ArgumentParser) -> None:
-    from ralph_tui.cli.answering import add_answer_arguments  # noqa: PLC0415 - of this one alone
+    from ralph_tui.cli.answering import add_answer_arguments  # noqa: PLC0415 - only for this action
 
     parser.add_argument("loop", metavar="LOOP", help="its id, as 'fleet status' tells it")
     add_answer_arguments(parser)
@@ -203,4 +203,4 @@ _RUN = {
     "prune": "pruning:prune",
     "worker": "worker:run",
 }
-"""Module and function beside this one; all others are in `telling`."""
+"""Module and function of an action, in this package; other actions are in `telling`."""

@@ -1,4 +1,4 @@
-"""The process of a fleet: it works until the fleet is over, and prints a line for each event."""
+"""The fleet's own process: run the fleet to its end, and print a line for each event."""
 
 import contextlib
 import json
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from ralph_tui.fleet.runtime.assembly import AssembledFleet
 
 END_SECONDS = 60.0
-"""How long the end of a fleet may take after its last line: its hosts are let go."""
+"""Seconds the fleet may take to end after its last line, while it dismisses its hosts."""
 
 
 def run_here(
     making: "AbstractContextManager[AssembledFleet]", *, as_json: bool, detached: bool
 ) -> int:
-    """Run a fleet to its end in this process; the exit code tells its outcome.
+    """Run a fleet to its end in this process, and return the exit code of its outcome.
 
-    `detached`: say on stdout that it has begun, then work on into its log.
+    If `detached`, report on stdout that the fleet has begun, then write output to its log.
     """
     with contextlib.ExitStack() as held:
         fleet = held.enter_context(making)
@@ -50,12 +50,12 @@ def run_here(
                 raise
             finally:
                 fleet.engine.join(END_SECONDS)
-                held.close()  # while signals are heard: one more would end the process amid this
+                held.close()  # while signals are still handled: another would kill the process here
         return exit_code(fleet)
 
 
 def exit_code(fleet: "AssembledFleet") -> int:
-    """What its outcome means to the shell; raises what kept it from being recorded."""
+    """Return the exit code of the outcome; raise the error that kept it from being recorded."""
     if fleet.engine.error is not None:
         raise fleet.engine.error
     finished = fleet.engine.state.finished
@@ -75,9 +75,9 @@ def _print(events: "SimpleQueue[FleetEvent | None]", *, as_json: bool) -> None:
 
 def _go_away(fleet: "AssembledFleet", first: FleetEvent | None) -> None:
     if first is None:
-        return  # not even that could be recorded: the exit says why
+        return  # nothing could be recorded; the exit code reports why
     told = {"run": fleet.folder.name, "pid": os.getpid(), "folder": str(fleet.folder.path)}
-    with contextlib.suppress(BrokenPipeError):  # who has started it did not wait
+    with contextlib.suppress(BrokenPipeError):  # the starting process did not wait
         print(json.dumps(told), flush=True)
     signals.detach_stdio()
     signals.redirect_output(fleet.folder.log)

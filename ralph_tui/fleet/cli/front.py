@@ -1,4 +1,4 @@
-"""The fleet's screen on a fleet that lives in another process, or is over; its loops beside it."""
+"""Show a fleet's screen when the fleet runs in another process or has ended."""
 
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.stage import Looking, Stage
@@ -10,10 +10,10 @@ from ralph_tui.tui.cockpit.recorded import LoopScreen, RecordedScreen
 
 
 class FleetFront(Looking):
-    """See `Front`, which it implements."""
+    """Implements `Front` for a fleet."""
 
     def __init__(self, fleet: Fleet, stage: Stage, *, loop: str = "") -> None:
-        """`loop`: the one that is opened at once; empty: none."""
+        """Open the screen of `loop` at once; empty for none."""
         self.beside = SideScreens(self._search, RecordedScreen)
         self._fleet, self._stage, self._loop = fleet, stage, loop
 
@@ -27,7 +27,7 @@ class FleetFront(Looking):
         return LoopScreen(opened_loop(self._fleet, self._fleet.state.loops[loop]))
 
     def _search(self) -> SideScreen:
-        # A text field and an index take long to import, and the first paint waits for neither.
+        # A text field and an index take long to import; the first paint must not wait for them.
         from ralph_tui.runtime.sources.archive import ArchivedRuns, worktree_of  # noqa: PLC0415
         from ralph_tui.tui.search.screen import SearchScreen  # noqa: PLC0415
 

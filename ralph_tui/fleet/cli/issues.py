@@ -1,4 +1,4 @@
-"""``fleet run --from-issues``: a loop for each open issue of the configured tracker's label."""
+"""``fleet run --from-issues``: a loop for each open issue with a given label."""
 
 import argparse
 import os
@@ -16,15 +16,15 @@ from ralph_tui.ports.clones import Loop
 from ralph_tui.text.sanitize import clip, one_line
 
 Tries = Callable[..., tuple[Loop, ...]]
-"""See `planning.tries`."""
+"""The signature of `planning.tries`."""
 MOST_ISSUES = 200
-"""Of a fleet."""
+"""Maximum issues in a fleet."""
 MOST_TEXT = 8000
-"""Characters of an issue that an objective has."""
+"""Maximum characters of an objective made from an issue."""
 
 
 def loops_of_issues(args: argparse.Namespace, root: Path, tries: Tries) -> tuple[Loop, ...]:
-    """One loop, or several `tries`, for each; raises ``UsageError`` where there is none."""
+    """Return a loop, or several attempts, for each issue; raise ``UsageError`` if none is open."""
     label = args.from_issues.strip()
     tracker = _tracker(args, root)
     issues: list[Issue] = []
@@ -47,7 +47,7 @@ def loops_of_issues(args: argparse.Namespace, root: Path, tries: Tries) -> tuple
 
 
 def with_texts(plan: Plan, args: argparse.Namespace, root: Path) -> Plan:
-    """A file's plan whose objectives name issues, with what these say. Raises ``UsageError``."""
+    """Fill in objectives from the issues that a fleet file names. Raises ``UsageError``."""
     tracker = _tracker(args, root)
     texts: dict[int, str] = {}
     loops = []

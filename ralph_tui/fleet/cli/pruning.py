@@ -1,7 +1,7 @@
-"""``fleet prune``: the trees that past fleets have left on this machine.
+"""``fleet prune``: remove the clones that past fleets have left on this machine.
 
-Rule: what lives is left alone, and what goes is told before, with its size, and whether work would
-go with it that is nowhere else.
+Never touch anything that is still in use. Before removing a clone, report its size and whether it
+holds work that exists nowhere else.
 """
 
 import argparse
@@ -51,40 +51,40 @@ GOES_WITH_IT = "its work was not collected, and goes with it"
 
 @dataclass(frozen=True)
 class LeftTree:
-    """The tree of one loop."""
+    """The clone or worktree that a loop left behind."""
 
     fleet: str
-    """Its name."""
+    """Name of the fleet, such as ``fleet-001``."""
     folder: TreeFolder
     size: int
-    """Bytes."""
+    """In bytes."""
     remark: str
     kept: str = ""
-    """Why it stays; empty: it may be removed."""
+    """Why it is kept; empty if it may be removed."""
     told: FleetFolder | None = None
-    """The fleet whose record is to say that this tree is gone; None: none."""
+    """The fleet whose journal must record the removal; None if no record is needed."""
     resumable: bool = False
-    """``fleet resume`` would continue in it."""
+    """True if ``fleet resume`` would continue in it."""
 
 
 @dataclass(frozen=True)
 class LeftFolder:
-    """Of a fleet that has no tree: a copy of the repository, or nothing."""
+    """The folder of a fleet without clones: empty, or with a copy of the repository."""
 
     path: Path
     size: int
     kept: str = ""
-    """As of `LeftTree`."""
+    """Why it is kept; empty if it may be removed."""
 
 
 @dataclass(frozen=True)
 class LeftBranch:
-    """Of a try that was beaten."""
+    """The branch of a beaten attempt."""
 
     name: str
     commit: str
     kept: str = ""
-    """As of `LeftTree`."""
+    """Why it is kept; empty if it may be removed."""
 
 
 @dataclass(frozen=True)
@@ -94,30 +94,30 @@ class Known:
     folder: FleetFolder
     state: FleetState
     broken: str = ""
-    """As of `FleetRecording`."""
+    """Why the journal is broken, as in `FleetRecording`; empty if it is intact."""
 
     @property
     def lives(self) -> bool:
-        """Whether its process is there."""
+        """True if the fleet's process is running."""
         return self.folder.owner() is not None
 
 
 def known_fleets(root: Path) -> dict[str, Known]:
-    """Those of a repository, by id; one that cannot be read is left out."""
+    """Return a repository's fleets by id, without those whose journal cannot be read."""
     found = {}
     for folder in find_fleets(root):
         try:
             recording = read_fleet(folder.journal)
             state = recording.state()
         except JournalError:
-            continue  # whose trees they are is not known
+            continue  # the owner of its clones is unknown
         if state.started is not None and not copied_words(folder, state.started):
             found[state.started.fleet_id] = Known(folder, state, recording.broken)
     return found
 
 
 def copies_in(root: Path) -> Iterator[str]:
-    """A sentence of each record that is left out as a copy of a fleet elsewhere."""
+    """Yield a sentence for each record that is left out as a copy of a fleet elsewhere."""
     for folder in find_fleets(root):
         with suppress(JournalError):
             started = read_fleet(folder.journal).state().started
@@ -126,7 +126,7 @@ def copies_in(root: Path) -> Iterator[str]:
 
 
 def bases_of(known: dict[str, Known]) -> list[Path]:
-    """The folders in which the trees of these fleets lie, on the machine of their repository."""
+    """Return the folders that contain these fleets' clones on the repository's machine."""
     told = [fleet.state.reach.trees for fleet in known.values()]
     return [usual_base(), *(Path(trees) for trees in dict.fromkeys(told) if trees)]
 
@@ -134,10 +134,10 @@ def bases_of(known: dict[str, Known]) -> list[Path]:
 def left_in(
     base: Path, known: dict[str, Known], *, all_of_them: bool
 ) -> Iterator[LeftTree | LeftFolder]:
-    """What lies in the folder of trees `base` of these fleets, but for those that live.
+    """Yield the remains of fleets in the folder `base`, except those of running fleets.
 
-    A fleet is known by its journal, in `known` or in the repository that its tree was made from.
-    `all_of_them`: and of fleets of other repositories, where their trees say which these are.
+    A fleet is identified by its journal, either in `known` or in the repository that a clone was
+    made from. `all_of_them` includes fleets of other repositories, if their clones name them.
     """
     elsewhere = cache(_fleets_at)
     for fleet_id in dict.fromkeys([*known, *(fleets_in(base) if all_of_them else ())]):
@@ -159,7 +159,7 @@ def left_in(
 
 
 def _fleets_at(path: Path) -> dict[str, Known]:
-    """As `known_fleets`, of a path that a tree's record names."""
+    """Return `known_fleets` of a path from a clone's record; empty if it cannot be read."""
     try:
         return known_fleets(path)
     except (OSError, ValueError):
@@ -170,7 +170,7 @@ def _tree(
     fleet_id: str, folder: TreeFolder, record: PlaceRecord | None, fleet: Known | None
 ) -> LeftTree:
     if fleet is not None and fleet.broken:
-        # What it would tell of this tree may stand behind the line.
+        # The broken part of the journal might mention this clone.
         why = at_work_in(folder) or fleet.broken
         return LeftTree(fleet.folder.name, folder, size_of(folder.folder), "", why)
     if fleet is None:
@@ -188,7 +188,7 @@ def _tree(
 
 
 def _is_awaited(folder: TreeFolder, state: FleetState) -> bool:
-    """Whether what its loop has done is in this tree alone, and the fleet does not know better."""
+    """True if the loop's work exists only in this clone, as far as the fleet knows."""
     loop = state.loops.get(folder.loop)
     if loop is None or folder.attempt != loop.attempt or not loop.run_id:
         return False
@@ -196,7 +196,7 @@ def _is_awaited(folder: TreeFolder, state: FleetState) -> bool:
 
 
 def _runs_beside(fleet: FleetFolder) -> str:
-    """Why nothing can be recorded of a fleet now: another one of its repository lives."""
+    """Explain why a fleet's journal cannot be written now: another fleet of its repository runs."""
     owner = worker(fleet.lock)
     if owner is None:
         return ""
@@ -205,10 +205,10 @@ def _runs_beside(fleet: FleetFolder) -> str:
 
 
 def at_work_in(folder: TreeFolder) -> str:
-    """Why a tree is left alone: a run, or what it has left, is alive in it; empty: nothing is."""
+    """Return why a clone is in use, by a run or by processes it left; empty if it is not."""
     try:
         owner = holder(ralph_folder(folder.tree) / "lock")
-    except WorkspaceError as error:  # whether a run is alive is not known
+    except WorkspaceError as error:  # unknown whether a run is alive
         return str(error)
     return "" if owner is None else f"a run works in it (process {owner.pid})"
 
@@ -230,12 +230,12 @@ def _remark(folder: TreeFolder, record: PlaceRecord | None, state: FleetState) -
     if _is_resumable(folder, state):
         return RESUMABLE
     if loop is not None and folder.attempt == loop.attempt and loop.commit:
-        return ""  # its work is a branch, or it has changed nothing
+        return ""  # its work is on a branch, or it changed nothing
     return NO_WORK if _never_began(record) else GOES_WITH_IT
 
 
 def beaten_branches(repository: Repository, state: FleetState) -> Iterator[LeftBranch]:
-    """Of tries that were beaten: those that still stand where they were collected may go."""
+    """Yield the branches of beaten attempts; keep those that moved since they were collected."""
     worktrees = checked_out(repository.root)
     for loop in state.loops.values():
         if loop.place != "beaten" or not loop.commit or not loop.branch:
@@ -252,10 +252,10 @@ def beaten_branches(repository: Repository, state: FleetState) -> Iterator[LeftB
 
 
 def prune(args: argparse.Namespace) -> int:
-    """List it, ask, remove it. Raises ``RalphError``.
+    """List the remains of past fleets, ask, and remove them. Raises ``RalphError``.
 
-    A folder that is named is looked at as a whole, wherever it is said: a worker's machine need
-    not have the repository.
+    A folder given with ``--trees`` is searched completely, whatever the current repository, because
+    a worker's machine need not have the repository.
     """
     root = worktree_root(Path.cwd())
     if args.branches or not args.trees:
@@ -316,7 +316,7 @@ def _prune(
 
 
 def _keep_workers_away(base: Path, held: ExitStack) -> None:
-    """Hold the lock of a worker's folder; raises ``UsageError`` while a worker is there."""
+    """Hold the lock of a worker's folder; raise ``UsageError`` if a worker runs there."""
     lock = base / WORKER_LOCK
     if not lock.exists():
         return
@@ -356,10 +356,10 @@ def _tell(trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftB
 def _remove(
     root: Path, trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftBranch]
 ) -> list[LeftTree]:
-    """The trees that went."""
+    """Remove everything listed, and return the clones that were removed."""
     removed = []
     for tree in trees:
-        if at_work_in(tree.folder):  # a run was begun in it meanwhile
+        if at_work_in(tree.folder):  # a run has started in it since
             continue
         remove_tree(tree.folder)
         removed.append(tree)
@@ -371,7 +371,7 @@ def _remove(
     if branches:
         repository = open_repository(root)
         for branch in branches:
-            # Only as long as it stands there: a branch that somebody has moved stays.
+            # Only if it has not moved: keep a branch that someone has changed.
             repository.git("update-ref", "-d", f"refs/heads/{branch.name}", branch.commit)
     return removed
 
@@ -394,9 +394,9 @@ REMOVED = "its tree was removed by 'ralph-tui fleet prune'"
 
 @contextmanager
 def no_fleet_begins(fleets: Sequence[FleetFolder]) -> Iterator[None]:
-    """While trees of these are removed: nobody resumes them, and nobody else writes their journals.
+    """Keep these fleets from being resumed, and their journals from being written, meanwhile.
 
-    Raises ``LockHeldError`` where a fleet runs beside one of them, ``WorkspaceError``.
+    Raises ``LockHeldError`` if a fleet of one of their repositories runs, and ``WorkspaceError``.
     """
     since = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
     repositories = dict.fromkeys(fleet.path.parents[3] for fleet in fleets)
@@ -407,11 +407,10 @@ def no_fleet_begins(fleets: Sequence[FleetFolder]) -> Iterator[None]:
 
 
 def record_removed(folder: FleetFolder, loops: Sequence[str]) -> None:
-    """Record that the trees of these loops are gone, and work that was in them alone.
+    """Record that these loops' clones are gone, and with them any work that was not collected.
 
-    Call it with the lock held.
-
-    Raises ``JournalError``: also where the journal goes on with what cannot be read.
+    The caller must hold the lock. Raises ``JournalError``, also if the journal has an unreadable
+    end.
     """
     recording = read_fleet(folder.journal)
     if recording.broken:

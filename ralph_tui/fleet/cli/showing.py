@@ -1,4 +1,4 @@
-"""``fleet status`` and ``fleet attach``: how a fleet stands, as lines or on its screen."""
+"""``fleet status`` and ``fleet attach``: show a fleet as lines or on its screen."""
 
 import argparse
 import json
@@ -47,7 +47,7 @@ from ralph_tui.text.sanitize import clip, one_line
 
 
 def status(args: argparse.Namespace) -> int:
-    """Print it. Raises ``UsageError`` where there is no fleet."""
+    """Print the status of a fleet. Raises ``UsageError`` if there is no fleet."""
     root = worktree_root(Path.cwd())
     folder = find_fleet(root, args.fleet)
     recording = read_fleet(folder.journal)
@@ -64,7 +64,10 @@ def status(args: argparse.Namespace) -> int:
 
 
 def attach(args: argparse.Namespace) -> int:
-    """Show it, as lines without a terminal. Raises ``UsageError`` where there is none."""
+    """Show a fleet on its screen, or as lines without a terminal.
+
+    Raises ``UsageError`` if there is no such fleet or loop.
+    """
     root = worktree_root(Path.cwd())
     folder, loop = find_shown(root, args.loop)
     if on_terminal() and not args.json:
@@ -73,7 +76,10 @@ def attach(args: argparse.Namespace) -> int:
 
 
 def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False) -> int:
-    """Print what a fleet records until it is over, or ctrl+c leaves it alone."""
+    """Print a fleet's events until it ends.
+
+    ctrl+c stops watching; the fleet continues.
+    """
 
     def heard(event: FleetEvent) -> None:
         wanted = loop is None or getattr(event, "loop", loop) == loop
@@ -108,7 +114,7 @@ def _lines(root: Path, folder: FleetFolder, state: FleetState, lost: Lost) -> li
     wide = max(map(len, words.values()), default=1)
     gone = _deleted(root, state)
     below: list[tuple[int, str]] = []
-    """Under the line of this number, from 1."""
+    """Number of a line, from 1, and a text to print below it."""
     for name, loop in state.loops.items():
         sentence = loop_sentence(loop, state, now, lost=lost)
         where = loop.host if len(state.hosts) > 1 else ""
@@ -129,7 +135,7 @@ def _lines(root: Path, folder: FleetFolder, state: FleetState, lost: Lost) -> li
 
 
 def _wrapped(text: str, indent: str, columns: int) -> list[str]:
-    """In the width of the terminal; whole where there is none."""
+    """Wrap to the terminal's width; do not wrap if `columns` is 0."""
     if not columns:
         return [f"{indent}{text}"]
     return textwrap.wrap(
@@ -138,7 +144,7 @@ def _wrapped(text: str, indent: str, columns: int) -> list[str]:
 
 
 def _deleted(root: Path, state: FleetState) -> set[str]:
-    """Branches that were collected and are not there any more; empty where git cannot say."""
+    """Return the collected branches that no longer exist; empty if git fails."""
     collected = {loop.branch for loop in state.loops.values() if loop.commit and loop.branch}
     if not collected:
         return set()
@@ -153,12 +159,12 @@ def _spent(state: FleetState) -> str:
     if not state.spent_usd and state.plan.budget_usd is None:
         return ""
     if state.finished is not None and state.budget_percent:
-        return ""  # its reason says it
+        return ""  # the reason already says it
     return f" · {spent_words(state)}"
 
 
 def _row(loop: LoopState, where: str) -> str:
-    """Iteration, completion and cost in columns, host, objective: within 80 columns."""
+    """Format iteration, completion, cost, place, host and objective in columns."""
     of = f"/{loop.max_iterations}" if loop.max_iterations else ""
     cells = [
         f"{loop.iteration}{of}" if loop.iteration else "",
@@ -216,7 +222,7 @@ def _loop_json(folder: FleetFolder, loop: LoopState, sentence: str) -> dict[str,
         "host": loop.host,
         "iteration": loop.iteration,
         "max_iterations": loop.max_iterations,
-        "completions": [100 * each for each in loop.completions],  # as of `status --json`
+        "completions": [100 * each for each in loop.completions],  # percent, as in `status --json`
         "question": loop.question,
         "cost_usd": loop.spent_usd if loop.cost_told else None,
         "tokens": loop.tokens,
@@ -239,10 +245,10 @@ if TYPE_CHECKING:
 
 
 def find_shown(root: Path, name: str | None) -> tuple[FleetFolder, str]:
-    """The fleet and the loop that are meant: ``3a`` of the newest, ``fleet-001``, ``fleet-001/3a``;
-    the loop is empty where none is.
+    """Return the fleet and the loop that a name refers to; the loop is empty for a whole fleet.
 
-    Raises ``UsageError`` where there is no such fleet or loop, naming those there are.
+    ``3a`` is a loop of the newest fleet; ``fleet-001`` and ``fleet-001/3a`` name a fleet. Raises
+    ``UsageError`` if there is no such fleet or loop; the message lists the existing loops.
     """
     fleet, slash, loop = (name or "").partition("/")
     fleets = {folder.name: folder for folder in find_fleets(root)}
@@ -260,19 +266,19 @@ def find_shown(root: Path, name: str | None) -> tuple[FleetFolder, str]:
 
 
 def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
-    """Show it until its screen is left, then say how to come back.
+    """Show a fleet until the user leaves its screen, then print how to come back.
 
-    `loop` is opened at once; empty: none. Leaving the screen never stops the fleet. The exit code
-    is that of its outcome where it is over by then, and 1 where its process is gone. Raises
-    ``JournalError`` for the empty journal of a process that is gone.
+    `loop` is opened at once; empty for none. Leaving the screen never stops the fleet. Return the
+    exit code of the outcome if the fleet has ended, and 1 if its process is gone. Raises
+    ``JournalError`` if that process left an empty journal.
     """
     if folder.owner() is None and not folder.journal.stat().st_size:
         raise empty(folder.journal)
-    from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
+    from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - only with a terminal
     from ralph_tui.tui.first_frame import ListFrame  # noqa: PLC0415 - as above
 
     def load(stage: "Stage") -> "Front":
-        # Behind the first frame.
+        # Loaded after the first frame is shown.
         from ralph_tui.fleet.cli.front import FleetFront  # noqa: PLC0415
 
         return FleetFront(Fleet(folder, here()), stage, loop=loop)
@@ -290,14 +296,14 @@ def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
 
 
 def left_code(state: FleetState, code: int, *, lost: Lost) -> int:
-    """The exit code of a fleet's screen that ended with `code`: the outcome, where there is one."""
+    """Return the exit code of a fleet's screen that ended with `code`, preferring the outcome's."""
     if code == ExitCode.COMPLETED and state.finished is not None:
         return OUTCOME_CODES[state.finished.outcome]
     return ExitCode.FAILED if code == ExitCode.COMPLETED and lost else code
 
 
 def left_words(folder: FleetFolder, state: FleetState, lost: Lost = "") -> str:
-    """How the fleet stands whose screen was left, and how to come back."""
+    """Describe the status of a fleet whose screen was left, and how to come back."""
     rows = [f"{folder.name}: {fleet_sentence(state, datetime.now(UTC), lost=lost)}"]
     if folder.owner() is None:
         for purpose, places in (

@@ -1,7 +1,7 @@
-"""``fleet run`` and ``fleet resume``: a fleet in this process, or one in the background.
+"""``fleet run`` and ``fleet resume``: run a fleet in this process or in the background.
 
-A fleet always has a process of its own. On a terminal that is started in the background, and this
-terminal looks on: what is closed by mistake then ends nothing.
+A fleet always has its own process. On a terminal it starts in the background and this terminal
+watches it, so closing the terminal by mistake does not stop the fleet.
 """
 
 import argparse
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from ralph_tui.fleet.runtime.assembly import AssembledFleet, Connection
 
 _OF_PLAN = ("agents", "base", "isolation", "setup")
-"""Arguments that are fields of a plan, and outrank a file's."""
+"""Arguments that are fields of a plan and override those of a fleet file."""
 
 
 def check_words(args: argparse.Namespace) -> None:
-    """Refuse what is wrong with the command line alone. Raises ``UsageError``."""
+    """Check the command line alone, without reading any file. Raises ``UsageError``."""
     given = (args.what or "").strip()
     if bool(given) == bool(args.from_issues):
         raise UsageError(
@@ -59,9 +59,9 @@ def check_words(args: argparse.Namespace) -> None:
 
 
 def plan_of(args: argparse.Namespace, root: Path) -> Plan:
-    """The plan: of a file, of one objective in several attempts, or of a tracker's issues.
+    """Build the plan from a file, from one objective with several attempts, or from issues.
 
-    Raises ``UsageError`` for all that is wrong with it.
+    Raises ``UsageError`` with everything that is wrong with it.
     """
     given = (args.what or "").strip()
     if args.from_issues:
@@ -69,7 +69,7 @@ def plan_of(args: argparse.Namespace, root: Path) -> Plan:
 
         plan = Plan(loops=loops_of_issues(args, root, tries))
     elif _is_file(given):
-        # Of a file alone.
+        # Needed only for a file.
         from ralph_tui.adapters.clones.sources import is_commit  # noqa: PLC0415
         from ralph_tui.fleet.config import read_fleet_file  # noqa: PLC0415
 
@@ -88,19 +88,19 @@ def plan_of(args: argparse.Namespace, root: Path) -> Plan:
 
 
 def tries(args: argparse.Namespace, name: str, objective: str, **more: Any) -> tuple[Loop, ...]:
-    """The loops for one objective: one, or as many as tries were asked for."""
+    """Return the loops for one objective: one, or one for each requested attempt."""
     goal = {name: getattr(args, name) for name in ("command", "criterion", "until_promise")}
     fields = {"objective": objective, **goal, **more}
     return tuple(tries_at(name, args.best_of or 1, "first" if _first(args) else "all", **fields))
 
 
 def _first(args: argparse.Namespace) -> bool:
-    """``--choice first`` is the earlier spelling."""
+    """True for ``--first`` and for its earlier spelling ``--choice first``."""
     return bool(args.first or args.choice == "first")
 
 
 def with_arguments(plan: Plan, args: argparse.Namespace) -> Plan:
-    """What the command line says outranks a file."""
+    """Apply the command line's values, which override those of a file."""
     said = {name: getattr(args, name) for name in _OF_PLAN if getattr(args, name) is not None}
     if (budget := _dollars(args.budget)) is not None:
         said["budget_usd"] = budget
@@ -112,8 +112,8 @@ def with_arguments(plan: Plan, args: argparse.Namespace) -> Plan:
 
 
 def given_settings(args: argparse.Namespace) -> dict[str, str]:
-    """The settings that the command line names, of all loops."""
-    from ralph_tui.config.sources import FLAGS  # noqa: PLC0415 - slow to load, and not for --help
+    """Return the settings given on the command line, which apply to all loops."""
+    from ralph_tui.config.sources import FLAGS  # noqa: PLC0415 - slow, not needed for --help
 
     flags = {name: vars(args).get(name) for name in FLAGS}
     given = {name: value for name, value in flags.items() if value is not None}
@@ -126,7 +126,7 @@ def given_settings(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _is_file(given: str) -> bool:
-    """Whether it names a file; raises ``UsageError`` for a fleet file that is not there."""
+    """True if `given` names a file; raise ``UsageError`` for a fleet file that does not exist."""
     path = named_path(given) if len(given) < 1000 and "\n" not in given else None
     try:
         if path is not None and path.is_file():
@@ -157,8 +157,8 @@ def _dollars(text: str | None) -> float | None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Start a fleet; the exit code tells its outcome where it was watched to its end."""
-    _check(args, least=0 if args.listen else 1)  # then others can run the loops
+    """Start a fleet; return the exit code of its outcome if it was watched to its end."""
+    _check(args, least=0 if args.listen else 1)  # with --listen, other machines can run the loops
     _check_reach(args)
     check_words(args)
     check_installed()
@@ -177,7 +177,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def resume(args: argparse.Namespace) -> int:
-    """Go on with a fleet, reached as it was; as `run`."""
+    """Continue a fleet with the addresses it had; otherwise like `run`."""
     _check(args, least=0)
     check_installed()
     found = find_fleet(worktree_root(Path.cwd()), args.fleet)
@@ -185,13 +185,13 @@ def resume(args: argparse.Namespace) -> int:
         return _in_background(args)
     from ralph_tui.fleet.runtime.assembly import resumed_fleet  # noqa: PLC0415 - as above
 
-    # In the background it has no terminal; whoever has started it waits for its first word.
+    # A background fleet has no terminal; the process that started it waits for its first output.
     asked_by = os.getppid() if args.detached else os.getpid()
     return _here(args, resumed_fleet(found, _connection(args), name_of(asked_by)))
 
 
 def _check(args: argparse.Namespace, *, least: int) -> None:
-    """`least`: loops at once on this machine."""
+    """Check the arguments shared by `run` and `resume`; `least` is the minimum of ``--agents``."""
     if args.detach and (args.headless or args.json):
         raise UsageError("--detach prints how to reach the fleet: leave --headless and --json out")
     if args.agents is not None and not least <= args.agents <= MOST_AGENTS:
@@ -221,7 +221,7 @@ def _connection(args: argparse.Namespace) -> "Connection":
 
 
 def _away(args: argparse.Namespace) -> bool:
-    """Whether the fleet is to have another process than this one."""
+    """True if the fleet must run in another process."""
     screen = on_terminal() and not (args.headless or args.json)
     return (args.detach or screen) and not args.detached
 
@@ -238,7 +238,7 @@ def _in_background(args: argparse.Namespace) -> int:
         return begun
     folder = FleetFolder(Path(begun.folder))
     if not args.detach:
-        from ralph_tui.fleet.cli.showing import show_fleet  # noqa: PLC0415 - of a terminal alone
+        from ralph_tui.fleet.cli.showing import show_fleet  # noqa: PLC0415 - only with a terminal
 
         return show_fleet(worktree_root(Path.cwd()), folder)
     print(f"{begun.name} runs in the background (process {begun.pid})")

@@ -1,4 +1,4 @@
-"""What the loops of a living fleet are told, and the fleet itself, from another terminal."""
+"""Steer the loops of a running fleet, or the fleet itself, from another terminal."""
 
 import argparse
 import sys
@@ -23,27 +23,27 @@ from ralph_tui.fleet.sources.whole import tell
 from ralph_tui.text.sanitize import clip, one_line
 
 HOLDS = {"pause": "begins no other loop until it is unpaused", "unpause": "begins loops again"}
-"""What becomes of the queue where all are told."""
+"""Effect on the queue when the command goes to all loops."""
 
 
 def pause(args: argparse.Namespace) -> int:
-    """Before the next iteration."""
+    """Pause loops before their next iteration."""
     return _tell(args.loop, "pause", "pauses before its next iteration")
 
 
 def unpause(args: argparse.Namespace) -> int:
-    """Go on."""
+    """Let paused loops continue."""
     return _tell(args.loop, "unpause", "goes on")
 
 
 def guide(args: argparse.Namespace) -> int:
-    """Words for the agent."""
+    """Send guidance to the agents of loops."""
     text = text_argument(args.text)
     return _tell(args.loop, "guide", "is told", text=text)
 
 
 def abort(args: argparse.Namespace) -> int:
-    """Give up a loop, or the fleet."""
+    """Abort a loop or the whole fleet."""
     fleet = find_live_fleet()
     whole = args.loop == ALL
     what = fleet.name if whole else f"loop {one_line(args.loop)}"
@@ -60,7 +60,7 @@ def abort(args: argparse.Namespace) -> int:
 
 
 def stop(args: argparse.Namespace) -> int:
-    """End the fleet."""
+    """Stop the fleet after the current iterations, or now."""
     fleet = find_live_fleet()
     tell(fleet, FLEET, {"name": "stop", "mode": "now" if args.now else "after_iteration"})
     when = "now" if args.now else "when the iterations of its loops have ended"
@@ -69,7 +69,7 @@ def stop(args: argparse.Namespace) -> int:
 
 
 def _tell(loop: str, name: str, done: str, **fields: object) -> int:
-    """One line for each loop that was told; raises ``RalphError`` where none heard it."""
+    """Send a command and print a line for each loop; raise ``RalphError`` if none accepted it."""
     fleet = find_live_fleet()
     heard, refusals = 0, []
     if loop == ALL and name in HOLDS:
@@ -97,13 +97,13 @@ def _tell(loop: str, name: str, done: str, **fields: object) -> int:
 
 
 def _never_began(fleet: FleetFolder, loop: str) -> bool:
-    """Whether no run of it has ever begun; its journal tells before the fleet has answered."""
+    """True if no run of the loop ever began; the journal shows it before the fleet answers."""
     known = read_fleet(fleet.journal).state().loops.get(loop)
     return known is not None and not known.run_id
 
 
 def _meant(fleet: FleetFolder, loop: str) -> Iterator[str]:
-    """The loop, or all that run."""
+    """Yield the named loop, or all running loops."""
     if loop != ALL:
         yield loop
         return
@@ -112,11 +112,11 @@ def _meant(fleet: FleetFolder, loop: str) -> Iterator[str]:
 
 
 def find_live_fleet() -> FleetFolder:
-    """The fleet that runs in this repository; raises ``UsageError`` where none does."""
+    """Return the running fleet of this repository; raise ``UsageError`` if none runs."""
     root = worktree_root(Path.cwd())
     owner = worker(fleets_folder(root) / "lock")
     if owner is None:
-        find_fleet(root)  # says so where there never was one
+        find_fleet(root)  # reports it if there never was a fleet
         raise UsageError(
             f"no fleet runs in {root}; start one with 'ralph-tui fleet run', or go on with the "
             "last one with 'ralph-tui fleet resume'"
@@ -131,23 +131,25 @@ def find_live_fleet() -> FleetFolder:
 
 @dataclass(frozen=True)
 class _Loop:
-    """A loop that can be told an answer."""
+    """A loop whose question can be answered."""
 
     fleet: FleetFolder
     loop: str
 
     @property
     def name(self) -> str:
-        """What its user calls it."""
+        """The loop's name in messages to the user."""
         return f"loop {self.loop}"
 
     def request(self, name: str, **fields: object) -> int:
-        """Give it a command."""
         return tell(self.fleet, self.loop, {"name": name, **fields})
 
 
 def decide(args: argparse.Namespace) -> int:
-    """Show it, or answer it. Raises ``RalphError`` where there is none, or the run refuses."""
+    """Show or answer a loop's open question.
+
+    Raises ``RalphError`` if no question is open or the run refuses the answer.
+    """
     fleet = find_live_fleet()
     args.decide = f"ralph-tui fleet decide {args.loop}"
     args.guide = f"ralph-tui fleet guide {args.loop}"

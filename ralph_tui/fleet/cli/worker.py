@@ -1,6 +1,6 @@
-"""``ralph-tui fleet worker``: this machine runs loops of a fleet whose process is elsewhere.
+"""``ralph-tui fleet worker``: run loops of a fleet whose process is on another machine.
 
-It dials the fleet, listens on no port, and tries again for as long as it lives.
+The worker connects to the fleet, opens no port, and retries as long as it runs.
 """
 
 import argparse
@@ -41,15 +41,18 @@ if TYPE_CHECKING:
 
 LOG = "worker-log.txt"
 END_S = 10.0
-"""A connection may never close where both its ends are stopped at once: it is not waited for."""
+"""Seconds to wait at the end: a connection may never close if both ends stop at once."""
 TWICE_S = 1.0
-"""Within this a second signal is the same one: timeout(1) and job managers send it twice."""
+"""Ignore a second signal within these seconds: timeout(1) and job managers send it twice."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _MOST_AGENTS = 1000
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve the fleet until a signal, or until it lets this host go. Raises ``RalphError``."""
+    """Serve the fleet until a signal arrives or the fleet dismisses this host.
+
+    Raises ``RalphError``.
+    """
     if any(mark in os.environ for mark in MARKS):
         raise UsageError(
             "a process that a run has started cannot join a fleet: use a terminal that no run has "
@@ -73,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 def _serve(
     address: Address, name: str, agents: int, base: Path, keys: Path, lease: float | None
 ) -> int:
-    # Loads Dask: a worker alone does.
+    # Dask is loaded only in a worker.
     from ralph_tui.fleet.dispatch import wire  # noqa: PLC0415
     from ralph_tui.fleet.dispatch.engine import configured, scratch_folder  # noqa: PLC0415
     from ralph_tui.fleet.dispatch.link import Berth, HostLink  # noqa: PLC0415
@@ -98,7 +101,7 @@ def _serve(
 
 
 class _Stopping:
-    """At the first signal loops are stopped in order; at the second their keepers end them."""
+    """Stop loops gracefully at the first signal; at the second, their keepers kill them."""
 
     def __init__(self, host: "WorkerHost", link: "HostLink", base: Path) -> None:
         self._host, self._link, self._base = host, link, base
@@ -121,13 +124,13 @@ class _Stopping:
             self._host.close()
             if alive:
                 _say(f"what has not ended stays in {self._base}: the same line goes on with it")
-        finally:  # it ends, whatever its loops do
+        finally:  # the process ends even if its loops hang
             self._link.stop(reason)
             signals.exit_after(END_S, ExitCode.COMPLETED)
 
 
 def _lock(base: Path, held: ExitStack) -> None:
-    """One worker works in a folder: two would run the same loop."""
+    """Lock the folder, because two workers in it would run the same loop."""
     try:
         held.enter_context(locked(base / WORKER_LOCK, 0))
     except OSError as error:
@@ -140,7 +143,7 @@ def _lock(base: Path, held: ExitStack) -> None:
 
 
 def _usual_base(name: str) -> Path:
-    from platformdirs import user_state_path  # noqa: PLC0415 - where no folder was named
+    from platformdirs import user_state_path  # noqa: PLC0415 - only without --base
 
     return user_state_path("ralph-tui") / "hosts" / name
 
@@ -168,24 +171,24 @@ def _lease(typed: str | None) -> float | None:
 
 
 def _say(sentence: str) -> None:
-    with suppress(OSError):  # nobody may be reading any more
+    with suppress(OSError):  # the output may be closed
         print_line(f"{clock(datetime.now(UTC), seconds=True)} {sentence}")
 
 
 WIDTH = 600
-"""A line is cut here."""
+"""Maximum characters of a line."""
 
 
 class WorkerLines:
-    """The lines of a host's loops, each said once: a fleet that comes back is told all again."""
+    """Print each line about a host's loops once, although a reconnecting fleet gets all again."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._at_work: dict[tuple[str, str, int], bool] = {}
-        """By fleet, loop and number of the attempt, whether it was said that its run has begun."""
+        """By fleet, loop and attempt number: True once it was printed that the run began."""
 
     def tell(self, what: Observation, fleet_id: str) -> None:
-        """Say what is new of it; nothing of what goes on all the time."""
+        """Print an observation if it is new; skip routine ones."""
         text = worker_line(what)
         if self._is_new(what, fleet_id) and text:
             self._say(text)
@@ -205,7 +208,7 @@ class WorkerLines:
 
 
 def worker_line(what: Observation) -> str:
-    """The line of something that a host observes; empty for what goes on all the time."""
+    """Return the line for an observation of a host; empty for routine ones."""
     return clip(one_line(_words(what)), WIDTH)
 
 

@@ -1,9 +1,9 @@
-"""What a fleet does next, decided from how it stands and what time it is. Pure.
+"""Decide a fleet's next steps from its state and the time. Pure.
 
-What is decided is a fact of the fleet: record the events that ``decide(state, now)`` gives, one
-after the other, and carry each out (`runtime.carrying_out`); ask again until it gives none, then
-when an event has been folded, or when time has passed: at least once a second. On the fold of an
-event the same is not decided again: the event is the memory.
+Each decision is an event of the fleet. Record the events that ``decide(state, now)`` returns, one
+after the other, and carry out each (`runtime.carrying_out`). Call it again until it returns none.
+Then call it when an event has been folded, and at least once a second. Once an event is folded, the
+same decision is not made again: the event is the memory.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,10 +23,10 @@ from ralph_tui.fleet.state import FleetState
 
 
 def decide(state: FleetState, now: datetime) -> list[FleetEvent]:
-    """What is to be done now, in order; empty: nothing until something happens, or time passes.
+    """Return the events to record now, in order; empty until something happens or time passes.
 
-    The decisions of one call are of one subject, and do not contradict each other: what follows
-    from them is decided by the next call.
+    The decisions of one call have one subject and do not contradict each other. The next call
+    decides on their consequences.
     """
     if state.started is None or state.finished is not None:
         return []

@@ -1,7 +1,7 @@
-"""Which loops run on, which are stopped, and which never begin: leases, the budget, the owner.
+"""Decide which loops continue, stop or never begin: host leases, the budget, the user's requests.
 
-Rule: a loop is never started elsewhere before its host's lease and a margin have passed since the
-host was lost: until then it may go on there, and come back.
+A loop is never started elsewhere before its lost host's lease and a margin have passed. Until then
+the loop may still run there, and the host may return.
 """
 
 from collections.abc import Iterator
@@ -15,11 +15,14 @@ from ralph_tui.fleet.loop_state import LoopState, ended
 from ralph_tui.fleet.state import FleetState, gone_at, host_with_tree
 
 NEARLY, ALL = 90, 100
-"""Percent: nothing new is begun, running loops stop after their iteration."""
+"""Percent of the budget:
+
+at `NEARLY` nothing new starts, at `ALL` loops stop after their iteration.
+"""
 
 
 def reached(state: FleetState) -> Iterator[FleetEvent]:
-    """The marks that what was spent has reached, each once."""
+    """Yield each budget mark once, when spending reaches it."""
     budget = state.plan.budget_usd
     if budget is None:
         return
@@ -31,14 +34,13 @@ def reached(state: FleetState) -> Iterator[FleetEvent]:
 
 
 class Shares:
-    """What loops may spend that are placed now, one after the other.
+    """Budgets for the loops that are placed now, one after the other.
 
-    A share is what is neither spent nor given to loops that run, divided by the loops that are
-    still to be started: so all shares together never exceed the budget.
+    A share is the money neither spent nor assigned to running loops, divided by the number of loops
+    still to start. Therefore all shares together never exceed the budget.
     """
 
     def __init__(self, state: FleetState) -> None:
-        """As the fleet stands."""
         budget = state.plan.budget_usd
         self._waiting = sum(loop.status == "queued" for loop in state.loops.values())
         self._left: float | None = None
@@ -47,10 +49,7 @@ class Shares:
             self._left = budget - state.spent_usd - given
 
     def of(self, loop: LoopState) -> float | None:
-        """US dollars for the run of a queued loop; None: no limit; 0: there is nothing for it now.
-
-        The run of a loop that is resumed counts on: what it has spent is included.
-        """
+        """Return a queued loop's budget in US dollars; None for no limit, 0 if none is left now."""
         before = (loop.cost_usd or 0.0) if loop.resuming else 0.0
         earlier = loop.spent_usd - before
         own = loop.spec.budget_usd
@@ -63,7 +62,7 @@ class Shares:
         return share if most is None else min(share, most)
 
     def take(self, loop: LoopState, given: float | None) -> None:
-        """It was given so much."""
+        """Deduct the budget that was assigned to `loop`."""
         self._waiting -= 1
         if self._left is not None and given is not None:
             before = (loop.cost_usd or 0.0) if loop.resuming else 0.0
@@ -75,22 +74,22 @@ def _unspent(loop: LoopState) -> float:
 
 
 def _down(dollars: float) -> float:
-    """To a hundredth of a cent, so that nobody reads of 3.3333333333333335; small sums stay."""
+    """Round down to a hundredth of a cent, to avoid 3.3333333333333335; smaller sums stay as is."""
     cut = floor(dollars * 10_000) / 10_000
     return cut if cut > 0 else dollars
 
 
 MOST_RESUMES = 2
-"""So often a loop whose process was gone goes on in its tree."""
+"""How often a loop whose process was gone is resumed in its clone."""
 MOST_ATTEMPTS = 3
-"""So many trees a loop gets that loses its host."""
+"""Maximum clones for a loop that keeps losing its host."""
 LOST = "its host is lost"
 PRUNED = "its clone was removed by 'ralph-tui fleet prune'"
 STOPPED = "its host was stopped, and has not come back"
 
 
 def lost_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
-    """Loops whose host is lost: first that they are, then what becomes of them."""
+    """Report loops whose host is lost; after the lease, requeue or end them."""
     for loop in state.loops.values():
         host = state.hosts.get(loop.host)
         if loop.status in ("placing", "running") and host is not None and not host.here:
@@ -100,7 +99,7 @@ def lost_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
 
 
 def interrupted_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
-    """Loops whose process was gone, and that nobody has stopped: they go on."""
+    """Requeue loops that ended without a stop and must run again."""
     for loop in state.loops.values():
         if goes_on(state, loop):
             resume = not loop.never_began and not loop.tree_removed
@@ -115,9 +114,9 @@ def interrupted_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
 
 
 def goes_on(state: FleetState, loop: LoopState) -> bool:
-    """Whether a loop that has ended is to run again.
+    """True if a loop that has ended must run again.
 
-    One that could not go on in its tree, because that is gone, begins anew.
+    A loop that could not continue because its clone is gone starts over.
     """
     if loop.status != "ended" or state.stopping is not None or unwanted(state, loop):
         return False
@@ -133,20 +132,20 @@ def goes_on(state: FleetState, loop: LoopState) -> bool:
 
 
 def unwanted(state: FleetState, loop: LoopState) -> bool:
-    """Whether nothing that still comes of it counts: another try has won, or all is stopped."""
+    """True if the loop's result no longer matters: another attempt won, or the fleet stops now."""
     stopping = state.stopping
     return loop.place == "beaten" or (stopping is not None and (stopping.now or stopping.abort))
 
 
 def _another_host(state: FleetState, loop: LoopState) -> bool:
-    """Whether one is there that may be able to begin a loop: each is tried once."""
+    """True if a host that has not been tried yet may be able to begin the loop."""
     return loop.elsewhere and any(
         host.takes and host.name not in loop.not_on for host in state.hosts.values()
     )
 
 
 def _attempts(loop: LoopState) -> int:
-    """How many of its attempts were not refused by their host at once."""
+    """Return the number of attempts that the host did not refuse at once."""
     return loop.attempt - len(loop.not_on)
 
 
@@ -165,7 +164,7 @@ def _after_loss(state: FleetState, loop: LoopState) -> FleetEvent:
 
 
 def _tree_is_gone(state: FleetState, loop: LoopState, now: datetime) -> bool:
-    """Whether the machine that has its tree does not come back."""
+    """True if the machine with the loop's clone is not coming back."""
     host = state.hosts.get(loop.host)
     return host is None or (not host_with_tree(state, loop) and now >= gone_at(state, host))
 
@@ -179,7 +178,10 @@ Met = Literal["yes", "no", "never"]
 
 
 def stopped(state: FleetState) -> Iterator[FleetEvent]:
-    """Running loops that are to stop. One that is still being placed has spent nothing."""
+    """Yield stop requests for running loops.
+
+    A loop that is still being placed stops at once, because it has spent nothing.
+    """
     for loop in state.loops.values():
         if loop.status not in ("placing", "running") or loop.stop_asked == "now":
             continue
@@ -190,7 +192,7 @@ def stopped(state: FleetState) -> Iterator[FleetEvent]:
 
 
 def _why_stop(state: FleetState, loop: LoopState) -> tuple[str, bool]:
-    """The reason, empty where it goes on, and whether it stops at once."""
+    """Return the reason, empty if the loop continues, and whether it stops at once."""
     if loop.place == "beaten":
         return f"another attempt, {state.chosen[loop.spec.tries_at].loop}, has won", True
     if state.stopping is not None:
@@ -202,7 +204,10 @@ def _why_stop(state: FleetState, loop: LoopState) -> tuple[str, bool]:
 
 
 def never_begun(state: FleetState) -> Iterator[FleetEvent]:
-    """Loops of the queue that will not run; one that has run before is over, and is collected."""
+    """Yield an event for each queued loop that will not run.
+
+    A loop that has run before ends and its work is collected; any other is skipped.
+    """
     for loop in state.loops.values():
         reason = _why_not(state, loop) if loop.status == "queued" else ""
         if not reason:
@@ -223,7 +228,7 @@ def _why_not(state: FleetState, loop: LoopState) -> str:
         return "the fleet was aborted"
     if state.budget_percent >= NEARLY:
         return f"{state.budget_percent} % of the fleet's budget are used"
-    if state.stopping is None:  # what was stopped may go on later, and be completed then
+    if state.stopping is None:  # a stopped loop may still complete later
         failed = [name for name in loop.spec.after if met(state, name) == "never"]
         if failed:
             return f"it comes after {', '.join(failed)}, which did not complete"
@@ -238,7 +243,7 @@ def _aborting(state: FleetState) -> bool:
 
 
 def met(state: FleetState, name: str) -> Met:
-    """Whether a loop, or one of several tries, is completed; `never`: it will not be."""
+    """Return ``yes`` if a loop, or one of several attempts, completed; ``never`` if it cannot."""
     tries = state.tries(name)
     if tries:
         chosen = state.chosen.get(name)

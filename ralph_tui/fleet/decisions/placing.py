@@ -1,6 +1,7 @@
-"""What is started next: which loop of the queue, where, and on which login.
+"""Decide what starts next: which queued loop, on which host, with which account.
 
-A login at its limit is held until that ends; one loop tries first, the others follow in steps.
+An account at its limit is put on hold until the limit ends; then one loop probes it, and the others
+follow one by one.
 """
 
 from collections import Counter
@@ -18,15 +19,15 @@ from ralph_tui.fleet.state import FleetState, host_with_tree
 from ralph_tui.text.durations import DAY
 
 TRIAL_S = 120.0
-"""So long the one that tries first may take until its session lives."""
+"""Seconds that a probing loop may take to get a live session."""
 LIVES_S = 10.0
-"""A session that was not refused by then was answered."""
+"""A session that was not refused within these seconds counts as answered."""
 WORKS = ("agent", "verifying")
-"""Phases of a run whose agent was asked; in the last one it was answered."""
+"""Phases in which a run has called its agent; in the last one the agent has answered."""
 
 
 def limits(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
-    """What follows from the limits that loops wait for, for each login."""
+    """Yield, for each account, the decision that follows from the limits its loops wait for."""
     by_login: dict[str, list[LoopState]] = {}
     for loop in state.loops.values():
         if loop.status == "running":
@@ -60,7 +61,7 @@ def _free(
 
 
 def _follows(loop: LoopState, released: datetime, now: datetime) -> bool:
-    """Whether it may go on: its login was released, or its limit has ended while nobody looked."""
+    """True if the loop may continue: its account was released, or its limit ended unnoticed."""
     retried = loop.retried_at or EPOCH
     freed = _said(loop) <= released and retried < released
     return freed or (loop.until is not None and retried < loop.until <= now)
@@ -98,23 +99,23 @@ def _held(
 
 
 def may_start(state: FleetState, login: str, now: datetime) -> bool:
-    """Whether the last start of a loop of this login is long enough ago."""
+    """True if the last start of a loop with this account is long enough ago."""
     last = state.last_start.get(login)
     return last is None or now >= last + timedelta(seconds=state.plan.start_every_s)
 
 
 def patience_s(plan: Plan, login: str) -> float:
-    """How long a loop waits after the end of a limit to be told to go on, in seconds.
+    """Return the seconds that a loop waits, after a limit ends, for the order to continue.
 
-    Longer than the one that tries first may take and all others on this login need to follow: who
-    goes on by itself does so only where the fleet is not heard any more.
+    This is longer than the probing loop may take plus the time in which all other loops follow. So
+    a loop continues by itself only if it has lost contact with the fleet.
     """
     others = sum(loop.login == login for loop in plan.loops) - 1
     return min(DAY, TRIAL_S + others * plan.start_every_s)
 
 
 def _was_answered(loop: LoopState, since: datetime, now: datetime) -> bool:
-    """Whether its agent's service has taken a request since then, for all that is known."""
+    """True if, as far as is known, the agent's service has accepted a request since then."""
     if loop.phase not in WORKS or _said(loop) <= since:
         return False
     began = loop.phase_at or EPOCH
@@ -132,16 +133,16 @@ def _cause(loop: LoopState) -> str:
 
 
 def _said(loop: LoopState) -> datetime:
-    """When it last said how it stands."""
+    """Return when the loop last reported its progress."""
     return loop.progressed_at or EPOCH
 
 
 REST = timedelta(minutes=1)
-"""For how long a host on which a loop could not begin gets no other one."""
+"""How long a host gets no loops after one could not begin there."""
 
 
 def placed(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
-    """Loops in the order of the plan, as long as there are slots, logins and money for them."""
+    """Place loops in the plan's order, as long as slots, accounts and money allow."""
     if state.stopping is not None or state.paused is not None or state.budget_percent:
         return
     room = _Room(state, now)
@@ -171,10 +172,10 @@ def placed(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
 
 
 def _resting(state: FleetState, now: datetime) -> set[str]:
-    """Hosts that get nothing for a while, as long as there are others.
+    """Return hosts that get no loops for a while, unless no other host is left.
 
-    The last loop could not begin there: where a disk is full or a program is missing, all that is
-    queued would fail, one after the other, while the others work.
+    The last loop could not begin there. With a full disk or a missing program, all queued loops
+    would fail there one after the other while other hosts work.
     """
     here = [host for host in state.hosts.values() if host.takes]
     failed = {host.name for host in here if host.failed_at and now < host.failed_at + REST}
@@ -182,7 +183,7 @@ def _resting(state: FleetState, now: datetime) -> set[str]:
 
 
 class _Room:
-    """What is free, and becomes less with each loop that is placed."""
+    """Free slots and accounts, which shrink with each placed loop."""
 
     def __init__(self, state: FleetState, now: datetime) -> None:
         self._state, self._now = state, now
@@ -190,7 +191,7 @@ class _Room:
         self._busy = Counter(loop.host for loop in loops if loop.placed)
         self._users = Counter(loop.spec.account for loop in loops if loop.placed)
         self._begun: set[str] = set()
-        """Logins of which a loop is placed just now."""
+        """Accounts for which a loop is placed in this round."""
         resting = _resting(state, now)
         here = [host for host in state.hosts.values() if host.takes]
         slots = {host.name: host.slots for host in here if host.name not in resting}
@@ -199,10 +200,10 @@ class _Room:
             for name, count in slots.items()
             if count > self._busy[name]
         }
-        """Slots by host, where there are any."""
+        """Free slots by host; hosts without any are left out."""
 
     def may_begin(self, loop: LoopState) -> bool:
-        """Whether nothing but a slot is in its way."""
+        """True if the loop could begin, given a free slot."""
         state, spec = self._state, loop.spec
         most = state.plan.accounts.get(spec.account) if spec.account else None
         return (
@@ -215,9 +216,9 @@ class _Room:
         )
 
     def host_for(self, loop: LoopState) -> str:
-        """Where its tree is, else where most slots are free; empty: nowhere.
+        """Return the host with the loop's clone, else the one with most free slots; empty if none.
 
-        A host on which it could not begin is not tried again while there are others.
+        A host on which the loop could not begin is not tried again while others are available.
         """
         if loop.resuming:
             name = host_with_tree(self._state, loop)
@@ -227,7 +228,7 @@ class _Room:
         return max(among, key=lambda name: self.free[name], default="")
 
     def take(self, loop: LoopState, host: str) -> None:
-        """It is placed there."""
+        """Use a slot of `host` and the loop's account."""
         self._begun.add(loop.spec.login)
         self._users[loop.spec.account] += 1
         self.free[host] -= 1

@@ -1,4 +1,4 @@
-"""What is fetched of ended loops, which of several tries counts, and how the fleet ends."""
+"""Decide which work is collected, which of several attempts wins, and how the fleet ends."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ from ralph_tui.text.terms import who_words
 
 
 def collected(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
-    """The work of loops that have ended: asked for where their host is there, else waited for."""
+    """Collect the work of ended loops; wait for hosts that are not connected, up to their lease."""
     for loop in state.loops.values():
         if not awaits_collection(state, loop) or loop.collecting:
             continue
@@ -34,13 +34,13 @@ def _where_left(loop: LoopState) -> str:
 
 
 def awaits_collection(state: FleetState, loop: LoopState) -> bool:
-    """Whether there is work that is neither fetched nor given up."""
+    """True if there is work still to be collected."""
     began = loop.status == "ended" and bool(loop.run_id)
     return began and not loop.collected and not loop.not_collected and not goes_on(state, loop)
 
 
 def winners(state: FleetState) -> Iterator[FleetEvent]:
-    """For each objective with several tries: the next to be verified, or the winner."""
+    """For each objective with several attempts, yield the next to verify or the winner."""
     for common, tries in state.tried.items():
         if common not in state.chosen:
             decision = _winner(state, common, tries)
@@ -49,13 +49,13 @@ def winners(state: FleetState) -> Iterator[FleetEvent]:
 
 
 def being_decided(state: FleetState, common: str) -> bool:
-    """Whether one try may have won already: no further one is begun."""
+    """True if an attempt may already have won, so no further one begins."""
     tries = state.tries(common)
     return _choice(tries) == "first" and any(_may_win(loop) for loop in tries)
 
 
 def ranked(tries: Sequence[LoopState]) -> list[LoopState]:
-    """The completed ones, the best first; what is not known ranks last."""
+    """Return the completed attempts, the best first; unknown values rank last."""
     done = [loop for loop in tries if loop.outcome == "completed"]
     if _choice(tries) == "first":
         return sorted(done, key=lambda loop: loop.ended_at or EPOCH)
@@ -66,12 +66,12 @@ def _winner(state: FleetState, common: str, tries: list[LoopState]) -> FleetEven
     open_ = [one for one in tries if not one.over or goes_on(state, one)]
     best = ranked(tries)
     if _choice(tries) == "all" and (open_ or any(awaits_collection(state, one) for one in best)):
-        return None  # how much each has changed is known when it is collected
+        return None  # the lines each changed are known only after collection
     for place, loop in enumerate(best):
         if not _may_win(loop):
             continue
         if not loop.collected or loop.verifying:
-            return None  # its work is on the way, or being looked at
+            return None  # its work is being collected or verified
         if loop.spec.command is not None and loop.verified is None:
             return told.VerificationBegan(loop=loop.spec.id)
         return told.WinnerChosen(
@@ -129,11 +129,11 @@ def _why_not_it(loop: LoopState) -> str:
 
 
 WORST_FIRST: Sequence[Outcome] = ("failed", "limit_reached", "aborted", "interrupted", "completed")
-"""Of several outcomes the first of these is that of the fleet."""
+"""Outcomes by priority: the fleet has the first of these that any objective has."""
 
 
 def finished(state: FleetState) -> Iterator[FleetEvent]:
-    """The end: nothing runs, nothing is on the way, and nothing waits for its turn."""
+    """Yield the fleet's end if no loop runs, is being collected or waits in the queue."""
     loops = state.loops.values()
     if any(_busy(state, loop) for loop in loops):
         return
@@ -145,11 +145,10 @@ def finished(state: FleetState) -> Iterator[FleetEvent]:
 
 
 def outcome_of(state: FleetState) -> Outcome:
-    """Completed where each objective is; of several tries the chosen one counts.
+    """Return the fleet's outcome: completed if every objective is; a chosen attempt counts.
 
-    A fleet that its user stopped is stopped, whatever became of loops before.
-
-    What is completed and could not be collected is no branch that anybody could merge: it failed.
+    If the user stopped the fleet, that is its outcome, whatever earlier loops did. Completed work
+    that could not be collected is not on a branch to merge, so it counts as failed.
     """
     if state.stopping is not None and state.stopping.abort:
         return "aborted"
@@ -160,7 +159,7 @@ def outcome_of(state: FleetState) -> Outcome:
 
 
 def objectives(state: FleetState) -> dict[str, Outcome]:
-    """The outcome of each objective, by the id of its loop or what its tries have in common."""
+    """Return the outcome of each objective, by its loop's id or the name its attempts share."""
     found: dict[str, list[LoopState]] = {}
     for loop in state.loops.values():
         found.setdefault(loop.spec.tries_at or loop.spec.id, []).append(loop)
@@ -173,7 +172,7 @@ def _outcome(state: FleetState, loops: list[LoopState]) -> Outcome:
     if chosen is not None and chosen.loop:
         return "completed"
     each = [_of_one(state, loop) for loop in loops]
-    if common and "completed" in each:  # it completed, and then could not be confirmed
+    if common and "completed" in each:  # it completed, but could not be confirmed
         return "failed" if chosen is not None else "interrupted"
     return next((one for one in WORST_FIRST if one in each), "interrupted")
 
@@ -188,17 +187,17 @@ def _of_one(state: FleetState, loop: LoopState) -> Outcome:
             return "aborted"
         if state.budget_percent:
             return "limit_reached"
-        return "interrupted" if loop.spec.after else "failed"  # the loops it comes after count
+        return "interrupted" if loop.spec.after else "failed"  # depends on the loops it waits for
     return "interrupted"
 
 
 def _is_missing(loop: LoopState) -> bool:
-    """Whether it completed, and its work is no branch."""
+    """True if it completed but its work is not on a branch."""
     return loop.outcome == "completed" and bool(loop.not_collected)
 
 
 def _told(state: FleetState, loop: LoopState, outcome: Outcome) -> Outcome:
-    """A loop that was interrupted has failed, unless somebody, or the budget, has stopped it."""
+    """Count an interrupted loop as failed, unless the user or the budget stopped it."""
     if outcome != "interrupted" or state.stopping is not None:
         return outcome
     if state.budget_percent:

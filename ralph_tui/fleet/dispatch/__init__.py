@@ -1,12 +1,11 @@
-"""Dask between a fleet and its hosts. Only the fleet's process and the hosts load Dask.
+"""Connect a fleet and its hosts with Dask, which only the fleet's process and the hosts load.
 
-A host is a Dask worker without a port of its own: it dials the fleet's scheduler, and the one
-connection that it keeps there carries everything, in order, both ways. So a host that cannot be
-reached from outside takes part, the end of the connection is the end of what was sent on it
-(`Gone`), and no order stays behind in a history. Loops are no tasks of Dask: a task that is
-cancelled, lost or repeated would end, lose or repeat a run. What holds them is a `LoopHost`.
+A host is a Dask worker without a port of its own. It connects to the fleet's scheduler, and this
+one connection carries all messages in order, both ways. Therefore hosts behind a firewall can join,
+and no order survives the connection it was sent on (`Gone`).
 
-This module loads nothing of Dask.
+Loops are not Dask tasks: cancelling, losing or repeating a task would do the same to a run. A
+`LoopHost` holds them instead. This module does not import Dask.
 """
 
 import re
@@ -18,11 +17,11 @@ from ralph_tui.base.errors import UsageError, install_hint, why
 from ralph_tui.text.sanitize import one_line
 
 NEEDED = ("distributed", "cryptography")
-"""What the extra installs."""
+"""Packages that the ``fleet`` extra installs."""
 
 
 def check_installed() -> None:
-    """Raises ``UsageError`` where the extra is not installed. Loads nothing."""
+    """Raise ``UsageError`` if the extra is not installed; import nothing."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise UsageError(
@@ -35,22 +34,22 @@ KEY_HOLDERS = (
     "anyone who can read the --tls folder, an agent of yours included, can run code in the fleet's "
     "process and programs on its hosts"
 )
-"""Said in help, at the start of a fleet that others can join, and by their hosts."""
+"""Warning shown in help, by hosts, and at the start of a fleet that others can join."""
 _ADDRESS = re.compile(r"(tls|tcp)://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})")
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a fleet's scheduler listens, with TLS both ways."""
+    """Address on which a fleet's scheduler listens, with mutual TLS."""
 
     host: str
     """Without the brackets of an IPv6 address."""
     port: int
-    """0: any that is free."""
+    """0 for any free port."""
 
     @classmethod
     def parse(cls, text: str) -> "Address":
-        """Raises ``UsageError`` for what is no address, or one that everybody could use."""
+        """Parse an address; raise ``UsageError`` if it is invalid or unprotected."""
         match = _ADDRESS.fullmatch(text.strip())
         if match is None or int(match[3]) > 65535:
             raise UsageError(
@@ -66,7 +65,7 @@ class Address:
 
     @property
     def location(self) -> str:
-        """``HOST:PORT``."""
+        """Return ``HOST:PORT``."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def __str__(self) -> str:
@@ -74,7 +73,7 @@ class Address:
 
 
 def check_free(listen: Address) -> None:
-    """Raises ``UsageError`` where nobody could listen; Dask would lose a socket over it."""
+    """Raise ``UsageError`` if the address cannot be bound; Dask would leak a socket on failure."""
     family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
     try:
         with socket.socket(family) as trial:

@@ -1,4 +1,4 @@
-"""The fleet's side: a scheduler in a thread of this process, and the hosts that have joined it."""
+"""The fleet's side: a scheduler in a thread of this process, and the hosts that joined it."""
 
 import asyncio
 import threading
@@ -27,10 +27,10 @@ from ralph_tui.fleet.ports import Gone, Joined, Leaving, LoopHost, Noted, Observ
 from ralph_tui.text.sanitize import one_line
 
 STOP_S = 4.0
-"""How long the scheduler may take to close."""
+"""Seconds that the scheduler may take to close."""
 
 _OWN = (Joined, Leaving, Gone, Refused)
-"""What no host can say of itself or another: the dispatcher alone does."""
+"""Observations that only the dispatcher makes; a host must not send them."""
 MakeHost = Callable[[Observe], LoopHost]
 
 
@@ -39,17 +39,17 @@ class _Seat:
     """A host that has joined."""
 
     address: str
-    """Of its connection."""
+    """Address of its connection."""
     instance: str
-    """Of its process."""
+    """Identifier of its process."""
     hello: Joined | None
-    """Until it has said what it holds of this fleet, too, and was told of."""
+    """Its greeting, until it has also reported its loops and was announced; then None."""
     leaving: str = ""
-    """Why it said that it leaves."""
+    """The reason it gave for leaving."""
 
 
 class DaskDispatcher:
-    """A `Dispatcher` on Dask."""
+    """A `Dispatcher` based on Dask."""
 
     address = ""
 
@@ -65,9 +65,10 @@ class DaskDispatcher:
         keys: Path | None = None,
         silent_s: float = SILENT_S,
     ) -> None:
-        """`title` is what hosts call the fleet; `here` makes the host within this process.
+        """Prepare the dispatcher; `title` is the fleet's name for hosts.
 
-        `keys` is the folder of the TLS files. Without `listen` there is no port, and no other host.
+        `here` makes the host within this process. `keys` is the folder of the TLS files. Without
+        `listen` no port is opened and no other host can join.
         """
         self._log = log
         self._welcome = {"op": wire.WELCOME, "fleet": fleet_id, "title": title}
@@ -81,40 +82,38 @@ class DaskDispatcher:
         self._stop = asyncio.Event()
         self._scheduler: FleetScheduler | None = None
         self._seats: dict[str, _Seat] = {}
-        """By name of the host. The loop's thread alone touches them."""
+        """By host name; used only by the event loop's thread."""
         self._names: dict[str, str] = {}
-        """Names of hosts by the address of the connection."""
+        """Host names by the address of the connection."""
         self._removals: set[asyncio.Task[Any]] = set()
         self._ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._main, name="fleet-dispatch", daemon=True)
 
     def start(self, observe: Observe) -> None:
-        """Begin; raises ``RalphError`` where it cannot listen."""
+        """Start the thread; raise ``RalphError`` if it cannot listen."""
         self._observe = observe
         self._loop = asyncio.new_event_loop()
         self._thread.start()
         self._ready.result()
 
     def send(self, host: str, order: Order) -> None:
-        """Hand an order over; to a host that is gone it is lost, as `Gone` says."""
         line = wire.encode(order)
         self._call(lambda: self._order(host, line))
 
     def dismiss(self, host: str, reason: str) -> None:
-        """Let a host go that may not take part; it is told why, and no `Gone` follows."""
         self._call(lambda: self._dismiss(host, reason))
 
     def stop(self) -> None:
-        """Let all hosts go; the one in this process stops its loops in order."""
+        """Dismiss all hosts; the one in this process stops its loops gracefully."""
         if self._thread.is_alive():
             self._call(self._stop.set)
             self._thread.join()
 
     def _call(self, action: Callable[[], object]) -> None:
-        with suppress(RuntimeError):  # it has ended
+        with suppress(RuntimeError):  # the event loop has ended
             self._loop.call_soon_threadsafe(action)
 
-    # -- the thread ------------------------------------------------------------------------
+    # -- dispatcher thread -----------------------------------------------------------------
 
     def _main(self) -> None:
         try:
@@ -129,14 +128,14 @@ class DaskDispatcher:
                 raise
             self._ready.set_exception(_refusal(error))
         finally:
-            if not self._ready.done():  # a bug: it is told with its traceback, and waits for nobody
+            if not self._ready.done():  # a bug: unblock `start`; the traceback is shown
                 self._ready.set_exception(RuntimeError("the dispatcher did not start"))
 
     async def _serve(self, scratch: Path) -> None:
         scheduler = self._scheduler = self._make_scheduler()
         try:
             await scheduler
-        except RuntimeError as error:  # Dask's, whatever was in the way
+        except RuntimeError as error:  # Dask raises it for any failure
             if isinstance(error.__cause__, OSError):
                 raise error.__cause__ from error
             raise
@@ -174,7 +173,7 @@ class DaskDispatcher:
         return scheduler
 
     def _address_of(self, scheduler: FleetScheduler) -> str:
-        """Where hosts join, with the port that was taken."""
+        """Return the address that hosts join at, with the actual port."""
         joined = [listener.contact_address for listener in scheduler.listeners]
         return next((address for address in joined if not address.startswith("inproc")), "")
 
@@ -186,7 +185,7 @@ class DaskDispatcher:
         host = self._make_host(link.observe)
         return link, host, asyncio.create_task(link.run(host))
 
-    # -- what comes of the hosts -----------------------------------------------------------
+    # -- messages from hosts ---------------------------------------------------------------
 
     def _hello(
         self,
@@ -286,7 +285,7 @@ class DaskDispatcher:
 
     def _order(self, name: str, line: str) -> None:
         seat = self._seats.get(name)
-        # One that has not said yet what it holds is gone for those who order.
+        # A host that has not reported its loops yet counts as gone.
         if seat is not None and seat.hello is None:
             self._send_to(seat.address, {"op": wire.ORDERED, "lines": [line]})
 

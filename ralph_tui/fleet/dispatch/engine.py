@@ -1,4 +1,4 @@
-"""Dask as a fleet uses it: no web server, no profiler, no history, its log in a file."""
+"""Configure Dask for a fleet: no web server, no profiler, no history, and a log file."""
 
 import asyncio
 import ipaddress
@@ -54,7 +54,7 @@ def _end(address: str) -> End:
 
 
 def _connections() -> Iterator[tuple[tuple[End, End], int, int]]:
-    """Both ends of each TCP connection, the user and the inode of its socket."""
+    """Yield both ends of each TCP connection, and the user and inode of its socket."""
     for table in TABLES:
         with suppress(OSError):
             for row in table.read_text().splitlines()[1:]:
@@ -78,9 +78,9 @@ def _plain(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
 
 
 SILENT_S = 15.0
-"""A host that says nothing for this long is let go; found out within twice this time."""
+"""Seconds of silence after which a host is dismissed; detected within twice this time."""
 CONNECT_S = 5.0
-"""How long one try to reach a scheduler may take."""
+"""Seconds that one attempt to reach a scheduler may take."""
 
 _SETTINGS: dict[str, object] = {
     "distributed.worker.profile.enabled": False,
@@ -100,19 +100,21 @@ _SETTINGS: dict[str, object] = {
     "distributed.comm.timeouts.connect": "5s",
     "distributed.comm.retry.count": 0,
 }
-"""Over whatever a user's own files for Dask say. By default it samples a hundred times a second."""
+"""These override the user's own Dask files. By default Dask samples a hundred times a second."""
 _ASKED = ("register-worker", "heartbeat_worker")
 _TOLD = ("keep-alive", "log-event", "worker-status-change")
 _ORDERED = ("close", "remove-worker", "worker-status-change")
-"""The handlers of Dask that a fleet needs: requests to the scheduler, messages to it, orders to a
-worker. The others can run code that a connection sent.
+"""The Dask handlers that a fleet needs.
+
+They are requests to the scheduler, messages to it, and orders to a worker. Other handlers can run
+code that a connection sent.
 """
 _LOGGERS = ("distributed", "tornado", "asyncio")
 
 
 @contextmanager
 def configured(log: Path, silent_s: float = SILENT_S) -> Iterator[None]:
-    """Dask as a fleet needs it, its log appended to `log`, until the block ends."""
+    """Configure Dask within the block, and append its log to `log`."""
     handler = logging.StreamHandler[Any](_Lines(appending(log)))
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.setLevel(logging.WARNING)
@@ -147,7 +149,7 @@ def _only(names: Iterable[str], handlers: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """A folder for what Dask writes; what a killed process left in it is taken away, too."""
+    """Yield a folder for Dask's files; remove it at the end, with leftovers of killed processes."""
     folder = parent / "scratch"
     try:
         make_folder(folder)
@@ -157,7 +159,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def _take_from_terminal() -> list[tuple[logging.Logger, logging.Handler]]:
-    """Take away what Dask logs to the terminal: it tells tracebacks of ordinary ends."""
+    """Remove Dask's handlers that log to the terminal, as they print tracebacks of normal ends."""
     names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in _LOGGERS]
     found: list[tuple[logging.Logger, logging.Handler]] = [
         (logger, handler)
@@ -171,13 +173,13 @@ def _take_from_terminal() -> list[tuple[logging.Logger, logging.Handler]]:
 
 
 class _Lines:
-    """A file of bytes as a handler writes to it."""
+    """Adapts a binary file to a logging handler's text stream."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
 
     def write(self, text: str) -> None:
-        with suppress(OSError):  # a full disk is said by what has to write
+        with suppress(OSError):  # the code that must write reports a full disk
             self._file.write(text.encode(errors="replace"))
 
     def flush(self) -> None:
@@ -188,12 +190,12 @@ class _Lines:
 
 
 class FleetScheduler(Scheduler):
-    """A scheduler that listens where it is told, and nowhere else."""
+    """A scheduler that listens only where it is configured to."""
 
     def __init__(
         self, listen: Address | None, security: Security, plugins: Sequence[SchedulerPlugin]
     ) -> None:
-        """This process reaches it always, others where it listens."""
+        """Listen in this process, and on `listen` for other machines."""
         theirs = [] if listen is None else [listen]
         several: dict[str, Any] = {
             "protocol": ["inproc", *("tls" for _ in theirs)],
@@ -214,17 +216,17 @@ class FleetScheduler(Scheduler):
         return super().handle_comm(comm)
 
     def start_http_server(self, *_: Any, **__: Any) -> None:
-        """It has no web server."""
+        """Do nothing: a fleet has no web server."""
 
 
 class FleetWorker(Worker):
     """A worker that listens on no port, and whose process outlives its connection."""
 
     cut: asyncio.Event
-    """Its connection has ended, or it is being closed."""
+    """Set when its connection has ended or is being closed."""
 
     def __init__(self, scheduler: str, name: str, scratch: Path, security: Security) -> None:
-        """`name` is no other worker's, on any machine."""
+        """`name` must be unique among workers on all machines."""
         self.cut = asyncio.Event()
         super().__init__(
             scheduler,
@@ -242,40 +244,40 @@ class FleetWorker(Worker):
         self.stream_handlers = _only(_ORDERED, self.stream_handlers)
 
     def start_http_server(self, *_: Any, **__: Any) -> None:
-        """It has no web server."""
+        """Do nothing: a fleet has no web server."""
 
     async def handle_scheduler(self, comm: Comm) -> None:
-        """Serve the connection until it ends. Dask's own would end the process with it."""
+        """Serve the connection until it ends; Dask's own method would then end the process."""
         try:
             await self.handle_stream(comm)
         finally:
             await self.close(reason="the connection has ended")
 
     async def close(self, *args: Any, **kwargs: Any) -> str | None:  # type: ignore[override]
-        """Let go of the connection; what waits for its end hears of it at once."""
+        """Close the connection, and at once wake everything that waits for its end."""
         self.cut.set()
         return await super().close(*args, **kwargs)
 
 
 def _nowhere() -> str:
-    """An address of no machine: nobody dials a host, but Dask tells hosts apart by their addresses.
+    """Return a unique address of no machine.
 
-    What is sent into 100::/64 is discarded (RFC 6666).
+    Nothing connects to a host, but Dask identifies hosts by their addresses. Packets sent to
+    100::/64 are discarded (RFC 6666).
     """
     discarded = ipaddress.IPv6Address(bytes([1, *bytes(7), *os.urandom(8)]))
     return f"tcp://[{discarded}]:1"
 
 
 class Departures(SchedulerPlugin):
-    """Hears of every connection that has ended."""
+    """Reports every connection that has ended."""
 
     def __init__(self, departed: Callable[[str, str], None]) -> None:
-        """`departed` is told the worker's address, and why it is gone."""
+        """`departed` receives the worker's address and the reason."""
         self._departed = departed
 
     def remove_worker(
         self, scheduler: object, worker: str, *, stimulus_id: str = "", **_: object
     ) -> None:
-        """Called by the scheduler."""
         silent = stimulus_id.startswith("check-worker-ttl")
         self._departed(worker, "it fell silent" if silent else "its connection has ended")

@@ -1,6 +1,6 @@
-"""A host's connection to its fleet: made, kept, and made again for as long as the host runs.
+"""A host's connection to its fleet: open it, and reopen it as long as the host runs.
 
-All of it happens on one event loop, but for what the host's loops observe, in threads of their own.
+Everything here runs on one event loop; only the host's loops observe from their own threads.
 """
 
 import asyncio
@@ -28,23 +28,23 @@ from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line
 
 AGAIN_S = 0.5
-"""Between two tries to reach the fleet."""
+"""Seconds between two attempts to reach the fleet."""
 GOODBYE_S = 8.0
-"""How long a connection may take to close: together with a scheduler's it may never end."""
+"""Seconds that a connection may take to close; if both ends close at once, it may never end."""
 
 
 @dataclass(frozen=True)
 class Berth:
-    """As what a host joins."""
+    """The identity and capacity with which a host joins."""
 
     name: str
-    """Of the host, within the fleet."""
+    """Name of the host, unique within the fleet."""
     slots: int
-    """Loops at once."""
+    """Maximum loops at once."""
     scratch: Path
-    """A folder for what Dask writes."""
+    """Folder for Dask's files."""
     lease_s: float | None = None
-    """The longest that loops of this host go on without the fleet; None: as the fleet says."""
+    """Seconds that this host's loops may run without contact; None for the fleet's own lease."""
 
 
 class HostLink:
@@ -57,7 +57,7 @@ class HostLink:
         security: Security | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`say` takes sentences about the connection, each when it changes."""
+        """`say` receives a sentence whenever the state of the connection changes."""
         self._address = address
         self._berth = berth
         self._security = security or Security()
@@ -71,29 +71,29 @@ class HostLink:
         self._reason = ""
         self._welcome = asyncio.Event()
         self._worker: FleetWorker | None = None
-        """While the fleet takes what is observed."""
+        """None unless the fleet accepts observations."""
         self._been_there = False
         self._ended = False
-        """The fleet has said that it ends: until the next one there is nothing to be told."""
+        """True if the fleet reported its end; then stay silent until the next fleet."""
         self._closing: set[asyncio.Task[None]] = set()
 
     def observe(self, what: Observation) -> None:
-        """Send it to the fleet; while there is none it is lost. From any thread."""
+        """Send an observation to the fleet; without a connection it is lost. Thread-safe."""
         self._outbox.put(what)
 
     def leave(self, reason: str) -> None:
-        """Tell the fleet that this host stops its loops: it gets no more. From any thread."""
+        """Announce that this host stops its loops, so that it gets no more. Thread-safe."""
         self._reason = self._reason or reason
         self._soon(self._say_that_it_leaves)
 
     def stop(self, reason: str = "it was stopped") -> None:
-        """Let `run` return, once what was observed until now is sent. From any thread."""
+        """Make `run` return once the observations so far are sent. Thread-safe."""
         self._reason = self._reason or reason
         self._stop_asked.set()
         self._soon(self._stop.set)
 
     def _soon(self, call: Callable[[], object]) -> None:
-        with suppress(RuntimeError):  # its loop has ended
+        with suppress(RuntimeError):  # the event loop has ended
             if self._loop is not None:
                 self._loop.call_soon_threadsafe(call)
 
@@ -102,9 +102,10 @@ class HostLink:
             self._worker.batched_send({"op": wire.LEAVING, "reason": self._reason})
 
     async def run(self, host: LoopHost) -> str:
-        """Keep `host` connected until it is stopped; why the fleet has let it go, or nothing.
+        """Keep `host` connected until it is stopped; return why the fleet dismissed it, or nothing.
 
-        Raises ``UsageError`` where the fleet does not know the host's files at its first try.
+        Raises ``UsageError`` if the first attempt shows that the fleet has other TLS files, or
+        none.
         """
         self._loop = asyncio.get_running_loop()
         dismissed = ""
@@ -117,7 +118,7 @@ class HostLink:
         return dismissed
 
     async def _reached(self) -> bool:
-        """Whether the fleet can be connected to: Dask itself would only say that it cannot."""
+        """True if the fleet accepts a connection; unlike Dask, this finds out why it does not."""
         scheme, location = parse_address(self._address)
         connector = get_backend(scheme).get_connector()
         arguments = self._security.get_connection_args("worker")
@@ -131,7 +132,7 @@ class HostLink:
         try:
             trying.result().abort()
         except (OSError, ValueError) as error:
-            # Tornado's ValueError: the other end has closed before a word of TLS was said.
+            # Tornado raises ValueError if the other end closed before the TLS handshake.
             if wire.no_tls(error) and not self._been_there:
                 raise UsageError(
                     f"what listens at {self._address} does not speak TLS, so it is no fleet that "
@@ -147,7 +148,7 @@ class HostLink:
         return True
 
     async def _connected(self, host: LoopHost) -> str:
-        """One connection, from hello to its end; why it was ended for good, or nothing."""
+        """Serve one connection until it ends; return why it ended for good, or nothing."""
         name = f"{self._berth.name}-{uuid4().hex[:12]}"
         worker = FleetWorker(self._address, name, self._berth.scratch, self._security)
         dismissed: list[str] = []
@@ -165,7 +166,7 @@ class HostLink:
             self._been_there, self._ended = True, False
             self._tell(f"connected to {one_line(title)} at {self._address}")
             host.fleet_found(fleet)
-            self._outbox.take()  # what was observed meanwhile the fleet asks for
+            self._outbox.take()  # drop these: the fleet asks again for them
             worker.batched_send({"op": wire.HOLDS, "holds": wire.encode_held(host.holds())})
             self._worker = worker
 
@@ -219,7 +220,7 @@ class HostLink:
         return order.model_copy(update={"lease_s": most})
 
     def _wake(self, delay_s: float) -> None:
-        with suppress(RuntimeError):  # its loop has ended
+        with suppress(RuntimeError):  # the event loop has ended
             if self._loop is not None:
                 self._loop.call_soon_threadsafe(self._flush_in, delay_s)
 
@@ -235,7 +236,7 @@ class HostLink:
             self._worker.batched_send({"op": wire.OBSERVED, "lines": lines})
 
     async def _until_stopped(self, work: "asyncio.Task[object]", seconds: float) -> None:
-        """Wait for `work`, no longer than this, and not at all when this link is stopped."""
+        """Wait for `work`, for at most this many seconds, or until this link is stopped."""
         stopped = asyncio.create_task(self._stop.wait())
         await asyncio.wait({work, stopped}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
@@ -265,7 +266,7 @@ async def _close(worker: FleetWorker) -> None:
 
 
 def _cause(error: BaseException) -> str:
-    """The first reason of several that the system gave, else what the last one says."""
+    """Describe the deepest cause of an error in a few words."""
     deepest = error
     while deepest.__cause__ is not None:
         deepest = deepest.__cause__

@@ -1,4 +1,4 @@
-"""What goes over a host's connection: batches of JSON, in order, both ways; the keys of it."""
+"""Messages on a host's connection: batches of JSON, in order, both ways; and their TLS keys."""
 
 import os
 import ssl
@@ -15,7 +15,7 @@ from ralph_tui.base.plain_files import make_folder, put_new
 from ralph_tui.fleet.ports import Held, Observation, Order, Recorded, Stands
 
 BATCH_S = 0.08
-"""How long what a run records may wait for more of it."""
+"""Seconds that records of a run may wait to be sent together."""
 
 HELLO, WELCOME, HOLDS = "fleet-hello", "fleet-welcome", "fleet-holds"
 DISMISSED, ENDED = "fleet-dismissed", "fleet-ended"
@@ -23,7 +23,7 @@ ORDERED, OBSERVED, LEAVING = "fleet-ordered", "fleet-observed", "fleet-leaving"
 """Names of messages."""
 
 _PATIENT = (Recorded, Stands)
-"""What may wait; all else goes at once, behind what was said before."""
+"""Observations that may wait; all others go at once, after those that came before."""
 
 _order: TypeAdapter[Order] = TypeAdapter(Order)
 _observation: TypeAdapter[Observation] = TypeAdapter(Observation)
@@ -31,32 +31,32 @@ _held = TypeAdapter(tuple[Held, ...])
 
 
 def encode(value: Order | Observation) -> str:
-    """As one line of JSON."""
+    """Return the value as one line of JSON."""
     return value.model_dump_json()
 
 
 def order(line: str) -> Order:
-    """Raises ``ValueError`` for what is none."""
+    """Parse an order; raise ``ValueError`` if it is invalid."""
     return _order.validate_json(line)
 
 
 def observation(line: str) -> Observation:
-    """Raises ``ValueError`` for what is none."""
+    """Parse an observation; raise ``ValueError`` if it is invalid."""
     return _observation.validate_json(line)
 
 
 def encode_held(held: Sequence[Held]) -> str:
-    """What a host holds, as JSON."""
+    """Return the loops that a host holds, as JSON."""
     return _held.dump_json(tuple(held)).decode()
 
 
 def held(text: str) -> tuple[Held, ...]:
-    """Raises ``ValueError`` for what is none."""
+    """Parse the loops that a host holds; raise ``ValueError`` if invalid."""
     return _held.validate_json(text)
 
 
 def problem(error: ValueError) -> str:
-    """What is wrong with a message, shortly."""
+    """Describe briefly what is wrong with a message."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
@@ -64,7 +64,7 @@ def problem(error: ValueError) -> str:
 
 
 class Outbox:
-    """Observations on their way out: filled by any thread, emptied by one."""
+    """Queue of outgoing observations: any thread adds to it, one thread empties it."""
 
     def __init__(self, wake: Callable[[float], None]) -> None:
         """`wake` is called, from any thread, with the seconds after which `take` is due."""
@@ -72,10 +72,10 @@ class Outbox:
         self._lock = threading.Lock()
         self._lines: list[str] = []
         self._due = False
-        """All of it was said to be due at once."""
+        """True if `wake` was already called with 0."""
 
     def put(self, what: Observation) -> None:
-        """Add one; what waits is due soon, or at once."""
+        """Add an observation, and call `wake` if that makes `take` due earlier."""
         line, patient = encode(what), isinstance(what, _PATIENT)
         with self._lock:
             first = not self._lines
@@ -86,24 +86,24 @@ class Outbox:
             self._wake(BATCH_S if patient else 0)
 
     def take(self) -> list[str]:
-        """All that waits, as lines of JSON, in order."""
+        """Remove and return all waiting observations, as lines of JSON in order."""
         with self._lock:
             lines, self._lines, self._due = self._lines, [], False
         return lines
 
 
 _NO_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
-"""What OpenSSL calls an answer that is none of TLS."""
+"""OpenSSL's names for an answer that is not TLS."""
 CERTIFICATE, KEY = "fleet-cert.pem", "fleet-key.pem"
 
 
 def make_files(folder: Path) -> None:
-    """Put a new key and its certificate into `folder`, for nobody but this user.
+    """Write a new key and its certificate into `folder`, readable only by this user.
 
-    There is one key for a fleet and all its hosts: whoever has the folder takes part, as either,
-    and can run programs as any of their users.
+    A fleet and all its hosts share one key. Anyone with the folder can take either part, and can
+    run programs as any of their users.
 
-    Files that are there stay; raises ``UsageError`` where they cannot be made.
+    Keep existing files. Raises ``UsageError`` if the files cannot be written.
     """
     if _there(folder):
         return
@@ -119,9 +119,9 @@ def make_files(folder: Path) -> None:
 
 
 def security(folder: Path) -> Security:
-    """Both sides show the certificate, and believe nobody without it.
+    """Return the TLS configuration: both sides show the certificate and require it of the other.
 
-    Raises ``UsageError`` where the files are missing, or others can read the key.
+    Raises ``UsageError`` if the files are missing or do not fit, or if others can read the key.
     """
     if not _there(folder):
         raise UsageError(
@@ -161,7 +161,7 @@ def security(folder: Path) -> Security:
 
 
 def no_tls(error: BaseException | None) -> bool:
-    """Whether a connection failed because the other end does not speak TLS at all."""
+    """True if a connection failed because the other end does not use TLS."""
     while error is not None:
         if any(reason in str(error).upper() for reason in _NO_TLS):
             return True

@@ -1,6 +1,6 @@
-"""The vocabulary of a fleet's journal: small facts, one line per change, in the past tense.
+"""The event types of a fleet's journal: small facts, one line per change, in the past tense.
 
-Each module lists its events in its own `__all__`: a new event touches that module alone.
+Each module lists its events in its own `__all__`, so a new event changes only that module.
 """
 
 from functools import cache
@@ -14,7 +14,7 @@ from ralph_tui.fleet.events.whole import FleetEvent
 
 
 class UnknownFleetEvent(FleetEvent):
-    """A kind of a newer version: it is skipped."""
+    """An event of a kind that only newer versions know; it is skipped."""
 
 
 FLEET_EVENT_TYPES: dict[str, type[FleetEvent]] = {
@@ -22,19 +22,19 @@ FLEET_EVENT_TYPES: dict[str, type[FleetEvent]] = {
     for event in FleetEvent.__subclasses__()
     if event is not UnknownFleetEvent
 }
-"""Every kind this version knows, with its type."""
+"""Event types by kind."""
 
 
 @cache
 def _reader() -> TypeAdapter[FleetEvent]:
-    known: Any = Union[tuple(FLEET_EVENT_TYPES.values())]  # noqa: UP007  made of a list
+    known: Any = Union[tuple(FLEET_EVENT_TYPES.values())]  # noqa: UP007  built from a list
     return TypeAdapter[FleetEvent](Annotated[known, Field(discriminator="kind")])
 
 
 def parse_fleet_event(line: str | bytes) -> FleetEvent:
-    """One line of a fleet's journal; an unknown kind is kept by its name alone.
+    """Parse a line of a fleet's journal; of an unknown kind keep only the name.
 
-    Raises ``ValueError`` for anything else that is no event.
+    Raises ``ValueError`` if the line is not an event.
     """
     try:
         return _reader().validate_json(line)

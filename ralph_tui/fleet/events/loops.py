@@ -1,4 +1,4 @@
-"""Where a loop is placed, how it goes on there and ends; what comes of it, and which try counts."""
+"""Events of a loop: its placement, progress, end and result, and the choice among attempts."""
 
 import shlex
 from datetime import datetime
@@ -40,20 +40,20 @@ _LEVELS: dict[Outcome, RowLevel] = {"completed": "good", "failed": "critical", "
 
 
 class LoopPlaced(FleetEvent):
-    """A host was told to run a loop. From now on it counts as running there."""
+    """A host was ordered to run a loop, which counts as running there from now on."""
 
     durable = True
     kind: Literal["loop_placed"] = "loop_placed"
     loop: Line
     attempt: int
-    """From 1; another one begins in a new tree."""
+    """Counted from 1; each new attempt begins in a new clone."""
     host: Line
     branch: Line
-    """What its work is collected as."""
+    """Branch on which its work is collected."""
     budget_usd: float | None = None
-    """What it was given of the fleet's budget."""
+    """Its share of the fleet's budget; None for no limit."""
     resumed: bool = False
-    """It goes on in the tree that it had."""
+    """True if it continues in its existing clone."""
 
     def row(self) -> Row:
         how = "is resumed" if self.resumed else "is placed"
@@ -61,7 +61,7 @@ class LoopPlaced(FleetEvent):
 
 
 class LoopStage(FleetEvent):
-    """How far a host is with a new tree."""
+    """Progress of a host in preparing a loop."""
 
     kind: Literal["loop_stage"] = "loop_stage"
     loop: Line
@@ -69,59 +69,59 @@ class LoopStage(FleetEvent):
 
 
 class LoopBegan(FleetEvent):
-    """Its run has recorded its first event."""
+    """A loop's run has recorded its first event."""
 
     kind: Literal["loop_began"] = "loop_began"
     loop: Line
     run_id: Line
     run: Line
-    """Task and attempt within its tree."""
+    """Task and attempt within its clone."""
     folder: Line
-    """Its tree on the host."""
+    """Path of its clone on the host."""
     machine: Line = ""
     ports: tuple[int, int] | None = None
-    """The first and the last of the ports that it may use."""
+    """First and last port that it may use."""
 
     def row(self) -> Row:
         return of_loop("log", self.loop, "began")
 
 
 class LoopProgressed(FleetEvent):
-    """What its status says: at the end of an iteration, and when its phase changes."""
+    """A loop's status, at the end of an iteration and when its phase changes."""
 
     kind: Literal["loop_progressed"] = "loop_progressed"
     loop: Line
     phase: Line
     """As in ``status.json``: agent, verifying, limited, paused ..."""
     waits_for: Line = ""
-    """While its phase is ``limited``: usage_limit, overload, outage, disk_full."""
+    """Set if `phase` is ``limited``: usage_limit, overload, outage or disk_full."""
     iteration: int = 0
     max_iterations: int | None = None
     completion: float | None = None
-    """0 to 1."""
+    """From 0 to 1."""
     best: float | None = None
     cost_usd: float | None = None
-    """None: its agent does not tell."""
+    """None if its agent does not report costs."""
     tokens: int = 0
     verdict: Line = ""
-    """The one sentence that says how it stands."""
+    """A one-sentence summary of its status."""
     question: Line = ""
-    """The text of its open question; empty: none is open."""
+    """Text of its open question; empty if none is open."""
     question_id: Line = ""
     until: datetime | None = None
-    """When the question's default is taken, or a limit ends."""
+    """When the question's default applies, or a limit ends."""
     away_s: float = 0.0
-    """Seconds since it began in which it did not work: between an end and a resume."""
+    """Seconds since it began in which it did not work, between an end and a resume."""
 
 
 class LoopLost(FleetEvent):
-    """Its host is lost: it may go on there until its lease ends."""
+    """A loop's host is lost; the loop may still run there until its lease ends."""
 
     durable = True
     kind: Literal["loop_lost"] = "loop_lost"
     loop: Line
     until: datetime
-    """From then on it certainly runs no more."""
+    """After this time it certainly no longer runs."""
 
     def row(self) -> Row:
         until = clock(self.until, seconds=True)
@@ -129,21 +129,21 @@ class LoopLost(FleetEvent):
 
 
 class LoopAdopted(FleetEvent):
-    """It was found again where it ran, and is followed from there."""
+    """A loop was found still running on its host, and is followed from there."""
 
     durable = True
     kind: Literal["loop_adopted"] = "loop_adopted"
     loop: Line
     host: Line
     known: int = 0
-    """Of its journal: the last event that was known."""
+    """The last known event of its journal."""
 
     def row(self) -> Row:
         return of_loop("good", self.loop, f"was found again on {host_words(self.host)}")
 
 
 class LoopRetried(FleetEvent):
-    """A loop that waits for the end of a limit was told to try again."""
+    """A loop that waits for a limit to end was ordered to try again."""
 
     kind: Literal["loop_retried"] = "loop_retried"
     loop: Line
@@ -153,21 +153,21 @@ class LoopRetried(FleetEvent):
 
 
 class LoopStopAsked(FleetEvent):
-    """The fleet itself stops a loop: another try has won, the budget is used up, it is stopped."""
+    """The fleet stops a loop: another attempt won, the budget is used up, or the fleet stops."""
 
     durable = True
     kind: Literal["loop_stop_asked"] = "loop_stop_asked"
     loop: Line
     reason: Line
     now: bool = False
-    """At once; else when its iteration ends."""
+    """True to stop at once, else when its iteration ends."""
 
     def row(self) -> Row:
         return of_loop("log", self.loop, "is told to stop", self.reason)
 
 
 class LoopEnded(FleetEvent):
-    """Its run has ended, or could not begin."""
+    """A loop's run has ended, or could not begin."""
 
     durable = True
     kind: Literal["loop_ended"] = "loop_ended"
@@ -178,13 +178,12 @@ class LoopEnded(FleetEvent):
     completion: float | None = None
     cost_usd: float | None = None
     changed_lines: int | None = None
-    """Added and removed by its work; None: not known."""
+    """Lines added and removed by its work; None if unknown."""
     never_began: bool = False
-    """Its tree could not be made, its set-up failed, or its program is missing on the host."""
+    """True if its clone could not be made, its set-up failed, or the host lacks its program."""
     elsewhere: bool = False
-    """Then: another host may be able to begin it."""
+    """With `never_began`: True if another host may be able to begin it."""
     host: Line = ""
-    """Where it ran."""
 
     def row(self) -> Row:
         what = outcome_word(self.outcome)
@@ -195,35 +194,35 @@ class LoopEnded(FleetEvent):
 
 
 class LoopRequeued(FleetEvent):
-    """It waits for a place again."""
+    """A loop waits for a place again."""
 
     durable = True
     kind: Literal["loop_requeued"] = "loop_requeued"
     loop: Line
     reason: Line
     resume: bool = False
-    """It goes on in the tree that it had; else a new attempt begins in a new one."""
+    """True if it continues in its existing clone; else a new attempt begins in a new one."""
 
     def row(self) -> Row:
         return of_loop("warn", self.loop, "waits for a place again", self.reason)
 
 
 class LoopSkipped(FleetEvent):
-    """It does not run: the budget is used up, another try has won, what it waits for has failed."""
+    """A loop does not run: no budget, another attempt won, or a loop it waits for failed."""
 
     durable = True
     kind: Literal["loop_skipped"] = "loop_skipped"
     loop: Line
     reason: Line
     aborted: bool = False
-    """Somebody has given it up."""
+    """True if the user aborted it."""
 
     def row(self) -> Row:
         return of_loop("log", self.loop, "is skipped", self.reason)
 
 
 class TreeRemoved(FleetEvent):
-    """``fleet prune`` removed the tree that it would have continued in: it starts over."""
+    """``fleet prune`` removed the clone that the loop would have continued in; it starts over."""
 
     durable = True
     kind: Literal["tree_removed"] = "tree_removed"
@@ -239,9 +238,9 @@ AS_BEFORE = "ends with the files that it began with"
 
 
 def best_words(best: float, record: str) -> str:
-    """Of a loop that was better than what it left behind, and how its owner gets at that.
+    """Describe a loop's best snapshot, if better than its end, and how to restore it.
 
-    `best`: 0 to 1; `record`: see `ResultCollected`.
+    `best` is from 0 to 1; `record` is as in `ResultCollected`.
     """
     was = f"its best was {percent(100 * best)}"
     how = f"'ralph-tui restore best --run {shlex.quote(record)}' brings it here"
@@ -249,14 +248,14 @@ def best_words(best: float, record: str) -> str:
 
 
 class CollectionAsked(FleetEvent):
-    """The host of an ended loop was asked for its work."""
+    """The host of an ended loop was ordered to send its work."""
 
     kind: Literal["collection_asked"] = "collection_asked"
     loop: Line
 
 
 class ResultCollected(FleetEvent):
-    """Its work is a branch of the repository."""
+    """A loop's work was collected as a branch of the repository, if it changed anything."""
 
     durable = True
     kind: Literal["result_collected"] = "result_collected"
@@ -264,14 +263,16 @@ class ResultCollected(FleetEvent):
     branch: Line
     commit: Line
     files: int = 0
-    """Changed since the base."""
+    """Files changed since the base."""
     changed_lines: int | None = None
-    """Added and removed since the base; None: not known."""
+    """Lines added and removed since the base; None if unknown."""
     best: float | None = None
-    """0 to 1; None: it was nowhere better than where it ended."""
+    """From 0 to 1; None if it was never better than at its end."""
     record: Line = ""
-    """Of its run, as a command here names it; empty: none of its snapshots can be restored here,
-    as none is here, or the loop may go on with its record."""
+    """Name of its run for commands here; empty if none of its snapshots can be restored here.
+
+    That is so if no snapshot is here, or if the loop may continue with its record.
+    """
 
     def row(self) -> Row:
         as_branch = f"is collected as {self.branch}, {count(self.files, 'file')}"
@@ -282,21 +283,21 @@ class ResultCollected(FleetEvent):
 
 
 class CollectionFailed(FleetEvent):
-    """Its work stays where it is for now."""
+    """A loop's work could not be collected; it stays where it is for now."""
 
     durable = True
     kind: Literal["collection_failed"] = "collection_failed"
     loop: Line
     reason: Line
     final: bool = False
-    """Its tree was removed: there is nothing that could be asked for once more."""
+    """True if its clone was removed, so asking again is useless."""
 
     def row(self) -> Row:
         return of_loop("warn", self.loop, f"could not be collected: {self.reason}")
 
 
 class AttemptKept(FleetEvent):
-    """What an attempt had made whose place another one has taken: a branch beside."""
+    """The work of an attempt that another attempt replaced was saved on a separate branch."""
 
     durable = True
     kind: Literal["attempt_kept"] = "attempt_kept"
@@ -304,7 +305,7 @@ class AttemptKept(FleetEvent):
     attempt: int
     host: Line
     branch: Line = ""
-    """Empty: it had made nothing."""
+    """Empty if it had changed nothing."""
     files: int = 0
 
     def row(self) -> Row:
@@ -316,16 +317,16 @@ class AttemptKept(FleetEvent):
 
 
 class ConflictsFound(FleetEvent):
-    """Which collected branches cannot be merged one after the other."""
+    """Conflicts of a collected branch with other collected branches or with the base."""
 
     kind: Literal["conflicts_found"] = "conflicts_found"
     branch: Line
     others: dict[Line, tuple[Line, ...]] = {}
-    """Branches that it conflicts with (the base's name among them), each with some of the files."""
+    """Conflicting branches, which may include the base, each with some of the conflicting files."""
     new: tuple[Line, ...] | None = None
-    """Of `others` those that nothing was said of, from either side; None: all of them."""
+    """Members of `others` not reported before, from either side; None for all of them."""
     unknown: Line = ""
-    """Why it cannot be told; empty: it was told."""
+    """Why the conflicts are unknown; empty if they are known."""
 
     def row(self) -> Row | None:
         if self.unknown:
@@ -335,14 +336,14 @@ class ConflictsFound(FleetEvent):
 
 
 class VerificationBegan(FleetEvent):
-    """The completion command is run once more on the branch of a try that may win."""
+    """The completion command is being run again on the branch of an attempt that may win."""
 
     kind: Literal["verification_began"] = "verification_began"
     loop: Line
 
 
 class WinnerVerified(FleetEvent):
-    """The completion command was run once more on a winner's branch, in a fresh clone."""
+    """The completion command was run again on an attempt's branch, in a fresh clone."""
 
     durable = True
     kind: Literal["winner_verified"] = "winner_verified"
@@ -357,13 +358,13 @@ class WinnerVerified(FleetEvent):
 
 
 class WinnerChosen(FleetEvent):
-    """Of several tries at one objective this one counts; the others are beaten."""
+    """One of several attempts at an objective won; the others are beaten."""
 
     durable = True
     kind: Literal["winner_chosen"] = "winner_chosen"
     tries_at: Line
     loop: Line
-    """Empty: none of them passed."""
+    """Empty if no attempt passed."""
     reason: Line
 
     def row(self) -> Row:

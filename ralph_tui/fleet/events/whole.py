@@ -1,4 +1,4 @@
-"""What every event of a fleet is; the fleet as a whole: start and end, hosts, what loops share."""
+"""The base of all fleet events, and events of the fleet as a whole, its hosts and its accounts."""
 
 from datetime import datetime
 from typing import Literal
@@ -31,11 +31,11 @@ __all__ = [
 
 
 MARKS: dict[RowLevel, str] = {"warn": "warn    ", "critical": "failed  "}
-"""In front of what matters more, by level."""
+"""Prefix of a printed line, by level."""
 
 
 class FleetEvent(Event):
-    """A fact of a fleet; see `Event` for what all of them have. Its row has no word."""
+    """A fact about a fleet; see `Event` for the common fields. Its row has no label."""
 
     def line(self) -> str | None:
         row = self.row()
@@ -43,12 +43,12 @@ class FleetEvent(Event):
 
 
 def said(level: RowLevel, what: str, reason: str = "") -> Row:
-    """A row, with the reason behind it where there is one."""
+    """Return a row, with the reason appended if there is one."""
     return Row(level, "", f"{what}: {reason}" if reason else what)
 
 
 def of_loop(level: RowLevel, loop: str, what: str, reason: str = "") -> Row:
-    """The same of a loop; of a damaged record, which names none, only what."""
+    """Return a row about a loop; a damaged record has no loop name, so its row omits it."""
     return said(level, f"loop {loop} {what}" if loop else what, reason)
 
 
@@ -72,23 +72,23 @@ _DONE = {
     "rollover": "asked {} for a fresh session",
     "unpause": "let {} go on",
 }
-"""What somebody did to a loop, by command, where it is not "asked it to ..."."""
+"""Description of a user's command to a loop, if "asked it to ..." does not fit."""
 
 
 def at_mark(percent: int) -> str:
-    """What follows from having used so much of the budget."""
+    """Describe the effect of having used this percentage of the budget."""
     return "nothing new starts" if percent < 100 else "running loops stop after their iteration"
 
 
 class Reach(Fact):
-    """How the process of a fleet is reached by its hosts: where it goes on, it is the same."""
+    """How hosts reach the fleet's process; the same after a resume."""
 
     listen: Line = ""
-    """Where others join, ``tls://HOST:PORT``; empty: nobody does."""
+    """Address for hosts to join, ``tls://HOST:PORT``; empty if none can."""
     tls: Line = ""
-    """The folder of the keys."""
+    """Folder of the TLS keys."""
     trees: Line = ""
-    """Where the trees of this process's own loops lie; empty: in the user's state folder."""
+    """Folder for the clones of this process's own loops; empty for the user's state folder."""
 
 
 class FleetStarted(FleetEvent):
@@ -99,17 +99,16 @@ class FleetStarted(FleetEvent):
     schema_version: int = SCHEMA_VERSION
     program_version: Line = ""
     fleet_id: Line
-    """A uuid."""
+    """A UUID."""
     name: Line
-    """What the command line calls it: ``fleet-001``."""
+    """Name on the command line, such as ``fleet-001``."""
     root: Line
-    """The repository."""
     commit: Line
-    """What every loop begins with."""
+    """Commit that every loop begins with."""
     plan: Plan
     reach: Reach = Reach()
     unattended: bool = True
-    """Its loops take their questions' defaults; else they wait as a run in the background does."""
+    """True if its loops apply their questions' defaults; else they wait, as background runs do."""
     pid: int = 0
     host: Line = ""
 
@@ -118,14 +117,14 @@ class FleetStarted(FleetEvent):
 
 
 class FleetResumed(FleetEvent):
-    """Its process was gone, and another one goes on with it."""
+    """Another process continues a fleet whose own process was gone."""
 
     durable = True
     kind: Literal["fleet_resumed"] = "fleet_resumed"
     by: Line
     reach: Reach = Reach()
     unattended: bool = True
-    """Both as of `FleetStarted`, from now on."""
+    """`reach` and `unattended` replace those of `FleetStarted`."""
     pid: int = 0
     host: Line = ""
 
@@ -134,25 +133,25 @@ class FleetResumed(FleetEvent):
 
 
 class HostJoined(FleetEvent):
-    """A host takes loops from now on, or again."""
+    """A host accepts loops, for the first time or again."""
 
     kind: Literal["host_joined"] = "host_joined"
     host: Line
     slots: int
-    """Loops at once."""
+    """Maximum loops at once."""
     machine: Line = ""
-    """Its name in the network."""
+    """Its name on the network."""
     home: Line = ""
-    """Names the folder of its trees: who has the same one has these trees, and nobody else."""
+    """Identifies the folder of its clones; hosts with the same `home` have the same clones."""
     version: Line = ""
-    """Of its ralph-tui."""
+    """Version of its ralph-tui."""
 
     def row(self) -> Row:
         return said("log", f"{host_words(self.host)} joined, {count(self.slots, 'slot')}")
 
 
 class HostRefused(FleetEvent):
-    """A host was not let in."""
+    """A host was not allowed to join."""
 
     kind: Literal["host_refused"] = "host_refused"
     host: Line
@@ -163,7 +162,7 @@ class HostRefused(FleetEvent):
 
 
 class HostLeaving(FleetEvent):
-    """A host stops its loops and takes no more; `HostLost` follows."""
+    """A host stops its loops and accepts no more; `HostLost` follows."""
 
     kind: Literal["host_leaving"] = "host_leaving"
     host: Line
@@ -174,14 +173,14 @@ class HostLeaving(FleetEvent):
 
 
 class HostLost(FleetEvent):
-    """Nothing is heard of a host any more."""
+    """The connection to a host has ended."""
 
     durable = True
     kind: Literal["host_lost"] = "host_lost"
     host: Line
     reason: Line = ""
     left: bool = False
-    """It was stopped, and so were its loops; else nobody knows what it does."""
+    """True if the host was stopped together with its loops; else their state is unknown."""
 
     def row(self) -> Row:
         if self.left:
@@ -190,39 +189,39 @@ class HostLost(FleetEvent):
 
 
 class AccountHeld(FleetEvent):
-    """A login is at its limit: nothing that uses it is started."""
+    """An account is at its limit; nothing that uses it starts."""
 
     durable = True
     kind: Literal["account_held"] = "account_held"
     account: Line
     until: datetime | None = None
     cause: Line = ""
-    """What its loops wait for: usage_limit, overload, outage."""
+    """Cause for which its loops wait: usage_limit, overload or outage."""
     reason: Line = ""
 
     def row(self) -> Row:
         return said("warn", f"{self.words(self.at)}; nothing starts on it")
 
     def words(self, now: datetime) -> str:
-        """``account work is at its limit until 10:59: usage limit, met by loop 3``."""
+        """Describe it like ``account work is at its limit until 10:59: usage limit``."""
         cause = WAITS[self.cause].word if self.cause in WAITS else ""
         why = ", ".join(part for part in (cause, self.reason) if part)
         return f"{self.stands(now)}: {why}" if why else self.stands(now)
 
     def stands(self, now: datetime) -> str:
-        """The same without why."""
+        """Like `words`, but without the reason."""
         until = f" until {day_and_clock(self.until, now)}" if self.until else ""
         stands = "at its limit" if self.cause in ("", "usage_limit") else "not served"
         return f"{account_words(self.account)} is {stands}{until}"
 
 
 class AccountReleased(FleetEvent):
-    """A loop of a held login works again."""
+    """An account on hold is free again."""
 
     kind: Literal["account_released"] = "account_released"
     account: Line
     loop: Line = ""
-    """The one that has tried first."""
+    """The loop that probed it."""
 
     def row(self) -> Row:
         by = f": loop {self.loop} works" if self.loop else ""
@@ -230,7 +229,7 @@ class AccountReleased(FleetEvent):
 
 
 class BudgetReached(FleetEvent):
-    """So much of the fleet's budget is used."""
+    """The fleet has used this percentage of its budget."""
 
     durable = True
     kind: Literal["budget_reached"] = "budget_reached"
@@ -245,18 +244,18 @@ class BudgetReached(FleetEvent):
 
 
 class CommandGiven(FleetEvent):
-    """Somebody has asked something of a loop, or of the fleet."""
+    """The user sent a command to a loop or to the fleet."""
 
     kind: Literal["command_given"] = "command_given"
     loop: Line = ""
-    """Empty: the fleet."""
+    """Empty for the fleet."""
     name: Line
     by: Line = ""
     refused: Line = ""
-    """Why nothing came of it; empty: it was accepted."""
+    """Why it was refused; empty if it was accepted."""
 
     def row(self) -> Row | None:
-        """What is told where it is decided is not told again."""
+        """Return None for commands that another event already reports."""
         if not self.loop and not self.refused and self.name in ("stop", "abort"):
             return None
         if self.by == SIGNED:
@@ -272,7 +271,7 @@ class CommandGiven(FleetEvent):
 
 
 class FleetNoticed(FleetEvent):
-    """Something worth knowing that changes nothing."""
+    """A notice for the user that changes nothing."""
 
     kind: Literal["fleet_noticed"] = "fleet_noticed"
     text: Plain
@@ -284,15 +283,15 @@ class FleetNoticed(FleetEvent):
 
 
 class StopAsked(FleetEvent):
-    """It begins nothing more."""
+    """The fleet was asked to stop, and begins nothing more."""
 
     durable = True
     kind: Literal["stop_asked"] = "stop_asked"
     by: Line
     now: bool = False
-    """Its loops are stopped at once, else after the iteration that each of them is in."""
+    """True to stop its loops at once, else after their current iteration."""
     abort: bool = False
-    """It is given up, and so are its loops."""
+    """True if the fleet and its loops are aborted."""
 
     def row(self) -> Row:
         what = "abort it" if self.abort else "stop now" if self.now else "stop"

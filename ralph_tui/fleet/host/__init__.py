@@ -1,1 +1,1 @@
-"""A host's loops: each a run of its own under a keeper, in a tree of its own, told as it goes."""
+"""Run a host's loops, each in its own clone and under a keeper, and report their progress."""

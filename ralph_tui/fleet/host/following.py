@@ -1,7 +1,7 @@
-"""What a loop's run records, as it comes: its journal's lines, and its ``status.json``.
+"""Follow the records of a loop's run: new lines of its journal, and its ``status.json``.
 
-The tree is the agent's as well: what stands there is read as plain files of bounded size, and
-believed by nobody before it was validated.
+The agent can write to the clone, too. So these files are read as plain files of bounded size, and
+their content is validated before it is used.
 """
 
 import re
@@ -23,39 +23,39 @@ from ralph_tui.ports.clones import Place
 from ralph_tui.text.foreign_json import parse_json
 
 STATUS_S = 1.0
-"""At most so often the status is looked at."""
+"""Minimum seconds between two checks of the status."""
 MOST_STATUS = 1 << 20
-"""Bytes of a status file that are read."""
+"""Maximum bytes read of a status file."""
 MOST_LINES = 500
-"""In one observation."""
+"""Maximum journal lines in one observation."""
 _SEQ = re.compile(rb'\{"seq":(\d{1,12}),')
 _ENDS = (b'"run_finished"', b'"run_crashed"', b'"run_resumed"')
 
 
 class Follower:
-    """Reads the folder of one attempt; one thread at a time."""
+    """Reads the folder of one attempt; not for use by several threads at once."""
 
     def __init__(
         self, loop: str, attempt: int, folder: Path, observe: Callable[[Observation], None]
     ) -> None:
-        """`folder` is the attempt's; nothing has to be in it yet."""
+        """`folder` is the attempt's folder; it may still be empty."""
         self._loop = loop
         self._attempt = attempt
         self._folder = folder
         self._observe = observe
         self._tail = Tail(folder / "events.jsonl")
         self._told = 0
-        """Of the journal, the last event that was told or is known to the fleet."""
+        """The last event that was sent or that the fleet already knew."""
         self._status: dict[str, Any] | None = None
         self._status_due = 0.0
         self.seq = 0
         """The last event of the journal."""
         self.outcome: Outcome | None = None
-        """Of the run, as far as its journal goes."""
+        """Outcome of the run according to its journal so far."""
         self.reason = ""
 
     def begin_at(self, seen: int) -> None:
-        """Tell everything behind this event, also what was told before."""
+        """Send everything after event `seen`, including what was sent before."""
         self._tail.close()
         self._tail = Tail(self._folder / "events.jsonl")
         self._told = seen
@@ -63,7 +63,7 @@ class Follower:
         self._status_due = 0.0
 
     def look(self, *, last: bool = False) -> bool:
-        """Tell what is new, to the end of what is there now; whether anything was."""
+        """Send everything new; return True if anything was."""
         found = False
         for lines in self._new_lines():
             found = True
@@ -71,7 +71,6 @@ class Follower:
         return self._look_at_status(last=last) or found
 
     def close(self) -> None:
-        """Close its files."""
         self._tail.close()
 
     def _new_lines(self) -> Iterator[list[bytes]]:
@@ -85,7 +84,7 @@ class Follower:
             yield lines
 
     def _tell(self, lines: list[bytes]) -> None:
-        """In pieces of consecutive events: what the fleet has already is left out."""
+        """Send consecutive events in pieces, without those that the fleet already has."""
         piece: list[str] = []
         first = 0
         for line in lines:
@@ -95,7 +94,7 @@ class Follower:
             self.seq = max(self.seq, number)
             self._look_for_end(line)
             if number != self._told + 1:
-                continue  # it is known
+                continue  # already known
             first = first or number
             piece.append(line.decode("utf-8", "replace").rstrip("\n"))
             self._told = number
@@ -137,7 +136,7 @@ class Follower:
 
 
 def _number(line: bytes) -> int | None:
-    """Of an event; None for a line that is none."""
+    """Return the number of an event; None if the line is not an event."""
     found = _SEQ.match(line)
     if found:
         return int(found[1])
@@ -149,9 +148,9 @@ def _number(line: bytes) -> int | None:
 
 
 class Telling:
-    """What can be told of the run of one attempt: where it records, and what it has recorded.
+    """Report on the run of one attempt: where it records, and what it has recorded.
 
-    Used by the loop's thread while there is one, and by whoever holds the loop when it is over.
+    The loop's thread uses it while it runs, and afterwards whatever holds the loop.
     """
 
     def __init__(self, place: Place, folder: TreeFolder, observe: Observe) -> None:
@@ -164,16 +163,16 @@ class Telling:
 
     @property
     def seq(self) -> int:
-        """The last event of its journal; 0 before the first."""
+        """Number of the last event in the run's journal; 0 before the first."""
         return self.follower.seq if self.follower else 0
 
     @property
     def began(self) -> bool:
-        """Whether the run was found."""
+        """True if the run was found."""
         return self._began is not None
 
     def begin(self, run: str, run_id: str, ports: tuple[int, int] | None) -> None:
-        """The run was found: it is told, and followed from what the fleet has seen of it."""
+        """Report that the run was found, and follow it from the event after those the fleet has."""
         records = self._folder.attempt_folder(run)
         if records is None:
             return
@@ -193,12 +192,12 @@ class Telling:
         self._save()
 
     def look(self, *, last: bool = False) -> bool:
-        """Tell what is new; whether anything was."""
+        """Report everything new; return True if anything was."""
         self._save()
         return self.follower is not None and self.follower.look(last=last)
 
     def again(self, seen: int) -> None:
-        """Tell it from this event on."""
+        """Report everything after event `seen` again."""
         if self._began is not None:
             self._observe(self._began)
         if self.follower is not None:
@@ -206,9 +205,10 @@ class Telling:
             self.follower.look(last=True)
 
     def recall(self) -> None:
-        """Find the run of a loop that an earlier process has held.
+        """Find the run of a loop from an earlier process of this host.
 
-        That may have ended before it saw its run begin: then the worktree's lock says which it is.
+        That process may have ended before it saw the run begin; then the clone's lock names the
+        run.
         """
         record = self._folder.read()
         if record is None or self.began:
@@ -219,7 +219,7 @@ class Telling:
             self.begin(run, run_id, record.ports)
 
     def _save(self) -> None:
-        """Keep which run it is, for a later process; on a full disk, when there is room again."""
+        """Record which run it is, for a later process; retry later if the disk is full."""
         if not self._unsaved:
             return
         record = self._folder.read() or PlaceRecord(place=self._place, ready=True)
@@ -228,6 +228,6 @@ class Telling:
             self._unsaved = {}
 
     def close(self) -> None:
-        """Close its files; they are opened again when they are asked for."""
+        """Close the files; they are reopened when needed."""
         if self.follower is not None:
             self.follower.close()

@@ -1,7 +1,7 @@
 """One attempt of a loop on this host, from its order to its removal.
 
-Its run is a child under a keeper: whatever becomes of this process, the keeper ends what it keeps.
-A thread makes the tree and follows the run; what is asked when it is over takes a thread by itself.
+Its run is a child process under a keeper, which ends the run if this process dies. A thread makes
+the clone and follows the run. Requests after the run's end get a thread each.
 """
 
 import threading
@@ -42,16 +42,16 @@ from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line, shorten
 
 MOST_SAID = 1 << 20
-"""Bytes of what a run has said on stderr that are looked at."""
+"""Maximum bytes of a run's stderr that are read."""
 MOST_WORDS = 500
 BY_KEEPER = "stopped by SIGINT"
-"""What a run records that its keeper has stopped: nobody can press ctrl+c where it runs."""
+"""Reason that a run records when its keeper stops it: no user can press ctrl+c there."""
 HOST_GONE = "the process that ran it was gone"
 SILENT = "its host stood still for longer than its lease"
 
 
 def over_of(key: tuple[str, int], follower: Follower | None) -> Over:
-    """Of a run of which nothing is alive: what its journal says."""
+    """Return the end of a run that is no longer alive, according to its journal."""
     loop, attempt = key
     known = {"loop": loop, "attempt": attempt}
     if follower is None or not follower.seq:
@@ -64,7 +64,7 @@ def over_of(key: tuple[str, int], follower: Follower | None) -> Over:
 
 
 def over_found(key: tuple[str, int], follower: Follower | None) -> Over:
-    """The same of a run whose host was another process, which is gone: then its keeper ended it."""
+    """Like `over_of`, for a run whose keeper ended it because the host's process was gone."""
     over = over_of(key, follower)
     if over.outcome == "interrupted" and over.reason == BY_KEEPER:
         return over.model_copy(update={"reason": HOST_GONE})
@@ -74,7 +74,10 @@ def over_found(key: tuple[str, int], follower: Follower | None) -> Over:
 def over_after(
     key: tuple[str, int], follower: Follower | None, exit_: Exit, said: Path, ended: str
 ) -> Over:
-    """The same of one that was followed to its end; `ended` is why this host has ended it."""
+    """Like `over_of`, for a run followed to its end.
+
+    `ended` is the reason if this host ended the run, else empty.
+    """
     over = over_of(key, follower)
     if ended and over.outcome == "interrupted":
         return over.model_copy(update={"reason": ended})
@@ -83,7 +86,7 @@ def over_after(
     if follower is not None and follower.outcome is not None:
         return over
     if over.never_began:
-        # It refused what was asked of it, and has said why.
+        # The run rejected its arguments, and printed why.
         reason = last_words(said) or f"its run ended with {exit_.code} before its first event"
         update = {"outcome": "failed", "reason": reason, "elsewhere": True}
         return over.model_copy(update=update)
@@ -96,7 +99,7 @@ def over_after(
 
 
 def last_words(said: Path) -> str:
-    """The first line of the last sentence on stderr; empty where nothing was said."""
+    """Return the first line of the last message on stderr; empty without a message."""
     with suppress(OSError):
         text = read_bytes(said, most=MOST_SAID).decode("utf-8", "replace")
         lines = [line for line in text.splitlines() if line.startswith(_SAYS)]
@@ -114,11 +117,11 @@ BUG = "a bug of ralph-tui ended the host's work on it: the host's output says mo
 
 
 AT_ONCE = 2
-"""Trees that are made at once: more of them wait for the disk only."""
+"""Maximum clones made at once; more would only wait for the disk."""
 
 
 class Preparer:
-    """Makes the trees of a host's loops."""
+    """Makes the clones of a host's loops."""
 
     def __init__(self, bases: Bases) -> None:
         self._bases = bases
@@ -127,9 +130,9 @@ class Preparer:
         self._probed: set[tuple[str, str, str]] = set()
 
     def prepare(self, loop: "HeldLoop", variables: Mapping[str, str]) -> PlaceRecord:
-        """The tree of a loop; `variables` are those of its run.
+        """Make or find the clone of a loop; `variables` is the environment of its run.
 
-        Raises ``RalphError``: one sentence about why there is none.
+        Raises ``RalphError`` with one sentence that explains a failure.
         """
         if loop.place.resume:
             return self._found_again(loop)
@@ -150,20 +153,20 @@ class Preparer:
         place, folder = loop.place, loop.folder
         loop.stage("fetching")
         origin = self._bases.origin_of(place, loop)
-        # Only the user's own repository has worktrees that the user can see.
+        # Only in the user's own repository can the user see worktrees.
         as_worktree = place.isolation == "worktree" and origin.users
         make = make_worktree if as_worktree else make_clone
         while not self._making.acquire(timeout=LOOK_S):
             loop.check()
         try:
             loop.stage("cloning")
-            remove_tree(folder)  # of a host that was killed over it
+            remove_tree(folder)  # left by a host that was killed meanwhile
             folder.create()
             record = folder.write(PlaceRecord(place=place, worktree=as_worktree))
             branch = make(folder.tree, origin, place.source, place.branch)
         except WorkspaceError:
             with suppress(WorkspaceError):
-                folder.remove()  # where the disk is full, others need the room
+                folder.remove()  # free the space for others if the disk is full
             raise
         finally:
             self._making.release()
@@ -182,7 +185,7 @@ class Preparer:
             run_setup(gate, loop.folder.log("setup"))
 
     def _probe(self, loop: "HeldLoop", variables: Mapping[str, str]) -> None:
-        """Once for a command and a way to set a tree up: other trees are made like this one."""
+        """Probe each pair of command and set-up once, because all clones are made alike."""
         place = loop.place
         asked = (place.fleet_id, place.loop.command or "", place.setup)
         with self._probing:
@@ -214,7 +217,7 @@ class Preparer:
         return record
 
     def _refuse_work(self, folder: TreeFolder) -> None:
-        """A tree that a run has begun in holds work: no new one takes its place."""
+        """Refuse to replace a clone in which a run has begun, as it holds work."""
         record = folder.read()
         if record is None and (unreadable := folder.unreadable()):
             raise WorkspaceError(unreadable)
@@ -225,16 +228,16 @@ class Preparer:
 
 
 class HeldLoop:
-    """Its methods may be called from any thread, and do not block."""
+    """An attempt on this host; its methods are thread-safe and do not block."""
 
     def __init__(
         self, place: Place, folder: TreeFolder, observe: Observe, preparer: Preparer, slots: Slots
     ) -> None:
-        """One whose run is to begin, by `start`; or, without that, one that is over."""
+        """Hold an attempt that `start` will begin; without a call of `start` it counts as over."""
         self.place = place
         self.folder = folder
         self.busy = threading.Lock()
-        """Held while its tree is collected or removed."""
+        """Held while its clone is being collected or removed."""
         self._observe = observe
         self._preparer = preparer
         self._slots = slots
@@ -243,38 +246,38 @@ class HeldLoop:
         self._lock = threading.Lock()
         self._telling_again = threading.Lock()
         self._ending = ""
-        """Why this host ends it."""
+        """Why this host is ending it; empty if it is not."""
         self._cancel: Callable[[], None] | None = None
         self._over: Over | None = None
         self._done = threading.Event()
         self._said = threading.Event()
-        """That it is over was observed, too."""
+        """Set once its end was also observed."""
         self._thread: threading.Thread | None = None
 
     @property
     def alive(self) -> bool:
-        """Whether its run, or what leads to it, goes on."""
+        """True while its run or the preparation for it is in progress."""
         return self._thread is not None and not self._done.is_set()
 
     @property
     def key(self) -> tuple[str, int]:
-        """Loop and attempt."""
+        """Loop id and attempt number."""
         return self.place.loop.id, self.place.attempt
 
     def held(self) -> Held:
-        """As a host says it when it joins."""
+        """Return the summary that a host sends when it joins."""
         loop, attempt = self.key
         return Held(loop=loop, attempt=attempt, alive=self.alive, seq=self._telling.seq)
 
     def start(self, before: "HeldLoop | None" = None) -> None:
-        """Begin, as soon as the attempt `before` is over."""
+        """Start the thread, which first waits for the end of the attempt `before`."""
         name = "loop-{}-{}".format(*self.key)
         self._inbox.begin()
         self._thread = threading.Thread(target=self._live, args=(before,), name=name, daemon=True)
         self._thread.start()
 
     def end(self, reason: str) -> None:
-        """Stop its run in order, or what leads to it."""
+        """Stop its run, or the preparation for it, gracefully."""
         with self._lock:
             self._ending = self._ending or reason
             cancel = self._cancel
@@ -283,7 +286,7 @@ class HeldLoop:
         self._inbox.nudge()
 
     def take(self, order: Tell | Adopt) -> None:
-        """Hand an order to its thread; where that has ended, it is answered from here."""
+        """Pass an order to the thread; if that has ended, answer it here."""
         with self._lock:
             if self.alive:
                 self._inbox.orders.append(order)
@@ -292,29 +295,28 @@ class HeldLoop:
         self._answer(order)
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait until its end was observed, in seconds; whether it was."""
+        """Wait up to `timeout` seconds until its end was observed; return True if it was."""
         return self._thread is None or self._said.wait(timeout)
 
-    # -- for who prepares it -----------------------------------------------------------------
+    # -- called during preparation ------------------------------------------------------------
 
     def stage(self, stage: StageName) -> None:
-        """Tell how far its tree is; raises ``RalphError`` where it is to end."""
+        """Report a stage of the preparation; raise ``RalphError`` if the loop is being ended."""
         self.check()
         loop, attempt = self.key
         self._observe(Stage(loop=loop, attempt=attempt, stage=stage))
 
     def note(self, warning: str) -> None:
-        """Tell a warning."""
         self._observe(Noted(loop=self.place.loop.id, text=warning))
 
     def check(self) -> None:
-        """Raises ``RalphError`` where it is to end."""
+        """Raise ``RalphError`` if the loop is being ended."""
         if self._ending:
             raise RalphError(self._ending)
 
     @contextmanager
     def cancelled_by(self, cancel: Callable[[], None]) -> Iterator[None]:
-        """While the block runs, `cancel` ends what it waits for."""
+        """While the block runs, let `end` call `cancel` to interrupt it."""
         with self._lock:
             self._cancel = cancel
         try:
@@ -339,7 +341,7 @@ class HeldLoop:
                 here_alone = not isinstance(error, SetupError)
                 over = self._given_up("failed", str(error), elsewhere=here_alone)
         finally:
-            # The traceback of a bug goes where those of threads go; the fleet is told of an end.
+            # A bug's traceback goes to the thread's exception hook; the fleet still gets an end.
             self._finish(over or self._given_up("failed", BUG))
 
     def _given_up(self, outcome: Outcome, reason: str, *, elsewhere: bool = False) -> Over:
@@ -369,7 +371,7 @@ class HeldLoop:
             ended = running.follow(self._inbox, lambda: self._ending)
             said = self.folder.log("errors")
             over = over_after(self.key, self._telling.follower, ended, said, self._ending)
-            if record.run and over.never_began:  # of what is there already nothing more came
+            if record.run and over.never_began:  # a resumed run that recorded nothing new
                 known = {"never_began": False, "seq": self.place.seen}
                 return over.model_copy(update=known)
             return over
@@ -399,7 +401,7 @@ class HeldLoop:
         channel.theirs.close()
         return child
 
-    # -- when it is over ---------------------------------------------------------------------
+    # -- after the end -----------------------------------------------------------------------
 
     def _finish(self, over: Over) -> None:
         with self._lock:
@@ -418,13 +420,13 @@ class HeldLoop:
         if isinstance(order, Tell):
             self._observe(Told(id=order.id, refused=NOT_RUNNING))
             return
-        # It may be much that has to be told again.
+        # There may be much to send again.
         threading.Thread(target=self._tell_again, args=(order.seen,), daemon=True).start()
 
     def _tell_again(self, seen: int) -> None:
         with self._telling_again:
             if self._thread is None:
-                with suppress(WorkspaceError):  # it is told as it stands
+                with suppress(WorkspaceError):  # report it as it is
                     wait_for_end(self.folder.tree)
             if not self._telling.began:
                 self._telling.recall()

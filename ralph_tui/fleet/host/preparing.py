@@ -1,4 +1,4 @@
-"""What a run needs before it begins: a slot, ports, a tree, its command line and environment."""
+"""Prepare what a run needs: a slot, ports, a clone, its command line and its environment."""
 
 import fcntl
 import os
@@ -21,14 +21,14 @@ from ralph_tui.config.sources import FLAGS
 from ralph_tui.ports.clones import Place
 
 LOCK_S = 8.0
-"""How long a dying run may hold the worktree that another one is to go on in."""
+"""Seconds that a dying run may still hold the clone in which another one will continue."""
 LOOK_S = 0.05
 
 
 def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
-    """Until nothing works in a tree any more: of a host that was killed a keeper still may.
+    """Wait until nothing works in a clone; the keeper of a killed host still may.
 
-    Raises ``WorkspaceError`` where that takes too long, and what `check` raises.
+    Raises ``WorkspaceError`` if that takes too long, and any error that `check` raises.
     """
     deadline = time.monotonic() + LOCK_S
     while (owner := worker(ralph_folder(tree) / "lock")) is not None:
@@ -41,7 +41,7 @@ def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
 
 
 SLOT_LOOK_S = 0.2
-"""Between two looks whether who waits is to end."""
+"""Seconds between two checks whether the waiting loop must end."""
 FULL = (
     "it waits: loops of the fleet that was here before work in all places of this host until "
     "their lease ends"
@@ -49,10 +49,10 @@ FULL = (
 
 
 class Slots:
-    """Places for loops, by number.
+    """Numbered places for loops.
 
-    A fleet places no more loops than there are slots: who finds them taken waits for loops of
-    another fleet, which go on until their lease ends.
+    A fleet places no more loops than there are slots. If all are taken, they belong to loops of
+    another fleet, which run until their lease ends.
     """
 
     def __init__(self, number: int) -> None:
@@ -61,9 +61,9 @@ class Slots:
 
     @contextmanager
     def taken(self, check: Callable[[], None], note: Callable[[str], None]) -> Iterator[int]:
-        """The number of a place, until the block is left; raises what `check` raises.
+        """Take a slot within the block, and yield its number; raise any error that `check` raises.
 
-        `note` takes a sentence that says why it waits.
+        `note` receives a sentence if the loop has to wait.
         """
         slot = self._take(check, note)
         try:
@@ -87,32 +87,31 @@ class Slots:
 
 
 FIRST, LAST = 20_000, 32_000
-"""Below those that systems give to outgoing connections."""
+"""Range of ports, below those that systems use for outgoing connections."""
 UNIT = 10
-"""Ports of one lock."""
+"""Ports per lock."""
 
 
 class PortBlock:
-    """Consecutive ports, `first` to `last`; `release` gives them back."""
+    """Consecutive ports from `first` to `last`, held until `release` is called."""
 
     def __init__(self, first: int, last: int, locks: list[int]) -> None:
-        """See `take_block`."""
         self.range = (first, last)
         self._locks = locks
 
     def release(self) -> None:
-        """Others may have them."""
+        """Let others take the ports."""
         while self._locks:
             os.close(self._locks.pop())
 
 
 def take_block(count: int, folder: Path | None = None) -> PortBlock | None:
-    """A free block of so many ports; None where there is none, or none is wanted.
+    """Return a free block of `count` ports; None without one, or if `count` is 0.
 
-    It is held by locks on files, which end with the process that holds them: hosts on one machine
-    share no other memory. Ports that somebody else listens on are passed over.
+    Locks on files hold it, because hosts on one machine share no other memory. The locks end with
+    the process. Ports on which another program listens are skipped.
 
-    `folder` is where the locks lie: the same for all hosts of a machine.
+    `folder` is the folder of the locks, the same for all hosts of a machine.
     """
     if count < 1:
         return None
@@ -130,7 +129,7 @@ def take_block(count: int, folder: Path | None = None) -> PortBlock | None:
 
 
 def _locked(folder: Path, names: range) -> list[int]:
-    """A lock for each; empty where somebody has one of them."""
+    """Return a lock for each name; empty if another process holds one of them."""
     taken: list[int] = []
     for name in names:
         try:
@@ -155,16 +154,16 @@ def _is_free(port: int) -> bool:
 
 
 _RALPH = (sys.executable, "-P", "-m", "ralph_tui")
-"""-P: a file in the tree must not pass for a module."""
+"""-P keeps a file in the clone from being imported as a module."""
 _TAKEN_ANEW = "outreach."
-"""Settings that a run's record leaves out, as they may be secrets."""
+"""Prefix of settings that a run's record leaves out, because they may be secrets."""
 
 
 def run_words(place: Place, descriptor: int) -> list[str]:
-    """The command line of a new run; its host speaks to it through `descriptor`.
+    """Return the command line of a new run; its host sends commands through `descriptor`.
 
-    A user could have typed it: everything that the fleet decides is an argument, and nothing is
-    read from a file in the tree.
+    A user could have typed it: the fleet passes every decision as an argument, and nothing is read
+    from a file in the clone.
     """
     loop = place.loop
     words = [*_RALPH, "run", *_asks(place), f"--commands-from={descriptor}"]
@@ -178,9 +177,9 @@ def run_words(place: Place, descriptor: int) -> list[str]:
 
 
 def resume_words(place: Place, run: str, descriptor: int) -> list[str]:
-    """The command line of a run that goes on; `run` is its task and attempt.
+    """Return the command line of a resumed run; `run` is its task and attempt.
 
-    The limits it was given before hold.
+    The limits that it had before still apply.
     """
     settings = place.loop.settings.items()
     given = {name: value for name, value in settings if name.startswith(_TAKEN_ANEW)}
@@ -191,7 +190,7 @@ def resume_words(place: Place, run: str, descriptor: int) -> list[str]:
 
 
 def environment(place: Place, slot: int, ports: tuple[int, int] | None) -> Mapping[str, str]:
-    """That of a loop's run; see `fleet_environment`."""
+    """Return the environment of a loop's run; see `fleet_environment`."""
     named = (place.fleet_id, place.fleet, place.loop.id, place.attempt)
     return fleet_environment(*named, slot, ports)
 
@@ -199,7 +198,7 @@ def environment(place: Place, slot: int, ports: tuple[int, int] | None) -> Mappi
 def fleet_environment(
     fleet_id: str, fleet: str, loop: str, attempt: int, slot: int, ports: tuple[int, int] | None
 ) -> Mapping[str, str]:
-    """This process's, without what would lead git elsewhere, with where a loop stands."""
+    """Return this process's environment without variables that mislead git, plus the loop's own."""
     kept = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     told = {
         FLEET_MARK: fleet_id,
@@ -215,12 +214,12 @@ def fleet_environment(
 
 
 def _asks(place: Place) -> list[str]:
-    """Without a terminal it has no screen; it is told that there is nobody to ask, either."""
+    """Without ``--headless`` the run waits for an answer to its questions."""
     return ["--headless"] if place.unattended else []
 
 
 def _given(place: Place) -> dict[str, str]:
-    """The loop's settings; its limit of money, and its patience, are what the fleet gives it."""
+    """Return the loop's settings, with the budget and the patience that the fleet sets."""
     given = dict(place.loop.settings)
     if place.budget_usd is not None:
         given["limits.budget_usd"] = f"{place.budget_usd:.4f}"

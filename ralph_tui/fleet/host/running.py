@@ -1,4 +1,4 @@
-"""A loop's run while it is alive: followed, told commands, and ended in order."""
+"""A loop's live run: follow it, pass commands to it, and end it gracefully."""
 
 import json
 import select
@@ -24,35 +24,35 @@ from ralph_tui.fleet.ports import Adopt, Tell, Told
 from ralph_tui.text.foreign_json import parse_json
 
 SEND_S = 2.0
-"""How long a run may take to take a command in."""
+"""Seconds that a run may take to receive a command."""
 ANSWER_S = 60.0
-"""How long it may take to answer one."""
+"""Seconds that a run may take to answer a command."""
 GONE = "the run ended before it answered"
 SILENT = "the run did not answer within a minute; it may still obey"
 BUSY = "the run takes no commands now: it does not answer"
 
 
 class Channel:
-    """The host's end of the socket that a run inherits: commands in, answers to `told`.
+    """The host's end of the socket that a run inherits; it passes the run's answers to `told`.
 
-    See `adapters.remote.starter` for the run's end. Used by the thread of one loop alone.
+    `adapters.remote.starter` is the run's end. Only the thread of one loop uses it.
     """
 
     def __init__(self, told: Callable[[Told], None]) -> None:
-        """The run's end is `theirs`, to be inherited by it and closed here."""
+        """Create both ends; the run inherits `theirs`, which is then closed here."""
         self._told = told
         self._ours, self.theirs = socket.socketpair()
         self._ours.settimeout(SEND_S)
         self._pending = bytearray()
         self._waiting: dict[str, float] = {}
-        """Of commands without an answer, by id: when that is too late."""
+        """Deadlines of unanswered commands, by id."""
 
     def fileno(self) -> int:
-        """To be polled; -1 when it is closed."""
+        """Return the descriptor to poll; -1 if it is closed."""
         return self._ours.fileno()
 
     def tell(self, tell: Tell) -> None:
-        """Hand a command over, `by` as it stands in it."""
+        """Send a command to the run, without changing its `by`."""
         fields = {"version": VERSION, "id": tell.id, "command": tell.command}
         line = json.dumps(fields, ensure_ascii=False).encode() + b"\n"
         if len(line) > LIMIT:
@@ -62,12 +62,12 @@ class Channel:
             self._ours.sendall(line)
         except OSError as error:
             self._refuse(tell.id, BUSY if isinstance(error, TimeoutError) else GONE)
-            self.close()  # half a line may be under way
+            self.close()  # half a line may have been sent
             return
         self._waiting[tell.id] = time.monotonic() + ANSWER_S
 
     def receive(self) -> None:
-        """Take in what has come; call it when the socket can be read."""
+        """Handle received answers; call it when the socket is readable."""
         try:
             chunk = self._ours.recv(ANSWER_LIMIT, socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -85,13 +85,13 @@ class Channel:
             self.close()
 
     def give_up(self) -> None:
-        """Refuse what has waited too long."""
+        """Refuse commands that have waited too long."""
         now = time.monotonic()
         for request in [request for request, due in self._waiting.items() if due < now]:
             self._refuse(request, SILENT)
 
     def close(self) -> None:
-        """Nothing more is said; whoever waits is told so."""
+        """Close the socket, and refuse all unanswered commands."""
         self._ours.close()
         self.theirs.close()
         for request in list(self._waiting):
@@ -118,49 +118,46 @@ class Channel:
 
 
 QUICK_S, SLOW_S = 0.08, 0.4
-"""Between two looks at a journal: of one that grows, and of one that does not."""
+"""Seconds between two checks of a journal that grows, and of one that does not."""
 ORDERLY_S = 6.0
-"""How long a run may take to end in order, before its keeper ends it."""
+"""Seconds that a run may take to end gracefully before its keeper kills it."""
 
 Orders = deque[Tell | Adopt]
 
 
 class Inbox:
-    """Orders for the thread that follows a run; what is put into it wakes the thread."""
+    """Orders for the thread that follows a run; adding one wakes the thread."""
 
     def __init__(self) -> None:
         self.orders: Orders = deque()
         self._sockets: tuple[socket.socket, ...] = ()
 
     def begin(self) -> None:
-        """From now on somebody may wait for it."""
+        """Open the sockets, so that a thread can wait for orders."""
         self._sockets = socket.socketpair()
         for each in self._sockets:
             each.setblocking(False)
 
     def nudge(self) -> None:
-        """Wake the thread."""
         for ours in self._sockets[:1]:
-            with suppress(OSError):  # it has much to look at already, or is gone
+            with suppress(OSError):  # its buffer is full, or it is closed
                 ours.send(b".")
 
     def fileno(self) -> int:
-        """To be polled."""
         return self._sockets[1].fileno()
 
     def drain(self) -> None:
-        """Forget that it was woken."""
+        """Consume pending wake-ups."""
         with suppress(OSError):
             self._sockets[1].recv(4096)
 
     def close(self) -> None:
-        """Give its sockets back."""
         for each in self._sockets:
             each.close()
 
 
 class Running:
-    """One run; `follow` returns when it is over and nothing of it is alive."""
+    """One run; `follow` returns when it has ended and nothing of it is alive."""
 
     def __init__(
         self,
@@ -176,10 +173,13 @@ class Running:
         self._folder = folder
         self._ports = ports
         self._stop_at = 0.0
-        """When its own time to end is over; 0: it is not to end."""
+        """Deadline for a graceful end; 0 if it need not end."""
 
     def follow(self, inbox: Inbox, ending: Callable[[], str]) -> Exit:
-        """Tell what it does and hand it orders; `ending` says why it is to end, if it is."""
+        """Report the run's progress and pass orders to it until it ends.
+
+        `ending` returns why the run must end, or an empty text.
+        """
         poll = select.poll()
         poll.register(inbox, select.POLLIN)
         poll.register(self._channel, select.POLLIN)
@@ -190,7 +190,7 @@ class Running:
                 if descriptor == speaks:
                     self._channel.receive()
             inbox.drain()
-            ended = self._child.poll()  # before the last look: all it wrote is there by then
+            ended = self._child.poll()  # before the last look, which then sees all output
             while inbox.orders:
                 self._obey(inbox.orders.popleft())
             self._channel.give_up()
@@ -211,7 +211,7 @@ class Running:
             self._telling.again(order.seen)
 
     def _find(self) -> None:
-        """Where it records: known by its worktree's lock, whose owner it is."""
+        """Find the run's record through the worktree's lock, which names the run of its owner."""
         if self._telling.began:
             return
         owner = Owner.read(ralph_folder(self._folder.tree) / "lock")

@@ -1,10 +1,10 @@
-"""The loops of one host, whatever connects it to a fleet: `ralph_tui.fleet.ports.LoopHost`.
+"""The loops of one host, however it is connected to a fleet; implements `LoopHost`.
 
-Orders return at once: each loop has a thread. One registry knows every loop that is alive or whose
-tree is still here, so an order for a loop that is held is never a second run of it.
+Orders return at once, because each loop has a thread. One registry contains every loop that is
+alive or whose clone still exists, so an order for a known loop never starts a second run.
 
-Rule: a host serves one fleet after the other. What it holds of another fleet than the one that is
-heard goes on under its lease and stays where it is: the other one neither hears of it nor ends it.
+A host serves one fleet after the other. Loops of a fleet that is not connected now continue under
+their leases. The connected fleet neither learns of them nor ends them.
 """
 
 import socket
@@ -41,30 +41,30 @@ from ralph_tui.ports.clones import Base, Collected, Place
 from ralph_tui.text.format import duration
 
 LOOK_S = 0.25
-"""How often leases are looked at while the fleet is not heard."""
+"""Seconds between two checks of leases while a fleet is disconnected."""
 CLOSE_S = 15.0
-"""In which the last loop has ended: it has its own time, then its keeper's."""
+"""Seconds to wait for the last loop: it has its own time to end, then its keeper's."""
 ENDED = "the fleet has ended it"
 CLOSED = "its host was stopped"
 NO_TREE = "it has no tree: its run never began"
 NOT_HELD = "this host does not hold the loop"
 
 Key = tuple[str, str, int]
-"""Of a fleet, a loop of it, and an attempt of that."""
+"""Fleet id, loop id and attempt number."""
 Work = Collect | Remove
 Witness = Callable[[Observation, str], None]
-"""Takes an observation and the id of its fleet; called from any thread, and does not block."""
+"""Receives an observation and its fleet's id; called from any thread, must not block."""
 
 
 class WorkerHost:
-    """See `LoopHost`; any thread may call."""
+    """Implements `LoopHost`; thread-safe."""
 
     def __init__(
         self, name: str, slots: int, base: Path, observe: Observe, witness: Witness | None = None
     ) -> None:
-        """`base` is where trees lie, also those of an earlier process of this host.
+        """`base` is the folder of the clones, including those of an earlier process of this host.
 
-        `witness` is told of all that is observed, also of loops of fleets that are not heard.
+        `witness` receives all observations, including those about fleets that are not connected.
         """
         self.name = name
         self.slots = slots
@@ -75,11 +75,11 @@ class WorkerHost:
         self._lock = threading.RLock()
         self._loops: dict[Key, HeldLoop] = {}
         self._fleet = ""
-        """The one that is heard, or was heard last."""
+        """Id of the fleet that is connected or was connected last."""
         self._known: set[str] = set()
-        """Fleets whose trees were looked for."""
+        """Fleets whose clones were already searched for."""
         self._lost_at: dict[str, float] = {}
-        """Since when fleets are not heard."""
+        """When each disconnected fleet was lost, in monotonic seconds."""
         self._working: set[threading.Thread] = set()
         self._watching = False
         self._closed = threading.Event()
@@ -89,18 +89,16 @@ class WorkerHost:
 
     @property
     def alive(self) -> int:
-        """How many loops go on, of any fleet."""
+        """Number of live loops, of all fleets."""
         with self._lock:
             return sum(loop.alive for loop in self._loops.values())
 
     def holds(self) -> tuple[Held, ...]:
-        """The fleet's loops, alive or over and not removed."""
         with self._lock:
             mine = (loop for loop in self._loops.values() if loop.place.fleet_id == self._fleet)
             return tuple(loop.held() for loop in mine)
 
     def obey(self, order: Order) -> None:
-        """Carry an order out; what comes of it is observed."""
         with self._lock:
             match order:
                 case Place():
@@ -121,7 +119,6 @@ class WorkerHost:
                     self._bases.take(self._fleet, order)
 
     def fleet_lost(self) -> None:
-        """The fleet is not heard any more: leases begin to run out."""
         with self._lock:
             if self._fleet not in self._lost_at and not self._closed.is_set():
                 self._lost_at[self._fleet] = time.monotonic()
@@ -130,7 +127,6 @@ class WorkerHost:
                     threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()
 
     def fleet_found(self, fleet_id: str) -> None:
-        """This fleet is there, or there again."""
         with self._lock:
             self._fleet = fleet_id
             self._lost_at.pop(fleet_id, None)
@@ -138,7 +134,7 @@ class WorkerHost:
             self._bases.ask_again()
 
     def close(self) -> None:
-        """Stop all loops in order; returns when nothing of them is alive, or after `CLOSE_S`."""
+        """Stop all loops gracefully; return when none is alive, or after `CLOSE_S`."""
         with self._lock:
             self._closed.set()
             loops = list(self._loops.values())
@@ -178,10 +174,10 @@ class WorkerHost:
         return HeldLoop(place, folder, observe, self._preparer, self._slots)
 
     def _observe(self, what: Observation, of: str = "") -> None:
-        """Of the loop of a fleet; empty: of the one that is heard."""
+        """Pass on an observation about fleet `of`; empty for the connected one."""
         if self._witness is not None:
             self._witness(what, of or self._fleet)
-        with self._lock:  # else another one may be heard before it is told
+        with self._lock:  # keep the fleet from changing before the call
             if not of or of == self._fleet:
                 self._tell_fleet(what)
 
@@ -205,11 +201,11 @@ class WorkerHost:
             self._observe(Told(id=tell.id, refused=NOT_HELD))
 
     def _aside(self, work: Callable[[Work, HeldLoop | None], None], order: Work) -> None:
-        """In a thread of its own: git takes its time."""
+        """Run in a separate thread, because git is slow."""
         name = f"{order.kind}-{order.loop}-{order.attempt}"
-        begun = (order, self._held(order))  # of this fleet, whichever is heard when it is done
+        begun = (order, self._held(order))  # looked up now: the fleet may change later
         thread = threading.Thread(target=work, args=begun, name=name, daemon=True)
-        thread.start()  # one that has not begun cannot be waited for
+        thread.start()  # started first: an unstarted thread cannot be joined
         self._working = {*filter(threading.Thread.is_alive, self._working), thread}
 
     def _collect(self, order: Work, held: HeldLoop | None) -> None:
@@ -257,7 +253,7 @@ class WorkerHost:
             return self._loops.get((self._fleet, order.loop, order.attempt))
 
     def _of(self, loop_id: str) -> list[HeldLoop]:
-        """Its attempts, the latest first."""
+        """Return the attempts of a loop of the connected fleet, the latest first."""
         found = [
             loop
             for (fleet_id, name, _), loop in self._loops.items()
@@ -266,7 +262,7 @@ class WorkerHost:
         return sorted(found, key=lambda loop: loop.place.attempt, reverse=True)
 
     def _find_trees(self, fleet_id: str) -> None:
-        """Trees of an earlier process of this host: their loops are over."""
+        """Register the clones of an earlier process of this host; their loops are over."""
         if fleet_id in self._known:
             return
         self._known.add(fleet_id)

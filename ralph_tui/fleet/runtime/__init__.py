@@ -1,1 +1,1 @@
-"""The process of a fleet: it places loops on hosts, follows them, and collects what they made."""
+"""A fleet's process: it places loops on hosts, follows them, and collects their work."""

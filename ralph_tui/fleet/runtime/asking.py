@@ -1,7 +1,7 @@
-"""What people ask of a fleet: of one of its loops, whose run is told, or of the fleet itself.
+"""Handle user commands to a fleet or to one of its loops.
 
-A command to a loop goes to its host and on to its run; the answer comes back as ``Told``. Nobody
-waits for ever: a host that is lost refuses what it was asked.
+A command to a loop goes to its host and on to its run; the answer comes back as ``Told``. No caller
+waits forever, because commands to a lost host are refused.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ Reply = Callable[[Accepted | Refused], None]
 
 @dataclass(frozen=True)
 class _Open:
-    """A command that was told to a run."""
+    """A command that was sent to a run and is not answered yet."""
 
     loop: str
     host: str
@@ -34,17 +34,17 @@ class _Open:
 
 
 class Asking:
-    """Takes requests and their answers; called in the engine's thread."""
+    """Handles requests and their answers; called in the engine's thread."""
 
     def __init__(self, core: Core, aborted: set[str]) -> None:
-        """`aborted` takes the loops that are given up while their tree is made."""
+        """`aborted` collects the loops that are aborted while their clone is being made."""
         self._core = core
         self._aborted = aborted
         self._open: dict[str, _Open] = {}
         self._numbers = count(1)
 
     def take(self, request: Request, reply: Reply) -> None:
-        """Answer a request, or pass it on; `reply` is called once."""
+        """Answer a request or pass it on; `reply` is called once."""
         command, name = request.command, request.loop
         if not name:
             self._of_fleet(command, reply)
@@ -63,14 +63,14 @@ class Asking:
             reply(Accepted(self._abort(loop, command)))
 
     def tell(self, loop: LoopState, command: Command, reply: Reply = lambda _: None) -> None:
-        """Hand a command to the run of a loop that runs."""
+        """Send a command to the run of a running loop."""
         number = str(next(self._numbers))
         self._open[number] = _Open(loop.spec.id, loop.host, command, reply)
         fields = command.model_dump(mode="json")
         self._core.order(loop.host, Tell(id=number, loop=loop.spec.id, command=fields))
 
     def told(self, answer: Told) -> None:
-        """What a run has said to a command."""
+        """Handle a run's answer to a command."""
         asked = self._open.pop(answer.id, None)
         if asked is None:
             return
@@ -81,31 +81,31 @@ class Asking:
         asked.reply(Refused(refused) if refused else Accepted(answer.accepted or 0))
 
     def refuse_open(self, reason: str, *, host: str | None = None) -> None:
-        """Nobody answers these any more; `host`: those that this one was told."""
+        """Refuse open commands; with `host`, only those sent to that host."""
         for number, asked in list(self._open.items()):
             if host is None or asked.host == host:
                 self.told(Told(id=number, refused=reason))
 
     def waiting(self) -> list[Reply]:
-        """Those who wait for an answer; nobody else will give them one."""
+        """Remove and return the callbacks of unanswered commands; the caller must answer them."""
         left, self._open = list(self._open.values()), {}
         return [asked.reply for asked in left]
 
     def follow(self, event: FleetEvent) -> None:
-        """Do what a recorded event brings about for who waits, and for who asked all to pause."""
+        """React to a recorded event: pause a new run, or refuse commands to an ended one."""
         if isinstance(event, told.LoopBegan):
             self._loop_began(event.loop)
         elif isinstance(event, told.LoopEnded):
             self._loop_over(event.loop)
 
     def _loop_over(self, loop: str) -> None:
-        """Its run has ended, perhaps without an answer."""
+        """Refuse commands that the ended run has not answered."""
         for number, asked in list(self._open.items()):
             if asked.loop == loop:
                 self.told(Told(id=number, refused="the run is over"))
 
     def _abort(self, loop: LoopState, command: Command) -> int:
-        """Of a loop that does not run yet."""
+        """Abort a loop that does not run yet; return the number of the first event."""
         name = loop.spec.id
         first = self._given(name, command, "")
         if loop.status == "queued" and loop.run_id:
@@ -146,7 +146,7 @@ class Asking:
         reply(Accepted(first))
 
     def _hold(self, command: Pause | Unpause, reply: Reply) -> None:
-        """Let none of the queue begin, or let it; loops that run are told one by one."""
+        """Pause or unpause the queue; running loops get their own commands."""
         paused = self._core.state.paused is not None
         reason = ""
         if paused is isinstance(command, Pause):
@@ -155,13 +155,13 @@ class Asking:
         reply(Refused(reason) if reason else Accepted(first))
 
     def _loop_began(self, name: str) -> None:
-        """One that was on its way when all were asked to pause does so, too."""
+        """Pause a loop that was being placed when the fleet was paused."""
         paused, loop = self._core.state.paused, self._core.state.loops.get(name)
         if paused is not None and loop is not None:
             self.tell(loop, Pause(by=paused.by))
 
     def _given(self, loop: str, command: Command, refused: str) -> int:
-        if isinstance(command, Present):  # no news
+        if isinstance(command, Present):  # not worth recording
             return self._core.state.seq
         return self._core.record(
             told.CommandGiven(loop=loop, name=command.name, by=command.by, refused=refused)
@@ -169,7 +169,7 @@ class Asking:
 
 
 def _reached(asked: told.StopAsked, command: Command) -> bool:
-    """Whether the fleet does as much already."""
+    """True if the requested stop is already in effect."""
     if isinstance(command, Abort):
         return asked.abort
     return asked.now or not (isinstance(command, Stop) and command.mode == "now")

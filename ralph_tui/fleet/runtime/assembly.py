@@ -1,4 +1,4 @@
-"""Assembles a fleet: lock, folder, journal, dispatcher, engine, command socket."""
+"""Assemble a fleet: lock, folder, journal, dispatcher, engine, command socket."""
 
 import os
 import socket
@@ -51,19 +51,19 @@ from ralph_tui.ports.clones import Source
 from ralph_tui.runtime.clock import SystemClock
 
 BASES = "refs/ralph/fleets/"
-"""Refs that keep the commits that fleets began with, as long as one can go on."""
+"""Prefix of refs that keep a fleet's base commit as long as the fleet can be resumed."""
 
 
 @dataclass(frozen=True)
 class Connection:
-    """How hosts take part."""
+    """How hosts take part in a fleet."""
 
     reach: told.Reach = field(default_factory=told.Reach)
-    """Where it goes on with a fleet, what is empty is as it was."""
+    """On a resume, empty fields keep their earlier values."""
     agents: int | None = None
-    """Loops at once on this machine; None: as planned."""
+    """Maximum loops at once on this machine; None for the plan's value."""
     unattended: bool = True
-    """Started as plain lines: nobody is asked."""
+    """True for a fleet without a screen, which cannot ask questions."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,13 @@ class AssembledFleet:
     opening: Sequence[told.FleetEvent] = field(default=())
 
     def begin(self) -> None:
-        """Start its threads; raises ``RalphError`` where hosts cannot join."""
+        """Start its threads; raise ``RalphError`` if hosts cannot join."""
         self.engine.begin(*self.opening)
 
 
 @contextmanager
 def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[AssembledFleet]:
-    """A fleet in the repository around `folder`, its lock held until the block is left.
+    """Assemble a fleet in the repository around `folder`, and hold its lock within the block.
 
     Raises ``UsageError``, ``LockHeldError``, ``WorkspaceError`` or ``JournalError``.
     """
@@ -121,7 +121,7 @@ def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[Asse
 def resumed_fleet(
     records: FleetFolder, connection: Connection, by: str
 ) -> Iterator[AssembledFleet]:
-    """A fleet whose process is gone, or which was stopped, ready to go on; errors as before."""
+    """Assemble a fleet that was stopped or whose process is gone; raises like `new_fleet`."""
     with ExitStack() as held:
         recording = read_fleet(records.journal)
         start = recording.events[0]
@@ -132,7 +132,7 @@ def resumed_fleet(
                 f"{copied}; resume it there, or start another one here with 'ralph-tui fleet run'"
             )
         lock = held.enter_context(_locked(repository, start.fleet_id))
-        recording = read_fleet(records.journal)  # nobody writes it from now on
+        recording = read_fleet(records.journal)  # read again: with the lock, no one else writes it
         if recording.broken:
             raise UsageError(
                 f"{records.name} cannot go on: {recording.broken}, and resume again, or start "
@@ -167,7 +167,7 @@ def resumed_fleet(
 
 
 def _check(repository: Repository, plan: Plan, connection: Connection) -> None:
-    """What every loop would fail for, said once; raises ``UsageError``."""
+    """Raise ``UsageError`` for a problem that would make every loop fail."""
     way = f"refs/heads/{BELOW.rstrip('/')}"
     if not repository.git("show-ref", "--verify", "--quiet", way, accept=None).status:
         raise UsageError(
@@ -177,12 +177,12 @@ def _check(repository: Repository, plan: Plan, connection: Connection) -> None:
     agents = plan.agents if connection.agents is None else connection.agents
     if agents:
         check_trees(repository.root, _trees(connection))
-    if not connection.reach.listen:  # else others may have the agent that this machine has not
+    if not connection.reach.listen:  # other hosts may have an agent that this machine lacks
         check_agents(repository.root, plan)
 
 
 def why_over(state: FleetState) -> str:
-    """Why nobody can go on with a fleet; empty where something is left to be done."""
+    """Return why a fleet cannot be resumed; empty if there is work left."""
     if state.finished is None:
         return ""
     if state.stopping is not None and state.stopping.abort:
@@ -190,13 +190,14 @@ def why_over(state: FleetState) -> str:
     loops = state.loops.values()
     if any(goes_on_when_resumed(loop) for loop in loops):
         return ""
-    skipped = any(loop.waits_again for loop in loops)  # and would be skipped for the same reason
+    # Skipped loops would be skipped again, for the same reason.
+    skipped = any(loop.waits_again for loop in loops)
     return f"all its loops have ended{' or were skipped' if skipped else ''}"
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """What a fleet is assembled from, new or resumed."""
+    """Parts of a fleet, new or resumed."""
 
     repository: Repository
     records: FleetFolder
@@ -219,7 +220,7 @@ def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> Assemb
     trees = _trees(connection)
     held.callback(_remove_empty, trees / start.fleet_id)
     results = CollectedWork(parts.repository, start, trees)
-    _ = results.copied  # what is wrong with them is said before anything begins
+    _ = results.copied  # read now, to report errors before anything begins
     outside = Outside(dispatcher, parts.source, mirror, results, parts.lock.keep_name)
     state = parts.state
     journal = Journal(records.journal, clock, seq=state.seq, last_at=state.at)
@@ -237,7 +238,7 @@ def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> Assemb
 def _make_dispatcher(
     start: told.FleetStarted, records: FleetFolder, connection: Connection
 ) -> Dispatcher:
-    """Loads the engine that carries orders: only the process of a fleet does."""
+    """Make the dispatcher; imports Dask, so only a fleet's process calls it."""
     from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher  # noqa: PLC0415
 
     agents = start.plan.agents if connection.agents is None else connection.agents
@@ -258,7 +259,7 @@ def _make_dispatcher(
 
 
 def _keep_base(repository: Repository, start: told.FleetStarted) -> None:
-    """Its owner may take the commit out of every branch, and let git clean up."""
+    """Protect the base commit from git's clean-up, even if the user removes its branches."""
     repository.git("update-ref", f"{BASES}{start.fleet_id}", start.commit)
 
 
@@ -268,12 +269,12 @@ def _let_base_go(repository: Repository, start: told.FleetStarted, engine: Fleet
 
 
 def _trees(connection: Connection) -> Path:
-    """Where the trees of this process's own loops lie."""
+    """Return the folder for the clones of this process's own loops."""
     return Path(connection.reach.trees) if connection.reach.trees else usual_base()
 
 
 def _remove_empty(folder: Path) -> None:
-    with suppress(OSError):  # a tree is left, or there never was one
+    with suppress(OSError):  # a clone is left, or there never was one
         folder.rmdir()
 
 

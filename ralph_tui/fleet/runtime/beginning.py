@@ -1,4 +1,4 @@
-"""Before a fleet starts: what keeps it from it, and what its owner should know."""
+"""Check a fleet before it starts, and warn the user about surprises."""
 
 import errno
 import os
@@ -39,7 +39,7 @@ from ralph_tui.text.sanitize import clip, one_line
 
 
 def remarks(repository: Repository, plan: Plan, commit: str) -> Iterator[FleetEvent]:
-    """What is not in the commit, or not held by the budget, although its owner may expect it."""
+    """Warn about work outside the commit, and about costs outside the budget."""
     status = git_status(repository)
     paths = {*status.staged, *status.unstaged, *status.untracked}
     changed = len(paths) + sum(status.omitted.values())
@@ -55,7 +55,7 @@ def remarks(repository: Repository, plan: Plan, commit: str) -> Iterator[FleetEv
 
 
 def _choices(plan: Plan) -> Iterator[FleetEvent]:
-    """How many attempts run, and which counts."""
+    """Report how many attempts run for an objective, and how the winner is chosen."""
     tries = Counter((loop.tries_at, loop.choice) for loop in plan.loops if loop.tries_at)
     for (name, choice), number in tries.items():
         how = (
@@ -67,7 +67,7 @@ def _choices(plan: Plan) -> Iterator[FleetEvent]:
 
 
 def _untold_costs(root: Path, plan: Plan) -> Iterator[FleetEvent]:
-    """The agents whose cost nobody will know, where a budget is to hold it."""
+    """Warn about agents that do not report costs, if there is a budget."""
     if plan.budget_usd is None:
         return
     usual = find_agent(examine(root, {}, os.environ).settings.agent)
@@ -86,13 +86,16 @@ def _untold_costs(root: Path, plan: Plan) -> Iterator[FleetEvent]:
 
 
 def goes_on_when_resumed(loop: LoopState) -> bool:
-    """Whether something of it is left to be done."""
+    """True if the loop still has work to do when the fleet is resumed."""
     unfinished = not loop.over or (loop.outcome == "interrupted" and loop.place != "beaten")
     return unfinished or loop.may_begin_again or loop.may_be_collected
 
 
 def what_goes_on(state: FleetState) -> Iterator[FleetEvent]:
-    """What who resumes a fleet may expect otherwise; `state` is that before."""
+    """Report how loops continue if a user may expect otherwise.
+
+    `state` is the fleet's state before the resume.
+    """
     loops = state.loops.values()
     stay = [loop for loop in loops if not (goes_on_when_resumed(loop) or loop.waits_again)]
     again = [loop for loop in loops if loop.may_begin_again]
@@ -112,10 +115,10 @@ def what_goes_on(state: FleetState) -> Iterator[FleetEvent]:
 
 
 def check_agents(root: Path, plan: Plan) -> None:
-    """Whether this machine has the agent of any loop: else each would ask for it in vain.
+    """Raise ``UsageError`` if this machine has none of the loops' agents.
 
-    A loop whose own agent is missing says so, and the others go on. What the set-up command may
-    install first is not asked for. Raises ``UsageError``.
+    A loop whose own agent is missing reports it, and the others continue. A program that the set-up
+    command may install is not checked.
     """
     named = {tuple(sorted(loop.settings.items())) for loop in plan.loops}
     problems = [_problem(root, plan, dict(given)) for given in sorted(named)]
@@ -124,7 +127,7 @@ def check_agents(root: Path, plan: Plan) -> None:
 
 
 def _problem(root: Path, plan: Plan, given: Mapping[str, str]) -> UsageError | None:
-    """As before a run: of agents that take over from one another one is enough."""
+    """Return the error that `run` would raise; one available agent of a chain is enough."""
     told = [f"{name}={value}" for name, value in given.items()]
     settings = examine(root, {}, os.environ, told).settings
     try:
@@ -137,8 +140,9 @@ def _problem(root: Path, plan: Plan, given: Mapping[str, str]) -> UsageError | N
 
 
 def check_trees(root: Path, trees: Path) -> None:
-    """Whether trees can lie in the folder `trees`, which is made; raises ``UsageError``, and
-    ``WorkspaceError`` where they would not be known again.
+    """Create the folder `trees` and check that it can contain clones.
+
+    Raises ``UsageError``, and ``WorkspaceError`` if its identity cannot be stored in it.
     """
     if trees.resolve().is_relative_to(root.resolve()):
         raise UsageError(
@@ -158,8 +162,9 @@ def check_trees(root: Path, trees: Path) -> None:
 
 
 def check_home(state: FleetState, fleet_id: str, trees: Path) -> None:
-    """Raises ``UsageError`` where a loop's tree is in the folder `trees`, and that had another name
-    then: the loop would wait for a host of that name.
+    """Raise ``UsageError`` if a loop's clone in `trees` was made when that had another identity.
+
+    Otherwise the loop would wait for a host with the old identity.
     """
     home = home_of(trees)
     for folder in found_in(trees, fleet_id):
@@ -173,7 +178,7 @@ def check_home(state: FleetState, fleet_id: str, trees: Path) -> None:
 
 
 def folder_of(start_root: str) -> Path:
-    """The repository that a fleet was started in; raises ``UsageError`` where it is gone."""
+    """Return the repository that a fleet was started in; raise ``UsageError`` if it is gone."""
     root = Path(start_root)
     if not root.is_dir():
         shown = one_line(start_root)
@@ -188,13 +193,13 @@ FILE_KEYS = (
 
 
 def check_base(repository: Repository, source: Source, plan: Plan, trees: Path) -> None:
-    """Raises ``UsageError`` for a completion command that passes on the base already; blocks.
+    """Raise ``UsageError`` if a completion command passes on the base already; blocks.
 
-    Each is run once, in a clone of the base that is thrown away. A loop whose command passes there
-    could never tell when its work is done: the fleet is refused before anything is spent.
+    Each command runs once, in a temporary clone of the base. A loop whose command passes there
+    could never detect its completion, so the fleet is refused before anything is spent.
 
-    A set-up that fails, or a command that takes longer than `LIMIT_S`, is left to the loops: they
-    measure it themselves.
+    A failing set-up, or a command slower than `LIMIT_S`, is left to the loops, which measure it
+    themselves.
     """
     commands: dict[str, str] = {}
     for loop in plan.loops:

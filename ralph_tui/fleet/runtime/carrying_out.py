@@ -1,7 +1,7 @@
-"""What follows from recorded events: hosts get orders, and work goes on in the user's repository.
+"""React to recorded events: send orders to hosts, and start work in the user's repository.
 
-Rule: journal first. What is decided stands in the journal before anybody is told, so that another
-process can go on with it.
+Journal first: a decision is in the journal before it is carried out, so that another process can
+continue the fleet.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,54 +20,54 @@ from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.clones import Collected, Earlier, Place, Source
 
 Mirrors = Callable[[str, int], Mirror]
-"""The copy of a loop's record in the fleet's folder, of one attempt; the same one each time."""
+"""Returns the mirror of an attempt's record in the fleet's folder; the same object each time."""
 
 
 class Results(Protocol):
-    """What becomes of loops' work in the user's repository; all but `copied` and `cancel` blocks.
+    """The loops' work in the user's repository; everything except `copied` and `cancel` blocks.
 
-    None raises anything but ``RalphError`` and ``OSError``.
+    Methods raise only ``RalphError`` and ``OSError``.
     """
 
     @property
     def copied(self) -> dict[str, str]:
-        """The files that every tree gets: path and content, base64."""
+        """Files that every clone gets: base64 content by path."""
 
     def receive(
         self, collected: Collected, run_id: str, earlier: Earlier | None
     ) -> Sequence[FleetEvent]:
-        """Make a branch of a bundle: ``ResultCollected`` or ``CollectionFailed`` is the last event.
+        """Make a branch of a bundle; the last event is ``ResultCollected`` or ``CollectionFailed``.
 
-        `earlier` is what was collected of the loop before: its branch goes on.
+        `earlier` is the loop's previously collected work, whose branch is continued.
         """
 
     def keep(self, collected: Collected, host: str, run_id: str) -> AttemptKept:
-        """Make a branch of an attempt whose place another one has taken; raises ``RalphError``."""
+        """Make a branch of a replaced attempt's work; raise ``RalphError`` on failure."""
 
     def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:
-        """Which of the branches of collected loops cannot be merged one after the other."""
+        """Return the conflicts among the branches of collected loops."""
 
     def verify(self, loop: LoopState) -> FleetEvent:
-        """Run the completion command of a collected loop once more: ``WinnerVerified``."""
+        """Run the completion command of a collected loop again, and return ``WinnerVerified``."""
 
     def bundle_base(self, commit: str) -> bytes:
-        """The commit that all loops begin with, for a host that cannot get it."""
+        """Return the loops' base commit as a bundle, for a host that cannot get it elsewhere."""
 
     def cancel(self) -> None:
-        """End what goes on soon; from any thread."""
+        """Ask work in progress to end soon; thread-safe."""
 
 
 Tell = Callable[[LoopState, Command], None]
-"""Hands a command to the run of a loop."""
+"""Sends a command to the run of a loop."""
 
 
 class CarryingOut:
-    """Called in the engine's thread."""
+    """Carries out recorded events; called in the engine's thread."""
 
     def __init__(
         self, core: Core, source: Source, mirrors: Mirrors, results: Results, tell: Tell
     ) -> None:
-        """`source`: where hosts get the commit that loops begin with."""
+        """`source` is where hosts get the base commit."""
         self._core = core
         self._source = source
         self._mirrors = mirrors
@@ -75,11 +75,10 @@ class CarryingOut:
         self._tell = tell
 
     def follow(self, event: FleetEvent) -> None:
-        """Do what a recorded event brings about."""
         core, loop = self._core, self._core.state.loops.get(getattr(event, "loop", ""))
         if isinstance(event, told.WinnerChosen):
             for beaten in core.state.tries(event.tries_at):
-                if beaten.outcome == "interrupted":  # of the others it was removed already
+                if beaten.outcome == "interrupted":  # the others were removed already
                     self._remove(beaten)
             core.work("conflicts", self._conflicts, once=True)
         if loop is None:
@@ -100,7 +99,7 @@ class CarryingOut:
                 core.work("conflicts", self._conflicts, once=True)
 
     def _remove(self, loop: LoopState) -> None:
-        """The tree of one whose work is a branch, and that does not go on in it."""
+        """Remove the clone of a loop whose work is on a branch and that needs it no more."""
         if loop.commit and loop.tree_is_done:
             order = orders.Remove(loop=loop.spec.id, attempt=loop.attempt)
             self._core.order(loop.host, order)
@@ -130,7 +129,7 @@ class CarryingOut:
         self._core.order(placed.host, order)
 
     def _stop(self, asked: told.LoopStopAsked, loop: LoopState) -> None:
-        """At once by the order to end; of an aborted fleet by the command to abort."""
+        """Stop a loop: at once with an `End` order, or with the command that fits."""
         stopping = self._core.state.stopping
         if loop.status == "running" and stopping is not None and stopping.abort:
             self._tell(loop, Abort(by=stopping.by))
@@ -140,7 +139,7 @@ class CarryingOut:
             self._tell(loop, Stop(mode="after_iteration", by=SIGNED))
 
     def _conflicts(self) -> list[FleetEvent]:
-        """What is new of them; blocks."""
+        """Return conflicts that changed since the last check; blocks."""
         state = self._core.state
         loops = [one for one in list(state.loops.values()) if may_be_merged(state, one)]
         found = self._results.conflicts(loops) if loops else []
@@ -151,7 +150,7 @@ class CarryingOut:
 
 
 def may_be_merged(state: FleetState, loop: LoopState) -> bool:
-    """Whether somebody may want to merge its branch: of several tries the chosen one alone."""
+    """True if the user may want to merge its branch; of several attempts, only the chosen one."""
     common = loop.spec.tries_at
     chosen = state.chosen.get(common) if common else None
     wanted = not common or (chosen is not None and chosen.loop in ("", loop.spec.id))
@@ -161,9 +160,10 @@ def may_be_merged(state: FleetState, loop: LoopState) -> bool:
 def with_news(
     found: Sequence[ConflictsFound], loops: Sequence[LoopState]
 ) -> Iterator[ConflictsFound]:
-    """The same with `new`: each pair is told once, of the branch that has come last.
+    """Set `new` so that each conflicting pair is reported once.
 
-    `loops` have what was found before.
+    A pair is reported for the branch with the most new conflicts. `loops` contain the conflicts
+    found before.
     """
     told = {frozenset((loop.branch, other)) for loop in loops for other in loop.conflicts}
 

@@ -1,4 +1,4 @@
-"""What the parts of a fleet's engine share: its journal, its state, and the ways out.
+"""Share the journal, the state and the outputs among the parts of a fleet's engine.
 
 Only the engine's thread calls it. Journal first, as in a run: an event is on disk before it is
 folded, shown or carried out.
@@ -14,69 +14,69 @@ from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.host import Clock
 
 LOOK_S = 1.0
-"""The longest time between two rounds."""
+"""Maximum seconds between two rounds."""
 RESTS = 20
-"""So many times as long as it has taken to see that there is nothing to do."""
+"""Rest this many times as long as a round took that found nothing to do."""
 Follower = Callable[[FleetEvent], None]
 Work = Callable[[], Iterable[FleetEvent]]
-"""Blocks, in a thread beside the engine's; gives back what is to be recorded."""
+"""Blocks, in a thread beside the engine's; returns the events to record."""
 
 
 class Rounds:
-    """Decides when the engine asks what to do next; used by the engine's thread alone.
+    """Schedules the engine's decision rounds; used only by the engine's thread.
 
-    It asks after each change, and once a second, because leases, holds and the turns of starts
-    depend on time alone. A round takes longer the more loops there are, so the engine rests after
-    it in proportion; all changes of that time are decided together.
+    A round runs after each change, and once a second, because leases, holds and the spacing of
+    starts depend only on time. The more loops there are, the longer a round takes. So the engine
+    rests after it in proportion, and the next round covers all changes since.
     """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
-        """The first round is due at once."""
+        """Make the first round due at once."""
         self._monotonic = monotonic
         self._changed = True
         self._ended_at = self._rested_at = monotonic()
 
     def change(self) -> None:
-        """Something has happened that may have to be decided about."""
+        """Request a round, because something has changed."""
         self._changed = True
 
     def due_in(self) -> float:
-        """Seconds until the next round; 0: now."""
+        """Return the seconds until the next round; 0 for now."""
         due = self._rested_at if self._changed else self._ended_at + LOOK_S
         return max(0.0, due - self._monotonic())
 
     def end(self, took: float) -> None:
-        """One is over; to see at its end that nothing is left to do took so many seconds of CPU."""
+        """End a round; `took` is the CPU time in seconds of finding that nothing is left to do."""
         self._changed = False
         self._ended_at = self._monotonic()
         self._rested_at = self._ended_at + min(LOOK_S, RESTS * took)
 
 
 class Core:
-    """Records events and passes them on; hands orders to hosts, and work to the other thread."""
+    """Records and publishes events, sends orders to hosts, and queues work for the other thread."""
 
     def __init__(
         self, journal: Journal, clock: Clock, dispatcher: Dispatcher, state: FleetState | None
     ) -> None:
-        """`state` is the fold of what the journal holds already."""
+        """`state` is the fold of the existing journal."""
         self.clock = clock
         self.journal = journal
         self.state = state or FleetState()
         self.rounds = Rounds(clock.monotonic)
         self.works: SimpleQueue[tuple[str, Work] | None] = SimpleQueue()
         self.working: list[str] = []
-        """Names of work that has not ended."""
+        """Names of unfinished work."""
         self.followers: Sequence[Follower] = ()
-        """Each carries out what follows from a recorded event."""
+        """Each carries out the consequences of a recorded event."""
         self._dispatcher = dispatcher
         self._subscribers: list[Follower] = []
 
     def subscribe(self, receive: Follower) -> None:
-        """`receive` is called in the engine's thread for each recorded event; it must be quick."""
+        """Call `receive` in the engine's thread for each recorded event; it must be quick."""
         self._subscribers.append(receive)
 
     def record(self, event: FleetEvent) -> int:
-        """Journal and fold an event, then carry out what follows from it; gives back its number."""
+        """Journal and fold an event, carry out its consequences, and return its number."""
         stamped = self.put(event)
         self.rounds.change()
         for follow in self.followers:
@@ -84,7 +84,7 @@ class Core:
         return stamped.seq
 
     def put(self, event: FleetEvent) -> FleetEvent:
-        """On disk, folded, told to who looks on; nothing follows from it."""
+        """Journal, fold and publish an event without carrying out its consequences."""
         stamped = self.journal.append(event)
         self.state.apply(stamped)
         for receive in self._subscribers:
@@ -92,13 +92,12 @@ class Core:
         return stamped
 
     def order(self, host: str, order: Order) -> None:
-        """Hand an order over to a host."""
         self._dispatcher.send(host, order)
 
     def work(self, name: str, work: Work, *, once: bool = False) -> None:
-        """Do it behind what was begun before; the events it gives back are recorded.
+        """Queue work after earlier work; the events it returns are recorded.
 
-        `once`: not where work of this name waits already.
+        `once` skips it if work of this name is already waiting.
         """
         if once and name in self.working[1:]:  # the first one may have begun
             return

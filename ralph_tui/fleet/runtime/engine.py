@@ -1,7 +1,6 @@
-"""The thread of a fleet: observations and commands in, its journal, orders out.
+"""The engine of a fleet: a thread that turns observations and commands into events and orders.
 
-What is decided next is a pure function of the state, asked again when that has changed: see
-`Rounds`.
+The next decisions are a pure function of the state, evaluated when it has changed: see `Rounds`.
 """
 
 import threading
@@ -28,14 +27,14 @@ from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.text.sanitize import clip, one_line
 
 MOST_TAKEN = 1000
-"""So much is taken in before it is asked what is next, also where more comes all the time."""
+"""Maximum items handled before the next decisions, even if more keep arriving."""
 MOST_ROUNDS = 10_000
-"""So often in a row nothing but a bug decides again."""
+"""Maximum consecutive rounds with decisions; only a bug exceeds it."""
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A request, and who waits for its answer."""
+    """A request and the callback for its answer."""
 
     request: Request
     reply: Callable[[Accepted | Refused], None]
@@ -52,26 +51,26 @@ class _Done:
 
 @dataclass(frozen=True)
 class Outside:
-    """All that a fleet's engine uses."""
+    """Everything outside the engine that it uses."""
 
     dispatcher: Dispatcher
     source: Source
     mirrors: Mirrors
     results: Results
     keep_lock: Callable[[], None] = field(default=lambda: None)
-    """Gives the lock its name back; called about once a second."""
+    """Restores the name in the lock file; called about once a second."""
 
 
 class FleetEngine(Core):
-    """Runs a fleet to its end in a thread of its own."""
+    """Runs a fleet to its end in its own thread."""
 
     def __init__(
         self, journal: Journal, clock: Clock, outside: Outside, state: FleetState | None = None
     ) -> None:
-        """`state` is the fold of what the journal holds already."""
+        """`state` is the fold of the existing journal."""
         super().__init__(journal, clock, outside.dispatcher, state)
         self.error: RalphError | None = None
-        """Why the fleet could not be recorded to its end; one sentence for the user."""
+        """Why the fleet could not be recorded to its end; a sentence for the user."""
         self._outside = outside
         self._inbox = Inbox()
         self._closing = threading.Lock()
@@ -86,12 +85,12 @@ class FleetEngine(Core):
         self._worker = threading.Thread(target=self._do_work, name="ralph-fleet-git", daemon=True)
         self._opening: Sequence[told.FleetEvent] = ()
 
-    # -- for others, from any thread -----------------------------------------------------------
+    # -- thread-safe interface -----------------------------------------------------------------
 
     def begin(self, *opening: told.FleetEvent) -> None:
-        """Record these, and go on until the fleet is over.
+        """Record the opening events, and run the fleet to its end.
 
-        Raises ``RalphError`` where hosts cannot join: then nothing is recorded.
+        Raises ``RalphError`` if hosts cannot join; then nothing is recorded.
         """
         self._outside.dispatcher.start(self.observe)
         self._opening = opening
@@ -99,27 +98,27 @@ class FleetEngine(Core):
         self._thread.start()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait for the end; whether it has come."""
+        """Wait for the end; return True if it has come."""
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def observe(self, one: Observation) -> None:
-        """What a host has said."""
+        """Queue an observation from a host."""
         self._inbox.put(one)
 
     def warn(self, text: str) -> None:
-        """Record a sentence of something that belongs to the fleet's process."""
+        """Record a warning about the fleet's process."""
         self._inbox.put(told.FleetNoticed(text=text, level="warn"))
 
     def request(self, request: Request, reply: Callable[[Accepted | Refused], None]) -> None:
-        """`reply` is called once, from another thread, also when the fleet is over."""
+        """Queue a request; `reply` is called once, from another thread, even after the end."""
         with self._closing:
             if not self._closed:
                 self._inbox.put(_Asked(request, reply))
                 return
         reply(Refused(OVER))
 
-    # -- the threads ---------------------------------------------------------------------------
+    # -- threads -------------------------------------------------------------------------------
 
     def _do_work(self) -> None:
         while (begun := self.works.get()) is not None:
@@ -127,7 +126,7 @@ class FleetEngine(Core):
             done = _Done(name)
             try:
                 done.events = list(work())
-            except BaseException as error:  # noqa: BLE001  told in the engine's thread
+            except BaseException as error:  # noqa: BLE001  raised in the engine's thread
                 done.error = error
             self._inbox.put(done)
 
@@ -136,7 +135,7 @@ class FleetEngine(Core):
             self._run()
         except JournalError as error:
             self.error = error
-        except Exception as bug:  # noqa: BLE001  the one boundary: a bug must not leave loops alone
+        except Exception as bug:  # noqa: BLE001  a bug must not leave loops alone
             self._last_words(bug)
         finally:
             self._close()
@@ -147,7 +146,7 @@ class FleetEngine(Core):
         while self.state.finished is None:
             if self.journal.tick():
                 self._outside.keep_lock()
-            # Hosts speak first: what they hold decides what is lost.
+            # Handle hosts first: their loops determine what is lost.
             item, taken = self._inbox.get(self.rounds.due_in()), 0
             while item is not None:
                 self._take(item)
@@ -157,7 +156,7 @@ class FleetEngine(Core):
                 self.rounds.end(self._decide())
 
     def _decide(self) -> float:
-        """Until nothing is left; the seconds of CPU that it took to see that."""
+        """Record decisions until none is left; return the CPU seconds that the last check took."""
         for _ in range(MOST_ROUNDS):
             began = time.thread_time()
             decisions = decide(self.state, self.clock.now())
@@ -167,7 +166,7 @@ class FleetEngine(Core):
             for decision in decisions:
                 if not isinstance(decision, told.FleetFinished):
                     self.record(decision)
-                elif self.working:  # what it gives back comes before the end
+                elif self.working:  # its events must come before the end
                     return took
                 else:
                     self._outside.dispatcher.stop()
@@ -232,7 +231,7 @@ class FleetEngine(Core):
             self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
 
     def _asking_over(self) -> None:
-        """Everybody who waits for an answer gets one."""
+        """Answer everyone who still waits."""
         while (item := self._inbox.get(0)) is not None:
             if isinstance(item, _Asked):
                 item.reply(Refused(OVER))

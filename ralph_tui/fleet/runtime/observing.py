@@ -1,7 +1,8 @@
-"""What the observations of hosts mean: the events they cause, and the orders that answer them.
+"""Turn observations of hosts into events, and into orders that answer them.
 
-Rule: a host may say anything. What it says of a loop counts only for the attempt that the fleet
-has placed; any other attempt is ended, its work kept as a branch beside, and then removed.
+A host may report anything. Its reports about a loop count only for the attempt that the fleet has
+placed. Any other attempt is ended, its work is saved on a separate branch, and its clone is
+removed.
 """
 
 from contextlib import suppress
@@ -27,14 +28,13 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
 
 POINTS = 100.0
-"""Completion in a status counts in them."""
+"""Completion in a status file is in percent."""
 
 
 def progress_of(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
-    """What the status says; None where it is none of this version.
+    """Return the progress in a loop's ``status.json``; None if it is not of this version.
 
-    `status` is a loop's ``status.json``. Another machine may have written it, so every value is
-    checked.
+    Another machine may have written `status`, so every value is checked.
     """
     if status.get("version") != STATUS_VERSION or status.get("phase") not in get_args(Phase):
         return None
@@ -61,10 +61,10 @@ def progress_of(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
 
 
 def without_room(loop: LoopState, line: str) -> LoopProgressed | None:
-    """That a loop waits for room on its disk, where a line of its journal says so.
+    """Return a wait for disk space, if a journal line reports one.
 
-    On a full disk the journal has a reserve and the status has none: it would say of such a loop
-    for hours that it works.
+    On a full disk the journal has a reserve, but the status has none. For hours the status would
+    say that the loop works.
     """
     if '"disk_full"' not in line:
         return None
@@ -88,7 +88,7 @@ def without_room(loop: LoopState, line: str) -> LoopProgressed | None:
 
 
 def better(loop: LoopState) -> float | None:
-    """Its best, where it did not end there."""
+    """Return the loop's best completion if it is better than its last one."""
     last = loop.completions[-1] if loop.completions else None
     if last is None or loop.best is None or loop.best <= last:
         return None
@@ -96,7 +96,7 @@ def better(loop: LoopState) -> float | None:
 
 
 def with_best(event: told.FleetEvent, best: float | None, *, keeps_record: bool) -> told.FleetEvent:
-    """The same of a loop that was better than what was collected of it."""
+    """Add the loop's best completion to the event of its collection."""
     if not isinstance(event, told.ResultCollected):
         return event
     record = "" if keeps_record else event.record
@@ -104,7 +104,7 @@ def with_best(event: told.FleetEvent, best: float | None, *, keeps_record: bool)
 
 
 def differs(progress: LoopProgressed, loop: LoopState) -> bool:
-    """Whether it is worth a line: its phase, iteration, question or cost is another one."""
+    """True if the phase, iteration, question, cost or completion has changed."""
     now = (progress.phase, progress.iteration, progress.question_id, progress.until)
     if now != (loop.phase, loop.iteration, loop.question_id, loop.until):
         return True
@@ -134,22 +134,21 @@ def _moment(value: Any) -> datetime | None:
 
 
 class Observing:
-    """Takes observations in; called in the engine's thread."""
+    """Handles observations; called in the engine's thread."""
 
     def __init__(self, core: Core, mirrors: Mirrors, results: Results) -> None:
-        """`mirrors` gives the record of a loop's attempt."""
+        """`mirrors` returns the mirror of a loop's attempt."""
         self._core = core
         self._mirrors = mirrors
         self._results = results
         self._unreadable: set[tuple[str, int]] = set()
-        """Attempts of whose record a line could not be read."""
+        """Attempts with an unreadable line in their record."""
         self._overtaken: dict[tuple[str, int], str] = {}
-        """Attempts whose place another one has taken, and the hosts that hold them."""
+        """Hosts of attempts that another attempt replaced."""
         self.aborted: set[str] = set()
-        """Loops that were given up while their tree was made: no run could be told."""
+        """Loops that were aborted before they had a run to send the command to."""
 
     def take(self, one: seen.Observation) -> None:
-        """One observation."""
         match one:
             case seen.Joined():
                 self._joined(one)
@@ -164,7 +163,7 @@ class Observing:
             case seen.Noted():
                 self._noted(one)
             case seen.Told():
-                pass  # `Asking` takes it
+                pass  # handled by `Asking`
             case _:
                 self._of_loop(one)
 
@@ -191,7 +190,7 @@ class Observing:
             if has_tree(loop, one.host, one.home):
                 self._missing(loop, one.host)
             elif loop.host == one.host and loop.status != "lost":
-                # Another one took the name: where the loop ran it may go on until its lease ends.
+                # Another host took the name; the loop may run on its host until the lease ends.
                 core.record(told.LoopLost(loop=loop.spec.id, until=self._lease_over()))
 
     def _lease_over(self) -> datetime:
@@ -205,7 +204,7 @@ class Observing:
         elif loop.status == "queued" and loop.attempt == loop.unbegun and not held.alive:
             core.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
         elif loop.status == "queued" and loop.end_heard and not held.alive:
-            pass  # it is placed there: what has ended is not found again
+            pass  # it is placed there, and its end was already reported
         elif loop.status != "ended":
             seq = self._mirrors(held.loop, held.attempt).seq
             if loop.status in ("lost", "queued") or loop.host != host:
@@ -217,7 +216,7 @@ class Observing:
             core.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
 
     def _unwanted(self, host: str, held: seen.Held) -> None:
-        """It is not known, or another attempt has taken its place."""
+        """Handle an attempt that is unknown or was replaced."""
         core, which = self._core, {"loop": held.loop, "attempt": held.attempt}
         if held.alive:
             core.order(host, seen.End(**which))
@@ -226,11 +225,11 @@ class Observing:
             core.order(host, seen.Remove(**which))
             return
         self._overtaken[held.loop, held.attempt] = host
-        if not held.alive:  # else when it has ended
+        if not held.alive:  # else after its end
             core.order(host, seen.Collect(**which))
 
     def _missing(self, loop: LoopState, host: str) -> None:
-        """Its host is there, or its machine, and holds it no more."""
+        """Handle a loop that its returned host no longer holds."""
         gone = "the process that it ran under was gone"
         if loop.run_id:
             self._core.record(ended(loop, "interrupted", gone))
@@ -247,7 +246,7 @@ class Observing:
         host, commit, core = one.host, one.commit, self._core
 
         def bundle() -> list[told.FleetEvent]:
-            # An order may be handed over from any thread; it is no event.
+            # Orders are thread-safe, unlike events.
             core.order(host, Base(commit=commit, bundle=self._results.bundle_base(commit)))
             return []
 
@@ -275,7 +274,7 @@ class Observing:
             self._lives(loop, one)
 
     def _of_overtaken(self, host: str, one: Any) -> None:
-        """What it has made is kept before its tree goes."""
+        """Save the work of a replaced attempt before its clone is removed."""
         core, which = self._core, {"loop": one.loop, "attempt": one.attempt}
         match one:
             case seen.Over():
@@ -296,7 +295,7 @@ class Observing:
 
                 def keep() -> list[told.FleetEvent]:
                     event = self._results.keep(one, host, run_id)
-                    # An order may be handed over from any thread.
+                    # Orders are thread-safe.
                     core.order(host, seen.Remove(**which))
                     return [event]
 
@@ -348,7 +347,7 @@ class Observing:
             status = self._mirrors(one.loop, one.attempt).put_status(one.status)
         except ValueError:
             return
-        except WorkspaceError:  # a projection: the next one, or the record, brings it back
+        except WorkspaceError:  # the next status or the journal will restore it
             status = one.status
         progress = progress_of(one.loop, status)
         if progress is None or not differs(progress, loop):
@@ -375,9 +374,7 @@ class Observing:
             self._core.record(told.CollectionFailed(loop=one.loop, reason=one.reason))
             return
         run_id, earlier, best = loop.run_id, loop.earlier, better(loop)
-        keeps_record = (
-            loop.outcome == "interrupted"
-        )  # it may go on, and writes behind what is there
+        keeps_record = loop.outcome == "interrupted"  # a resume would continue the record
 
         def receive() -> list[told.FleetEvent]:
             events = self._results.receive(one, run_id, earlier)

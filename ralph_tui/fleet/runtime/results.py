@@ -1,6 +1,7 @@
-"""What loops have made, in the user's repository: branches, their conflicts, the check of a winner.
+"""Handle the loops' work in the user's repository: branches, conflicts, verification of a winner.
 
-All of it blocks; the engine has a thread for it. What git or the disk refuses becomes an event.
+Everything here blocks, so the engine uses a separate thread. Failures of git or the disk become
+events.
 """
 
 from collections.abc import Sequence
@@ -34,10 +35,10 @@ NO_COMMAND = "a person has judged it: there is no command that could be run once
 
 
 class CollectedWork:
-    """The work of one fleet's loops."""
+    """The work of one fleet's loops; implements `Results`."""
 
     def __init__(self, repository: Repository, start: FleetStarted, trees: Path) -> None:
-        """`trees`: where the clone of a check is made."""
+        """`trees` is the folder for verification clones."""
         self._repository = repository
         self._start = start
         self._trees = trees
@@ -46,7 +47,7 @@ class CollectedWork:
 
     @cached_property
     def copied(self) -> dict[str, str]:
-        """The files that every tree gets, as they were when they were asked for first.
+        """Files that every clone gets, as they were at the first access.
 
         Raises ``UsageError``.
         """
@@ -55,10 +56,6 @@ class CollectedWork:
     def receive(
         self, collected: Collected, run_id: str, earlier: Earlier | None
     ) -> Sequence[FleetEvent]:
-        """Make a branch of what a host has sent; ``CollectionFailed`` where that cannot be.
-
-        `earlier` is what was collected of the loop before: its branch goes on.
-        """
         loop = collected.loop
         try:
             made = receive(self._repository, collected, self._start.commit, run_id, earlier)
@@ -84,15 +81,15 @@ class CollectedWork:
         return [kept, result]
 
     def _record(self, loop: str, attempt: int) -> str:
-        """Where its run is recorded, from the repository's root."""
+        """Return the path of the run's record, relative to the repository's root."""
         root = Path(self._start.root)
         folder = FleetFolder(fleets_folder(root) / self._start.name)
         return folder.mirror(loop, attempt).relative_to(root).as_posix()
 
     def keep(self, collected: Collected, host: str, run_id: str) -> AttemptKept:
-        """Make a branch of an attempt whose place another one has taken, named after both.
+        """Make a separate branch of a replaced attempt's work, named after loop and attempt.
 
-        Raises ``RalphError``: then its tree must stay.
+        Raises ``RalphError``; then its clone must stay.
         """
         number = collected.attempt
         beside = collected.model_copy(update={"branch": f"{collected.branch}-attempt-{number}"})
@@ -102,10 +99,10 @@ class CollectedWork:
         )
 
     def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:
-        """With what each branch cannot be merged, one event each. Raises ``RalphError``.
+        """Return an event for each branch with its conflicts. Raises ``RalphError``.
 
-        Of several tries only one will be merged: they are not held against each other. The base as
-        it is now counts, too: its owner may have worked on.
+        Attempts at one objective are not compared, because only one of them will be merged. The
+        current base is compared too, as the user may have added commits to it.
         """
         base = self._start.plan.base
         named = ("rev-parse", "--quiet", "--verify", "--end-of-options", f"{base}^{{commit}}")
@@ -121,7 +118,6 @@ class CollectedWork:
         return found
 
     def verify(self, loop: LoopState) -> WinnerVerified:
-        """Run its completion command once more, in a fresh clone."""
         name = loop.spec.id
         if loop.spec.command is None:
             return WinnerVerified(loop=name, passed=True, reason=NO_COMMAND)
@@ -134,7 +130,7 @@ class CollectedWork:
         return WinnerVerified(loop=name, passed=check.passed, reason=check.reason)
 
     def _checked(self, loop: LoopState, command: str) -> Check:
-        """In a slot and a block of ports that no loop of this machine has."""
+        """Run the check in a slot and a block of ports that no loop of this machine uses."""
         start, name = self._start, loop.spec.id
         plan = start.plan
         folder = TreeFolder.of(self._trees, start.fleet_id, f"check-{name}", 1)
@@ -156,16 +152,14 @@ class CollectedWork:
             return self._check.run(loop.commit)
 
     def bundle_base(self, commit: str) -> bytes:
-        """What the commit stands on; raises ``RalphError``."""
         return base_bundle(self._repository, commit)
 
     def cancel(self) -> None:
-        """End a check that goes on; from any thread."""
         if (check := self._check) is not None:
             check.cancel()
 
 
 def _both(one: LoopState, other: LoopState) -> bool:
-    """Whether both may be merged."""
+    """True if the user may merge both."""
     alike = bool(one.spec.tries_at) and one.spec.tries_at == other.spec.tries_at
     return one is not other and not alike

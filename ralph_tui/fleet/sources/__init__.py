@@ -1,1 +1,1 @@
-"""Where the screens of a fleet get its state."""
+"""State sources for the screens of a fleet."""

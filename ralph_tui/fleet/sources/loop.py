@@ -1,7 +1,7 @@
 """A loop of a fleet: its state comes from the mirror of its journal, commands go to the fleet.
 
-Rule: as of any `Source`, `poll` runs on the UI thread and stays short. A host may name any folder
-as a loop's tree: it is looked into only where it holds the record of the very run.
+As for any `Source`, `poll` runs on the UI thread and must be fast. A host may name any folder as a
+loop's clone, so it is read only if it contains the record of this very run.
 """
 
 import socket
@@ -30,34 +30,34 @@ from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.text.foreign_json import parse_json
 
 LOOK_S = 1.0
-"""How often it is looked where the loop's tree is."""
+"""Seconds between two searches for the loop's clone."""
 
 
 class LoopRecord(RunRecord):
-    """What is on disk of a loop's run; what its user takes away lies beside the mirror.
+    """The record of a loop's run on disk; the user's exports are stored beside the mirror.
 
-    The tree goes when the loop's work is collected, and is no place to type commands in.
+    The clone is removed when the loop's work is collected, and commands must not be typed in it.
     """
 
     def __init__(self, fleet: Fleet, loop: str, journal: Path, mirror: Path) -> None:
-        """`journal`: in the loop's tree where that is here, else the mirror's."""
+        """`journal` is in the loop's clone if that is on this machine, else in the mirror."""
         super().__init__(journal)
         self.worktree = None
         self._fleet, self._loop, self._beside = fleet, loop, mirror
 
     @property
     def fleet(self) -> FleetWork | None:
-        """See `OnDisk`; its work may be collected while it is looked at."""
+        """The loop's place in its fleet; read each time, as its work may be collected meanwhile."""
         loop, started = self._fleet.state.loops.get(self._loop), self._fleet.state.started
-        if loop is None or started is None:  # the fleet's journal is read anew
+        if loop is None or started is None:  # the journal is being reloaded
             return None
         branch = loop.branch if loop.commit else ""
         record = loop.record if loop.commit else ""
         return FleetWork(f"{started.name}/{self._loop}", started.commit, branch, record)
 
     def report(self) -> str:
-        """See `OnDisk`; it leads to the mirror, which stays."""
-        # It loads git; few screens need it.
+        """Return the report, with paths to the mirror, which stays."""
+        # It imports git code that few screens need.
         from ralph_tui.runtime.sources.reporting import report_of  # noqa: PLC0415
 
         mirror = RecordedRun(self._beside / "events.jsonl")
@@ -68,7 +68,7 @@ class LoopRecord(RunRecord):
 
 
 class FleetLoop:
-    """See `ports.source.Source`, which it implements."""
+    """Implements `ports.source.Source` for a loop of a fleet."""
 
     live = True
     elsewhere = True
@@ -78,7 +78,7 @@ class FleetLoop:
     player: Player | None = None
 
     def __init__(self, fleet: Fleet, loop: str) -> None:
-        """`loop`: its id, which is in the fleet's plan."""
+        """`loop` is an id in the fleet's plan."""
         self.loop = loop
         self.name = fleet.name
         self.lost: bool | str = False
@@ -96,7 +96,7 @@ class FleetLoop:
 
     @property
     def note(self) -> str:
-        """See `Source`; what a screen writes here stands before what the fleet says."""
+        """The screen's own note, or else the note about the loop."""
         return self._told or self._said
 
     @note.setter
@@ -107,10 +107,10 @@ class FleetLoop:
         self._outbox.start()
 
     def poll(self, state: RunState, now: float) -> RunState:
-        """See `Source`; another attempt is another run."""
+        """Update the state; a new attempt starts with an empty one."""
         self._fleet.poll(now)
         loop = self._fleet.state.loops.get(self.loop)
-        if loop is None:  # the fleet's journal is read anew
+        if loop is None:  # the journal is being reloaded
             return state
         if loop.attempt != self._attempt:
             self._begin(loop)
@@ -127,7 +127,7 @@ class FleetLoop:
         return state
 
     def _begin(self, loop: LoopState) -> None:
-        """Follow the record of this attempt."""
+        """Follow the record of the current attempt."""
         self._close()
         self._attempt, self._tree, self._look_due = loop.attempt, None, float("-inf")
         self.record = None
@@ -135,13 +135,13 @@ class FleetLoop:
             self._journal = followed_run(_mirror(self._fleet, loop).journal)
 
     def _stand(self, loop: LoopState, state: RunState, problem: str) -> None:
-        """Say what the journal of the run does not tell."""
+        """Set `lost` and the note from what the run's own journal does not contain."""
         self.lost = _lost(loop, self._fleet) if state.run.live else False
         said = "" if self.lost else _standing(loop, self._fleet, begun=bool(state.seq))
         self._said = problem or said
 
     def _find(self, loop: LoopState) -> None:
-        """Where its files are: in its tree, while that is on this machine; its record anyway."""
+        """Find its files, which are in its clone if that is on this machine, and its record."""
         mirror = _mirror(self._fleet, loop)
         run = tree_of(loop, mirror)
         if self.record is None or (run.folder if run else None) != self._tree:
@@ -151,7 +151,7 @@ class FleetLoop:
             self.record = LoopRecord(self._fleet, self.loop, (run or mirror).journal, mirror.folder)
 
     def clock(self, state: RunState) -> datetime:
-        """See `Source`; nothing grows older once nobody is at it."""
+        """Return the current time; of a lost run, the time of its last event."""
         return state.at if self.lost else self._fleet.clock()
 
     def send(self, command: Command) -> None:
@@ -168,7 +168,7 @@ class FleetLoop:
 
 
 def _standing(loop: LoopState, fleet: Fleet, *, begun: bool) -> str:
-    """How a loop stands that does not run, or of which nothing is heard; empty: its run tells."""
+    """Describe a loop that does not run or report; empty if its run does."""
     if loop.status in ("running", "placing", "ended") and begun:
         return ""
     return f"loop {loop.spec.id}: {_stands(loop, fleet)}"
@@ -179,7 +179,7 @@ def _stands(loop: LoopState, fleet: Fleet) -> str:
 
 
 def _lost(loop: LoopState, fleet: Fleet) -> str:
-    """Why nothing more comes of a run that has recorded no end; empty: it goes on."""
+    """Return why a run without a recorded end has ended; empty if it continues."""
     if fleet.lost:
         return lost_words(fleet.lost)
     if loop.over or (loop.status == "queued" and loop.attempt):
@@ -188,7 +188,7 @@ def _lost(loop: LoopState, fleet: Fleet) -> str:
 
 
 def tree_of(loop: LoopState, mirror: RecordedRun) -> RecordedRun | None:
-    """The record of its run in its tree; None where that is not on this machine any more."""
+    """Return the record in the run's clone; None if that is not on this machine."""
     task, slash, attempt = loop.run.partition("/")
     if loop.machine != socket.gethostname() or not slash or not loop.folder:
         return None
@@ -212,9 +212,9 @@ def _mirror(fleet: Fleet, loop: LoopState) -> RecordedRun:
 
 
 def opened_loop(fleet: Fleet, loop: LoopState) -> Source:
-    """A loop as a screen is opened on it: a film where it is over, else as it goes on.
+    """Return a loop's source for a screen: a replay of an ended loop, else live.
 
-    Raises ``RalphError`` where there is nothing to be seen of it, and never will be.
+    Raises ``RalphError`` if the loop has no record and will not get one.
     """
     if fleet.live and not loop.over:
         return FleetLoop(fleet, loop.spec.id)

@@ -1,7 +1,7 @@
-"""A fleet of another process: its state comes from its journal alone, commands go to its socket.
+"""A fleet in another process: its state comes from its journal, commands go to its socket.
 
-Rule: `poll` runs on the UI thread and stays short, however much there is to read; the socket is
-spoken to in a thread.
+`poll` runs on the UI thread and must be fast, however much there is to read; a separate thread uses
+the socket.
 """
 
 import socket
@@ -39,13 +39,13 @@ def _parse(line: bytes, _: FleetState) -> FleetEvent:
 def followed_fleet(
     journal: Path, heard: Callable[[FleetEvent], object] | None = None
 ) -> Following[FleetState, FleetEvent]:
-    """The journal of a fleet; `heard` gets each event once."""
+    """Follow the journal of a fleet; `heard` receives each event once."""
     apply = telling(FleetState.apply, heard) if heard is not None else FleetState.apply
     return Following(journal, FleetState, _parse, apply, "; see ralph-tui fleet status")
 
 
 class Fleet:
-    """See `fleet.ports.FleetSource`, which it implements."""
+    """Implements `fleet.ports.FleetSource`."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Fleet:
         *,
         wall_clock: Callable[[], datetime] = _wall_clock,
     ) -> None:
-        """`name` is how the fleet will sign the commands of this screen."""
+        """`name` is the author of this screen's commands."""
         self.folder, self.name = folder, name
         self.state = FleetState()
         self.lost: Lost = ""
@@ -86,11 +86,11 @@ class Fleet:
         return self.state
 
     def clock(self) -> datetime:
-        """See `FleetSource`; nothing grows older once it is over or gone."""
+        """Return the current time; for an ended or lost fleet, the time of its last event."""
         return self._wall_clock() if self.live else self.state.at
 
     def send(self, loop: str, command: Command) -> None:
-        """See `FleetSource`; a fleet is told of its loops one by one."""
+        """Queue a command; one for all loops is sent to each of them."""
         if loop == ALL and isinstance(command, Pause | Unpause):
             self._outbox.put(Asked(FLEET, command))
         loops = self.state.loops.values()
@@ -103,13 +103,13 @@ class Fleet:
         self.close()
 
     def close(self) -> None:
-        """It is looked at no more; for who has never started it."""
+        """Close the journal; call it directly if `start` was never called."""
         self._journal.close()
 
     def hand_over(self, asked: Asked) -> Accepted | Refused:
-        """Hand a command over and wait for the answer; blocks, from any thread.
+        """Send a command and wait for the answer; blocks, thread-safe.
 
-        Raises ``RalphError`` where the fleet is gone or does not answer.
+        Raises ``RalphError`` if the fleet is gone or does not answer.
         """
         if self.state.finished is not None:
             return Refused("the fleet is over: nobody takes commands")
@@ -120,10 +120,11 @@ class Fleet:
 
 
 def tell(folder: FleetFolder, loop: str, command: Mapping[str, object]) -> int:
-    """Tell a loop, or (loop empty) the fleet itself; the number of the first event of it.
+    """Send a command to a loop, or to the fleet if `loop` is empty.
 
-    Blocks until it is answered. Raises ``RefusedError`` with the fleet's own sentence, and
-    ``RalphError`` where it is gone, on another machine or does not answer.
+    Block until it is answered, and return the number of the first event. Raises ``RefusedError``
+    with the fleet's own sentence, and ``RalphError`` if the fleet is gone, on another machine or
+    does not answer.
     """
     owner = folder.owner()
     if owner is None:
@@ -138,7 +139,7 @@ def tell(folder: FleetFolder, loop: str, command: Mapping[str, object]) -> int:
 
 
 class FollowedFleet(FleetGlances):
-    """Folds the fleet's own journal alone, as it grows; called in a thread, one call at a time."""
+    """Follows only the newest fleet's journal; called in a thread, one call at a time."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

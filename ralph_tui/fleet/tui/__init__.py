@@ -1,1 +1,1 @@
-"""The screen of a fleet: all its loops, and the way into each."""
+"""The screen of a fleet, with all its loops."""

@@ -1,4 +1,4 @@
-"""The rows around the loops: how the fleet stands, what happened, the selected loop, the keys."""
+"""The rows around the table of loops: the fleet's status, its log, the selected loop, the keys."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -30,17 +30,17 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 
 SEPARATOR = " · "
 TITLE = 12
-"""Cells that the fleet's title keeps, as far as it needs them."""
+"""Minimum cells for the fleet's title, if it is that long."""
 KEPT = ("help", "leave", "decide", "open")
-"""Actions that the row of keys leaves out last."""
+"""Actions that the row of keys drops last."""
 SPARED = ("guide", "stop", "log", "abort", "pause")
-"""Those that it leaves out first."""
+"""Actions that the row of keys drops first."""
 WHOLE_FROM = 80
-"""Columns from which every key that it names has its word."""
+"""Minimum width in columns at which every key has its label."""
 
 
 def head(view: FleetView, width: int) -> tuple[Line, Line]:
-    """The fleet's name, what it cost of what it may, its slots, its time."""
+    """Return the fleet's name, and its loops, slots, cost and time."""
     state = view.state
     started = state.started
     name = started.name if started is not None else "fleet"
@@ -72,7 +72,7 @@ def head(view: FleetView, width: int) -> tuple[Line, Line]:
 
 
 def sentence(view: FleetView) -> Line:
-    """How it stands, by glyph, word and colour."""
+    """Return the fleet's status as glyph and sentence."""
     state = view.state
     said = fleet_sentence(state, view.now, lost=view.lost)
     if view.note and not view.lost:
@@ -100,7 +100,7 @@ def _mark(view: FleetView) -> tuple[terms.Term, str]:
 
 
 def hosts(view: FleetView) -> Line:
-    """Each with its slots; nothing where this machine is the only one."""
+    """Return each host with its slots; empty if this machine is the only host."""
     state = view.state
     if not view.several_hosts or not view.live:
         return []
@@ -123,8 +123,9 @@ def _host(host: HostState, used: int, view: FleetView) -> Line:
 
 
 def detail(view: FleetView, width: int, most: int) -> list[tuple[Line, Line]]:
-    """The selected loop in at most so many rows, always as many: what it is to reach, where it
-    is, how it stands, what became of its work.
+    """Return exactly `most` rows about the selected loop.
+
+    They show its objective, where it runs, its status and its work.
     """
     row = view.row
     told: list[Line] = []
@@ -166,7 +167,7 @@ def _facts(view: FleetView) -> Line:
 
 
 def _told(view: FleetView) -> Iterator[tuple[str, str]]:
-    """What is to be known of it first: what is in the way, how it stands, where its work is."""
+    """Yield the most important facts first: conflicts, status, the result."""
     row = view.row
     assert row is not None
     loop = row.loop
@@ -188,7 +189,7 @@ def _told(view: FleetView) -> Iterator[tuple[str, str]]:
 
 
 def _conflicts(loop: LoopState) -> str:
-    """Of several no more than how many, and the first: the rows below tell where its work is."""
+    """Describe the loop's conflicts; of several, only their number and the first few."""
     branches = list(loop.conflicts)
     if len(branches) < 2:
         return "; ".join(conflict_sentences(loop))
@@ -199,7 +200,7 @@ def _conflicts(loop: LoopState) -> str:
 
 
 class KeysRow(AnswerRow):
-    """The last row: what the keys do now, or an answer to one."""
+    """The last row: the available keys, or the answer to a key."""
 
     def __init__(
         self, view: FleetView, monotonic: Callable[[], float], keys: Keys = DEFAULTS
@@ -214,12 +215,11 @@ class KeysRow(AnswerRow):
 
         able = self._able()
         for action in SPARED if width >= WHOLE_FROM else ():
-            if cells(draw(able, 0)) > width:  # no word is cut: `?` and the palette have the others
+            if cells(draw(able, 0)) > width:  # never cut a label; `?` and the palette list all keys
                 able = [key for key in able if key.action != action]
         return fitted(able, draw, width, lambda key: key.action in KEPT)
 
     def _able(self) -> list[FleetKey]:
-        """The keys that can be used."""
         living = not over(self._view)
         return [
             key
@@ -231,13 +231,13 @@ class KeysRow(AnswerRow):
 INDENT = 10
 """Cells of margin, time and sign."""
 MOST_ROWS = 4
-"""Of one event."""
+"""Maximum rows for one event."""
 LEAST = 30
-"""Cells; in fewer there is no time."""
+"""Minimum width, in cells, at which the log shows times."""
 
 
 def log_rows(events: Sequence[FleetEvent], width: int) -> list[Line]:
-    """What is told of these."""
+    """Return the rows of these events."""
     rows: list[Line] = []
     for event in events:
         said = event.row()
@@ -255,7 +255,7 @@ def log_rows(events: Sequence[FleetEvent], width: int) -> list[Line]:
 
 
 class FleetLog(ScrollText):
-    """Stays at its end, unless somebody has scrolled away from there."""
+    """Follows the newest events, unless the user has scrolled away from the end."""
 
     can_focus = False
 
@@ -264,7 +264,7 @@ class FleetLog(ScrollText):
         self._stamp: object = None
 
     def tell(self, events: Sequence[FleetEvent], width: int, height: int) -> None:
-        """Show these in so many rows; none at all: no room is taken."""
+        """Show events in `height` rows; without events it takes no space."""
         stamp = (events[-1].seq if events else 0, width, height)
         if stamp == self._stamp:
             return

@@ -1,6 +1,6 @@
-"""What is asked on the fleet's screen, and which command an answer becomes.
+"""Dialogs of the fleet's screen; their answers become commands to the fleet's source.
 
-Rule: the fleet is changed by commands to its source alone.
+The dialogs change the fleet only through these commands.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,10 +26,7 @@ Way = Literal["screen", "after_iteration", "now", "stay"]
 
 
 class StopFleet(Choosing[Way]):
-    """Stop it after the running iterations, or now; or leave only its screen.
-
-    None: it is over meanwhile.
-    """
+    """Ask how to stop the fleet or leave its screen; None means that the fleet has ended."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "answer('after_iteration')", show=False),
@@ -45,7 +42,7 @@ class StopFleet(Choosing[Way]):
         *,
         leaving: bool,
     ) -> None:
-        """`leaving`: the screen is left, which stops nothing; `stands`: see `Choosing`."""
+        """`leaving` adds leaving the screen, which stops nothing; `stands` is as in `Choosing`."""
         self._leaving = leaving
         asked = "The fleet is alive. How do you want to leave?" if leaving else "Stop the fleet?"
         super().__init__(asked, clock, stands)
@@ -66,11 +63,10 @@ class StopFleet(Choosing[Way]):
         return ("what the loops have done so far is collected as branches",)
 
     def action_answer(self, way: Way) -> None:
-        """Close with the answer."""
         self.dismiss(way)
 
     def take_key(self, event: events.Key) -> bool:
-        """Enter: what stops nothing; leaving twice leaves."""
+        """Handle keys that stop nothing: enter leaves the screen, q closes the dialog."""
         if event.key in ("enter", "q") and self._leaving:
             self.dismiss("screen" if event.key == "enter" else "stay")
             return True
@@ -78,45 +74,45 @@ class StopFleet(Choosing[Way]):
 
 
 TWICE_S = 2.0
-"""Within this time a second ctrl+c leaves."""
+"""Maximum seconds between two ctrl+c for the second one to leave."""
 MOST_CHARACTERS = 100_000
-"""Of one piece of guidance."""
+"""Maximum characters of one piece of guidance."""
 
 
 class FleetDialogs:
-    """Asks, and sends what was answered; keeps words that were not sent."""
+    """Opens dialogs, sends the resulting commands, and keeps text that was not sent."""
 
     def __init__(
         self, app: RalphApp, source: FleetSource, view: FleetView, answer: Callable[[str], None]
     ) -> None:
-        """`answer` says what came of a key."""
+        """`answer` displays the effect of a key."""
         self._app, self._source, self._view, self._answer = app, source, view, answer
         self._drafts: dict[str, str] = {}
-        """By loop."""
+        """Unsent guidance by loop id, or by `ALL`."""
         self._interrupted = float("-inf")
 
     def tell_presence(self) -> None:
-        """Somebody is here: the loops' questions wait."""
+        """Report that the user is here, so that the loops' questions wait."""
         if self._source.live:
             self._source.send(FLEET, commands.Present(by=self._source.name))
 
     def toggle_pause(self, row: LoopRow) -> None:
-        """Pause a loop, or let it go on."""
+        """Pause or unpause a loop."""
         paused = row.loop.phase == "paused"
         self._source.send(row.id, commands.Unpause() if paused else commands.Pause())
         words = "goes on" if paused else "pauses after this iteration"
         self._answer(f"pause: sent; loop {row.id} {words}")
 
     def toggle_pause_all(self) -> None:
-        """Pause all that run; where all of them are paused, let them go on."""
+        """Pause all running loops, or unpause them if all are paused."""
         paused = self._view.all_paused
         self._source.send(ALL, commands.Unpause() if paused else commands.Pause())
         words = "all loops go on" if paused else "each loop pauses after its iteration"
         self._answer(f"pause all: sent; {words}")
 
     def guide(self, row: LoopRow | None) -> None:
-        """Ask for words to the agent of a loop; None: to those of all."""
-        # Textual's editor takes long to import, and the first paint does not wait for it.
+        """Ask for guidance to a loop's agent; None for all agents."""
+        # Textual's editor takes long to import; the first paint must not wait for it.
         from ralph_tui.tui.modals.guide import Writing  # noqa: PLC0415
 
         whom = ALL if row is None else row.id
@@ -141,7 +137,7 @@ class FleetDialogs:
             self._answer(f"guide: sent to {named}")
 
     def abort(self, row: LoopRow) -> None:
-        """Give a loop up, after one question."""
+        """Abort a loop after a confirmation."""
         begun = bool(row.loop.attempt)
         detail = (
             "its agent is stopped; its work so far is collected" if begun else "it never begins"
@@ -161,7 +157,7 @@ class FleetDialogs:
         self._app.push_screen(dialog, answered)
 
     def abort_all(self) -> None:
-        """Give the whole fleet up, after one question."""
+        """Abort the whole fleet after a confirmation."""
 
         def answered(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
@@ -178,11 +174,10 @@ class FleetDialogs:
         self._app.push_screen(dialog, answered)
 
     def stop(self) -> None:
-        """Ask how to stop it."""
         self._ask_how(leaving=False)
 
     def ask_to_leave(self) -> None:
-        """Leave; of a fleet that lives it is asked how."""
+        """Leave the screen; of a live fleet, ask how first."""
         if not self._view.live:
             self._app.exit()
         elif not isinstance(self._app.screen, StopFleet):
@@ -193,7 +188,7 @@ class FleetDialogs:
         self._app.push_screen(dialog, self._stopped)
 
     def interrupt(self) -> None:
-        """ctrl+c: the same dialog; a second one soon after it leaves, and stops nothing."""
+        """Handle ctrl+c: open the leave dialog; a second one soon after leaves without a stop."""
         now = self._app.monotonic()
         again, self._interrupted = now - self._interrupted <= TWICE_S, now
         if again and isinstance(self._app.screen, StopFleet):

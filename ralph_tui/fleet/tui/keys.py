@@ -1,5 +1,6 @@
-"""What a key does on the fleet's screen: one table, of which bindings, footer, palette and help are
-made. The help says, too, what stands in a row.
+"""The keys of the fleet's screen: one table for bindings, footer, palette and help.
+
+The help also explains the symbols of a row.
 """
 
 from collections.abc import Callable
@@ -13,11 +14,14 @@ from ralph_tui.tui.lists.keys import ALWAYS, Key, moving, told_by_task
 from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
 
 FleetKey = Key[FleetView]
-"""Its footer: ``always``; ``live`` and ``urgent`` while it can be done, the latter first."""
+"""Values of `footer`: ``always``, or ``live`` and ``urgent`` for available keys only.
+
+``urgent`` keys come first.
+"""
 
 
 def over(view: FleetView) -> str:
-    """Why the fleet takes no command; empty where it does."""
+    """Return why the fleet takes no commands; empty if it does."""
     if view.lost:
         return LOST[view.lost]
     if view.state.started is None:
@@ -30,7 +34,7 @@ def _none(view: FleetView) -> str:
 
 
 def _of_loop(*, abort: bool = False) -> Callable[[FleetView], str]:
-    """Refused as the fleet would refuse it for the selected loop."""
+    """Return a check that refuses for the selected loop as the fleet itself would."""
 
     def why(view: FleetView) -> str:
         row = view.row
@@ -69,7 +73,7 @@ KEYS: tuple[FleetKey, ...] = (
 
 
 def verb(key: FleetKey, view: FleetView) -> str:
-    """What an action is called as it stands."""
+    """Return the label of an action in the current state."""
     row = view.row
     if key.action == "pause" and row is not None and row.loop.phase == "paused":
         return "go on"
@@ -103,6 +107,6 @@ TRIES: Block = (
 
 
 def blocks(keys: Keys = DEFAULTS) -> list[Block]:
-    """All that the help explains."""
+    """Return all blocks of the help."""
     tasks = told_by_task(KEYS, keys, ("steer", "look", FIND, "leave"))
     return [*tasks, STATES, TRIES]

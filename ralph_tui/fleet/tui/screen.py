@@ -1,7 +1,7 @@
-"""The fleet's screen: all its loops, live, and the way into each.
+"""The fleet's screen: all its loops, live, from which each can be opened.
 
-Rule: it holds no state of the fleet but the one its source brings up to date; what a key may do,
-and why not, is asked of the table of keys. A loop is opened beside it, in the cockpit of a run.
+It has no state of its own except for what its source updates. The table of keys decides which
+actions are available. A loop opens on a side screen, in the cockpit of a run.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,24 +27,28 @@ from ralph_tui.tui.modals.help import Block
 from ralph_tui.tui.modals.modal import Modal
 
 TICK_S = 0.25
-"""How often it is looked for what has come."""
+"""Seconds between two updates."""
 FEW_ROWS, SOME_ROWS, MORE_ROWS, MANY_ROWS = 8, 18, 24, 30
-"""Of the terminal: below the first there are loops alone; from the second on there is something of
-the selected loop, from the third on all of it, from the last on the log."""
+"""Minimum heights of the terminal, in rows.
+
+From `SOME_ROWS` part of the selected loop is shown, from `MORE_ROWS` all of it, and from
+`MANY_ROWS` the log. Below `FEW_ROWS` there are only loops.
+"""
 LOG_ROWS = 6
-"""Of the log below the loops, at least."""
+"""Minimum rows of the log below the loops."""
 
 
 class FleetScreen(ListScreen[FleetView]):
-    """See above."""
+    """The screen of a fleet."""
 
     foot: bars.KeysRow
 
     def __init__(
         self, source: FleetSource, open_loop: Callable[[str], SideScreen], *, at_once: str = ""
     ) -> None:
-        """`open_loop` makes the screen of a loop, or raises ``RalphError``; `at_once`: the loop
-        that is opened as soon as the fleet is known, empty: none.
+        """`open_loop` makes the screen of a loop, or raises ``RalphError``.
+
+        `at_once` is the loop to open as soon as the fleet is loaded; empty for none.
         """
         view = FleetView(source.state)
         super().__init__(view, KEYS)
@@ -58,13 +62,12 @@ class FleetScreen(ListScreen[FleetView]):
         self._open_loop, self._at_once = open_loop, at_once
         self._stamp: object = None
         self._asked: frozenset[str] = frozenset()
-        """Questions that the owner was called for."""
+        """Questions for which the user was already called."""
         self._was_live = False
         self._opened = ""
         """The loop that was opened last."""
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield self.head
         yield self.said
         yield self.table
@@ -74,26 +77,25 @@ class FleetScreen(ListScreen[FleetView]):
         yield self.foot
 
     def on_mount(self) -> None:
-        """Begin."""
         self.source.start()
         self.tick()
         self.set_interval(TICK_S, self.tick)
 
     def on_unmount(self) -> None:
-        """The screen is gone, and with it the reason to call."""
+        """End any open call when the screen closes."""
         if self._asked:
             self.ralph.end_call()
         self.source.stop()
 
     def on_screen_resume(self) -> None:
-        """Back from a loop."""
+        """Redraw after a loop's screen was closed."""
         self._stamp = None
         self.tick()
 
-    # what is seen -----------------------------------------------------------------------------
+    # display -----------------------------------------------------------------------------------
 
     def tick(self) -> None:
-        """Bring everything up to date; nothing is drawn when nothing changed."""
+        """Update everything; draw only if something changed."""
         source = self.source
         state = source.poll(self.ralph.monotonic())
         now = source.clock()
@@ -114,7 +116,7 @@ class FleetScreen(ListScreen[FleetView]):
             self._open(loop)
 
     def show(self) -> None:
-        """Draw it as it stands; where it is out of sight it is drawn when it comes back."""
+        """Draw the current state, unless the screen is hidden; it is redrawn when it returns."""
         if not self.is_mounted or not self.is_attached:
             return
         width, height = self.app.size
@@ -136,7 +138,7 @@ class FleetScreen(ListScreen[FleetView]):
         self.foot.bring_up_to_date()
 
     def _log_height(self, room: int) -> int:
-        """Rows that the log has below the loops: what these leave, within bounds."""
+        """Return the log's rows below the loops: the rest of the room, within bounds."""
         if self.app.size.height < MANY_ROWS:
             return 0
         return max(LOG_ROWS, room - len(self.view.rows) - 3)
@@ -145,7 +147,7 @@ class FleetScreen(ListScreen[FleetView]):
         return "" if self.view.state.started is not None else "the fleet is being read…"
 
     def _call(self) -> None:
-        """Call the owner for a new question, and once for the end."""
+        """Call the user for a new question, and once for the end."""
         asking = {f"{row.id} {row.loop.question_id}": row for row in self.view.rows if row.asks}
         # The screen of a loop calls for its own question.
         shown = "" if self.ralph.base is self else self._opened
@@ -160,7 +162,7 @@ class FleetScreen(ListScreen[FleetView]):
         self._was_live = self.view.live
 
     def answer(self, text: str) -> None:
-        """Say what came of a key; in a dialog, too: which of both is seen shows when it closes."""
+        """Show the effect of a key, both in an open dialog and in the last row."""
         front = self.app.screen
         if isinstance(front, Modal):
             front.tell(text)
@@ -181,19 +183,18 @@ class FleetScreen(ListScreen[FleetView]):
         return blocks(self.ralph.keys)
 
     def action_decide(self) -> None:
-        """The question stands on the loop's own screen, and opens there by itself."""
+        """Open the loop's own screen, which shows its question."""
         row = self.view.asking
         if row is not None:
             self.view.selected = self.view.rows.index(row)
             self._open(row.id)
 
     def action_open(self) -> None:
-        """The selected loop."""
         if self.view.row is not None:
             self._open(self.view.row.id)
 
     def _open(self, loop: str) -> None:
-        """The loop's own screen, beside this one."""
+        """Open the loop's own screen beside this one."""
         try:
             if loop not in self.view.state.loops:
                 raise RalphError(f"this fleet has no loop {loop}")
@@ -203,61 +204,51 @@ class FleetScreen(ListScreen[FleetView]):
             return
         self.view.selected = [row.id for row in self.view.rows].index(loop)
         self._opened = loop
-        self.ralph.end_call()  # whoever was called is here
+        self.ralph.end_call()  # the user is here
         self.ralph.show_beside(lambda: screen)
 
     def action_pause(self) -> None:
-        """Pause the selected loop, or let it go on."""
         if self.view.row is not None:
             self.dialogs.toggle_pause(self.view.row)
 
     def action_pause_all(self) -> None:
-        """Pause all loops, or let them go on."""
         self.dialogs.toggle_pause_all()
 
     def action_guide(self) -> None:
-        """Ask for words to the agent of the selected loop."""
         self.dialogs.guide(self.view.row)
 
     def action_guide_all(self) -> None:
-        """Ask for words to all agents."""
         self.dialogs.guide(None)
 
     def action_abort(self) -> None:
-        """Ask whether to give the selected loop up."""
         if self.view.row is not None:
             self.dialogs.abort(self.view.row)
 
     def action_abort_all(self) -> None:
-        """Ask whether to give all up."""
         self.dialogs.abort_all()
 
     def action_stop(self) -> None:
-        """Ask how to stop the fleet."""
         self.dialogs.stop()
 
     def action_log(self) -> None:
-        """The log in the place of the loops, or the loops again."""
         self.view.log = not self.view.log
         self.show()
 
     def action_close(self) -> None:
-        """The loops again, where the log has their place."""
+        """Show the loops instead of the log, if it is open."""
         if self.view.log:
             self.action_log()
         else:
             super().action_close()
 
     def action_search(self) -> None:
-        """Look for something in all runs."""
         if not self.ralph.show_search():
             self.foot.say(
                 "search: this screen shows one fleet alone; ralph-tui search finds in all"
             )
 
     def action_palette(self) -> None:
-        """Offer all commands to search."""
-        # Not before it is needed: the first paint does not wait for it.
+        # Imported late, so that the first paint does not wait for it.
         from ralph_tui.tui.modals.palette import Offer, choose  # noqa: PLC0415
 
         offers = [
@@ -273,7 +264,7 @@ class FleetScreen(ListScreen[FleetView]):
         offers.sort(key=lambda offer: offer.refused is not None)
         choose(self.ralph, offers, self.ralph.monotonic)
 
-    # for the app ------------------------------------------------------------------------------
+    # used by the app ---------------------------------------------------------------------------
 
     def leave(self) -> None:
         self.dialogs.ask_to_leave()

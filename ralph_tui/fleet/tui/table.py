@@ -1,4 +1,4 @@
-"""The loops, a row each: what it says of one, in words and in columns. Pure, but for the widget."""
+"""The table of loops: the words and columns of its rows, and its widget."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,15 +12,15 @@ from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import short_duration
 from ralph_tui.tui.lists.table import Column, ColumnSets, ListTable, RunColumns, granted, saying
 
-# what a row holds, in words -----------------------------------------------------------------------
+# words of a row ---------------------------------------------------------------------------------
 
 _SHORT = {"limit_reached": "limit"}
-"""Where the whole word has no room."""
+"""Short words for outcomes."""
 _HELD = {"paused": "paused", "limited": "waits"}
 
 
 def state_of(row: LoopRow) -> tuple[terms.Term, str]:
-    """Glyph and word of how it stands, and the style they have."""
+    """Return glyph and word of the loop's state, and their style."""
     loop = row.loop
     if row.asks:
         return terms.NEEDS_YOU._replace(short="asks"), "warn strong"
@@ -56,7 +56,7 @@ def _ended(row: LoopRow) -> tuple[terms.Term, str]:
 
 
 def left(row: LoopRow, now: datetime) -> str:
-    """Until its question's default is taken, a limit ends or its host is given up; else nothing."""
+    """Return the time to a default, a limit's end or a host's loss; empty if none is pending."""
     loop = row.loop
     until = loop.lost_until if loop.status == "lost" else loop.until
     if until is None or row.gone or loop.over or until <= now:
@@ -65,7 +65,7 @@ def left(row: LoopRow, now: datetime) -> str:
 
 
 def place(row: LoopRow) -> tuple[str, str]:
-    """Among several tries, in a word, and its style; empty while nothing is decided."""
+    """Return the result among several attempts, and its style; empty while undecided."""
     if row.loop.place == "chosen":
         return terms.CHOSEN.label, "good strong"
     beaten = row.loop.place == "beaten" and not row.loop.not_needed
@@ -73,14 +73,14 @@ def place(row: LoopRow) -> tuple[str, str]:
 
 
 def branch_mark(row: LoopRow) -> str:
-    """How a try hangs together with the others at its objective."""
+    """Return the line that connects attempts at one objective."""
     if row.tries < 2:
         return ""
     return "┌ " if row.number == 1 else "└ " if row.number == row.tries else "├ "
 
 
 def _iterations(row: LoopRow) -> str:
-    """``4/10``; ``4`` where no number was granted."""
+    """Return ``4/10``, or ``4`` without a maximum."""
     loop = row.loop
     if not loop.began_at:
         return ""
@@ -88,14 +88,14 @@ def _iterations(row: LoopRow) -> str:
 
 
 def _cost(row: LoopRow) -> str:
-    """Dollars of all its attempts; ``—`` where its agent does not tell."""
+    """Return the cost of all attempts; ``—`` if the agent does not report it."""
     loop = row.loop
     known = loop.cost_usd is not None or loop.earlier_cost_usd > 0
     return money(loop.spent_usd, known=known) if loop.began_at or known else ""
 
 
 def lasted(row: LoopRow, now: datetime) -> str:
-    """How long it took; of one that runs, how long it has been at it, as its own screen says."""
+    """Return how long the loop ran or has been running, without the time away."""
     loop = row.loop
     began, goes_on = loop.began_at or loop.placed_at, loop.status == "placing" and loop.began_at
     if began is None or loop.status == "queued" or goes_on:
@@ -105,13 +105,13 @@ def lasted(row: LoopRow, now: datetime) -> str:
 
 
 def agent(row: LoopRow) -> str:
-    """``claude sonnet``; empty where the user's own setting says it."""
+    """Return for instance ``claude sonnet``; empty if the user's own settings choose the agent."""
     settings = row.loop.spec.settings
     named = settings.get("agent.name") or settings.get("agent.command", "")
     return " ".join(filter(None, (named, settings.get("agent.model", ""))))
 
 
-# its columns --------------------------------------------------------------------------------------
+# columns ----------------------------------------------------------------------------------------
 
 
 def _objective(row: LoopRow, now: datetime, width: int) -> Line:
@@ -131,7 +131,7 @@ def _objective(row: LoopRow, now: datetime, width: int) -> Line:
 
 
 def _asked(row: LoopRow, now: datetime, width: int) -> Line:
-    """What it asks; of any other, how it stands."""
+    """Return the loop's question, or else its verdict or reason."""
     loop = row.loop
     if row.asks:
         return [(clip(flat(loop.question), width), "warn")]
@@ -140,7 +140,7 @@ def _asked(row: LoopRow, now: datetime, width: int) -> Line:
 
 
 def _id(row: LoopRow, now: datetime, width: int) -> Line:
-    """Where it is too long, its beginning and its end: names are often alike in front."""
+    """Shorten a long name in the middle, because names often begin alike."""
     name = flat(row.id)
     if len(name) > width:  # letters, digits, - and _
         behind = max(1, width // 2)
@@ -161,10 +161,10 @@ LASTED: Column[LoopRow] = Column(
 
 @cache
 def columns_for(longest: int, *, hosts: bool = True) -> ColumnSets[LoopRow]:
-    """With room for loops' names of so many characters, within reason: every command takes them.
+    """Return columns with room for names of `longest` characters, within limits.
 
-    What a plan calls its loops stays, so nothing moves while one looks. `hosts`: there is more than
-    this machine; else none is named, and the objectives have the room.
+    Names are shown in full because every command takes them. They never change, so the columns do
+    not move. Without `hosts` there is no host column, and objectives get its room.
     """
     absent = () if hosts else (HOST, NARROW_HOST)
     wide = Column("loop", min(max(12, longest), 24), _id)
@@ -191,11 +191,11 @@ def columns_for(longest: int, *, hosts: bool = True) -> ColumnSets[LoopRow]:
 
 
 COLUMNS = columns_for(0)
-"""Where names are numbers."""
+"""Columns for names that are numbers."""
 
 
 class LoopTable(ListTable):
-    """See above."""
+    """The table of a fleet's loops."""
 
     def __init__(self, view: FleetView) -> None:
         super().__init__("loops", view)

@@ -1,15 +1,15 @@
-"""The hook program: what a Claude Code session that ralph-tui did not start runs on its own hooks.
+"""The hook program, run by the hooks of Claude Code sessions that ralph-tui did not start.
 
-It is copied into a project (`ralph_tui.hooks.project`) and runs there alone: standard library only,
-and the modules it shares. Each call is a process of its own, under 100 ms, so what only a
-checkpoint or the end of a session needs is imported there.
+It is copied into a project (`ralph_tui.hooks.project`) and runs there alone, so it imports only the
+standard library and the modules it shares. Each call is a process of its own that takes under 100
+ms. Modules for checkpoints and the end of a session are imported only when needed.
 
-    call        what Claude Code says on stdin, what is remembered, what is said to it and its user
-    store       the state file, under its lock, and the journal
-    transcript  what the session's file tells        record      what is seen, as events of a run
+    call        input on stdin, memory between calls, answers to Claude Code and the user
+    store       the state file with its lock, and the journal
+    transcript  the session's transcript             record      observations as run events
     watch       after each tool: the levels          rollover    L2 and L3: evidence, handoff
-    evidence    what git tells, run safely           stop        at the end of a session: go on?
+    evidence    changes in git, run safely           stop        at a session's end: continue?
     words       the texts, and the section of PROMPT.md
 
-It never fails a session: whatever is wrong is a sentence on stderr, and the session goes its way.
+It never makes a session fail: problems are printed on stderr, and the session continues.
 """

@@ -1,13 +1,13 @@
-"""Entry point, called by Claude Code with the name of a hook and JSON on stdin.
+"""Entry point: Claude Code calls it with the name of a hook and JSON on stdin.
 
-An older Python must be able to read this file: it says which one is needed.
+An older Python must be able to parse this file, to report which version is needed.
 """
 
 import sys
 
 
 def run(arguments):  # type: ignore[no-untyped-def]
-    """The exit code: 0, whatever happens, but where an outer loop asks whether to go on."""
+    """Return the exit code: always 0, unless an outer loop asks whether to continue."""
     if sys.version_info < (3, 11):  # noqa: UP036
         sys.stderr.write(
             "ralph-tui: its hook needs Python 3.11 or newer, and this is %d.%d: put a newer "  # noqa: UP031
@@ -18,7 +18,7 @@ def run(arguments):  # type: ignore[no-untyped-def]
         from ralph_tui.hooks.program.program import main
 
         return main(arguments)
-    except Exception as bug:  # noqa: BLE001  no session fails for its hook
+    except Exception as bug:  # noqa: BLE001  a hook must not make a session fail
         sys.stderr.write("ralph-tui: its hook failed (%r): nothing was watched\n" % (bug,))  # noqa: UP031
         return 0
 

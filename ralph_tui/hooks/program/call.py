@@ -1,8 +1,8 @@
-"""One call of a hook: what it was given, the state that it changes, and what it will say.
+"""One call of a hook: its input, the state it changes, and its answer.
 
-What Claude Code says on stdin is foreign: any field may be missing, or of any type. It reads stdout
-as JSON only where nothing else stands there, and shows the model none of a plain text. So the line
-that the loop's scripts look for is part of the JSON, and stands on stderr as it is.
+Claude Code's input is untrusted: any field may be missing or of any type. It parses stdout as JSON
+only if nothing else is there, and does not show plain text to the model. So the line for the loop's
+scripts is part of the JSON, and also goes unchanged to stderr.
 """
 
 import json
@@ -20,18 +20,18 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.json_fields import as_map, as_number
 
 LARGEST = 1 << 28
-"""Bytes of stdin that are read: a tool's whole answer is among them."""
+"""Maximum bytes read from stdin, which includes a tool's whole output."""
 SESSIONS = "hook_sessions"
-"""Of the state file: what one call remembers for the next ones, per session."""
+"""Field of the state file for the memory between calls, by session."""
 KEPT = 8
-"""Sessions that are remembered; a loop has one at a time, and few others beside it."""
+"""Maximum sessions remembered; a loop has one at a time, with few others beside it."""
 PLANS = ("fix_plan.md", "PLAN.md", "TODO.md")
 LARGEST_PLAN = 1 << 20
-"""Bytes of a plan that are read."""
+"""Maximum bytes of a plan that are read."""
 
 
 class Given(NamedTuple):
-    """What a hook gets on stdin."""
+    """Input of a hook on stdin."""
 
     session_id: str = ""
     transcript: Path | None = None
@@ -40,23 +40,23 @@ class Given(NamedTuple):
     tool_input: Mapping[str, Any] = {}
     tool_id: str = ""
     agent_id: str = ""
-    """Of a subagent that used the tool; empty: the session itself did."""
+    """Id of the subagent that used the tool; empty for the session itself."""
     error: str = ""
-    """Of a tool that failed."""
+    """Error of a failed tool."""
     duration_s: float = 0.0
     last_words: str = ""
     permission_mode: str = ""
 
     @property
     def of_session(self) -> bool:
-        """Whether a session calls, not a loop outside of it."""
+        """True if a session calls, rather than a loop outside Claude Code."""
         return bool(self.session_id)
 
 
 def read_given(data: bytes) -> Given:
-    """The call; what is no text where a text belongs is left out. Raises ``ValueError``.
+    """Parse the input, without text fields of a wrong type. Raises ``ValueError``.
 
-    Nothing at all comes from a loop outside of Claude Code.
+    Empty input comes from a loop outside Claude Code.
     """
     if not data.strip():
         return Given()
@@ -84,31 +84,31 @@ def read_given(data: bytes) -> Given:
 
 
 class Answer:
-    """What a hook says: to the model, to its user, and to whoever reads its output.
+    """A hook's answer to the model, to the user and to scripts that read its output.
 
-    Collected during a call, written once at its end.
+    It is collected during a call and written once at its end.
     """
 
     def __init__(self) -> None:
         self.user: list[str] = []
         """Lines for the user."""
         self.model = ""
-        """Beside the tool's answer, for the model."""
+        """Text for the model, added to the tool's output."""
         self.reason = ""
-        """Why the session goes on, for the model; empty: it may stop."""
+        """Why the session must continue, for the model; empty if it may stop."""
         self.ends = ""
-        """Why the session ends at once, for the user; empty: it does not."""
+        """Why the session ends at once, for the user; empty if it does not."""
         self.problems: list[str] = []
-        """Sentences about what is wrong: on stderr, which Claude Code shows to nobody."""
+        """Sentences about problems for stderr, which Claude Code does not show."""
         self.code = 0
 
     def warn(self, problem: str) -> None:
-        """Say what is wrong to the user, too."""
+        """Report a problem on stderr and to the user."""
         self.problems.append(problem)
         self.user.append(f"ralph-tui: {problem}")
 
     def fields(self, event: str) -> dict[str, Any]:
-        """The JSON that Claude Code understands."""
+        """Return the answer in Claude Code's JSON format."""
         fields: dict[str, Any] = {}
         if self.ends:
             fields |= {"continue": False, "stopReason": self.ends}
@@ -121,7 +121,7 @@ class Answer:
         return fields
 
     def write(self, event: str) -> None:
-        """To stdout and stderr; who does not listen misses it."""
+        """Write to stdout and stderr; ignore closed outputs."""
         said = [line for line in self.user if line.startswith("CCS_")]
         said += [f"ralph-tui: {problem}" for problem in self.problems]
         _write(2, "".join(f"{line}\n" for line in said))
@@ -139,39 +139,39 @@ def _write(descriptor: int, text: str) -> None:
 
 
 class Session(NamedTuple):
-    """What is remembered of a session of the loop."""
+    """Memory of one of the loop's sessions."""
 
     level: Level = "L0"
-    """The highest that it has reached."""
+    """The highest level reached."""
     iteration: int = 0
     began: str = ""
     seen: str = ""
-    """The time of the last entry of its transcript that was taken in."""
+    """Time of the last transcript entry that was handled."""
     message: str = ""
-    """Id of the last message whose tokens are counted: its blocks come one by one."""
+    """Id of the last message whose tokens were counted, because its blocks arrive one by one."""
     tokens: int = 0
-    """Used in this iteration."""
+    """Tokens used in this iteration."""
     calls: int = 0
     errors: int = 0
     told: bool = False
-    """Whether it was said that its window is not known."""
+    """True if the user was warned that its window is unknown."""
     done: int = 0
-    """How many items were completed when its iteration began."""
+    """Number of completed items when its iteration began."""
     over: bool = False
-    """Whether it was decided what comes after its iteration."""
+    """True if the step after its iteration was decided."""
     left: int = 0
-    """Whether it has handed over, and how often it stopped since then."""
+    """0 before a handoff, then 1 plus the number of stops since."""
     transcript: str = ""
     recent: str = ""
-    """Ids of the tool calls that were recorded last, with spaces between them."""
+    """Ids of the last recorded tool calls, separated by spaces."""
 
     def fires(self, level: Level) -> bool:
-        """Whether this level is reached for the first time; those that it leaps over never are."""
+        """True if this level is reached for the first time; skipped levels never are."""
         return above(level, self.level)
 
 
 def sessions_of(state: State) -> dict[str, Session]:
-    """Those that are remembered, the latest last; what is no use is forgotten."""
+    """Return the remembered sessions, the latest last; drop invalid ones."""
     found = as_map(state.get(SESSIONS))
     return {name: _session(fields) for name, fields in found.items() if isinstance(fields, dict)}
 
@@ -188,17 +188,17 @@ def _session(fields: dict[str, Any]) -> Session:
 
 
 class Progress(NamedTuple):
-    """How far the items of the loop are done."""
+    """Progress in the loop's items."""
 
     done: int
     total: int
     """At least 1."""
     item: str
-    """The first that is open; empty where none is."""
+    """The first open item; empty if all are done."""
 
 
 class Call:
-    """While it lasts the state file is locked."""
+    """One call; the state file is locked meanwhile."""
 
     def __init__(
         self, given: Given, environ: Mapping[str, str], root: Path, now: datetime, held: Held
@@ -206,18 +206,17 @@ class Call:
         self.given = given
         self.environ = environ
         self.root = root
-        """The project."""
+        """The project's folder."""
         self.now = now
-        """UTC."""
+        """In UTC."""
         self.held = held
         self.answer = Answer()
         self.events: list[Fields] = []
-        """What is to be recorded, in order."""
+        """Events to record, in order."""
         self.session_id = given.session_id
 
     @property
     def state(self) -> State:
-        """The loop's."""
         return self.held.state
 
     @state.setter
@@ -226,38 +225,37 @@ class Call:
 
     @property
     def session(self) -> Session | None:
-        """What is remembered of the session; None for one that is new."""
+        """Memory of the session; None for a new one."""
         return sessions_of(self.state).get(self.session_id)
 
     @session.setter
     def session(self, session: Session) -> None:
         known = sessions_of(self.state)
-        known.pop(self.session_id, None)  # it becomes the latest
+        known.pop(self.session_id, None)  # so that it becomes the latest
         latest = list({**known, self.session_id: session}.items())[-KEPT:]
         self.state = self.state | {SESSIONS: {name: s._asdict() for name, s in latest}}
 
     @property
     def transcript(self) -> Path:
-        """The session's; without a name where it is not known."""
+        """Path of the session's transcript; an empty path if unknown."""
         session = self.session
         return self.given.transcript or Path(session.transcript if session else "")
 
     @property
     def iteration(self) -> int:
-        """The one that runs."""
         return int(self.state["iteration"])
 
     @property
     def outer_loop(self) -> bool:
-        """Whether a loop outside of Claude Code starts the sessions."""
+        """True if a loop outside Claude Code starts the sessions."""
         return self.environ.get("RALPH_LOOP") == "shell" or not self.given.of_session
 
     def record(self, kind: str, **fields: object) -> None:
-        """One more event; `iteration` is the running one, unless it is given."""
+        """Queue an event; `iteration` defaults to the current one."""
         self.events.append({"kind": kind, "iteration": self.iteration, **fields})
 
     def progress(self) -> Progress | None:
-        """By the items of the state file, else by a plan in the project; None: unknown."""
+        """Return the progress by the state file's items, or else by a plan; None if unknown."""
         done, left = len(self.state["completed_items"]), len(self.state["todo_items"])
         if done + left:
             return Progress(done, done + left, todo_of(self.state))
@@ -276,6 +274,6 @@ class Call:
         return None
 
     def item(self) -> str:
-        """The first that is open; empty where none is known."""
+        """Return the first open item; empty if none is known."""
         progress = self.progress()
         return progress.item if progress else ""

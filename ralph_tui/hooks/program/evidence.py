@@ -1,8 +1,8 @@
-"""What git tells of the worktree: files that are changed and where, and a hash of it all.
+"""Ask git about the worktree: changed files and lines, and a hash of the whole state.
 
-As every git of ours it runs none of the repository's programs: it reads no configuration but our
-own (`git_config`), does not write, and has a time. Without git, or where it is late, there is less
-evidence, and no more than that.
+Like all our git calls, it runs none of the repository's programs, reads no configuration except our
+own (`git_config`), writes nothing and has a timeout. Without git, or if git is slow, there is just
+less evidence.
 """
 
 import os
@@ -26,13 +26,13 @@ from ralph_tui.text.git_diff import parts_of
 from ralph_tui.text.sanitize import spelled_name
 
 LIMIT_S = 5.0
-"""What all commands together may take, once in a session: its other hooks wait meanwhile."""
+"""Maximum seconds for all commands, once in a session, because its other hooks wait."""
 LARGEST_DIFF = 1 << 23
 LARGEST_FILE = 1 << 20
-"""Bytes of a file that is new; of a larger one its size and time count."""
+"""Maximum bytes read of a new file; a larger one is identified by size and time."""
 MOST_FILES = 500
 OURS = (".claude/", ".aiwg/", "PROMPT.md")
-"""What the hooks and the loop write themselves."""
+"""Paths that the hooks and the loop write themselves."""
 
 _ENVIRONMENT = SEALED | {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -51,24 +51,24 @@ class Changed(NamedTuple):
 
     path: str
     lines: str = ""
-    """``45-120, 130``; empty for one that is new or gone."""
+    """For instance ``45-120, 130``; empty for a new or deleted file."""
     added: int = 0
     removed: int = 0
     new: bool = False
 
 
 class Evidence(NamedTuple):
-    """What is known of the worktree."""
+    """Known facts about the worktree."""
 
     files: tuple[Changed, ...] = ()
     state: str = ""
-    """A hash of commit and files; empty: unknown."""
+    """A hash of commit and files; empty if unknown."""
     problem: str = ""
-    """Why nothing is known."""
+    """Why nothing is known; empty if something is."""
 
 
 def gather(root: Path, limit_s: float = LIMIT_S) -> Evidence:
-    """What git tells within this time."""
+    """Collect the evidence that git provides within this time."""
     git = _Git(root, time.monotonic() + limit_s)
     try:
         with git.sealed():
@@ -107,7 +107,7 @@ def _changed(path: str, part: str) -> Changed:
         first, length = int(start), int(count or 1)
         if length:
             ranges.append(f"{first}-{first + length - 1}" if length > 1 else f"{first}")
-    lines = part.partition("\n@@ ")[2].split("\n")[1:]  # what stands before are names and modes
+    lines = part.partition("\n@@ ")[2].split("\n")[1:]  # names and modes come before
     return Changed(
         spelled_name(path),
         ", ".join(ranges[:5]),
@@ -135,7 +135,7 @@ class _Git:
 
     @contextmanager
     def sealed(self) -> Iterator[None]:
-        """Within it commands see our own configuration in the place of the repository's."""
+        """Within the block, make git use our configuration instead of the repository's."""
         where = self.ask(
             "rev-parse",
             "--path-format=absolute",
@@ -153,7 +153,7 @@ class _Git:
             for name in COMMON:
                 if (Path(common) / name).exists():
                     (view / name).symlink_to(Path(common) / name)
-            # Git notes in it what it finds. Its time counts: what is as old may have changed.
+            # Git updates this index. Its mtime matters: entries as new as it count as changed.
             with suppress(FileNotFoundError):
                 shutil.copy2(Path(git_dir) / "index", view / "index")
             self._environment = _ENVIRONMENT | {
@@ -168,7 +168,7 @@ class _Git:
             shutil.rmtree(view, ignore_errors=True)
 
     def ask(self, *arguments: str, accept: tuple[int, ...] = (0,)) -> bytes:
-        """What git answers. Raises ``OSError``, also where it fails or is late."""
+        """Return git's output. Raises ``OSError``, also if git fails or is too slow."""
         inherited = {n: v for n, v in os.environ.items() if not n.startswith("GIT_")}
         process = subprocess.Popen(
             ["git", "-C", str(self.root), *arguments],

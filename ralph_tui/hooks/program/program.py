@@ -1,4 +1,4 @@
-"""The program: one call of a hook from its input to its answer."""
+"""Serve one call of a hook, from its input to its answer."""
 
 import os
 import signal
@@ -14,13 +14,13 @@ from ralph_tui.hooks.program.store import state_file
 from ralph_tui.layers.context.state_file import NAME, has_ended
 
 HOOKS = {"post-tool-use": "PostToolUse", "stop": "Stop"}
-"""What a call is named, and the hook's own name."""
+"""Claude Code's name of each hook, by the program's argument."""
 LIMIT_S = 20
-"""Seconds after which a call gives up, whatever holds it; Claude Code waits for 30."""
+"""Maximum seconds of a call; Claude Code waits for 30."""
 
 
 def main(arguments: list[str]) -> int:
-    """Serve one call; gives its exit code."""
+    """Serve one call and return its exit code."""
     if len(arguments) != 1 or arguments[0] not in HOOKS:
         names = " or ".join(HOOKS)
         answer = Answer()
@@ -36,10 +36,10 @@ def main(arguments: list[str]) -> int:
 
 
 def answer_to(hook: str, data: bytes, environ: Mapping[str, str]) -> Answer:
-    """What a hook says to what it got on stdin; what is wrong is among it."""
+    """Return a hook's answer to its input, including any problems."""
     answer = Answer()
     if environ.get("RALPH_RUN_ID") or environ.get("RALPH_LOOP") == "off":
-        return answer  # a run of ralph-tui's own watches this session; or nobody should
+        return answer  # watched by ralph-tui's own run, or switched off
     try:
         given = read_given(data)
     except ValueError as error:
@@ -56,7 +56,7 @@ def _serve(hook: str, given: Given, environ: Mapping[str, str]) -> Answer:
     root = Path(environ.get("CLAUDE_PROJECT_DIR") or given.cwd or Path.cwd()).absolute()
     path = root / (environ.get("RALPH_STATE_FILE") or Path(".claude") / NAME)
     with state_file(path) as held:
-        if held is None or held.state.get("driven_by"):  # of a run that starts its own sessions
+        if held is None or held.state.get("driven_by"):  # a run that starts its own sessions
             return Answer()
         call = Call(given, environ, root, datetime.now(UTC), held)
         for problem in held.problems:
@@ -81,7 +81,7 @@ def _serve(hook: str, given: Given, environ: Mapping[str, str]) -> Answer:
 
 
 def _input() -> bytes:
-    """What stands on stdin; nothing where somebody types."""
+    """Return stdin; empty for a terminal."""
     if sys.stdin is None or sys.stdin.isatty():
         return b""
     return sys.stdin.buffer.read(LARGEST)

@@ -1,4 +1,4 @@
-"""What the hooks see, as the events that a run's journal has. Nothing here decides anything."""
+"""Record the hooks' observations as events of a run's journal, without any decisions."""
 
 import re
 from datetime import datetime
@@ -14,15 +14,15 @@ from ralph_tui.layers.context.state_file import stamp
 from ralph_tui.text.json_fields import as_map
 
 FIELD = "hook_journal"
-"""Of the state file: the journal's folder, and how far it has come."""
+"""Field of the state file: the journal's name and its current iteration."""
 RECENT = 64
-"""Tool calls whose ids are remembered."""
+"""Maximum ids of tool calls that are remembered."""
 
 _NAME = re.compile(r"[0-9TZ]{1,20}-[0-9a-z]{0,8}")
 
 
 def take_in(call: Call, heard: Heard) -> Session:
-    """Record what came since the last call, and remember it."""
+    """Record everything since the last call, and update the session's memory."""
     session = _begin(call, heard)
     tokens = sum(used for message, used in heard.messages if message != session.message)
     for compaction in heard.compactions:
@@ -48,7 +48,7 @@ def take_in(call: Call, heard: Heard) -> Session:
 
 
 def iteration_begins(call: Call) -> bool:
-    """Begin the iteration where it is new in the journal; gives whether it is."""
+    """Begin the iteration if the journal does not have it yet; return True if so."""
     if not call.state["started_at"]:
         call.state = call.state | {"started_at": stamp(call.now)}
     if not call.events and not has_begun(folder(call)):
@@ -61,7 +61,7 @@ def iteration_begins(call: Call) -> bool:
 
 
 def usage(call: Call, heard: Heard, window: int | None) -> None:
-    """How much is used by now."""
+    """Record the current token usage."""
     session = call.session
     if session is not None and heard.tokens is not None:
         call.record(
@@ -73,10 +73,10 @@ def usage(call: Call, heard: Heard, window: int | None) -> None:
 
 
 def session_ends(call: Call, outcome: str, reason: str = "") -> None:
-    """The session, or its part in this iteration, is over."""
+    """Record the end of the session, or of its part in this iteration."""
     session = call.session or Session(over=True)
     if session.over:
-        return  # it was told when it ended
+        return  # already recorded
     call.record(
         "session_finished",
         outcome=outcome,
@@ -89,7 +89,7 @@ def session_ends(call: Call, outcome: str, reason: str = "") -> None:
 
 
 def iteration_ends(call: Call, status: str) -> None:
-    """Nothing more comes of this iteration."""
+    """Record the end of this iteration."""
     progress = call.progress()
     completion = 0.0
     if progress is not None:
@@ -117,7 +117,7 @@ def iteration_ends(call: Call, status: str) -> None:
 
 
 def seconds_since(call: Call, moment: str) -> float:
-    """Until now: of a session since its first hook in this iteration; 0 for no moment."""
+    """Return the seconds since a moment, such as a session's first hook; 0 if it is invalid."""
     try:
         return max(0.0, (call.now - datetime.fromisoformat(moment)).total_seconds())
     except (ValueError, TypeError):
@@ -125,7 +125,7 @@ def seconds_since(call: Call, moment: str) -> float:
 
 
 def flush(call: Call) -> None:
-    """Write what is to be recorded; what cannot be is told and left out."""
+    """Write the queued events; report and drop those that cannot be written."""
     if not call.events:
         return
     where = folder(call)
@@ -139,12 +139,12 @@ def flush(call: Call) -> None:
 
 
 def folder(call: Call) -> Path:
-    """The folder of the journal."""
+    """Return the journal's folder."""
     return folder_of(call.root, _folder_name(call))
 
 
 def _begin(call: Call, heard: Heard) -> Session:
-    """The session; run, iteration and session are begun where they are new."""
+    """Return the session; begin run, iteration and session if they are new."""
     new = iteration_begins(call)
     session = call.session
     known = session is not None and session.iteration == call.iteration and not new
@@ -192,7 +192,7 @@ def _run_begun(call: Call) -> Fields:
 
 
 def _leave_others(call: Call) -> None:
-    """Another session of this iteration has ended without a word, or goes on beside this one."""
+    """End other sessions of this iteration, which ended silently or still run."""
     for name, other in sessions_of(call.state).items():
         if name != call.session_id and other.iteration == call.iteration and not other.over:
             mine, call.session_id = call.session_id, name
@@ -202,7 +202,7 @@ def _leave_others(call: Call) -> None:
 
 
 def _tools(call: Call, session: Session, heard: Heard) -> tuple[int, int, str]:
-    """How many calls were recorded now, how many of them failed, and their ids."""
+    """Record new tool calls; return their number, the number that failed, and the recent ids."""
     given, recent = call.given, session.recent.split()
     calls = errors = 0
     finished = [
@@ -230,7 +230,7 @@ def _place(call: Call) -> dict[str, object]:
 
 
 def _folder_name(call: Call) -> str:
-    """Of the loop that began at this time; made of its first session where it is new."""
+    """Return the folder name of the current loop; for a new loop, made from its first session."""
     began = re.sub(r"[^0-9TZ]", "", call.state["started_at"])[:20] or "0"
     known = _place(call).get("name")
     if isinstance(known, str) and _NAME.fullmatch(known) and known.partition("-")[0] == began:

@@ -1,4 +1,4 @@
-"""L2 and L3: check the work in, hand over, and get the next session ready."""
+"""Levels L2 and L3: save the work, hand off, and prepare the next session."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,20 +27,20 @@ HANDOFFS = Path(".claude") / "handoffs"
 MOST_FILES = 10
 ACTIONS = 8
 SUMMARY = 400
-"""Characters of the session's last words."""
+"""Maximum characters of the session's last words."""
 _WRITES = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 
 
 def roll_over(call: Call, level: Level, percent: float) -> None:
-    """Everything that a level asks for; the session is told even where something fails."""
+    """Do everything that a level requires; the session is informed even if a step fails."""
     before = checkpoint_of(call.state)
     shown = whole(percent)
     item = clean(call.item())
     handoff = before.handoff_file if before else str(_free_name(call))
     checkpoint = Checkpoint(level, shown, stamp(call.now), handoff, current_todo_item=item)
     _keep(call, checkpoint)
-    with suppress(RalphError):  # it is told when it is saved at the end
-        # Should this call be killed from here on, the Stop hook has what it needs.
+    with suppress(RalphError):  # reported at the final save
+        # If this call is killed from here on, the Stop hook has what it needs.
         call.held.save()
     heard = _whole(call)
     checkpoint = _with_evidence(call, checkpoint, heard)
@@ -59,7 +59,7 @@ def roll_over(call: Call, level: Level, percent: float) -> None:
 
 
 def settle(call: Call) -> None:
-    """The iteration ends with its checkpoint: PROMPT.md says where the next one goes on."""
+    """End the iteration with its checkpoint; PROMPT.md tells the next one where to continue."""
     checkpoint = checkpoint_of(call.state)
     if checkpoint is None:
         return
@@ -78,7 +78,7 @@ def settle(call: Call) -> None:
 
 
 def end_again(call: Call, level: Level, percent: float) -> None:
-    """The session handed over and went on until it is full: its handoff is still to be read."""
+    """End a session that worked on after its handoff until it was full; name that handoff again."""
     _end(call, level, whole(percent), left_in(call)[1])
 
 
@@ -89,13 +89,13 @@ def _end(call: Call, level: Level, percent: int, handoff: str) -> None:
 
 
 def left_in(call: Call) -> tuple[int, str]:
-    """At how many percent the last checkpoint was, and its handoff."""
+    """Return the percentage at the last checkpoint, and its handoff."""
     last = call.state["context_checkpoint"]
     return last.get("percent_at_checkpoint", 0), last.get("handoff_file", "")
 
 
 def update_prompt(call: Call, checkpoint: Checkpoint | None) -> None:
-    """Bring the section of PROMPT.md up to date; what fails is told."""
+    """Update the section of PROMPT.md; report a failure to the user."""
     last = words.first_line(checkpoint.resume_summary) if checkpoint else ""
     progress = call.progress()
     if progress is not None:
@@ -121,7 +121,7 @@ def _free_name(call: Call) -> Path:
 
 
 def _whole(call: Call) -> Heard:
-    """What the session has done, as far as the end of its transcript tells."""
+    """Return the session's actions according to the end of its transcript."""
     with suppress(OSError):
         return listen(call.transcript)
     return Heard()
@@ -147,7 +147,7 @@ def _with_evidence(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoi
 
 
 def _in_progress(call: Call, heard: Heard, changed: Sequence[Changed]) -> list[Changed]:
-    """What this session wrote, the latest first, then whatever else is changed."""
+    """Return changed files: those that this session wrote, the latest first, then others."""
     root = str(call.root).rstrip("/") + "/"
     written: dict[str, None] = {}
     for made in reversed(heard.calls):
@@ -164,7 +164,10 @@ def _about_file(file: Changed) -> str:
 
 
 def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoint:
-    """Write it, and its copy beside the journal; the checkpoint names that where only it can be."""
+    """Write the handoff and its copy beside the journal.
+
+    If only the copy can be written, the returned checkpoint names it.
+    """
     text = handoff_text(_handoff(call, checkpoint, heard))
     data = redacted(text).encode("utf-8", "replace")
     copy = record.folder(call).relative_to(call.root) / f"handoff-{call.iteration}.md"
@@ -193,7 +196,7 @@ def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoi
 
 
 def _written(path: Path, data: bytes) -> str:
-    """Put a handoff there; gives why it cannot be, else nothing."""
+    """Write a handoff; return the reason for a failure, else nothing."""
     try:
         make_folder(path.parent)
         write_whole(path, data, durable=False)

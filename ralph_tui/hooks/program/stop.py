@@ -1,11 +1,17 @@
-"""When a session stops: is the task done, is the window full, may the loop go on?
+"""When a session stops, decide whether the loop is done, out of context, or may continue.
 
-The order is fixed: the promise of completion, a context checkpoint, an error that will not pass,
-the limit of iterations, the circuit breaker; else it goes on. Inside Claude Code "go on" keeps the
-session from stopping; each time is one more iteration, so limit and circuit breaker end it. Only a
-fresh session has an empty window: after a checkpoint this one stops, however often it is spoken to,
-and an outer loop or its user starts the next one, for which all stays as it was left. An outer loop
-(``RALPH_LOOP=shell``, or a call without a session) gets exit code 0 for "stop" and 1 for "go on".
+The checks have a fixed order: the promise of completion, a context checkpoint, a fatal error, the
+limit of iterations, the circuit breaker. If none applies, the loop continues.
+
+Inside Claude Code, continuing keeps the session from stopping. Each time counts as an iteration, so
+the limit and the circuit breaker end it.
+
+Only a fresh session has an empty window. After a checkpoint this session stops, even if the user
+writes to it. An outer loop or the user starts the next one, and the state stays as it is until
+then.
+
+An outer loop (``RALPH_LOOP=shell``, or a call without a session) gets exit code 0 to stop and 1 to
+continue.
 """
 
 import re
@@ -32,37 +38,38 @@ from ralph_tui.layers.context.state_file import (
 FATAL = frozenset(
     {"authentication_failed", "billing_error", "invalid_request", "oauth_org_not_allowed"}
 )
-"""Refusals of the service that trying again does not mend."""
+"""Errors of the service that a retry does not fix."""
 FURTHER = 3
-"""Iterations beyond the limit that sessions may take which end at a checkpoint: one after the other
-could do so for ever, where the window is told too small.
+"""Iterations beyond the limit for sessions that end at a checkpoint.
+
+With too small a window size, sessions could otherwise do so forever.
 """
 WAYS = {
     "circuit_breaker": "change what it is stuck at",
     "limit_reached": "raise `max_iterations`",
     "fatal_error": "repair that",
 }
-"""What brings a loop on that is over by a status."""
+"""How the user can continue an ended loop, by its status."""
 ASKED = "hook_asked"
-"""Of the state file: the session that an outer loop asked about last, and how far it was."""
+"""Field of the state file: the last session that an outer loop asked about, and its progress."""
 
 
 _TAGGED = re.compile(r"^[ \t]*<promise>([^<]*)</promise>[ \t]*\r?$", re.MULTILINE)
 
 
 class Ending(NamedTuple):
-    """Why the loop is over."""
+    """Why the loop ends."""
 
     status: str
-    """Of the state file."""
+    """Status for the state file."""
     outcome: str
-    """Of the run, in its journal."""
+    """Outcome for the run's journal."""
     reason: str
     """One sentence."""
 
 
 def stop(call: Call) -> None:
-    """Decide, and do what follows from it."""
+    """Decide whether the loop continues, and act on it."""
     outer = not call.given.of_session
     if outer:
         call.session_id = next(reversed(sessions_of(call.state)), "")
@@ -84,7 +91,7 @@ def stop(call: Call) -> None:
     promised = _promises(words, promise)
     left = call.session is not None and call.session.left
     if not promised and not left and full is not None and full.level != "L1":
-        roll_over(call, "L2", full.percent)  # it stops anyway: what is left is to hand over
+        roll_over(call, "L2", full.percent)  # it stops anyway, so it only has to hand off
         call.answer.model = ""
     if promised:
         _finish(call, Ending("completed", "completed", "The session made its promise."))
@@ -107,15 +114,15 @@ def stop(call: Call) -> None:
 
 
 def _words(call: Call, heard: Heard) -> str:
-    """The last ones of the session; none of one that an outer loop has asked about already."""
+    """Return the session's last words; none if an outer loop has already asked about it."""
     new = call.given.of_session or (call.session is not None and not call.session.over)
     return call.given.last_words or (heard.words if new else "")
 
 
 def _stays(call: Call, heard: Heard) -> bool:
-    """The session has handed over, and was spoken to again: what it left is for the next one.
+    """True if the session has handed off, so that a later message does not continue the loop.
 
-    False for an outer loop that goes on with the same session: so its iterations are counted.
+    False for an outer loop that continues with the same session, so that its iterations count.
     """
     session = call.session
     if session is None or not has_left(call, heard) or (call.outer_loop and session.left > 1):
@@ -132,9 +139,9 @@ def _stays(call: Call, heard: Heard) -> bool:
 
 
 def _was_decided(call: Call, heard: Heard) -> bool:
-    """Whether an outer loop only asks what its session has decided when it stopped.
+    """True if the session's own stop has already decided the outer loop's question.
 
-    Asked again although no hook was called meanwhile, an iteration has come to nothing: it counts.
+    If it asks again without any hook call in between, the iteration had no effect and counts.
     """
     session = call.session
     if session is not None and not session.over:
@@ -150,12 +157,12 @@ def _was_decided(call: Call, heard: Heard) -> bool:
 
 
 def _used_up(call: Call) -> bool:
-    """Whether even what checkpoints may take beyond the limit is used."""
+    """True if even the extra iterations for checkpoints are used."""
     return bool(call.iteration > call.state["max_iterations"] + FURTHER)
 
 
 def _ending(call: Call, heard: Heard, circuit: Circuit) -> Ending | None:
-    """Why the loop is over without being done; None: it goes on."""
+    """Return why the loop ends without being complete; None if it continues."""
     if heard.api_error in FATAL:
         kind = clean(heard.api_error)
         return Ending("fatal_error", "failed", f"The service refuses ({kind}): see to it first.")
@@ -196,7 +203,7 @@ def _finish(call: Call, ending: Ending) -> None:
 
 
 def _go_on(call: Call) -> None:
-    """One more iteration: in this session, or in a fresh one of the outer loop."""
+    """Begin another iteration, in this session or in a fresh one of the outer loop."""
     record.session_ends(call, "success")
     record.iteration_ends(call, "incomplete")
     _over(call)
@@ -210,7 +217,7 @@ def _go_on(call: Call) -> None:
     try:
         call.held.save()
     except RalphError as refused:
-        # What cannot be counted would go on for ever.
+        # Iterations that cannot be counted would continue forever.
         call.answer.warn(f"{refused}; so the session stops")
         return
     call.answer.reason = redacted(go_on(call.state, clean(call.item())))
@@ -223,13 +230,13 @@ def _over(call: Call) -> None:
 
 
 def _circuit(call: Call, heard: Heard) -> Circuit:
-    """The breaker after this iteration."""
+    """Return the circuit breaker after this iteration."""
     evidence = gather(call.root)
     return circuit_of(call.state).after(evidence.state, error_hash_of(_error(heard)))
 
 
 def _error(heard: Heard) -> str:
-    """What failed last and was not done right afterwards with the same tool."""
+    """Return the last error that was not followed by a success of the same tool."""
     standing: dict[str, str] = {}
     for made in heard.calls:
         standing.pop(made.tool, None)
@@ -239,7 +246,7 @@ def _error(heard: Heard) -> str:
 
 
 def _promises(words: str, promise: str) -> bool:
-    """Whether it is said: in tags alone on a line, or alone on the last; else it is spoken of."""
+    """True if the promise is made: in tags on its own line, or as the whole last line."""
     wanted = " ".join(promise.split())
     if not wanted:
         return False

@@ -1,13 +1,12 @@
-"""What a loop's calls leave on disk: its state file, and the journal of what the hooks see.
+"""Files of a loop's hooks: the state file, and the journal of their observations.
 
-The state file is read, changed and written under its lock, as a whole. Who writes it without the
-lock is not overwritten: its fields stay but for those that were changed here. What is no state file
-is set aside, with its date, and then there is none: nothing goes on that nobody knows the task of.
-Set aside is the file itself, not a copy: who has it open and writes later, as an editor does,
-writes to what is kept.
+The state file is read, changed and written as a whole, under its lock. If another program writes it
+without the lock, only the fields that were changed here are replaced. An invalid state file is
+moved aside with a date, and the hooks then do nothing, because the task is unknown. The file itself
+is moved, not copied, so a program that has it open, such as an editor, writes to the moved file.
 
-The journal has lines as those of a run's own. Who appends holds the lock of the state file. A line
-that a killed call has left torn is cut.
+The journal has the same lines as a run's own. Writers hold the lock of the state file. An
+incomplete line left by a killed call is cut off.
 """
 
 import json
@@ -26,18 +25,18 @@ from ralph_tui.layers.context.state_file import State, StateRead, content_of, pa
 from ralph_tui.text.foreign_json import parse_json
 
 PATIENCE_S = 8.0
-"""How long other calls are waited for: one may wait for git."""
+"""Seconds to wait for other calls, which may be waiting for git."""
 ASIDE = ".bad"
-"""How the name ends of what was set aside."""
+"""Name suffix of a file that was moved aside."""
 LARGEST = 1 << 24
-"""Bytes of a state file."""
+"""Maximum bytes of a state file."""
 _LOOKS, _LOOK_S = 13, 0.025
-"""Another program may be writing it right now, in place."""
+"""Attempts to read it and their interval in seconds, as another program may be writing it."""
 
 RECORDS = Path(".aiwg") / "ralph"
 JOURNAL = "events.jsonl"
 _TAIL = 1 << 16
-"""Bytes in which the last line of a journal stands."""
+"""Maximum bytes at the end of a journal that are searched for its last line."""
 
 Stamp = tuple[int, int, int]
 Fields = dict[str, Any]
@@ -50,14 +49,14 @@ class Held:
     def __init__(self, path: Path, state: State, problems: tuple[str, ...], stamp: Stamp) -> None:
         self.path = path
         self.state = state
-        """As it should become; assign the changed one."""
+        """The new state; assign a changed copy."""
         self.problems = problems
-        """What was mended; the first save sets the file aside as it was."""
+        """Repairs at the last read; the first save keeps the original file aside."""
         self.aside: Path | None = None
         self._read, self._stamp = state, stamp
 
     def save(self) -> None:
-        """Write it, if it has changed; ``RalphError``."""
+        """Write the file if the state has changed. Raises ``RalphError``."""
         if self.state == self._read:
             return
         try:
@@ -69,7 +68,7 @@ class Held:
 
     def _write(self) -> None:
         state = self.state
-        if _stamp(self.path) != self._stamp:  # edited meanwhile
+        if _stamp(self.path) != self._stamp:  # edited by another program
             there = self._there()
             changed = {k: v for k, v in state.items() if k not in self._read or self._read[k] != v}
             state = {**(there or state), **changed}
@@ -77,7 +76,7 @@ class Held:
         self._read, self._stamp = self.state, _stamp(self.path)
 
     def _there(self) -> State:
-        """What another program made of it; nothing where that is none, and kept aside."""
+        """Return another program's version; if it is invalid, move it aside and return nothing."""
         try:
             return _looked_at(self.path).state
         except FileNotFoundError:
@@ -89,7 +88,7 @@ class Held:
 
 @contextmanager
 def state_file(path: Path) -> Iterator[Held | None]:
-    """The file, locked, or None where there is none: no loop runs here; ``RalphError``."""
+    """Yield the locked file; None if there is no loop here. Raises ``RalphError``."""
     if not path.is_symlink() and not path.exists():
         yield None
         return
@@ -115,7 +114,7 @@ def _read(path: Path) -> Held | None:
 
 
 def _looked_at(path: Path) -> StateRead:
-    """What it holds, waited for where it is being written. Raises ``ValueError``, ``OSError``."""
+    """Parse the file, and retry while it is being written. Raises ``ValueError`` or ``OSError``."""
     for _ in range(_LOOKS - 1):
         with suppress(ValueError):
             return parse(read_bytes(path, most=LARGEST))
@@ -124,7 +123,7 @@ def _looked_at(path: Path) -> StateRead:
 
 
 def _useless(path: Path, problem: ValueError) -> RalphError:
-    """Set it aside; gives what is to be said of it. Raises ``RalphError`` where that fails."""
+    """Move the file aside and return the error to report. Raises ``RalphError`` if that fails."""
     aside = _name_aside(path)
     try:
         path.rename(aside)
@@ -137,7 +136,7 @@ def _useless(path: Path, problem: ValueError) -> RalphError:
 
 
 def _set_aside(path: Path) -> Path:
-    """The file under a second name; a copy where the disk knows no such names."""
+    """Give the file a second name; make a copy if the file system has no hard links."""
     aside = _name_aside(path)
     try:
         os.link(path, aside, follow_symlinks=False)
@@ -162,12 +161,12 @@ def _refused(path: Path, what: str, error: OSError) -> RalphError:
 
 
 def folder_of(root: Path, name: str) -> Path:
-    """Where the journal of a loop lies."""
+    """Return the folder of a loop's journal."""
     return root / RECORDS / "hooks" / name
 
 
 def has_begun(folder: Path) -> bool:
-    """Whether anything was recorded."""
+    """True if anything was recorded."""
     try:
         return (folder / JOURNAL).lstat().st_size > 0
     except OSError:
@@ -175,7 +174,7 @@ def has_begun(folder: Path) -> bool:
 
 
 def append(folder: Path, events: list[Fields], now: datetime) -> None:
-    """Number, stamp and write events; ``RalphError``, and then nothing of them is there."""
+    """Number, stamp and write all events, or none. Raises ``RalphError``."""
     if not events:
         return
     path = folder / JOURNAL
@@ -192,7 +191,7 @@ def append(folder: Path, events: list[Fields], now: datetime) -> None:
 
 
 def _open(path: Path) -> int:
-    """The journal, made with its folders where it is missing."""
+    """Open the journal; create it and its folders if missing."""
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
     try:
         return open_plain(path, flags, 0o600)
@@ -217,7 +216,7 @@ def _append(descriptor: int, path: Path, events: list[Fields], now: datetime) ->
     lines = b""
     for number, event in enumerate(events, seq + 1):
         stamped = {"seq": number, "at": f"{at:%Y-%m-%dT%H:%M:%S.%fZ}", **event}
-        # As compact as a run's own lines: by their form they are known without being parsed.
+        # As compact as a run's own lines, whose form is recognized without parsing.
         line = json.dumps(stamped, ensure_ascii=False, separators=(",", ":"))
         lines += line.encode("utf-8", "replace") + b"\n"
     try:
@@ -230,7 +229,7 @@ def _append(descriptor: int, path: Path, events: list[Fields], now: datetime) ->
 
 
 def _last(tail: bytes, path: Path) -> tuple[int, datetime]:
-    """Number and time of the last line. Raises ``RalphError``."""
+    """Return number and time of the last line. Raises ``RalphError``."""
     line = tail.rstrip(b"\n").rpartition(b"\n")[2]
     try:
         event = parse_json(line)

@@ -1,8 +1,7 @@
-"""What a session's transcript tells, read from its end: bounded, whatever its size.
+"""Read a session's transcript from its end, with bounded effort for any size.
 
-Foreign: Claude Code's own format, which changes between versions, with an agent's words in it.
-Lines that are none are passed over. Each block of a message is a line of its own, with the whole
-message's usage.
+The format is Claude Code's own and changes between versions; the content is untrusted. Invalid
+lines are skipped. Each block of a message is on its own line, with the whole message's usage.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,12 +13,12 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.json_fields import as_list, as_map, as_text, content_text
 
 FIRST = 1 << 18
-"""Bytes of the end that are read first; one tool's answer can be longer."""
+"""Bytes at the end that are read first; a single tool output can be longer."""
 MOST = 1 << 24
 LARGEST = 10**10
-"""A greater number is no number of tokens."""
+"""A larger number is not a plausible number of tokens."""
 CALLS = 200
-"""Tool calls that are kept."""
+"""Maximum tool calls returned."""
 
 Entry = dict[str, Any]
 
@@ -34,13 +33,13 @@ class Call(NamedTuple):
     input: Mapping[str, Any]
     at: str
     ok: bool | None = None
-    """None: it has not answered yet."""
+    """None while it has not returned."""
     result: str = ""
-    """The answer of one that failed."""
+    """Output of a failed call."""
 
 
 class Compaction(NamedTuple):
-    """The session summed up its own context."""
+    """A compaction of the session's context."""
 
     before: int | None
     after: int | None
@@ -48,30 +47,30 @@ class Compaction(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """What the end of a transcript tells."""
+    """Content of the end of a transcript."""
 
     tokens: int | None = None
-    """In the context window; None: unknown."""
+    """Tokens in the context window; None if unknown."""
     model: str = ""
     version: str = ""
     tools: frozenset[str] = frozenset()
-    """Ids of all tool calls that were seen, whether new or not."""
+    """Ids of all tool calls found, old and new."""
     messages: tuple[tuple[str, int], ...] = ()
-    """Ids of the messages and the tokens each has used."""
+    """Ids of new messages and the tokens each used."""
     calls: tuple[Call, ...] = ()
     compactions: tuple[Compaction, ...] = ()
     words: str = ""
     """The last text of the session."""
     api_error: str = ""
-    """Its kind, where the last thing said is that the service refused."""
+    """Kind of the service's error if that is the last entry; else empty."""
     last_at: str = ""
-    """The latest time that an entry has, as it is written."""
+    """Latest timestamp of an entry, unparsed."""
 
 
 def listen(path: Path, since: str = "") -> Heard:
-    """What came after a time, and how full the window is now; ``OSError``.
+    """Return everything after a time, and the tokens in the window now. Raises ``OSError``.
 
-    More than the first piece is read where that holds neither.
+    Reads further back if the first piece does not contain both.
     """
     size = FIRST
     while True:
@@ -84,7 +83,7 @@ def listen(path: Path, since: str = "") -> Heard:
 
 
 def heard_in(entries: Iterable[Entry], since: str = "") -> Heard:
-    """What the entries tell, the oldest first."""
+    """Summarize entries, the oldest first."""
     tokens: int | None = None
     model = version = words = api_error = last_at = ""
     messages: dict[str, int] = {}
@@ -100,7 +99,7 @@ def heard_in(entries: Iterable[Entry], since: str = "") -> Heard:
         if entry.get("type") == "system" and entry.get("subtype") == "compact_boundary":
             facts = as_map(entry.get("compactMetadata"))
             after = _count(facts.get("postTokens"))
-            tokens = after or None  # what was counted before it is forgotten
+            tokens = after or None  # earlier counts are obsolete
             if new:
                 before = _count(facts.get("preTokens"))
                 compactions.append(Compaction(before, after, as_text(facts.get("trigger"))))
@@ -149,7 +148,7 @@ def heard_in(entries: Iterable[Entry], since: str = "") -> Heard:
 
 
 def _end_of(path: Path, size: int) -> tuple[list[Entry], bool]:
-    """The entries within the last bytes, the oldest first, and whether these are all."""
+    """Return the entries within the last bytes, the oldest first, and whether these are all."""
     with reading(path) as file:
         start = max(0, file.seek(0, 2) - size)
         file.seek(start)
@@ -162,7 +161,7 @@ def _end_of(path: Path, size: int) -> tuple[list[Entry], bool]:
             try:
                 entries.append(parse_json(line))
             except ValueError:
-                continue  # torn, or written to right now
+                continue  # incomplete, or being written
     return entries, start == 0
 
 

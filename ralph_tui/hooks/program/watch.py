@@ -1,6 +1,6 @@
-"""After each tool: how full the window is, and what follows from that.
+"""After each tool, check how full the window is, and act on it.
 
-How many tokens the window holds nothing says that a hook is given.
+A hook's input does not tell the size of the window.
 """
 
 import re
@@ -16,21 +16,23 @@ from ralph_tui.layers.context.levels import DEFAULT, Level, Thresholds, level_of
 from ralph_tui.layers.context.state_file import State, checkpoint_of, with_peak
 
 THRESHOLDS = "context_thresholds"
-"""Of the state file: percent by `warn`, `checkpoint` and `stop`, where they are others."""
+"""Field of the state file: different percentages for `warn`, `checkpoint` and `stop`."""
 
 
 _LOOKS, _LOOK_S = 3, 0.015
-"""How often, and for how long, the message that called the tool is waited for. One that comes later
-is seen after the next tool, or when the session stops."""
+"""Attempts to find the message that called the tool, and their interval in seconds.
+
+A later message is handled after the next tool, or when the session stops.
+"""
 VARIABLE = "RALPH_CONTEXT_WINDOW"
 FIELD = "context_window"
-"""Of the state file."""
+"""Field of the state file."""
 LEAST, LARGEST = 1000, 10**9
 
 _SIZE = re.compile(r"([0-9]{1,10})([km]?)", re.IGNORECASE)
 _TIMES = {"": 1, "k": 1000, "m": 1_000_000}
 _LEFT_OVER = 33_000
-"""Tokens that are still free when Claude Code sums up its context."""
+"""Tokens that are still free when Claude Code compacts its context."""
 _CERTAIN = re.compile(
     r"claude-3-|claude-(?:opus-4-(?:1|5|2025\d{4})|haiku-4-5)(?![0-9])", re.IGNORECASE
 )
@@ -39,7 +41,7 @@ _OF_CERTAIN = 200_000
 
 
 def watch(call: Call) -> None:
-    """Take in what a tool's call tells; warn, check the work in, or end the session."""
+    """Handle a tool call: warn, hand off, or end the session, depending on the level."""
     fired = take_in(call, heard_by(call))
     if fired is None:
         return
@@ -68,7 +70,7 @@ class Fired(NamedTuple):
 
 
 def take_in(call: Call, heard: Heard) -> Fired | None:
-    """Record it; gives the level that the session reaches with it."""
+    """Record the observations; return a level if the session reaches it now, else None."""
     if not has_left(call, heard):
         _take_over(call)
     known = call.session
@@ -85,7 +87,7 @@ def take_in(call: Call, heard: Heard) -> Fired | None:
     if heard.tokens > window.tokens:
         _tell_once(call, contradicted(window.tokens, heard.tokens))
     level = level_of(percent, thresholds_of(call.state))
-    # A subagent would read what is meant for the session, whose next tool tells it.
+    # A subagent would get the message instead of the session, so wait for the next tool.
     if call.given.agent_id or not session.fires(level):
         return None
     call.session = (call.session or session)._replace(level=level)
@@ -100,9 +102,9 @@ def take_in(call: Call, heard: Heard) -> Fired | None:
 
 
 def has_left(call: Call, heard: Heard) -> bool:
-    """Whether the session has handed over and its window is as full as then.
+    """True if the session has handed off and its window is still as full.
 
-    Who empties the window, by having it summed up, has a session that can hand over again.
+    A session whose window was emptied by a compaction can hand off again.
     """
     session = call.session
     if session is None or not session.left:
@@ -116,7 +118,7 @@ def has_left(call: Call, heard: Heard) -> bool:
 
 
 def heard_by(call: Call) -> Heard:
-    """What the session's transcript tells since the last call; nothing where it cannot be read."""
+    """Return the transcript since the last call; empty if it cannot be read."""
     path, since = call.transcript, call.session.seen if call.session else ""
     if not path.name:
         return Heard()
@@ -125,11 +127,11 @@ def heard_by(call: Call) -> Heard:
         for _ in range(_LOOKS):
             if not call.given.tool_id or call.given.agent_id or call.given.tool_id in heard.tools:
                 break
-            time.sleep(_LOOK_S)  # the message that called this tool is being written
+            time.sleep(_LOOK_S)  # wait until the message that called this tool is written
             heard = listen(path, since)
         return heard
     except FileNotFoundError:
-        return Heard()  # it is written a moment later than the first hook is called
+        return Heard()  # it is created just after the first hook call
     except OSError as error:
         what = error.strerror or str(error)
         call.answer.problems.append(f"the session's transcript {path} cannot be read: {what}")
@@ -137,7 +139,7 @@ def heard_by(call: Call) -> Heard:
 
 
 def thresholds_of(state: State) -> Thresholds:
-    """Those of the state file, where they are any."""
+    """Return the valid thresholds of the state file, and defaults for the others."""
     found = state.get(THRESHOLDS)
     if not isinstance(found, dict):
         return DEFAULT
@@ -150,7 +152,7 @@ def thresholds_of(state: State) -> Thresholds:
 
 
 def _take_over(call: Call) -> None:
-    """A checkpoint whose session never came to its Stop hook is settled by the next session."""
+    """Complete a checkpoint whose session ended without its Stop hook."""
     found = call.state["context_checkpoint"]
     owner = found.get("session_id")
     if checkpoint_of(call.state) is None or owner in (None, call.session_id):
@@ -163,7 +165,7 @@ def _take_over(call: Call) -> None:
 
 
 def _tell_once(call: Call, problem: str) -> None:
-    """In a session: that its window is not known, or known wrongly."""
+    """Warn once in a session that its window is unknown or wrong."""
     session = call.session
     if session is None or session.told:
         return
@@ -172,17 +174,17 @@ def _tell_once(call: Call, problem: str) -> None:
 
 
 class Window(NamedTuple):
-    """What is known."""
+    """The size of the context window, if known."""
 
     tokens: int | None
     problem: str = ""
-    """Why it is not known, and what to do, one sentence."""
+    """Why it is unknown and what to do, in one sentence."""
 
 
 def window_of(environ: Mapping[str, str], state: State, model: str, used: int | None) -> Window:
-    """What the user says, else the state file, else the model's name where that is certain.
+    """Return the size from the environment, else the state file, else the model's name if certain.
 
-    A guess that the tokens in use contradict is none.
+    The model's size is not used if more tokens are already in use.
     """
     named = environ.get(VARIABLE, "").strip()
     if named:
@@ -204,7 +206,7 @@ def window_of(environ: Mapping[str, str], state: State, model: str, used: int | 
 
 
 def sums_up_before(window: int, checkpoint: float, environ: Mapping[str, str]) -> str:
-    """What to say where Claude Code sums up its context before the checkpoint comes; else empty."""
+    """Return a warning if Claude Code compacts its context before the checkpoint; else empty."""
     percent = 100 * (window - _LEFT_OVER) / window
     if percent >= checkpoint or environ.get("DISABLE_AUTO_COMPACT"):
         return ""
@@ -217,7 +219,7 @@ def sums_up_before(window: int, checkpoint: float, environ: Mapping[str, str]) -
 
 
 def contradicted(window: int, used: int) -> str:
-    """What to say where more is used than the window is said to hold."""
+    """Return the warning for more tokens in use than the window has."""
     return (
         f"the context holds {used:,} tokens, more than its window of {window:,}: it counts as "
         f"full; set {VARIABLE}, or {FIELD} in the state file, to what it really is"
@@ -225,7 +227,7 @@ def contradicted(window: int, used: int) -> str:
 
 
 def size_of(value: object) -> int | None:
-    """A number of tokens, also as ``200k`` or ``1m``; None for anything else."""
+    """Parse a number of tokens, such as ``200k`` or ``1m``; None if invalid."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):

@@ -1,12 +1,11 @@
-"""What the hooks say: to Claude, to people, in PROMPT.md; and foreign words without secrets.
+"""Texts of the hooks for Claude, for people and for PROMPT.md; and removal of secrets from text.
 
-What takes secrets out takes longer to import than all the rest of a call. A text in which no secret
-can be is told without it: short words of plain letters, and none that announces a secret.
+The code that masks secrets takes longer to import than everything else in a call. A text that
+cannot contain a secret is handled without it: short plain words, none of which announces one.
 
-Of PROMPT.md the loop keeps the section between two marks; the rest is its user's. Without marks the
-section goes to the top, with nothing else changed; without a file there is one made of the loop's
-task, as people write it. Where the rest names another task, as after a loop that is over, the
-section names the loop's.
+In PROMPT.md the loop maintains the section between two marks; the rest belongs to the user. Without
+marks, the section is inserted at the top. Without a file, one is made from the loop's task. If the
+rest names another task, as after an earlier loop, the section names the current one.
 """
 
 import json
@@ -27,9 +26,9 @@ BEGIN = b"<!-- ralph-tui: this section is written anew between sessions -->"
 END = b"<!-- ralph-tui: end of the section -->"
 _TASK = "## Task\n\nThe task is this one, whatever else is named here:\n\n"
 LARGEST = 1 << 22
-"""Bytes of a prompt."""
+"""Maximum bytes of a prompt."""
 LONGEST = 200
-"""Characters of a summary."""
+"""Maximum characters of a summary."""
 
 _SUBJECTS = (
     "file_path", "notebook_path", "path", "command", "pattern", "query", "url", "description",
@@ -47,7 +46,7 @@ _FENCES = ("```", "~~~")
 
 
 def warning_of(percent: int) -> str:
-    """At L1, for Claude; its first line is for scripts and the user."""
+    """Return the warning at L1 for Claude; its first line is for scripts and the user."""
     return (
         f"CCS_WARNING|L1|{percent}|Context at {percent}%\n"
         f"The context window is {percent}% full. Finish the item you work on and begin no large "
@@ -56,12 +55,12 @@ def warning_of(percent: int) -> str:
 
 
 def checkpoint_line(level: str, percent: int, handoff: str) -> str:
-    """For scripts and the user."""
+    """Return the line about a checkpoint for scripts and the user."""
     return f"CCS_CHECKPOINT_TRIGGERED|{level}|{percent}|{handoff}"
 
 
 def hand_over(percent: int, handoff: str) -> str:
-    """At L2, for Claude."""
+    """Return the instructions at L2 for Claude."""
     return (
         f"{checkpoint_line('L2', percent, handoff)}\n"
         f"The context window is {percent}% full, so this session ends now and a fresh one goes on "
@@ -76,7 +75,7 @@ def hand_over(percent: int, handoff: str) -> str:
 
 
 def ended_at(level: str, percent: int, handoff: str) -> str:
-    """At L3, for the user."""
+    """Return the message at L3 for the user."""
     return (
         f"{checkpoint_line(level, percent, handoff)}\n"
         f"The context window is {percent}% full: the session ends now. {_fresh(handoff)}"
@@ -84,7 +83,7 @@ def ended_at(level: str, percent: int, handoff: str) -> str:
 
 
 def fresh_session(percent: int, handoff: str) -> str:
-    """When a session stops after its checkpoint, for the user."""
+    """Return the message for the user when a session stops after its checkpoint."""
     return (
         f"ralph-tui: the session handed over at {percent} % of its context window, which nothing "
         f"said here can empty. {_fresh(handoff)}"
@@ -99,7 +98,7 @@ def _fresh(handoff: str) -> str:
 
 
 def go_on(state: State, item: str) -> str:
-    """Why the session does not stop, for Claude."""
+    """Return the reason for Claude why the session must continue."""
     lines = [
         f"Iteration {state['iteration']} of {state['max_iterations']}: the task is not done yet.",
         f"Task: {state['objective']}" if state["objective"] else "Task: see PROMPT.md.",
@@ -114,13 +113,13 @@ def go_on(state: State, item: str) -> str:
 
 
 def task_of(state: State) -> str:
-    """The beginning of a PROMPT.md that nobody has written."""
+    """Return the beginning of a new PROMPT.md."""
     name = state["task_name"] or state["objective"].strip().partition("\n")[0][:60] or "see below"
     return f"# Task: {name}\n\n## Objective\n\n{state['objective']}"
 
 
 def instructions_of(state: State) -> str:
-    """Its end."""
+    """Return the end of a new PROMPT.md."""
     return (
         "## Instructions\n\n"
         "1. If the section above says that this session resumes, read the handoff first and go on "
@@ -132,7 +131,7 @@ def instructions_of(state: State) -> str:
 
 
 def where_it_stands(state: State, progress: Progress | None, last: str) -> str:
-    """The section of PROMPT.md: how far the loop is."""
+    """Return the section of PROMPT.md with the loop's progress."""
     lines = ["## Current State", "", f"- **Iteration**: {state['iteration']}"]
     if last:
         lines.append(f"- **Last action**: {last}")
@@ -145,14 +144,14 @@ def where_it_stands(state: State, progress: Progress | None, last: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """The first that says something; a fence of code does not."""
+    """Return the first line with words, except the start of a code block."""
     lines = (line.strip() for line in text.splitlines())
     told = (line for line in lines if any(map(str.isalnum, line)) and line[:3] not in _FENCES)
     return next(told, "")
 
 
 def resume_block(checkpoint: Checkpoint) -> str:
-    """The section of PROMPT.md after a checkpoint."""
+    """Return the section of PROMPT.md that follows a checkpoint."""
     given = Resume(
         handoff_file=checkpoint.handoff_file,
         cause=checkpoint.level,
@@ -166,23 +165,23 @@ def resume_block(checkpoint: Checkpoint) -> str:
 
 
 def progress_of(checkpoint: Checkpoint) -> str:
-    """On its item; empty where it is not known."""
+    """Return the progress on the checkpoint's item; empty if unknown."""
     progress = checkpoint.progress_on_item
     return "" if progress == "unknown" else progress
 
 
 def harmless(text: str) -> bool:
-    """Whether no secret can be in it; False says nothing."""
+    """True if the text cannot contain a secret; False proves nothing."""
     return _WORDS.fullmatch(text) is not None and _ANNOUNCES.search(text) is None
 
 
 def identifier(text: str) -> str:
-    """An id that others gave, as far as it looks like one."""
+    """Return the valid characters of a foreign id, at most 80."""
     return re.sub(r"[^A-Za-z0-9_.:-]", "", text[:80])
 
 
 def clean(text: str, longest: int = LONGEST) -> str:
-    """At most so many characters of it, on one line, without secrets and control sequences."""
+    """Return the text on one line, shortened, without secrets and control sequences."""
     beginning = text[: longest * 2]
     if harmless(beginning):
         return beginning if len(beginning) <= longest else beginning[: longest - 1] + "…"
@@ -192,14 +191,14 @@ def clean(text: str, longest: int = LONGEST) -> str:
 
 
 def redacted(text: str) -> str:
-    """A whole text, without secrets and control sequences."""
+    """Return the whole text without secrets and control sequences."""
     from ralph_tui.text.sanitize import plain
 
     return plain(text)
 
 
 def about(tool_input: Mapping[str, Any], root: str) -> str:
-    """The file, command or pattern that a tool works on."""
+    """Return the file, command or pattern that a tool works on."""
     for name in _SUBJECTS:
         value = tool_input.get(name)
         if isinstance(value, str) and value:
@@ -208,7 +207,7 @@ def about(tool_input: Mapping[str, Any], root: str) -> str:
 
 
 def has_section(path: Path) -> bool:
-    """Whether it is there with our marks in it."""
+    """True if the file exists and contains our marks."""
     try:
         return _span(read_bytes(path, most=LARGEST)) is not None
     except OSError:
@@ -216,7 +215,7 @@ def has_section(path: Path) -> bool:
 
 
 def names_task(path: Path, objective: str) -> bool:
-    """Whether what its user wrote there names the task; also where that cannot be read."""
+    """True if the user's part of the file names the task, or cannot be read."""
     try:
         found = read_bytes(path, most=LARGEST)
     except OSError:
@@ -231,7 +230,7 @@ def write_prompt(
     last: str = "",
     checkpoint: Checkpoint | None = None,
 ) -> None:
-    """Have its section say where the loop is; `last`: what was done last. Raises ``RalphError``."""
+    """Update the section with the loop's progress and its `last` action. Raises ``RalphError``."""
     section = where_it_stands(state, progress, last)
     if checkpoint is not None:
         section += "\n\n" + resume_block(checkpoint)
@@ -242,8 +241,9 @@ def write_prompt(
 def write_section(
     path: Path, section: str, task: str, instructions: str, objective: str = ""
 ) -> None:
-    """Put the section into the file; a file that is not there gets `task` and `instructions`
-    around it. Raises ``RalphError``.
+    """Write the section into the file; a new file has `task` and `instructions` around it.
+
+    Raises ``RalphError``.
     """
     block = _block(section)
     try:
@@ -272,19 +272,19 @@ def _block(section: str) -> bytes:
 
 
 def _names(content: bytes, objective: str) -> bool:
-    """Whether the task stands outside of the section, however its lines are broken."""
+    """True if the task is named outside the section, however its lines are wrapped."""
     begin, end = _span(content) or (0, 0)
     wanted = _bytes(objective).split()
     return b" ".join(wanted) in b" ".join((content[:begin] + content[end:]).split())
 
 
 def _span(content: bytes) -> tuple[int, int] | None:
-    """Where the section stands, its marks included."""
+    """Return the position of the section, including its marks."""
     begin = content.find(BEGIN)
     end = content.find(END, begin)
     return None if begin < 0 or end < 0 else (begin, end + len(END))
 
 
 def _bytes(text: str) -> bytes:
-    """A part of the file; foreign words that look like our marks do not end the section."""
+    """Encode a part of the file; escape text that looks like our marks."""
     return text.replace("<!--", "&lt;!--").strip().encode("utf-8", "replace")
