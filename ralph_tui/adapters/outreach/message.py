@@ -136,7 +136,7 @@ def comment_body(message: Message) -> str:
 
 def payload(message: Message) -> dict[str, object]:
     """Return a webhook's JSON; chat services show `text` or `content`, programs read the rest."""
-    words = f"{message.title}\n{message.reason}\nTo answer: {_how_to_answer(message)}"
+    words = f"{message.title}\n{message.reason}\n{_what_to_do(message)}"
     words = clip(_without_mentions(words), 1900)
     return {
         "event": "escalation",
@@ -154,7 +154,7 @@ def _markdown(message: Message, opening: str) -> str:
     if message.recommendations:
         items = "\n".join(f"- {_escaped(line)}" for line in message.recommendations)
         parts.append(f"**Recommended**\n\n{items}")
-    parts += [f"**How to answer:** {_how_to_answer(message)}", message.marker]
+    parts += [_what_to_do(message), message.marker]
     return "\n\n".join(parts) + "\n"
 
 
@@ -176,9 +176,11 @@ def _readings(message: Message) -> list[tuple[str, str]]:
     return rows
 
 
-def _how_to_answer(message: Message) -> str:
+def _what_to_do(message: Message) -> str:
     where = f"`{message.folder.replace('`', '')}` on `{message.host.replace('`', '')}`"
-    return f"in {where}, `ralph-tui decide` while it waits (`ralph-tui status` shows it)."
+    if message.level in ("info", "emergency"):  # sent at an abort
+        return f"The run has ended. To continue it, run `ralph-tui resume` in {where}."
+    return f"To answer, run `ralph-tui decide` in {where} (`ralph-tui status` shows the question)."
 
 
 def _escaped(text: str) -> str:

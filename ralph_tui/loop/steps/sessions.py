@@ -5,6 +5,7 @@ end by the agent, the user or a budget ends the step. A session that had begun t
 the agent can do that. Otherwise the whole prompt is sent again.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -68,39 +69,51 @@ class SessionBudget(Step):
         return bool(self._limit_reached())
 
     def _limit_reached(self) -> str:
+        for name, used, limit, shown in self._budgets():
+            if used >= limit:
+                return f"{name} of {shown(limit)} is used up ({shown(used)})"
+        return ""
+
+    def _budgets(self) -> Iterator[tuple[str, float, float, Callable[[float], str]]]:
+        """Yield each budget that is set: its name, what is used, the limit, and their format."""
         run, start = self._state.run, self._start
-        limits = (
-            ("the run's budget", run.cost_usd, run.budget_usd, "$"),
-            ("the iteration's budget", run.iteration_cost_usd, start.iteration_budget_usd, "$"),
-            ("the run's token budget", run.tokens, run.budget_tokens, ""),
+        for name, used, limit, shown in (
+            ("the run's budget", run.cost_usd, run.budget_usd, _dollars),
+            (
+                "the iteration's budget",
+                run.iteration_cost_usd,
+                start.iteration_budget_usd,
+                _dollars,
+            ),
+            ("the run's token budget", run.tokens, run.budget_tokens, _tokens),
             (
                 "the iteration's token budget",
                 run.iteration_tokens,
                 start.iteration_budget_tokens,
-                "",
+                _tokens,
             ),
-        )
-        for name, used, limit, unit in limits:
-            if limit is not None and used >= limit:
-                return f"{name} of {unit}{limit:,g} is used up ({unit}{used:,.6g})"
-        return ""
+        ):
+            if limit is not None:
+                yield name, used, limit, shown
 
     def tell_overshoot(self, k: int) -> None:
         """Report budget overruns: a session is stopped only after the call that exceeds one."""
-        run, start = self._state.run, self._start
         over = [
-            f"{what} by {unit}{used - limit:,.4g}"
-            for what, used, limit, unit in (
-                ("the run's budget", run.cost_usd, run.budget_usd, "$"),
-                ("its budget", run.iteration_cost_usd, start.iteration_budget_usd, "$"),
-                ("the run's token budget", run.tokens, run.budget_tokens, ""),
-                ("its token budget", run.iteration_tokens, start.iteration_budget_tokens, ""),
-            )
-            if limit is not None and used > limit
+            f"{name} by {shown(used - limit)}"
+            for name, used, limit, shown in self._budgets()
+            if used > limit
         ]
         if over:
             text = f"iteration {k} overshot {' and '.join(over)}"
             self.record(ev.Noticed(level="warn", source="budget", text=text))
+
+
+def _dollars(usd: float) -> str:
+    return f"${usd:,.6g}"
+
+
+def _tokens(number: float) -> str:
+    return f"{number:,.0f}"
 
 
 REFUSED = ("limited", "missing", "not_started", "auth", "unknown_model")

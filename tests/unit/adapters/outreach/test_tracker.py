@@ -107,7 +107,9 @@ def test_an_issue_has_title_body_and_labels_which_are_made_where_they_are_missin
     assert {label["name"] for label in issue["labels"]} == set(LABELS[level])
     for words in ("no progress", "5 of 10", "40 %", "45 % after iteration 3", "$1.50"):
         assert words in issue["body"]
-    for words in ("three other approaches first", "ralph-tui decide", "box", "calculator"):
+    ended = level in ("info", "emergency")
+    what = "ralph-tui resume" if ended else "ralph-tui decide"
+    for words in ("three other approaches first", what, "box", "calculator"):
         assert words in issue["body"]
     assert "/home/somebody" not in issue["body"]
     names = [request.body["name"] for request in service.asked("POST", "/labels")]
