@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ralph_tui.events.sensor import GateFinished
-from ralph_tui.events.workspace import Category, CategoryTotal, FilesChanged
+from ralph_tui.events.workspace import Category, CategoryTotal, FileChange, FilesChanged
 from ralph_tui.layers.sensor.agent_report import AgentReport, find_report, promised
 from ralph_tui.layers.sensor.categories import categorize
 from ralph_tui.layers.sensor.counts import count_tests
@@ -58,10 +58,11 @@ def test_readings_are_points_and_100_is_a_passed_gate(
         assert ok or reading.completion <= UNPROVEN
         assert not reading.held or reading.completion == min(UNPROVEN, before.value)
         assert progress in ("auto", reading.source) or reading.source == "tests"
+        totals = [CategoryTotal(category="source", files=len(changed))] if changed else []
+        changes = [FileChange(path=p, status="modified", category="source") for p in changed]
+        recalled.recall(FilesChanged(iteration=k, live=False, totals=totals, changes=changes))
         if now is not None:
             recalled.recall(finished(k, now))
-        totals = [CategoryTotal(category="source", files=len(changed))] if changed else []
-        recalled.recall(FilesChanged(iteration=k, live=False, totals=totals))
         recalled.recall(reading.event())
         assert recalled.state == live.state
 

@@ -156,7 +156,8 @@ def _add_prune(parser: argparse.ArgumentParser) -> None:
         "--resumable",
         "--all",
         action="store_true",
-        help="also clones of loops that 'fleet resume' would continue: these start over",
+        help="also clones whose work exists nowhere else: loops that 'fleet resume' would "
+        "continue start over, and work that was not collected is lost",
     )
     parser.add_argument(
         "--branches", action="store_true", help="also branches of attempts that were beaten"

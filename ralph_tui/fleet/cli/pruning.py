@@ -46,7 +46,7 @@ from ralph_tui.text.sanitize import one_line
 
 NO_WORK = "no work was begun in it"
 RESUMABLE = "'ralph-tui fleet resume' continues in it"
-GOES_WITH_IT = "its work was not collected, and goes with it"
+UNCOLLECTED = "its work was not collected, and exists nowhere else"
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class LeftTree:
     """Why it is kept; empty if it may be removed."""
     told: FleetFolder | None = None
     """The fleet whose journal must record the removal; None if no record is needed."""
-    resumable: bool = False
-    """True if ``fleet resume`` would continue in it."""
+    only_copy: bool = False
+    """True if ``fleet resume`` would continue in it, or its work was not collected."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,8 @@ def _tree(
     told = fleet.folder if fleet is not None and awaited else None
     unreadable = folder.unreadable() if record is None else ""
     kept = at_work_in(folder) or unreadable or (_runs_beside(told) if told is not None else "")
-    return LeftTree(name, folder, size_of(folder.folder), remark, kept, told, resumable)
+    only_copy = resumable or remark == UNCOLLECTED
+    return LeftTree(name, folder, size_of(folder.folder), remark, kept, told, only_copy)
 
 
 def _is_awaited(folder: TreeFolder, state: FleetState) -> bool:
@@ -231,7 +232,7 @@ def _remark(folder: TreeFolder, record: PlaceRecord | None, state: FleetState) -
         return RESUMABLE
     if loop is not None and folder.attempt == loop.attempt and loop.commit:
         return ""  # its work is on a branch, or it changed nothing
-    return NO_WORK if _never_began(record) else GOES_WITH_IT
+    return NO_WORK if _never_began(record) else UNCOLLECTED
 
 
 def beaten_branches(repository: Repository, state: FleetState) -> Iterator[LeftBranch]:
@@ -283,8 +284,11 @@ def _prune(
     trees = [one for one in found if isinstance(one, LeftTree)]
     folders = [one for one in found if isinstance(one, LeftFolder)]
     if not args.resumable:
-        kept = f"{RESUMABLE}; --resumable removes it too"
-        trees = [replace(one, kept=one.kept or kept) if one.resumable else one for one in trees]
+        too = "--resumable removes it too"
+        trees = [
+            replace(one, kept=one.kept or f"{one.remark}; {too}") if one.only_copy else one
+            for one in trees
+        ]
     _tell(trees, folders, branches)
     folders = [one for one in folders if not one.kept]
     trees, branches = [one for one in trees if not one.kept], [b for b in branches if not b.kept]

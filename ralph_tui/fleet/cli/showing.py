@@ -90,7 +90,8 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
         return state.finished is None and folder.owner() is not None
 
     journal = followed_fleet(folder.journal, heard)
-    print(f"{folder.name}: its lines until it is over; ctrl+c leaves it running", file=sys.stderr)
+    what = f"{folder.name}, loop {loop}" if loop else folder.name
+    print(f"{what}: its lines until it is over; ctrl+c leaves it running", file=sys.stderr)
     try:
         state = until_over(journal, FleetState(), works)
     except KeyboardInterrupt:

@@ -30,7 +30,7 @@ class Reading:
     added: int = 0
     regained: bool = False
     lost: tuple[int, int, int] | None = None
-    """Passed, total and expected tests when a command that passed at the baseline counts fewer."""
+    """Passed, total and expected tests when a command that passes counts fewer, or none at all."""
     warnings: tuple[str, ...] = ()
     """Sentences to log at level WARN."""
 
@@ -65,6 +65,8 @@ class SensorState:
     """True if the completion command passed at the baseline."""
     changed: bool = False
     """True if a file has changed since the baseline."""
+    tampered: bool = False
+    """True if the command or its configuration has changed since tests were last counted."""
     tests: Novelty = field(default_factory=Novelty)
     """Tests that were failing, and which of them have passed since."""
     items: Novelty = field(default_factory=Novelty)

@@ -35,7 +35,7 @@ from ralph_tui.layers.sensor.spoken import (
     tests_say,
     vanished,
 )
-from ralph_tui.layers.sensor.tampering import named_files, tampering
+from ralph_tui.layers.sensor.tampering import deciding, named_files, tampering
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, percent, place
 
@@ -88,7 +88,7 @@ class Sensor:
         by: CompletedBy = "command",
     ) -> Reading:
         """Measure completion after an iteration, considering its claims and changed files."""
-        before = replace(self.state, changed=self.state.changed or bool(changed))
+        before = self._after_changes(changed)
         self.state = before
         earned = earns(by, green=before.green, promised=promise and before.changed)
         reading = self._reading(iteration, gate, plan, report, estimate, earned=earned)
@@ -108,7 +108,8 @@ class Sensor:
                     self.state = replace(self.state, green=event.ok)
                 self._look_for_passes(recorded_counts(event), event.broken)
             case FilesChanged(live=False) if event.iteration > 0 and event.totals:
-                self.state = replace(self.state, changed=True)
+                paths = [change.path for change in event.changes]
+                self.state = replace(self._after_changes(paths), changed=True)
             case ReadingTaken():
                 self._remember(event)
                 # Without a total the plan was silent, and only the exit code decided.
@@ -138,6 +139,8 @@ class Sensor:
             reading = self._credible(reading, gate)
         elif state.guards:
             reading = replace(reading, lost=self._lost(gate))
+        if self._hides_tests(gate):
+            reading = replace(reading, lost=(0, 0, state.most))
         passed = gate is not None and gate.ok and not vanished(gate, self.state.most)
         passed = passed and not reading.missing
         silent = reading.held and (state.source is None or reading.source == "tests")
@@ -147,6 +150,19 @@ class Sensor:
         if passed and earned:
             return replace(reading, completion=100.0, held=False)
         return replace(reading, completion=min(UNPROVEN, max(0.0, reading.completion)))
+
+    def _after_changes(self, changed: Sequence[str]) -> SensorState:
+        config, _, named = deciding(changed, self._named)
+        return replace(
+            self.state,
+            changed=self.state.changed or bool(changed),
+            tampered=self.state.tampered or bool(config or named),
+        )
+
+    def _hides_tests(self, gate: GateResult | None) -> bool:
+        """True if the command passes without the counts it had before it was changed."""
+        passes = gate is not None and gate.ok and counts_of(gate) is None
+        return passes and self.state.tampered and self.state.most > 0
 
     def _lost(self, gate: GateResult | None) -> tuple[int, int, int] | None:
         counts, most = counts_of(gate), self.state.most
@@ -178,7 +194,7 @@ class Sensor:
         """Remember these counts; return how many tests pass for the first time."""
         if counts is None or broken:
             return 0
-        state = self.state
+        state = replace(self.state, tampered=False)
         if state.guards:
             state = replace(state, most=max(state.most, counts.total))
         before, names = state.tests, state.names.after(counts, state.most, state.passed)

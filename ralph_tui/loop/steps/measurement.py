@@ -61,7 +61,13 @@ def ask_about_removal(
             note = f"accepted by {answer.by}"
             expected = reading.expected if reading.lost else reading.total
             return replace(
-                reading, completion=100.0, expected=expected, gone=(), lost=None, note=note
+                reading,
+                completion=100.0,
+                held=False,
+                expected=expected,
+                gone=(),
+                lost=None,
+                note=note,
             )
         case "guide":
             run.record(ev.GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by))

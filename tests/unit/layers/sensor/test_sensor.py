@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ralph_tui.events.sensor import GateFinished, ReadingTaken
-from ralph_tui.events.workspace import CategoryTotal, FilesChanged
+from ralph_tui.events.workspace import CategoryTotal, FileChange, FilesChanged
 from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.plan import Progress
@@ -276,6 +276,28 @@ def test_a_gate_that_passes_because_the_tests_are_gone_does_not_complete() -> No
         reading = sensor.read(iteration, green(0), changed=["test_a.py"], promise=True)
         assert reading.completion == 0.0
     assert sensor.read(3, green(10)).completion == 100.0
+
+
+def test_a_changed_command_that_passes_without_counts_does_not_complete() -> None:
+    for changed in ("pytest.ini", "check.sh"):
+        sensor = Sensor(command="./check.sh")
+        sensor.baseline(red(1, 3), None)
+        first = sensor.read(1, green(), changed=[changed], promise=True)
+        assert (first.completion, first.missing) == (25.0, 4)
+        later = sensor.read(2, green(), changed=["a.py"], promise=True)
+        assert (later.completion, later.missing) == (25.0, 4), "the change is still there"
+        recalled = Sensor(command="./check.sh")
+        recalled.recall(GateFinished(iteration=0, ok=False, passed=1, failed=3))
+        recalled.recall(first_reading := Sensor().baseline(red(1, 3), None).event())
+        assert first_reading.total == 4
+        change = FileChange(path=changed, status="modified", category="config")
+        total = CategoryTotal(category="config", files=1)
+        recalled.recall(FilesChanged(iteration=1, live=False, changes=[change], totals=[total]))
+        assert recalled.read(2, green(), promise=True).missing == 4
+        # Counts that return decide again; so does a command that nobody has changed.
+        assert sensor.read(3, red(3, 1)).completion == 75.0
+        assert sensor.read(4, green(), changed=["a.py"]).completion == 100.0
+    assert started(red(1, 3)).read(1, green(), changed=["a.py"]).completion == 100.0
 
 
 def test_green_at_the_baseline_needs_promise_and_change() -> None:
