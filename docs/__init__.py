@@ -1,0 +1,1 @@
+"""Pages for users, and the script that writes the reference."""
