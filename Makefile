@@ -16,7 +16,7 @@ unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE PIP_USER PIP_TARGET PIP_P
 PIP := $(PY) -m pip install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test fuzz failures check bench soak snapshots screenshots lock clean
+.PHONY: help setup demo run test fuzz failures check bench soak snapshots screenshots docs lock clean
 
 help: ## name the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -59,6 +59,13 @@ snapshots: $(VENV)/.dev ## take the screens anew; look at each before you commit
 
 screenshots: $(VENV)/.dev ## the README's pictures
 	@$(PY) -m screenshots.make $(ARGS)
+
+docs: $(VENV)/.dev ## the reference pages from the code, and the site in build/site
+	@$(PY) -m docs.generate
+	@$(PIP) ".[docs]"
+	@rm -rf build/pages && mkdir -p build/pages
+	@cp -R README.md CONTRIBUTING.md CHANGELOG.md LICENSE docs screenshots build/pages/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet && echo "build/site/index.html"
 
 # The newest versions that pyproject.toml allows and a clean environment resolves to.
 lock: ## write requirements*.lock anew

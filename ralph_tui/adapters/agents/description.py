@@ -126,16 +126,16 @@ class AgentDescription:
 HEAD = (
     "agent",
     "asks you",
-    "after a no",
-    "words mid-turn",
-    "context",
+    "after a refusal",
+    "guidance mid-turn",
+    "context usage",
     "cost",
-    "limits",
-    "goes on later",
-    "run with",
+    "usage limits",
+    "resumes a session",
+    "tested with",
 )
-_CONTEXT = {"live": "live", "turn end": "at a turn's end"}
-_LIMITS = {"with reset": "with their end", "class": "without their end"}
+_CONTEXT = {"live": "live", "turn end": "when a turn ends"}
+_LIMITS = {"with reset": "with reset time", "class": "without reset time"}
 
 
 def can_words(told: Abilities) -> str:
@@ -160,16 +160,16 @@ def can_words(told: Abilities) -> str:
 
 
 def row(agent: AgentDescription) -> Sequence[str]:
-    """Return an agent's row for the table in the README."""
+    """Return an agent's row for the table in `docs/guide/agents.md`."""
     told = agent.abilities
-    after = "goes on" if told.refusal_goes_on else "is prompted again"
+    after = "continues" if told.refusal_goes_on else "is prompted again"
     return (
         f"`{agent.name}`",
         _yes(told.questions),
         after if told.questions else "—",
         _yes(told.words_mid_turn),
         _CONTEXT.get(told.context, "unknown"),
-        "told" if told.cost else "unknown",
+        "reported" if told.cost else "unknown",
         _LIMITS.get(told.limits, "unknown"),
         _yes(told.resume),
         f"{agent.title} {agent.seen_versions}" if agent.seen_versions else "—",
@@ -177,7 +177,7 @@ def row(agent: AgentDescription) -> Sequence[str]:
 
 
 def table(agents: Sequence[AgentDescription]) -> str:
-    """Return the table of abilities in the README."""
+    """Return the table of abilities in `docs/guide/agents.md`."""
     rows = [HEAD, tuple("---" for _ in HEAD), *map(row, agents)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 

@@ -1,4 +1,4 @@
-"""What agents say that they can do: in the README as in the code."""
+"""Abilities of the agents: the same in the guide as in the code."""
 
 from pathlib import Path
 
@@ -12,12 +12,12 @@ from ralph_tui.adapters.agents.description import (
 )
 from tests.rows import each_row
 
-README = Path(__file__).parents[4] / "README.md"
+GUIDE = Path(__file__).parents[4] / "docs/guide/agents.md"
 
 
-def test_the_table_in_the_readme_is_that_of_the_code() -> None:
+def test_the_guide_has_the_table_of_the_code() -> None:
     made = table([agent for agent in offered() if agent.abilities != Abilities()])
-    lines = README.read_text().splitlines()
+    lines = GUIDE.read_text().splitlines()
     first = lines.index(f"| {' | '.join(HEAD)} |")
     stands = lines[first : first + len(made.splitlines())]
     assert "\n".join(stands) == made

@@ -281,9 +281,9 @@ def test_a_template_that_fails_gives_way_to_the_built_in_one(
     ]
 
 
-def test_each_variable_is_in_the_readme() -> None:
-    readme = (Path(__file__).parents[4] / "README.md").read_text("utf-8")
-    _, _, table = readme.partition("| variable | what it holds |")
+def test_each_variable_is_in_the_guide() -> None:
+    guide = (Path(__file__).parents[4] / "docs/guide/prompts.md").read_text("utf-8")
+    _, _, table = guide.partition("\n| variable |")
     named = set(re.findall(r"`\$(\w+)`", table.partition("\n\n")[0]))
     assert named == set(VARIABLES)
 
