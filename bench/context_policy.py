@@ -18,7 +18,7 @@ SLOW_S = 0.4
 _HANDOFF = re.compile(r"[\w./-]*/handoff-(\d+)\.md")
 _NUMBERED = re.compile(r"^ *\d+[\t→]", re.MULTILINE)
 _CALL = re.compile(r"^- `(\w+) ([^`]*)`(.*)$", re.MULTILINE)
-_TRANSCRIPT = re.compile(r"^- All that it said and did: `([^`]+)`", re.MULTILINE)
+_TRANSCRIPT = re.compile(r"^- Full transcript: `([^`]+)`", re.MULTILINE)
 _EDITS = '"name":"Edit","input":{[^}]*}'
 
 

@@ -52,7 +52,7 @@ def plan(prompt: str, order: Sequence[str], place: Path) -> str:
     return mend(lesson[1] if lesson else None, order, place)
 
 
-EARLIER = "What earlier runs have taught"
+EARLIER = "Lessons from earlier runs"
 TASKS: dict[str, Callable[[str, Sequence[str], Path], str]] = {
     "failing test": failing_test,
     "pivot": pivot,

@@ -13,15 +13,15 @@ _SECTION = re.compile(r"^# (.+?)\n(.*?)(?=^# |\Z)", re.DOTALL | re.MULTILINE)
 _FENCE = re.compile(
     r"^(?P<label>[^\n]*)\n\n(`{3,})[a-z]*\n(?P<body>.*?)\n\2$", re.DOTALL | re.MULTILINE
 )
-_LEAD = re.compile(r"^(\d+\.|-|In the way( still)?:|in its way:|[A-Z][a-z ]+ with:|Next step:)")
+_LEAD = re.compile(r"^(\d+\.|-|(Still b|B|b)locked by:|[A-Z][a-z ]+ with:|Next step:)")
 _PACE = re.compile(r"about (\d+) more iterations? to go; (\d+) iterations? (?:is|are) left")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n+")
 _CONTROL_WORDS = re.compile(
-    r"\b(stuck|oscillat\w+|regress(es|ing)|budget.exceeded|longest wait|rise for|in a row lost"
-    r"|it turned \d+|in \d+ steps|last step|readings?)\b",
+    r"\b(stuck|oscillat\w+|regress(es|ing)|budget.exceeded|longest gap|rise for|in a row cost"
+    r"|changed direction \d+|last one gained|readings?|measurements)\b",
     re.IGNORECASE,
 )
-_OUTPUT = "What the command printed at its end"
+_OUTPUT = "End of the command's output"
 
 
 def read_aloud(folder: Path) -> int:
@@ -60,7 +60,7 @@ def repeated(prompt: str) -> list[str]:
         _LEAD.sub("", line.strip()).strip()
         for fence in _FENCE.finditer(prompt)
         if not fence["label"].startswith(
-            (_OUTPUT, "Failing tests", "These tests", "This was reported")
+            (_OUTPUT, "Failing tests", "These tests", "Recurring blockers")
         )
         for line in fence["body"].splitlines()
     ]
@@ -72,14 +72,14 @@ def contradictions(prompt: str) -> list[str]:
     """What one part says against another."""
     parts = dict(_SECTION.findall(prompt))
     strategy = _FENCE.sub("", parts.get("Strategy", ""))
-    control, last = parts.get("Control", ""), parts.get("From the last iteration", "")
+    control, last = parts.get("Control", ""), parts.get("Last iteration", "")
     redirected, restored = "Redirect" in parts, "files were restored to" in prompt
     pace = _PACE.search(control)
     late = bool(pace and int(pace[1]) > int(pace[2]))
     trend = re.search(r"Trend over the last iterations: (\w+)([^.]*)\.", control)
     rising = bool(trend and trend[1] == "improving" and not trend[2])
     pivots = "Change the approach" in strategy
-    praises = "go on in the same way" in strategy or "The pace is enough" in control
+    praises = "continue in the same way" in strategy or "The pace is enough" in control
     found = {
         "a pace that will not do is praised": praises and late,
         "a rise is told of a run that does not rise": "is rising" in strategy and not rising,
@@ -92,7 +92,7 @@ def contradictions(prompt: str) -> list[str]:
         and bool(re.search("Urgency: (low|normal)", control)),
         "a pace is told of what was not measured": "(not measured since" in prompt
         and bool(pace or trend),
-        "an approach is given up and gone on with": pivots and "would have gone on" in last,
+        "an approach is given up and gone on with": pivots and "planned to continue" in last,
         "there is a trend of files that are gone": restored and bool(control),
         "something is done that was undone": restored and "Done:" in last,
     }

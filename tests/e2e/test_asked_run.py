@@ -215,7 +215,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     assert answers[3][2] == [["Green"]]
     assert not of(events, "tool_denied")
     transcript = next(git_repo.rglob("transcript.jsonl")).read_text()
-    assert "The owner refused it: open a pull request" in transcript
+    assert "The user refused it: open a pull request" in transcript
     report = here("report", cwd=git_repo).stdout
     assert "Bash: git tag one: **allowed once by you**" in report
     assert "(`Bash(git branch *)`)" in report
@@ -231,7 +231,7 @@ def test_headless_it_is_refused_at_once(git_repo: Path, tmp_path: Path) -> None:
     assert done.returncode == 3
     assert [e["answer"] for e in of(events, "question_answered")] == ["refuse", "leave"]
     transcript = next(git_repo.rglob("transcript.jsonl")).read_text()
-    assert "Nobody is here to be asked. Go on without it." in transcript
+    assert "No user is available to answer. Continue without it." in transcript
 
 
 def test_killed_while_it_asks_the_run_goes_on_whole(git_repo: Path, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_commits_tests_ticks_and_a_loop_inside_are_what_was_done(git_repo: Path)
     assert dict(
         zip(first["evidence"]["accomplishments"], first["accomplishments"], strict=True)
     ) == {
-        "tests": "done-0.txt passes now",
+        "tests": "done-0.txt now passes",
         "plan": "ticked in the plan: file 0",
         "commits": "committed: Add file 0",
         "files": "files: 1 added (done-0.txt), 1 modified (PLAN.md)",
@@ -45,7 +45,7 @@ def test_commits_tests_ticks_and_a_loop_inside_are_what_was_done(git_repo: Path)
     }
     assert first["testStatus"]["passed"] == 1
     assert first["recommendedNextStep"] == "Make done-1.txt pass."
-    assert first["missing"] == ["a report of the agent", "tool calls"]
+    assert first["missing"] == ["the agent's report", "tool calls"]
     last = told(git_repo, 4)
     assert (last["phase"], last["pendingTasks"]) == ("complete", [])
     assert told(git_repo, 0)["summary"] == "0 of 4 tests pass."
@@ -67,4 +67,4 @@ def test_an_agent_that_spoils_its_assessments_and_its_plan_spoils_nothing_else(
     for k in range(5):
         assert told(git_repo, k)["iteration"] == k
     assert "commits" in told(git_repo, 2)["missing"]
-    assert told(git_repo, 3)["pendingTasks"][-1] == "of the plan: go on"
+    assert told(git_repo, 3)["pendingTasks"][-1] == "in the plan: go on"

@@ -88,7 +88,7 @@ def test_a_window_that_fills_is_seen_while_it_does_and_afterwards(tmp_path: Path
         process.communicate()
     over = said("context", cwd=folder, by=run)
     assert "task-001/001 (over)" in over
-    assert "Windows of this run filled up" in over
+    assert "This run's context windows filled up" in over
     fields = seen()
     assert fields["rollovers"] == len(there.events("rollover_began")) >= 2
     # A record without its status file is folded, and tells the same.
@@ -113,7 +113,7 @@ def test_loops_that_hooks_have_recorded_are_told_like_runs_and_not_commanded(
     live = said("context", cwd=tmp_path)
     assert "| Current Context     | 64 % of 200k tokens" in live
     assert "| Forecast            | 85 % in about 4 tool calls" in live
-    assert "Safe to continue. Checkpoint will trigger automatically at 85 %." in live
+    assert "Safe to continue. A checkpoint triggers automatically at 85 %." in live
     loop.end()
     over = said("context", "hooks", cwd=tmp_path)
     assert f"hooks/{NAME} (over)" in over

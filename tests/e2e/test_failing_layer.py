@@ -12,10 +12,10 @@ from tests.e2e.cli import GATE, ONE_MORE, events_of, here, project
 PARTS = {
     "ralph_tui.layers.control.evaluation:output": ("control", "default gains answer this reading"),
     "ralph_tui.layers.oversight.levels:detect": ("oversight", "nobody watches over this reading"),
-    "ralph_tui.loop.steps.memory:retrieve": ("memory", "the run goes on without it"),
+    "ralph_tui.loop.steps.memory:retrieve": ("memory", "the run continues without it"),
     "ralph_tui.layers.intelligence.prompts:sections_of": (
         "intelligence",
-        "the prompt says nothing of what was measured",
+        "the prompt contains no measurements",
     ),
     "ralph_tui.runtime.assembly:count_tests": (
         "sensor",

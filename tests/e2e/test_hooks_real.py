@@ -153,7 +153,7 @@ def test_a_session_goes_on_until_it_is_stuck(sessions: Sessions) -> None:
     assert sessions.project.state["status"] == "circuit_breaker"
     finished = sessions.project.run.run.finished
     assert finished is not None
-    assert "left the files as they were" in finished.reason
+    assert "left the files unchanged" in finished.reason
 
 
 def test_work_goes_on_until_the_promise(sessions: Sessions) -> None:

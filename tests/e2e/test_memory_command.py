@@ -147,7 +147,7 @@ def test_a_card_has_the_time_of_the_last_change(folder: Path) -> None:
 def test_what_was_promoted_says_why(folder: Path) -> None:
     name = known(folder, MOCK).learning_id
     out = memory(folder, "show", name).stdout
-    assert "\nbecause: 2 runs have said it\n" in out
+    assert "\nbecause: 2 runs reported it\n" in out
     assert "\nstanding: proven, said by 2 runs\n" in out
 
 

@@ -79,7 +79,7 @@ def test_a_human_without_a_verdict_is_asked_and_sees_the_diff(
     with start(*ORDER, "--max-iterations", "1", cwd=git_repo) as process:
         asked = reaches(git_repo, "question_asked")
         assert "+one.txt" in asked["diff"]
-        assert asked["evidence"][0] == "the model that was to judge it gave no verdict"
+        assert asked["evidence"][0] == "the judging model gave no verdict"
         warned = [e["text"] for e in recorded(git_repo) if e["kind"] == "noticed"]
         assert any("holds no JSON object" in text for text in warned)
         assert here("decide", "yes", cwd=git_repo).returncode == 0
@@ -178,7 +178,7 @@ def test_a_killed_run_leaves_no_question_behind_and_asks_again_when_it_is_resume
     assert len(kinds(events, "session_started")) == 1
 
 
-WORDING = "# Word the next prompt"
+WORDING = "# Write the next prompt"
 OPINION = "# Give a second opinion on an iteration"
 LESSON = "# Reflect on an attempt"
 """In every question for these purposes, and in no other."""

@@ -84,7 +84,7 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
 
 def test_a_template_is_checked_and_its_variables_are_printed(git_repo: Path) -> None:
     (git_repo / "bad.tpl").write_text("$objective\n\n$sttae\n")
-    assert "line 3: there is no variable $sttae (did you mean $state?)" in refused(
+    assert "line 3: unknown variable $sttae (did you mean $state?)" in refused(
         "prompt", "check", "bad.tpl", cwd=git_repo, code=2
     )
     (git_repo / "my.tpl").write_text("$state\n")

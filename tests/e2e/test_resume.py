@@ -432,7 +432,7 @@ def test_another_branch_and_hidden_refs_were_deleted(limited: Path) -> None:
     (limited / "mine.txt").write_text("changed\n")
     after, _ = completes(limited, "--max-iterations", "4")
     told = [event["text"] for event in after if event["kind"] == "noticed"]
-    assert any("snapshots of this run are not in this repository any more" in t for t in told)
+    assert any("snapshots are no longer in this repository" in t for t in told)
     assert git(limited, "rev-parse", "HEAD") == head
     assert git(limited, "branch", "--show-current") == "other\n"
 

@@ -31,8 +31,8 @@ def test_a_letter_allows_or_refuses(keys: str, answer: str, text: str) -> None:
             "Share the branch",
             "for this session it would allow",
             "Bash(git push *)",
-            "allow it, this once",
-            "do not allow it, and tell the agent why",
+            "allow it once",
+            "do not allow it, and give the agent a reason",
         ):
             await driver.sees(shown)
         await driver.press(*keys, *(["enter"] if text else []))

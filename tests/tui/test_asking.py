@@ -101,8 +101,8 @@ def test_another_question_opens_again() -> None:
     [
         (QuestionAnswered(question_id="q1", answer="retry", by="pts/3"), "interrupt, by pts/3"),
         (
-            QuestionWithdrawn(question_id="q1", reason="the agent is heard of again"),
-            "the agent is heard of again",
+            QuestionWithdrawn(question_id="q1", reason="the agent is active again"),
+            "the agent is active again",
         ),
     ],
 )

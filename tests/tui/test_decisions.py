@@ -91,8 +91,8 @@ def test_a_roll_back_takes_the_edited_instructions_along() -> None:
         area(driver).text = "small steps"
         await driver.press("enter")
         await driver.sees("as you edited them")
-        await driver.sees("restore iteration 1 (70 %): changes 23 files, and send the")
-        await driver.sees("y  approve the instructions, as edited")
+        await driver.sees("restore iteration 1 (70 %), which changes 23 files, and send")
+        await driver.sees("y  approve, as edited")
         await driver.press("r")
         await driver.sees("Restore iteration 1: change 23 files, and send the instructions?")
         await driver.press("y")

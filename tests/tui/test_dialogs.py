@@ -124,10 +124,10 @@ async def no_key_is_silent(
 @pytest.mark.parametrize(
     ("name", "clicks", "sent"),
     [
-        ("redirect", ["decline: go on"], [Answer(question_id="q1", answer="decline")]),
+        ("redirect", ["decline: continue"], [Answer(question_id="q1", answer="decline")]),
         ("restore offered", ["instructions  +31", "restore; the present"],
          [Answer(question_id="q1", answer="roll_back")]),
-        ("redirect", ["abort the run", "back to the question", "decline: go on"],
+        ("redirect", ["abort the run", "back to the question", "decline: continue"],
          [Answer(question_id="q1", answer="decline")]),
         ("abort", ["the files stay as they are"], [Abort()]),
         ("abort", ["esc back"], []),
@@ -147,9 +147,9 @@ def test_an_answer_can_be_clicked(name: str, clicks: list[str], sent: list[objec
 def test_a_click_comes_too_early_as_a_key_does() -> None:
     async def look(driver: Driver) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Question))
-        await driver.sees("decline: go on")
+        await driver.sees("decline: continue")
         driver.watch.now += 0.2
-        y, row = next((y, r) for y, r in enumerate(driver.text()) if "decline: go on" in r)
+        y, row = next((y, r) for y, r in enumerate(driver.text()) if "decline: continue" in r)
         await driver.pilot.click(offset=(row.index("decline"), y))
         await driver.sees("n came too early and was not taken")
         assert isinstance(driver.app.screen, Question)
@@ -190,7 +190,7 @@ def test_nine_lines_of_instructions_fit_beside_a_restore() -> None:
         assert all(line in text for line in NINE.split("\n"))
         assert "lost 20 points" in text
         assert "completion 0 70★ 60 50 %" in text
-        assert "r  restore iteration 1 (70 %): changes 23 files, and send the" in text
+        assert "r  restore iteration 1 (70 %), which changes 23 files, and send" in text
         assert "+31 −214" in text
         assert "approves in 1m 56s unless you press a key" in text
 

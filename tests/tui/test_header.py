@@ -196,7 +196,7 @@ def test_denied_tools_are_counted_in_one_place() -> None:
         ("oscillating", "oscillating: "),
         ("regressing", "regressing: "),
         ("limited", "waiting: usage limit, next try at 10:59, in 1h 24m; w retries now"),
-        ("asked", "needs you, press d (interrupts in 4m 59s): Nothing was heard of the agent"),
+        ("asked", "needs you, press d (interrupts in 4m 59s): The agent has produced no output"),
         ("paused", "paused: the agent does not run; press p to go on"),
         ("empty", "starting: measuring"),
         ("crashed", "failed, by a bug of ralph-tui: KeyError"),

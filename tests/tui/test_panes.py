@@ -52,7 +52,7 @@ def test_an_entry_of_the_log_opens_its_evidence() -> None:
         await driver.sees("STUCK")
         await driver.sees("recommended: try another approach")
         shown = "\n".join(driver.text())
-        assert shown.count("Hardly a rise (1 point)") == 1
+        assert shown.count("Hardly any rise (1 point)") == 1
         await driver.press("escape")
         assert driver.cockpit.body.panes["log"].has_focus
 

@@ -145,7 +145,7 @@ def left(examiner: Examiner, done: int, way: str, *, said: bool) -> str:
                 for p in dict.fromkeys(files)
             ),
             calls=(*calls, Used("Read", item.description, "30 lines")),
-            references=(Reference("All that it said and did", transcript.name),),
+            references=(Reference("Full transcript", transcript.name),),
         )
     )
 

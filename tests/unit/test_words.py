@@ -20,10 +20,7 @@ NO_WORDS = (
     "demo/project",
 )
 """What holds texts that nobody reads as ours."""
-SAID_SO = {
-    "hooks/program/words.py": "a line that programs read",
-    "loop/steps/asking.py": "what the agent is told, whose owner you are",
-}
+SAID_SO = {"hooks/program/words.py": "a line that programs read"}
 
 
 @each_row("instead", RETIRED)

@@ -93,7 +93,7 @@ def rollback() -> list[ev.Event]:
             about="regressing",
             text=WORSE,
             proposal=REVIEW,
-            gains="steers more gently until a new best: kp 0.3, ki 0.05, kd 0.4",
+            gains="gentler corrections until completion improves: kp 0.3, ki 0.05, kd 0.4",
             rollback=BEST,
             options=[APPROVE, EDIT, DECLINE, *roll_back(BEST, instructs=True), ABORT],
             default="approve",

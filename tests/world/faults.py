@@ -216,7 +216,7 @@ class Known:
 
     def promote(self) -> Sequence[Promotion]:
         return [
-            Promotion(name, learning, merged=False, because="Two runs have said it.")
+            Promotion(name, learning, merged=False, because="Two runs reported it.")
             for name, learning in self.staged.items()
         ]
 

@@ -267,7 +267,7 @@ def handoff_asked() -> list[ev.Event]:
             iteration=3,
             question_id="q1",
             topic="handoff",
-            text="The session of iteration 3 has ended, and leaves this handoff to a fresh one. "
+            text="The session of iteration 3 has ended and left this handoff for a fresh session. "
             "Send it, or edit it first?",
             proposal=HANDOFF,
             options=[SEND, EDIT, ABORT],

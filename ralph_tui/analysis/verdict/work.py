@@ -175,8 +175,9 @@ def _reason(
         said = made.reason if made is not None else ""
     said = row(said).partition(";")[0]
     said = said.partition(" (")[0].rstrip(".")
-    if said.startswith("It turned "):  # the numbers that follow are evidence, which the log has
-        said = said.removeprefix("It ").partition(" by ")[0]
+    for began in ("Completion changed ", "It turned "):  # older journals have the second
+        if said.startswith(began):  # the numbers that follow are evidence, which the log has
+            said = said.partition(" ")[2].partition(" by ")[0]
     return said[:1].lower() + said[1:]
 
 

@@ -24,7 +24,7 @@ from ralph_tui.layers.context.state_file import Checkpoint, State
 PROMPT = "PROMPT.md"
 BEGIN = b"<!-- ralph-tui: this section is written anew between sessions -->"
 END = b"<!-- ralph-tui: end of the section -->"
-_TASK = "## Task\n\nThe task is this one, whatever else is named here:\n\n"
+_TASK = "## Task\n\nThis is the task, whatever else is named here:\n\n"
 LARGEST = 1 << 22
 """Maximum bytes of a prompt."""
 LONGEST = 200
@@ -49,8 +49,8 @@ def warning_of(percent: int) -> str:
     """Return the warning at L1 for Claude; its first line is for scripts and the user."""
     return (
         f"CCS_WARNING|L1|{percent}|Context at {percent}%\n"
-        f"The context window is {percent}% full. Finish the item you work on and begin no large "
-        "one; read parts of files rather than whole ones, and leave searches to subagents."
+        f"The context window is {percent}% full. Finish the item you are working on and start no "
+        "large one. Read parts of files rather than whole files, and leave searches to subagents."
     )
 
 
@@ -63,14 +63,13 @@ def hand_over(percent: int, handoff: str) -> str:
     """Return the instructions at L2 for Claude."""
     return (
         f"{checkpoint_line('L2', percent, handoff)}\n"
-        f"The context window is {percent}% full, so this session ends now and a fresh one goes on "
-        "with the same task. It will see only the files and the handoff.\n"
-        "1. Finish the edit you are in the middle of, so that the files are whole. Begin nothing "
-        "new.\n"
-        f"2. Complete the handoff {handoff}. It holds what could be measured; add what only you "
-        "know: what is done, what is in progress and where, the next step, open questions. At most "
-        f"{MOST_CHARACTERS} characters; name files and lines, copy nothing.\n"
-        "3. Stop. Do not make the promise of completion unless the whole task is done."
+        f"The context window is {percent}% full, so this session ends now and a fresh one "
+        "continues the same task. It will see only the files and the handoff.\n"
+        "1. Finish the edit you are making, so that the files are whole. Start nothing new.\n"
+        f"2. Complete the handoff {handoff}. It contains what could be measured. Add what only you "
+        "know: what is done, what is in progress and where, the next step, open questions. Use at "
+        f"most {MOST_CHARACTERS} characters. Name files and lines; copy nothing.\n"
+        "3. Stop. Do not promise completion unless the whole task is done."
     )
 
 
@@ -85,14 +84,14 @@ def ended_at(level: str, percent: int, handoff: str) -> str:
 def fresh_session(percent: int, handoff: str) -> str:
     """Return the message for the user when a session stops after its checkpoint."""
     return (
-        f"ralph-tui: the session handed over at {percent} % of its context window, which nothing "
-        f"said here can empty. {_fresh(handoff)}"
+        f"ralph-tui: the session handed off at {percent} % of its context window; continuing here "
+        f"does not free it. {_fresh(handoff)}"
     )
 
 
 def _fresh(handoff: str) -> str:
     return (
-        f"Where no outer loop does it, start a fresh one (/clear) and tell it to read {PROMPT}; "
+        f"Unless an outer loop does it, start a fresh session (/clear) and have it read {PROMPT}; "
         f"the handoff is {handoff}."
     )
 
@@ -106,8 +105,9 @@ def go_on(state: State, item: str) -> str:
     if item:
         lines.append(f"Next item: {item}")
     lines.append(
-        "Go on with it, one item at a time. When all of it is done and checked, and only then, say "
-        f"this, alone on its line:\n<promise>{state['completion_promise']}</promise>"
+        "Continue with it, one item at a time. Only when all of it is done and checked, print "
+        "this alone on its line:\n"
+        f"<promise>{state['completion_promise']}</promise>"
     )
     return "\n".join(lines)
 
@@ -122,10 +122,10 @@ def instructions_of(state: State) -> str:
     """Return the end of a new PROMPT.md."""
     return (
         "## Instructions\n\n"
-        "1. If the section above says that this session resumes, read the handoff first and go on "
-        "from there; do not read again what it tells.\n"
-        "2. Work on ONE open item; check it; note in the plan that it is done.\n"
-        "3. When every item is done and checked, and only then, say alone on its line: "
+        "1. If the section above says that this session resumes, read the handoff first and "
+        "continue from there. Do not reread what it covers.\n"
+        "2. Work on ONE open item, check it, and mark it done in the plan.\n"
+        "3. Only when every item is done and checked, print alone on its line: "
         f"`<promise>{state['completion_promise']}</promise>`."
     )
 
@@ -263,7 +263,7 @@ def write_section(
             write_whole(path, whole, durable=False)
     except OSError as error:
         raise RalphError(
-            f"{path} cannot be brought up to date: {why(error, 'make it a writable file')}"
+            f"{path} cannot be updated: {why(error, 'make it a writable file')}"
         ) from error
 
 

@@ -44,24 +44,24 @@ class Resume(NamedTuple):
 def resume_text(given: Resume) -> str:
     """Return the block in Markdown, without its heading."""
     parts = [
-        why(given.cause, given.percent) + " You go on with its work.",
+        why(given.cause, given.percent) + " Continue its work.",
         _instructions(given),
-        "" if given.edited else _data("What was in progress", _in_progress(given)),
-        _data("Files to resume, the last edited first", _files(given.files)),
-        "" if given.edited else _data("The next step", [line_of(given.next_step, LONGEST_WORDS)]),
+        "" if given.edited else _data("Work in progress", _in_progress(given)),
+        _data("Files to resume, most recently edited first", _files(given.files)),
+        "" if given.edited else _data("Next step", [line_of(given.next_step, LONGEST_WORDS)]),
         *_owner(given.said),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def _instructions(given: Resume) -> str:
-    edited = " (the user has edited it)" if given.edited else ""
-    made = f"; what it said before that is in {given.made_file}" if given.made_file else ""
+    edited = " (edited by the user)" if given.edited else ""
+    made = f"; the original is in {given.made_file}" if given.made_file else ""
     where = "the files to resume" if _files(given.files) else "the files as they are now"
     steps = [
-        f"{DO_NOT_RESTART} What that session did is in the files.",
+        f"{DO_NOT_RESTART} That session's work is in the files.",
         f"Read its handoff first: {given.handoff_file}{edited}{made}" if given.handoff_file else "",
-        f"Go on from there, in {where}; whatever else is planned comes after that.",
+        f"Continue from there, in {where}. Other planned work comes after that.",
         HALF_MADE if given.cause == "L3" else "",
     ]
     return "\n".join(f"{n}. {step}" for n, step in enumerate(filter(None, steps), 1))
@@ -71,7 +71,7 @@ def _in_progress(given: Resume) -> list[str]:
     item = line_of(given.item, LONGEST_ITEM)
     progress = line_of(given.progress, LONGEST_ABOUT)
     how = f" ({progress})" if item and progress else ""
-    named = f"The first open item of the plan: {item}{how}" if item else ""
+    named = f"First open item in the plan: {item}{how}" if item else ""
     return [named, line_of(given.summary, LONGEST_WORDS)]
 
 
@@ -93,4 +93,4 @@ def _data(label: str, lines: Sequence[str]) -> str:
 
 def _owner(said: Sequence[str]) -> list[str]:
     words = ["\n".join(quoted(text)) for text in dict.fromkeys(said) if text.strip()]
-    return ["What the user said to that session holds for you, too:", *words] if words else []
+    return ["The user's messages to that session apply to you, too:", *words] if words else []

@@ -42,10 +42,10 @@ class Circuit(NamedTuple):
         """Why the loop should stop, a sentence without its full stop; empty if it may continue."""
         if self.no_change_count >= TIMES - 1:
             # The first of them does not repeat another one.
-            return f"{self.no_change_count + 1} iterations running left the files as they were"
+            return f"{self.no_change_count + 1} iterations in a row left the files unchanged"
         latest = self.error_hashes[-TIMES:]
         if len(latest) == TIMES and len(set(latest)) == 1:
-            return f"{TIMES} iterations running ended with the same error"
+            return f"{TIMES} iterations in a row ended with the same error"
         return ""
 
 
@@ -159,18 +159,18 @@ def _checkpoint(value: object) -> dict[str, Any] | None:
 
 FIELDS: dict[str, Rule] = {
     # In the order in which they are written.
-    "task_name": Rule("a text", _text, str, "an empty one"),
-    "objective": Rule("a text", _text, str, "an empty one"),
-    "iteration": Rule("a number from 0 on", _count(0), lambda: 1, "1"),
-    "started_at": Rule("a text", _text, str, "an empty one"),
-    "status": Rule("a text", _text, lambda: "running", "`running`"),
-    "no_change_count": Rule("a number from 0 on", _count(0), int, "0"),
-    "last_diff_hash": Rule("a text", _text, str, "an empty one"),
+    "task_name": Rule("text", _text, str, "empty text"),
+    "objective": Rule("text", _text, str, "empty text"),
+    "iteration": Rule("a number of at least 0", _count(0), lambda: 1, "1"),
+    "started_at": Rule("text", _text, str, "empty text"),
+    "status": Rule("text", _text, lambda: "running", "`running`"),
+    "no_change_count": Rule("a number of at least 0", _count(0), int, "0"),
+    "last_diff_hash": Rule("text", _text, str, "empty text"),
     "error_hashes": Rule("a list", _texts, list, "an empty one"),
     "max_iterations": Rule(
-        "a number from 1 on", _count(1), lambda: MAX_ITERATIONS, str(MAX_ITERATIONS)
+        "a number of at least 1", _count(1), lambda: MAX_ITERATIONS, str(MAX_ITERATIONS)
     ),
-    "completion_promise": Rule("a text", _text, lambda: PROMISE, f"`{PROMISE}`"),
+    "completion_promise": Rule("text", _text, lambda: PROMISE, f"`{PROMISE}`"),
     "todo_items": Rule("a list", _items, list, "an empty one"),
     "completed_items": Rule("a list", _items, list, "an empty one"),
     "context_checkpoint": Rule("an object", _checkpoint, dict, "none"),
@@ -249,7 +249,7 @@ def parse(content: bytes) -> StateRead:
     """Parse a file's content; raise ``ValueError`` if it is not a JSON object."""
     value = parse_json(content)
     if not isinstance(value, dict):
-        raise ValueError("it holds no JSON object")
+        raise ValueError("it is not a JSON object")
     return read(value)
 
 
@@ -266,13 +266,11 @@ def read(fields: Mapping[str, Any]) -> StateRead:
         if value is None:
             problems.append(f"`{name}` is not {rule.what}, so {rule.instead} is used")
         elif isinstance(given, list) and len(value) < len(given):
-            problems.append(
-                f"{len(given) - len(value)} entries of `{name}` are of no use: left out"
-            )
+            problems.append(f"{len(given) - len(value)} entries of `{name}` are invalid: ignored")
         elif isinstance(given, dict) and any(
             given.get(part) not in (None, taken) for part, taken in value.items()
         ):
-            problems.append(f"parts of `{name}` are of no use: replaced")
+            problems.append(f"parts of `{name}` are invalid: replaced")
     return StateRead(state | {k: v for k, v in fields.items() if k not in state}, tuple(problems))
 
 

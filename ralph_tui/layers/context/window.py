@@ -120,7 +120,7 @@ def order(highs: Sequence[float], left: float | None) -> Order:
     split = [n for n in plan if highs[n] >= FULL]
     large = sorted(whole, key=lambda n: -highs[n])
     if highs[large[0]] <= left:
-        why = "the window has room for any of them: the largest first"
+        why = "the window has room for any item: largest first"
         return Order((*large, *split), why)
     fitting: list[int] = []
     room = left
@@ -130,11 +130,11 @@ def order(highs: Sequence[float], left: float | None) -> Order:
         fitting.append(n)
         room -= highs[n]
     rest = [n for n in large if n not in fitting]
-    fresh = "a fresh window takes the largest first"
+    fresh = "a fresh window starts with the largest"
     if not fitting:
-        return Order((*rest, *split), f"none fits into the {left:.0f} % that are left: {fresh}")
+        return Order((*rest, *split), f"none fits in the remaining {left:.0f} %: {fresh}")
     still = "1 still fits" if len(fitting) == 1 else f"{len(fitting)} still fit"
-    why = f"{still} into the {left:.0f} % that are left, the smallest first; {fresh}"
+    why = f"{still} in the remaining {left:.0f} %, smallest first; {fresh}"
     return Order((*fitting, *rest, *split), why)
 
 
@@ -143,27 +143,27 @@ def recommendation(level: Level, checkpoint_percent: float, *, rolls_over: bool)
     at = f"{checkpoint_percent:g} %"
     if not rolls_over:
         if level in ("L0", "L1"):
-            return "Safe to continue. No checkpoint will trigger: context.rollover is off."
-        return "Hand over with ralph-tui checkpoint --rollover: context.rollover is off."
+            return "Safe to continue. No checkpoint triggers: context.rollover is off."
+        return "context.rollover is off; hand off with ralph-tui checkpoint --rollover."
     match level:
         case "L0":
-            return f"Safe to continue. Checkpoint will trigger automatically at {at}."
+            return f"Safe to continue. A checkpoint triggers automatically at {at}."
         case "L1":
             return (
-                "Finish what is begun, and begin nothing large. Checkpoint will trigger "
+                "Finish the current item and start nothing large. A checkpoint triggers "
                 f"automatically at {at}."
             )
         case "L2":
-            return "The session hands over as soon as the running tool has ended."
-    return "The session is ended at once, and hands over."
+            return "The session hands off as soon as the running tool ends."
+    return "The session ends immediately and hands off."
 
 
-_LOAD_LESS = "load files when they are needed, leave research to subagents, and split large items."
-FILLS = f"Windows of this run fill up: {_LOAD_LESS}"
+_LOAD_LESS = "load files only when needed, leave research to subagents, and split large items."
+FILLS = f"This run's context windows fill up: {_LOAD_LESS}"
 """Recommendation if `windows_fill`."""
-FILLED_UP = f"Windows of this run filled up: in a next run {_LOAD_LESS}"
+FILLED_UP = f"This run's context windows filled up: in the next run, {_LOAD_LESS}"
 """The same after the run."""
-FILLED_ONCE = f"A window of this run filled up once: if it happens again, {_LOAD_LESS}"
+FILLED_ONCE = f"One context window of this run filled up: if it happens again, {_LOAD_LESS}"
 """The same if only one window filled up."""
-HAD_ROOM = "Windows of this run had room: go on as before."
-NOT_KNOWN = "How full the windows of this run were is not known."
+HAD_ROOM = "This run's context windows had room: no change needed."
+NOT_KNOWN = "Context usage of this run is unknown."

@@ -83,7 +83,7 @@ def advice(
     words = (_PACE_IS_ENOUGH if enough else _PACE_IS_NOT_ENOUGH)[signal.urgency]
     told = redirected or planned
     if told:
-        words = f"The {'redirect' if redirected else 'strategy'} above says how to go on."
+        words = f"The {'redirect' if redirected else 'strategy'} above says how to continue."
     doubt = not (told or (signal.fits and not progress))
     said = [_ADVICE[signal.band]] if doubt and signal.band in _ADVICE else []
     if not measured or (told and progress):  # the redirect or the strategy already explains why
@@ -109,28 +109,28 @@ _TRENDS: dict[Trend, str] = {
 }
 _ADVICE: dict[Band, str] = {
     "significant": "Consider adjusting the strategy.",
-    "critical": "Take another approach, or say plainly that none is left.",
+    "critical": "Try another approach, or say plainly that none is left.",
 }
 _PACE_IS_ENOUGH: dict[Urgency, str] = {
     "low": "The pace is enough: keep the approach, and change nothing that works.",
-    "normal": "The pace is enough: keep the approach, one open thing at a time.",
-    "high": "Much is open, but the pace is enough: keep the approach.",
-    "critical": "Most of the work is open, but the pace is enough: keep the approach.",
+    "normal": "The pace is enough: keep the approach, one open task at a time.",
+    "high": "Much is still open, but the pace is enough: keep the approach.",
+    "critical": "Most of the work is still open, but the pace is enough: keep the approach.",
 }
 _PACE_IS_NOT_ENOUGH: dict[Urgency, str] = {
-    "low": "Take one open thing at a time.",
-    "normal": "Take one open thing at a time.",
-    "high": "Progress is behind what this run needs: take the step that moves it most.",
-    "critical": "Most of the work is still open and the present approach does not carry it: "
-    "step back, name the main obstacle, and attack that first.",
+    "low": "Work on one open task at a time.",
+    "normal": "Work on one open task at a time.",
+    "high": "Progress is too slow for this run: take the step that gains most.",
+    "critical": "Most of the work is still open, and the current approach is not working: step "
+    "back, name the main obstacle, and tackle that first.",
 }
 
 
 def _pace(signal: SignalComputed, remain: str) -> str:
     if signal.forecast is None:
-        return f"Completion is not rising at present; {remain}."
+        return f"Completion is not rising; {remain}."
     more = count(iterations_needed(signal.forecast), "more iteration")
-    return f"At this pace about {more} to go; {remain}."
+    return f"At this pace, about {more} to go; {remain}."
 
 
 def _remain(budget: Budget, iteration: int) -> str:

@@ -112,7 +112,7 @@ def _last(number: int, history: History) -> str:
 
 def _best(history: History) -> str:
     where = f", after iteration {history.best_at}" if history.best_at else ", at the start"
-    return f"Its best was {percent(history.best)}{where}."
+    return f"Best: {percent(history.best)}{where}."
 
 
 def _stuck(history: History, budget: Budget, settings: ControlSettings) -> str | None:
@@ -124,13 +124,13 @@ def _stuck(history: History, budget: Budget, settings: ControlSettings) -> str |
         return None
     rise = "no new best"
     if history.rose_since(history.risen):
-        rise = f"hardly a rise ({plain_points(history.best - history.risen)})"
+        rise = f"hardly any rise ({plain_points(history.best - history.risen)})"
     said = rise.capitalize() if waiting else f"New tests pass, but {rise}"
     if not history.rises:
         return f"{said} in the first {count(history.since_rise, 'iteration')}."
     return (
-        f"{said} for {count(history.since_rise, 'iteration')}; "
-        f"this run's longest wait was {history.longest_wait}."
+        f"{said} for {count(history.since_rise, 'iteration')}; the longest gap between gains so "
+        f"far was {history.longest_wait}."
     )
 
 
@@ -165,8 +165,8 @@ def _oscillating(history: History, budget: Budget) -> str | None:
     gained = history.best - start
     brought = f"little ({amount(gained)} points)" if history.rose_since(start) else "nothing"
     return (
-        f"It turned {turns} times in {len(steps)} steps by {amount(size)} points or more and "
-        f"gained {brought}."
+        f"Completion changed direction {turns} times in {count(len(steps), 'iteration')} "
+        f"by {amount(size)} points or more and gained {brought}."
     )
 
 
@@ -174,14 +174,14 @@ def _regressing(history: History, budget: Budget) -> str | None:
     deep = _deep(budget)
     enough = min(deep, max(_swing(history, budget), budget.max_iterations / 20))
     if history.falls >= 2 and not below(history.fallen, enough):
-        return f"{history.falls} falls in a row lost {amount(history.fallen)} points."
+        return f"{history.falls} falls in a row cost {amount(history.fallen)} points."
     if history.length < 2 or any(below(history.below_best(back), deep) for back in (0, 1)):
         return None
     if not below(history.alarm_steps(1)[0], SMALL_STEP):
         return None
     return (
-        f"The last 2 readings were at least {amount(deep)} points below the best, "
-        f"{amount(history.best)}, and the last step gained under 5."
+        f"The last 2 measurements were at least {amount(deep)} points below the best, "
+        f"{amount(history.best)}, and the last one gained less than 5."
     )
 
 

@@ -227,7 +227,7 @@ def unwatched(previous: Evaluation | None) -> Watched:
 def sound_signal(signal: SignalComputed, sample: Sample) -> SignalComputed:
     """Return `signal`; raise ``TypeError`` or ``ValueError`` if it does not fit the measurement."""
     if not isinstance(signal, SignalComputed):
-        raise TypeError(f"a signal is no {type(signal).__name__}")
+        raise TypeError(f"expected a signal, not a {type(signal).__name__}")
     if signal.iteration != sample.iteration or not 0 <= signal.output <= 1:
         raise ValueError(f"a signal of {signal.output} at iteration {signal.iteration}")
     return signal

@@ -83,7 +83,7 @@ def accomplishments(evidence: Evidence, passes: Passes) -> list[Statement]:
 
 def loop_words(loop: InnerLoop) -> str:
     """Describe a loop inside the session in one line."""
-    how = "reached its goal" if loop.success else "stands"
+    how = "reached its goal" if loop.success else "is"
     limit = f" of {loop.limit}" if loop.limit else ""
     words = f": {loop.words}" if loop.words else ""
     return f"a loop inside the session {how} at iteration {loop.iterations}{limit}{words}"
@@ -118,9 +118,9 @@ def _counted(gate: GateFinished) -> bool:
 def _tests(passes: Passes) -> Iterator[Statement]:
     names = passes.by_name or ()
     for name in names[:NAMED]:
-        yield said("tests", f"{short(name, LONGEST - 20)} passes now")
+        yield said("tests", f"{short(name, LONGEST - 20)} now passes")
     if len(names) > NAMED:
-        yield said("tests", f"{len(names) - NAMED} further failing tests pass now")
+        yield said("tests", f"{len(names) - NAMED} more failing tests now pass")
     if (more := passes.more - len(names)) > 0:
         yield said("tests", f"{count(more, 'more test')} {'passes' if more == 1 else 'pass'}")
 

@@ -73,7 +73,7 @@ def _of_the_gate(evidence: Evidence) -> Iterator[Blocker]:
     if gate is None:
         return
     if gate.error:
-        text = f"the completion command cannot be run: {gate.error}"
+        text = f"the completion command cannot run: {gate.error}"
         yield _blocker("gate", text, standing=True)
     elif gate.timed_out:
         text = f"the completion command ran out of time after {duration(gate.duration_s)}"
@@ -108,7 +108,7 @@ def _denied(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
     times = {one: len(list(takewhile(bool, reversed(all_)))) for one, all_ in by_command.items()}
     again = [(one, same) for one, same in times.items() if same >= SAME_ERROR]
     for (tool, text), same in again[:MOST_TOOLS]:
-        said = f"{short(tool, 40)} was denied {same} times for the same: {text}"
+        said = f"{short(tool, 40)} was denied {same} times for the same call: {text}"
         yield _blocker("tool", said, standing=True)
 
 
@@ -138,15 +138,15 @@ MANY = 3
 
 ENDS = {
     "error": "the session failed",
-    "crashed": "the agent's program died",
-    "not_started": "the agent's program did not start",
+    "crashed": "the agent's process died",
+    "not_started": "the agent did not start",
     "limited": "a limit of the service ended the session",
     "context_full": "the session ran out of context",
-    "rolled_over": "the session handed over, and none went on from it",
+    "rolled_over": "the session handed off, and no session continued it",
     "max_turns": "the session used up its turns",
     "budget": "the session used up its budget",
     "interrupted": "the session was interrupted",
-    "silent": "the session fell silent",
+    "silent": "the session stopped responding",
     "timeout": "the session ran out of time",
     "stopped": "the session was stopped",
 }
@@ -215,8 +215,8 @@ def unassessed(iteration: int) -> AssessmentMade:
     """Return the assessment to record if assessing failed."""
     return AssessmentMade(
         iteration=iteration,
-        summary="What it came to could not be assessed.",
-        missing=["the assessment failed: nothing but the reading is known"],
+        summary="The iteration could not be assessed.",
+        missing=["the assessment failed: only the measurement is known"],
     )
 
 
@@ -250,16 +250,16 @@ def _pending(evidence: Evidence, passes: Passes) -> Iterator[str]:
     failing, gate = _failing(evidence, passes), evidence.gate
     anew = len(passes.failing_anew)
     for number, name in enumerate(failing[:PENDING_TESTS]):
-        new = " (it did not fail before)" if number < anew else ""
+        new = " (did not fail before)" if number < anew else ""
         yield f"{short(name, 170)} fails{new}"
     if gate is not None and not gate.broken:
         more = gate.unnamed + max(0, len(failing) - PENDING_TESTS)
         if more:
             yield f"{count(more, 'more test')} {'fails' if more == 1 else 'fail'}"
     items = _open_items(evidence)
-    yield from (f"of the plan: {short(item, 180)}" for item in items[:PENDING_ITEMS])
+    yield from (f"in the plan: {short(item, 180)}" for item in items[:PENDING_ITEMS])
     if len(items) > PENDING_ITEMS:
-        yield f"{count(len(items) - PENDING_ITEMS, 'more item')} of the plan"
+        yield f"{count(len(items) - PENDING_ITEMS, 'more item')} in the plan"
     loop = evidence.traces.loop
     if loop is not None and not loop.success:
         yield short(loop_words(loop))
@@ -278,11 +278,11 @@ def _next_step(evidence: Evidence, passes: Passes, found: Sequence[Blocker]) -> 
     if gate is not None and gate.broken:
         return f"Repair the build: {short(gate.broken, 180)}"
     if any(each.source == "gate" for each in found):
-        return "Make the completion command give an answer again."
+        return "Get the completion command working again."
     if failing := _failing(evidence, passes):
         return f"Make {short(failing[0], 180)} pass."
     if items:
-        return f"Do the next item of the plan: {short(items[0], 170)}"
+        return f"Do the next plan item: {short(items[0], 170)}"
     if evidence.report is not None and evidence.report.next.strip():
         return short(evidence.report.next)
     if gate is not None and not gate.ok:
@@ -311,16 +311,16 @@ def _summary(
         files = evidence.files
         changed = sum(total.files for total in files.totals) if files else 0
         if files is not None:
-            parts.append(f"{count(changed, 'file')} changed" if changed else "no file changed")
+            parts.append(f"{count(changed, 'file')} changed" if changed else "no files changed")
         if commits := len(evidence.traces.commits):
             parts.append(count(commits, "commit"))
         if evidence.ticked:
-            parts.append(f"{count(len(evidence.ticked), 'item')} of the plan ticked")
+            parts.append(f"{count(len(evidence.ticked), 'plan item')} ticked")
         if done and all(each.source == "text" for each in done):
-            parts.append("of what the agent says it did there is no evidence")
+            parts.append("no evidence for what the agent says it did")
         if evidence.ended is not None and evidence.ended.outcome in ENDS:
             parts.append(ENDS[evidence.ended.outcome])
-    text = "; ".join(parts) or "nothing is known of it"
+    text = "; ".join(parts) or "nothing is known about it"
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -329,20 +329,20 @@ def _counted(evidence: Evidence, passes: Passes, tests: TestStatus | None) -> It
     if gate is None:
         return
     if gate.error:
-        yield "the completion command cannot be run"
+        yield "the completion command cannot run"
     elif gate.timed_out:
         yield "the completion command ran out of time"
     elif gate.broken:
         since = evidence.broken_since
-        yield f"the build is broken{'' if since is None else f' since {place(since)}'}"
+        broken = "is broken" if since is None else f"has been broken since {place(since)}"
+        yield f"the build {broken}"
     elif tests is not None:
         counted = tests.passed + tests.failed
         yield f"{tests.passed} of {count(counted, 'test')} {'pass' if counted != 1 else 'passes'}"
         if passes.more:
             yield f"{abs(passes.more)} {'more' if passes.more > 0 else 'fewer'} than before"
         if passes.failing_anew:
-            fail = "fails" if len(passes.failing_anew) == 1 else "fail"
-            yield f"{len(passes.failing_anew)} {fail} that did not before"
+            yield f"{len(passes.failing_anew)} newly failing"
         if gate.ok:
             yield "the completion command passed"
     else:
@@ -353,7 +353,7 @@ def _missing(evidence: Evidence) -> Iterator[str]:
     """Yield the kinds of evidence that were unavailable."""
     gate = evidence.gate
     if gate is None or gate.passed is None or gate.timed_out:
-        yield "counts of tests"
+        yield "test counts"
     elif gate.unnamed or (evidence.before is not None and evidence.before.unnamed):
         yield "the names of all failing tests"
     if evidence.planned and evidence.plan is None:
@@ -361,11 +361,11 @@ def _missing(evidence: Evidence) -> Iterator[str]:
     if not evidence.iteration:
         return
     if evidence.before is None and gate is not None:
-        yield "what the completion command said before"
+        yield "the completion command's earlier result"
     if evidence.files is None:
         yield "the changed files"
     if evidence.report is None:
-        yield "a report of the agent"
+        yield "the agent's report"
     if not evidence.calls:
         yield "tool calls"
     yield from evidence.traces.missing

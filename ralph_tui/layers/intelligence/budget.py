@@ -145,7 +145,7 @@ def _cuts(ranked: Iterator[Block], kept: Mapping[int, int]) -> Iterator[str]:
 
 
 def _cut_line(cut: Sequence[str]) -> str:
-    return f"This text was shortened. Left out: {', '.join(cut)}." if cut else ""
+    return f"This prompt was shortened. Left out: {', '.join(cut)}." if cut else ""
 
 
 def units_of(text: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from ralph_tui.layers.intelligence.blocks import spoken
 from ralph_tui.layers.intelligence.budget import Section
 from ralph_tui.layers.intelligence.material import PromptInput
 
-HEADING = "Context checkpoint: go on from here"
+HEADING = "Context checkpoint: continue from here"
 
 
 def resume_section(given: PromptInput) -> Section:
@@ -17,7 +17,7 @@ def resume_section(given: PromptInput) -> Section:
         return spoken(HEADING)
     before = ""
     if reading is not None and reading.iteration < left.iteration:
-        before = "What is measured below was measured before that work."
+        before = "The measurements below were taken before that work."
     return spoken(HEADING, resume_text(resume_of(left)), before)
 
 

@@ -17,18 +17,18 @@ def plain_prompt(given: PromptInput) -> Prompt:
     proofs = [
         given.criterion,
         given.command and f"the command `{given.command}` passes",
-        "you promise it, and a file has changed" if given.until_promise else "",
+        "you promise completion and a file has changed" if given.until_promise else "",
     ]
     proof = "; and ".join(proof for proof in proofs if proof)
     parts = {
         "Objective": given.objective,
         "This iteration": f"Iteration {given.iteration} of at most {given.max_iterations}. "
-        f"The work is done when this is so: {proof}",
-        "Context checkpoint: go on from here": _taken_over(given.handoff),
+        f"The work is done when: {proof}",
+        "Context checkpoint: continue from here": _taken_over(given.handoff),
         "Standing instruction": given.instruction,
         "Guidance from the user": "\n\n".join(given.guidance),
         "Redirect": given.redirect,
-        "When you stop": "Print one line of JSON that says honestly where things stand:\n\n"
+        "When you stop": "Print one line of JSON that reports your status honestly:\n\n"
         f"{REPORT}\n\n{promise_line(given)}",
     }
     text = "\n\n".join(f"# {head}\n\n{body.strip()}" for head, body in parts.items() if body)
@@ -38,10 +38,10 @@ def plain_prompt(given: PromptInput) -> Prompt:
 def _taken_over(left: HandoffWritten | None) -> str:
     if left is None:
         return ""
+    handoff = f"Read its handoff first: {left.read_at}" if left.read_at else "It left no handoff."
     return (
-        "Do not restart the task from scratch: go on with the work of the session before. "
-        f"Read its handoff first: {left.read_at or 'there is none'}\n\n"
-        + "\n\n".join(left.guidance)
+        "Do not restart the task from scratch: continue the previous session's work. "
+        f"{handoff}\n\n" + "\n\n".join(left.guidance)
     )
 
 
@@ -51,13 +51,13 @@ def sound(prompt: Prompt, given: PromptInput, *, whole: bool = True) -> Prompt:
     A `whole` prompt must contain all of the user's words.
     """
     if not isinstance(prompt, Prompt) or not isinstance(prompt.text, str):
-        raise TypeError("a prompt is a text")
+        raise TypeError("a prompt must be text")
     if not isinstance(prompt.tokens, int) or prompt.urgency not in get_args(Urgency):
-        raise TypeError("a prompt has tokens and an urgency")
+        raise TypeError("a prompt must have tokens and an urgency")
     if not all(isinstance(what, str) for what in prompt.cut):
-        raise TypeError("what was cut is told in words")
+        raise TypeError("the names of cut parts must be text")
     left = given.handoff.read_at if given.handoff else ""
     said = [given.objective, given.criterion, given.instruction, *given.guidance, left]
     if not prompt.text.strip() or (whole and any(it.strip() not in prompt.text for it in said)):
-        raise ValueError("words of the user are missing in a prompt")
+        raise ValueError("the prompt lacks some of the user's words")
     return prompt

@@ -42,11 +42,11 @@ def judge_question(given: JudgeInput) -> str:
         "Judge whether the work is done",
         f"The objective of the work:\n\n{closed(given.objective.strip())}",
         f"It is done when this is true:\n\n{fenced(given.criterion)}",
-        "An agent says that it is. Judge by what is shown, not by what is claimed: where nothing "
-        "shown proves it, it is not met, and the reason says what is missing.",
-        _data("What the agent says of its work", "\n".join(f"- {line}" for line in given.claim)),
-        _data("What it did to the files", given.changed),
-        _data("All that this run has changed, as a diff", given.diff, LONGEST_DIFF),
+        "An agent claims that it is. Judge by the evidence below, not by the claim. If the "
+        "evidence does not prove it, the criterion is not met; say in the reason what is missing.",
+        _data("The agent's account of its work", "\n".join(f"- {line}" for line in given.claim)),
+        _data("File changes in the last iteration", given.changed),
+        _data("All changes of this run, as a diff", given.diff, LONGEST_DIFF),
         form={"met": "true or false", "reason": "one or two sentences, with the evidence"},
     )
 
@@ -54,17 +54,17 @@ def judge_question(given: JudgeInput) -> str:
 def prompt_question(composed: str) -> str:
     """Ask for a better wording of a prompt; `composed` is the prompt from the template."""
     return _question(
-        "Word the next prompt",
-        "A coding agent works in a loop, each time in a fresh session that knows nothing but the "
-        "files and its prompt. Below is the prompt that was put together for its next session: "
-        "what is measured, what was tried, what is planned. Say what the agent is to do now: name "
-        "what fails, where to look first, what not to try again. Be concrete and short.",
-        "The whole prompt below is sent as it is, and your words with it: do not repeat it, and "
-        "promise nothing.",
-        _data("The prompt as it was put together", composed, LONGEST_PROMPT),
+        "Write the next prompt",
+        "A coding agent works in a loop, each time in a fresh session that knows only the files "
+        "and its prompt. Below is the prompt composed for its next session: what was measured, "
+        "what was tried, what is planned. Say what the agent should do now: name what fails, "
+        "where to look first, and what not to try again. Be concrete and brief.",
+        "The prompt below is sent unchanged, together with your text. Do not repeat it, and do "
+        "not promise completion.",
+        _data("The composed prompt", composed, LONGEST_PROMPT),
         form={
-            "prompt": "what the agent is told to do, in Markdown",
-            "systemContext": "what it has to keep in mind all the while, or nothing",
+            "prompt": "instructions for the agent, in Markdown",
+            "systemContext": "text for the agent to keep in mind throughout, or an empty string",
             "focusAreas": ["at most three, the most important first"],
             "urgency": "low, normal, high or critical",
         },
@@ -79,13 +79,13 @@ def assessment_question(
     said = [report.summary, report.next, *report.blockers, *report.learnings] if report else []
     return _question(
         "Give a second opinion on an iteration",
-        "A coding agent works in a loop. One iteration of it was assessed from evidence, by rules. "
-        "Look at the same evidence: say what it really came to, what can be learned from it, how "
-        "far the work is, and how to go on.",
+        "A coding agent works in a loop. Rules assessed one of its iterations from the evidence. "
+        "Review the same evidence. Say what the iteration really achieved, what can be learned "
+        "from it, how far along the work is, and how to continue.",
         f"The objective of the work:\n\n{closed(objective.strip())}",
-        _data("The assessment by rules", known),
-        _data("What the agent says of its work", "\n".join(f"- {line}" for line in said)),
-        _data("What the iteration changed, as a diff", diff),
+        _data("The rule-based assessment", known),
+        _data("The agent's account of its work", "\n".join(f"- {line}" for line in said)),
+        _data("The iteration's changes, as a diff", diff),
         form={
             "enhancedSummary": "two or three sentences",
             "additionalLearnings": ["at most five, a sentence each"],
@@ -107,16 +107,16 @@ def reflection_question(
     }
     return _question(
         "Reflect on an attempt",
-        "A coding agent has worked in a loop; its attempt is over. Below is a reflection on it "
-        "that was put together by rules from what was measured. Word a better one, for whoever "
-        "attempts such a task next: why it went as it did, what to do again, what to do otherwise. "
-        "Every number and every fact of it must stand below.",
+        "A coding agent worked in a loop, and its attempt has ended. Below is a reflection on it "
+        "that rules composed from the measurements. Write a better one for the next attempt at "
+        "such a task: why it went as it did, what to repeat, and what to do differently. Every "
+        "number and fact in it must appear below.",
         f"The objective of the work:\n\n{closed(objective.strip())}",
-        _data("The reflection by rules", json.dumps(by_rules, indent=1, ensure_ascii=False)),
+        _data("The rule-based reflection", json.dumps(by_rules, indent=1, ensure_ascii=False)),
         _data("The iterations", "\n".join(iterations)),
         form={
-            "analysis": "why, two or three sentences",
-            "learning": "what to do with it, one sentence",
+            "analysis": "why it went this way, two or three sentences",
+            "learning": "the lesson, one sentence",
             "actionItems": ["at most five, a sentence each"],
         },
     )
@@ -125,19 +125,19 @@ def reflection_question(
 def handoff_question(objective: str, written: str, said: Sequence[str], diff: str) -> str:
     """Ask for the work in progress and the next step; `written` is the templated handoff."""
     return _question(
-        "Hand over the work of a session",
-        "A coding agent works in a loop. Its session was ended before its context window was full, "
-        "and a fresh one goes on with its work, which knows nothing but the files and the "
-        "handoff. Below is the handoff that was put together from evidence. Say what was in "
-        "progress, what the next step is, and what is open: name files, functions and lines, and "
-        "call nothing done that the evidence does not show as done.",
-        "Files, plan and tests are told beside your words as they are: do not list them again.",
+        "Write a session's handoff",
+        "A coding agent works in a loop. Its session was ended before its context window was "
+        "full. A fresh session continues its work and knows only the files and the handoff. Below "
+        "is the handoff composed from evidence. Say what was in progress, what the next step is, "
+        "and what is open. Name files, functions and lines. Do not call anything done unless the "
+        "evidence shows it.",
+        "Files, plan and tests are listed next to your text: do not repeat them.",
         f"The objective of the work:\n\n{closed(objective.strip())}",
         _data("The handoff from evidence", written),
-        _data("What the agent said last, the latest first", "\n".join(said)),
-        _data("What the session changed, as a diff", diff),
+        _data("The agent's last messages, newest first", "\n".join(said)),
+        _data("The session's changes, as a diff", diff),
         form={
-            "summary": "what was in progress, two or three sentences",
+            "summary": "the work in progress, two or three sentences",
             "nextStep": "one or two sentences",
             "openQuestions": ["at most five, a sentence each"],
         },
@@ -148,8 +148,8 @@ def repair_question(question: str, said: str, error: str) -> str:
     """Repeat a question after an unusable answer."""
     return (
         f"{question}\n# Your last answer could not be used\n\n"
-        f"{_data('Your answer was', said)}\n\n{_data('What was wrong with it', error)}\n\n"
-        "Answer again, with the JSON object alone.\n"
+        f"{_data('Your answer', said)}\n\n{_data('The error', error)}\n\n"
+        "Answer again with only the JSON object.\n"
     )
 
 

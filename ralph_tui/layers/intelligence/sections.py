@@ -31,7 +31,7 @@ SOURCES: Mapping[ReadingSource, str] = {
     "tests": "the tests",
     "plan": "the plan",
     "agent": "the agent's own report",
-    "estimate": "an estimate of activity",
+    "estimate": "an estimate based on activity",
 }
 REPORT = (
     '{"ralph": {"completion": 0-100, "summary": "...", "blockers": [], "learnings": [], '
@@ -40,19 +40,19 @@ REPORT = (
 PROMISE = "<promise>COMPLETE</promise>"
 
 LOAD_LESS = (
-    "Context windows of this run fill up before the work is done. Load less into yours:\n\n"
-    "- Begin with the plan and the handoff, where there are any; read other files when you are "
-    "about to change them, and of a long one the part that matters.\n"
-    "- Ask commands for failures and last lines, not for all of their output.\n"
-    "- Give subagents, where you have them, what reads much: finding code, reviewing, looking "
-    "through test results. Take their summary.\n"
-    "- Finish one item and note that it is done before you begin the next.\n"
+    "This run's context windows fill up before the work is done. Load less into yours:\n\n"
+    "- Start with the plan and the handoff, if there are any. Open other files only when you are "
+    "about to change them. Read only the relevant part of a long file.\n"
+    "- Have commands print only failures and their last lines.\n"
+    "- If you have subagents, delegate heavy reading to them: finding code, reviewing, going "
+    "through test results. Use their summaries.\n"
+    "- Finish one item and mark it done before you start the next.\n"
 )
 
 _APPROACHES: Mapping[Approach, str] = {
     "persist": "",
     "pivot": "Change the approach.",
-    "escalate": "No approach has carried the work so far. Take the smallest step that is certain.",
+    "escalate": "No approach has worked so far. Take the smallest step that you are sure of.",
 }
 
 
@@ -64,7 +64,7 @@ def sections_of(given: PromptInput) -> dict[str, Section]:
         "resume": resume_section(given),
         "instruction": spoken(
             "Standing instruction",
-            given.instruction and "This holds in every iteration:",
+            given.instruction and "This applies to every iteration:",
             closed(given.instruction.strip()),
         ),
         "guidance": guidance_section(given.guidance),
@@ -87,48 +87,51 @@ def guidance_section(guidance: Sequence[str]) -> Section:
     """Return the user's guidance."""
     words = [closed(text.strip()) for text in guidance]
     return spoken(
-        "Guidance from the user", *(["This comes before everything else:"] if words else []), *words
+        "Guidance from the user",
+        *(["This takes precedence over everything else:"] if words else []),
+        *words,
     )
 
 
 def _frame(given: PromptInput) -> str:
     return (
-        f"Iteration {given.iteration} of {given.max_iterations} of an automatic loop. "
-        f"You start with a fresh memory: all there is are the files and this text. {_end(given)}"
+        f"Iteration {given.iteration} of {given.max_iterations} of an automatic loop. You start "
+        "with no memory of earlier sessions. You have only the files and this prompt. "
+        f"{_end(given)}"
     )
 
 
 def _end(given: PromptInput) -> str:
     """Say what ends the run."""
     command, criterion = fenced(given.command), fenced(given.criterion)
-    judged = "The work is done when this is true; it is judged after you promise to be done:"
-    green = "This command must pass as well; it is run for you after you stop:"
+    judged = "The work is done when this is true. It is checked after you promise completion:"
+    green = "This command must also pass. It runs automatically after you stop:"
     if given.criterion and given.command:
         return f"{judged}\n\n{criterion}\n\n{green}\n\n{command}"
     if given.criterion:
         return f"{judged}\n\n{criterion}"
     if given.until_promise:
         return (
-            "The work is done when the objective is reached and you promise it, as the last "
-            f"section says. A promise counts once a file has changed. {green}\n\n{command}"
+            "The work is done when the objective is reached and you promise completion, as the "
+            "last section describes. A promise counts only after a file has changed. "
+            f"{green}\n\n{command}"
         )
     return (
-        "The work is done when this command exits with 0; it is run for you after you stop:\n\n"
-        f"{command}"
+        "The work is done when this command exits with 0. It runs automatically after you "
+        f"stop:\n\n{command}"
     )
 
 
 def _redirect(given: PromptInput) -> Section:
     if not given.redirect:
         return spoken("Redirect")
-    changed = f"The approach was changed after iteration {given.redirected_at}"
+    lead = f"The approach changed after iteration {given.redirected_at}. "
     if given.redirect_undid:
-        changed += (
-            f", and then the files were restored to {given.redirect_undid}: what the "
-            "instructions say of the state of the files was said before that, and what they ask "
-            "to undo is undone"
+        lead += (
+            f"Then the files were restored to {given.redirect_undid}. The instructions below were "
+            "written before that: what they ask you to undo is already undone. "
         )
-    lead = f"{changed}. Until there is a clear new best, what was said then stands:"
+    lead += "Follow these instructions until completion reaches a clear new best:"
     said = Block(units_of(closed(given.redirect.strip())), rank_of("redirect"), "the redirect")
     return Section("Redirect", (*whole(lead), said))
 
@@ -143,14 +146,14 @@ def _state(given: PromptInput) -> Section:
         if reading.missing:
             names = [item(name) for name in reading.gone]
             counted = reading.passed or 0, reading.total or 0, reading.expected or 0
-            said.append(f"{gone_words(*counted, names)}. Tests that are gone count as failing.")
+            said.append(f"{gone_words(*counted, names)}. Missing tests count as failing.")
     if gate is None:
         return spoken("Measured state", *said)
     if gate.passed is not None and not gate.broken:
         errors = f", {count(gate.errors, 'error')}" if gate.errors else ""
         skipped = f", {gate.skipped} skipped" if gate.skipped else ""
         said.append(
-            f"The command counted {gate.passed} passed, {gate.failed} failed{errors}{skipped}."
+            f"The command reported {gate.passed} passed, {gate.failed} failed{errors}{skipped}."
         )
     if gate.timed_out:
         said.append("The command ran out of time.")
@@ -160,16 +163,16 @@ def _state(given: PromptInput) -> Section:
         lines_of(names),
         rank_of("failing"),
         "names of failing tests",
-        label="Failing tests, as the command names them",
+        label="Failing tests, as named by the command",
         unsaid=0 if gate.broken else gate.unnamed + max(0, len(failed) - NAMED),
         counted=True,
     )
     error = foreign(
-        "output", "why the command could not be run", "Why the command could not be run",
+        "output", "why the command could not run", "Why the command could not run",
         [item(gate.error)] if gate.error else [],
     )  # fmt: skip
     output = foreign(
-        "output", "the output of the command", "What the command printed at its end",
+        "output", "the command's output", "End of the command's output",
         () if gate.ok else useful_lines(gate.tail), keep_last=True,
     )  # fmt: skip
     return Section("Measured state", (*whole(*said), failing, error, output))
@@ -184,16 +187,17 @@ def _origin(given: PromptInput, reading: ReadingTaken) -> str:
     if reading.uncounted:
         gate = given.gate
         if gate and gate.ok and gate.passed is not None:
-            return "the command passes already"
-        return f"the command {'passes' if gate and gate.ok else 'fails'}, and counts nothing"
-    silent = ", as before: nothing new could be read" if reading.held else ""
-    return f"read from {SOURCES[reading.source]}{silent}"
+            return "the command already passes"
+        return f"the command {'passes' if gate and gate.ok else 'fails'} and reports no counts"
+    silent = ", unchanged: nothing new could be measured" if reading.held else ""
+    return f"from {SOURCES[reading.source]}{silent}"
 
 
 def _restored(given: PromptInput) -> str:
     apart = count(given.left_alone, "file")
-    but = f", except for {apart} that had to be left alone" if given.left_alone else ""
-    then = "This was measured there:" if given.reading else "It was not measured: look at it first."
+    but = f", except for {apart} that could not be restored" if given.left_alone else ""
+    measured = "The measurements below are of that state:"
+    then = measured if given.reading else "That state was not measured: inspect it first."
     return f"The files were restored to {given.restored}{but}. {then}"
 
 
@@ -205,15 +209,15 @@ def _strategy(given: PromptInput) -> Section:
     begun = given.reading is None or given.reading.iteration > 0
     told = begun and not given.redirect
     how = f"{_APPROACHES[planned.approach]} {planned.reasoning.strip()}" if told else ""
-    order, left, known = "What to work on, in this order", given.handoff, set[str]()
+    order, left, known = "Priorities, in order", given.handoff, set[str]()
     if left is not None:  # planned before the work that is to continue
-        order, known = "What to work on after that, in this order", {left.item, *left.done}
+        order, known = "Priorities after that, in order", {left.item, *left.done}
     open_ones = [text for text in planned.priorities if text not in known]
     first = foreign(
-        "strategy", "what comes first", order,
+        "strategy", "the priorities", order,
         [f"{number}. {item(text)}" for number, text in enumerate(open_ones, 1)],
     )  # fmt: skip
-    reason = Block(units_of(how), rank_of("reason"), "the reason of the strategy")
+    reason = Block(units_of(how), rank_of("reason"), "the reason for the strategy")
     return Section("Strategy", (reason, first))
 
 
@@ -236,7 +240,7 @@ def _plan(given: PromptInput) -> Section:
     if given.handoff is not None:  # the handoff names it, as the plan is now
         current = ""
     named = foreign(
-        "plan", "the current item of the plan", "The first open item of the plan file",
+        "plan", "the plan's current item", "First open item in the plan",
         [item(current)] if current else [],
     )  # fmt: skip
     said = Block(units_of(expected), rank_of("plan"), "the plan")
@@ -251,7 +255,7 @@ def _context(given: PromptInput) -> Section:
 def _contract(given: PromptInput) -> Section:
     return spoken(
         "When you stop",
-        "Print one line of JSON that says honestly where things stand:",
+        "Print one line of JSON that reports your status honestly:",
         fenced(REPORT),
         promise_line(given),
     )

@@ -96,10 +96,8 @@ def plan(
     if due and may_ask and _is_its_own(history, evaluation, grounds):
         asked = asks = history.iteration < budget.max_iterations and not history.complete
         if asks:
-            reasoning = (
-                f"{row.reasoning} That was the approach of {count(stood, 'iteration')}, and "
-                "nothing new came of it."
-            )
+            tried = f"{count(stood, 'iteration')} of this approach brought nothing new."
+            reasoning = f"{row.reasoning} {tried}"
             strategy = replace(strategy, approach="escalate", reasoning=reasoning)
     return Course(strategy, asked, history.iteration)
 
@@ -121,29 +119,29 @@ class _Row(NamedTuple):
 
 
 _BLOCKED: Final[dict[BlockerSource, str]] = {
-    "report": "Two reports in a row name the same blocker: find out first which failing tests "
-    "really need it, and make the others pass.",
-    "gate": "The completion command cannot do its work: see to that before anything else.",
-    "tool": "The same tool fails in the same way again and again: do without it, or find out why.",
-    "text": "What the agent says in its own words names the same blocker again: find out first "
-    "what really needs it.",
+    "report": "Two reports in a row name the same blocker: first find out which failing tests it "
+    "really affects, and make the others pass.",
+    "gate": "The completion command does not work: fix that first.",
+    "tool": "The same tool keeps failing in the same way: do without it, or find out why.",
+    "text": "The agent's own words name the same blocker again: first find out what it really "
+    "affects.",
 }
 _FOCUSES: Final[dict[AlarmName, tuple[Focus, float, str]]] = {
     "STUCK": (
         "reframe",
         0.85,
-        "The present approach does not carry it: reframe the problem, and take another way.",
+        "The current approach is not working: rethink the problem and try another way.",
     ),
     "OSCILLATING": (
         "stabilize",
         0.7,
-        "What one change repairs the next one breaks: take small steps, and keep what holds.",
+        "Each change breaks what the one before it fixed: take small steps, and keep what works.",
     ),
     "REGRESSING": (
         "review",
         0.75,
-        "Something that worked is broken: review the last changes, or undo them, before anything "
-        "new is written.",
+        "Something that worked is broken: review or undo the last changes before you write "
+        "anything new.",
     ),
 }
 
@@ -151,16 +149,16 @@ _FOCUSES: Final[dict[AlarmName, tuple[Focus, float, str]]] = {
 def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds) -> _Row:
     progress = _progress(evaluation)
     if grounds.broken:
-        reasoning = "The build is broken, so no test counts: repair it before anything else."
+        reasoning = "The build is broken, so no test result counts: fix it first."
         return _Row("pivot" if progress else "persist", "review", 0.9, reasoning)
     if grounds.silent:
-        reasoning = "Nothing could be measured at the end: find out why before anything else."
+        reasoning = "Nothing could be measured after the last iteration: find out why first."
         return _Row("persist", "review", 0.9, reasoning)
     if grounds.standing:
         return _Row("pivot", "blocker_resolution", 0.9, _BLOCKED[grounds.standing[0][0]])
     if grounds.said and progress:
-        needs = "find out first what really needs it."
-        reasoning = f"{progress[0].work} A blocker is reported, too: {needs}"
+        needs = "first find out what it really affects."
+        reasoning = f"{progress[0].work} A blocker was also reported: {needs}"
         return _Row("pivot", "blocker_resolution", 0.9, reasoning)
     for alarm in progress:
         focus, confidence, words = _FOCUSES[alarm.alarm]
@@ -168,8 +166,8 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
     fell = 0.0 if history.excused or history.estimated else max(0.0, -history.change)
     lost = f"{plain_points(fell)} in the last iteration" if above(fell, 0) else ""
     if above(history.reading, NEAR):
-        fallen = f", after a loss of {lost}: repair what it broke, then" if lost else ":"
-        reasoning = f"{percent(history.reading)} is reached{fallen} finish what is left."
+        fallen = f", after a loss of {lost}: repair the damage, then" if lost else ":"
+        reasoning = f"Completion is at {percent(history.reading)}{fallen} finish what is left."
         return _Row("persist", "finish", 0.9, reasoning)
     confidence = 0.5
     if evaluation is not None and evaluation.signal.trend == "improving":
@@ -180,17 +178,17 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
 def _going_on(lost: str, history: History, evaluation: Evaluation | None) -> str:
     """Explain why the approach stays; `lost` describes the loss of the last iteration."""
     if lost:
-        return f"Completion fell by {lost}: repair what it broke before anything new is begun."
+        return f"Completion fell by {lost}: repair the damage before you start anything new."
     improves = evaluation is not None and evaluation.signal.trend == "improving"
     if evaluation is None or not improves:
         if evaluation is not None and evaluation.signal.urgency in ("high", "critical"):
-            return "Most of the work is open: take what moves completion most first."
-        return "Nothing speaks against the present approach: go on with it."
+            return "Most of the work is open: start with what raises completion most."
+        return "There is no reason to change the approach: continue."
     if not above(history.change, 0):
-        return "Completion has risen, though not in the last iteration: go on, in smaller steps."
+        return "Completion has risen, though not in the last iteration: continue in smaller steps."
     if not evaluation.signal.fits:
-        return "Completion is rising, but too slowly: go on, and take what moves it most first."
-    return "Completion is rising: go on in the same way."
+        return "Completion is rising, but too slowly: continue with what raises it most."
+    return "Completion is rising: continue in the same way."
 
 
 def _progress(evaluation: Evaluation | None) -> Sequence[Alarm]:

@@ -11,26 +11,26 @@ from string import Template as Syntax
 
 VARIABLES: Mapping[str, str] = {
     "objective": "the objective",
-    "criteria": "iteration k of n, and what it takes to be done",
-    "cut": "one line on what was left out to keep to the budget; nothing when all is there",
-    "resume": "what the session before handed over, where this one goes on with its work",
-    "instruction": "the standing instruction, until you take it back",
-    "guidance": "what you have said to the agent since the last prompt",
-    "redirect": "the instructions of a redirect, while it stands",
-    "state": "what was measured: completion, counts, failing tests by name, the command's output",
-    "verdict": "a model's no to the criterion, with its reason",
-    "assessment": "what the last iteration came to: done, in the way, next step",
-    "strategy": "approach and focus of this iteration, why, and what comes first",
+    "criteria": "iteration k of n, and when the work is done",
+    "cut": "one line on what was left out to fit the budget; empty if nothing was",
+    "resume": "the previous session's handoff, if this session continues its work",
+    "instruction": "the standing instruction, until you withdraw it",
+    "guidance": "your guidance since the last prompt",
+    "redirect": "the instructions of the redirect in effect",
+    "state": "measurements: completion, counts, failing tests by name, the command's output",
+    "verdict": "a model's negative verdict on the criterion, with its reason",
+    "assessment": "the last iteration's results: what is done, blockers, next step",
+    "strategy": "approach and focus of this iteration, the reason, and the priorities",
     "control": "urgency, trend and pace",
-    "plan": "the first open item of the plan file, and how long such tasks took",
-    "reports": "what the agent said of its last two iterations",
-    "findings": "what the agent learned in earlier iterations of this run",
-    "knowledge": "what earlier runs have taught",
-    "context": "how to keep the context window small, once windows of this run have filled up",
-    "contract": "the report line and the promise that are asked of the agent",
+    "plan": "the first open item in the plan, and how long such tasks took",
+    "reports": "the agent's reports from its last two iterations",
+    "findings": "learnings from earlier iterations of this run",
+    "knowledge": "lessons from earlier runs",
+    "context": "how to load less, once context windows of this run have filled up",
+    "contract": "the report line and the promise that the agent must print",
     "iteration": "the number of this iteration",
-    "max_iterations": "how many there may be",
-    "completion": "what was measured last, in points from 0 to 100; empty when nothing was",
+    "max_iterations": "the maximum number of iterations",
+    "completion": "the last measured completion, 0 to 100; empty if nothing was measured",
     "urgency": "low, normal, high or critical",
 }
 """Variables of a template. All but the last four are sections with a heading, or empty."""
@@ -87,11 +87,11 @@ def parse_template(text: str) -> Template:
         if found["escaped"] is not None:
             words += "$"
         elif name is None:
-            raise TemplateError(f"line {line}: a $ stands before no name (write $$ for a dollar)")
+            raise TemplateError(f"line {line}: $ without a name (write $$ for a dollar sign)")
         elif name not in VARIABLES:
             guess = next(iter(difflib.get_close_matches(name, VARIABLES, n=1)), None)
             hint = f"did you mean ${guess}?" if guess else "see ralph-tui prompt check"
-            raise TemplateError(f"line {line}: there is no variable ${name} ({hint})")
+            raise TemplateError(f"line {line}: unknown variable ${name} ({hint})")
         else:
             pieces.append((words, name))
             words = ""
@@ -102,9 +102,9 @@ def lacking(template: Template) -> list[str]:
     """Return one sentence for each essential part that a prompt from this template would lack."""
     said = []
     if "objective" not in template.names:
-        said.append("it has no $objective: the agent is not told what to reach")
+        said.append("it has no $objective: the agent does not see the objective")
     if "contract" not in template.names:
-        said.append("it has no $contract: the agent is asked for no report and no promise")
+        said.append("it has no $contract: the agent is not asked for a report or a promise")
     return said
 
 

@@ -38,19 +38,19 @@ def before(
     if conflicts:
         paths = ", ".join(clip(path, 60) for path in conflicts[:LISTED])
         more = f" and {len(conflicts) - LISTED} more" if len(conflicts) > LISTED else ""
-        text = f"Git conflicts are not resolved in {paths}{more}."
+        text = f"Unresolved git conflicts in {paths}{more}."
         found.append(_issue("critical", "unresolved_conflicts", text))
     if 10 * k > 9 * max_iterations:
         left = max(0, max_iterations - k)
-        then = f"{count(left, 'iteration')} left after this one" if left else "it is the last one"
+        then = f"{count(left, 'iteration')} left after this one" if left else "the last one"
         text = f"Iteration {k} of {max_iterations}: {then}."
         found.append(_issue("critical", "near_limit", text))
     if strategy is not None and strategy.approach != "persist" and not strategy.reasoning.strip():
-        text = "The approach changes, and nothing says why."
+        text = "The approach changes without a reason."
         found.append(_issue("high", "pivot_without_reasoning", text))
     if blockers:
         more = f" and {len(blockers) - 1} more" if blockers[1:] else ""
-        text = f"Still in the way: {clip(one_line(blockers[0]), LONGEST).rstrip('.')}{more}."
+        text = f"Still blocked by: {clip(one_line(blockers[0]), LONGEST).rstrip('.')}{more}."
         found.append(_issue("medium", "unresolved_blockers", text))
     return found
 
@@ -77,11 +77,12 @@ def after(readings: Sequence[ReadingTaken], session: Session) -> list[Validation
         return []
     reading, found = readings[-1], []
     if session.promised and session.command and not session.passed:
-        text = "The agent says that it is done, and the completion command fails."
+        text = "The agent says it is done, but the completion command fails."
         found.append(_issue("high", "unproven_promise", text))
     done = session.passed or not session.command
     if reading.completion >= NEARLY and done and not session.promised:
-        text = f"{percent(reading.completion)} is reached, and the agent does not say it is done."
+        at = percent(reading.completion)
+        text = f"Completion is at {at}, but the agent does not say it is done."
         found.append(_issue("medium", "missing_completion_signal", text))
     if session.tool_errors > ERRORS:
         text = f"{session.tool_errors} tool calls failed in this session."
@@ -89,12 +90,10 @@ def after(readings: Sequence[ReadingTaken], session: Session) -> list[Validation
     if fewer := _fewer(readings):
         found.append(_issue("high", "fewer_tests", fewer))
     if session.config_files:
-        text = f"What configures the tests was changed: {_names(session.config_files)}."
+        text = f"Test configuration changed: {_names(session.config_files)}."
         found.append(_issue("high", "changed_configuration", text))
     if session.named_files:
-        text = (
-            f"Files that the completion command names were changed: {_names(session.named_files)}."
-        )
+        text = f"Files named by the completion command changed: {_names(session.named_files)}."
         found.append(_issue("medium", "changed_configuration", text))
     if shrinking := _shrinking(readings):
         found.append(_issue("medium", "diminishing_returns", shrinking))
@@ -115,8 +114,8 @@ def _fewer(readings: Sequence[ReadingTaken]) -> str:
     if now.total is None or before.total is None or now.total >= before.total or now.broken:
         return ""
     if now.expected is None:
-        return f"{now.total} tests were counted, {before.total} before."
-    return f"{now.total} tests were counted, {now.expected} are expected." if now.missing else ""
+        return f"{now.total} tests counted, {before.total} before."
+    return f"{now.total} tests counted, {now.expected} expected." if now.missing else ""
 
 
 def _shrinking(readings: Sequence[ReadingTaken]) -> str:
@@ -129,7 +128,7 @@ def _shrinking(readings: Sequence[ReadingTaken]) -> str:
     if not all(2 * later < earlier for earlier, later in pairwise(points)):
         return ""
     told = ", ".join(amount(gained) for gained in points)
-    return f"The last rises brought less and less: {told} points."
+    return f"The last gains shrank: {told} points."
 
 
 def _rises(readings: Sequence[ReadingTaken]) -> list[tuple[int, float]]:

@@ -16,8 +16,8 @@ from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template
 SHARE = 0.5
 """Maximum share of the prompt's budget for a model's words."""
 LEAD = (
-    "A model has looked at what is measured and worded this for you. Work by it, as far as it does "
-    "not contradict what stands outside of this block:"
+    "A model wrote this for you from the measurements. Follow it unless it contradicts something "
+    "outside this block:"
 )
 
 

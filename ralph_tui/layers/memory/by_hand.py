@@ -30,7 +30,9 @@ def _observed(state: RunState) -> str:
     reached = "" if run.completion is None else f" at {percent(run.completion, run.best)}"
     if run.finished is not None:
         ended = OUTCOMES[run.finished.outcome].word
-        return f"It ended as {ended}{reached} after {run.iteration} of {run.max_iterations}."
+        return (
+            f"It ended{reached} ({ended}) after {run.iteration} of {run.max_iterations} iterations."
+        )
     if run.crash is not None:
         return f"A bug ended it{reached} in iteration {run.iteration}."
-    return f"It stood{reached} in iteration {run.iteration} of {run.max_iterations}."
+    return f"It was{reached} in iteration {run.iteration} of {run.max_iterations}."

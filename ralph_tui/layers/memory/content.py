@@ -160,12 +160,12 @@ def _estimate_words(content: Mapping[str, Any]) -> str:
     if iterations is not None:
         takes = f"about {_amount(iterations, 'iteration')}"
         takes += "" if minutes is None else f" and {_minutes(minutes)}"
-        return f"A task of this kind takes {takes}, judging by {samples}."
+        return f"A task of this kind takes {takes}, based on {samples}."
     each = _number(content, "avgIterationTime")
     if each is None:
         return ""
     takes = _minutes(each / MS_PER_MINUTE)
-    return f"An iteration of such a task takes {takes}, judging by {samples}."
+    return f"One iteration of such a task takes {takes}, based on {samples}."
 
 
 def _minutes(number: float) -> str:

@@ -78,14 +78,14 @@ _CONVENTION: Final = frozenset({"always", "never", "must", "convention", "conven
 _HERE: Final = "in this project"
 _NOTHING: Final = frozenset({"", "none", "n/a", "na", "nothing", "nothing new", "no", "-"})
 _REDIRECTS: Final[dict[Subject, str]] = {
-    "stuck": "reframe the problem and make the smallest failing thing work first",
-    "oscillating": "take small steps and keep each one that holds",
+    "stuck": "rethink the problem and make the smallest failing thing work first",
+    "oscillating": "take small steps and keep each one that works",
     "regressing": "review the last changes and restore what worked first",
-    "objective_deviation": "go back to the objective word by word",
+    "objective_deviation": "reread the objective word by word",
 }
 """Summaries of the proposed instructions; instructions that the user edited are quoted."""
 _PIVOTS: Final[dict[Focus, str]] = {
-    "blocker_resolution": "resolve what stood in the way before anything else",
+    "blocker_resolution": "remove the blocker first",
     "reframe": _REDIRECTS["stuck"],
     "stabilize": _REDIRECTS["oscillating"],
     "review": _REDIRECTS["regressing"],
@@ -223,7 +223,7 @@ def _antipattern(
     numbers = [k for k in issue.iterations if k]
     first = "at the start and " if len(numbers) < len(issue.iterations) else ""
     consequence = (
-        f"It stood {first}in {count(len(numbers), 'iteration')}, and the run ended at "
+        f"It occurred {first}in {count(len(numbers), 'iteration')}, and the run ended at "
         f"{percent(state.run.completion or 0.0)}: {outcome_word(outcome)}."
     )
     after = [

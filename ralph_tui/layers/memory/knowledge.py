@@ -129,7 +129,7 @@ def proven(learning: Learning) -> str:
     if below(learning.confidence, PROMOTABLE):
         return ""
     if (runs := said_by(learning)) >= RUNS:
-        return f"{count(runs, 'run')} have said it."
+        return f"{count(runs, 'run')} reported it."
     if learning.successes:
         return f"It helped in {learning.successes} of {count(learning.uses, 'counted use')}."
     return ""

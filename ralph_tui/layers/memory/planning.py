@@ -79,11 +79,9 @@ def _approach(until: str, own: Sequence[PastReflection], related: Sequence[Relat
     parts = [PLAIN.format(until)]
     if own:
         attempts = len({said.cite.partition(" ")[0] for said in own})
-        parts.append(
-            f"The steps take up what {count(attempts, 'earlier attempt')} of this task taught."
-        )
+        parts.append(f"The steps build on {count(attempts, 'earlier attempt')} at this task.")
     if related:
-        parts.append(f"{count(len(related), 'task')} like this one came before it.")
+        parts.append(f"{count(len(related), 'task')} like this one came before.")
     return " ".join(parts)
 
 

@@ -50,7 +50,7 @@ def learning_line(learning: Retrieved) -> str:
     elif learning.standing == "staged":
         label += ", unproven"
     if learning.contradicts:
-        label += ", contradicts another note: the newer comes first"
+        label += ", contradicts another note; the newer one comes first"
     return f"- ({label}) {_quoted(learning.text)}"
 
 

@@ -67,11 +67,11 @@ def _never_began(
     ):
         return told
     began = ended is not None and ended.outcome in BROKEN
-    did = "The agent failed at once" if began else "The agent never began to work"
+    did = "The agent failed immediately" if began else "The agent never started work"
     return told.model_copy(
         update={
-            "learning": f"{did}: this says nothing of the task.",
-            "action_items": ["See with ralph-tui doctor that the agent can work here."],
+            "learning": f"{did}: this says nothing about the task.",
+            "action_items": ["Check with ralph-tui doctor that the agent can work here."],
         }
     )
 
@@ -92,18 +92,16 @@ def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
 def _most(gains: Sequence[Step]) -> str:
     largest = largest_of(gains)
     if not largest:
-        return "No iteration gained by its own work: the next attempt finds little to go by here."
+        return "No iteration gained points by its own work: there is little to learn from here."
     if len(largest) == 1:
         first = largest[0].span
         files = _in_files(first)
-        return (
-            f"Iteration {first.number} brought the most{files}: begin with such work the next time."
-        )
+        return f"Iteration {first.number} gained the most{files}: start with such work next time."
     if len(largest) == len(gains):
-        return "Each gain was about as large as the others: take steps of this size again."
+        return "All gains were about equal: take steps of this size again."
     numbers = sorted(one.span.number for one in largest)
     named = _listed([str(number) for number in numbers[:NAMED]], max(0, len(numbers) - NAMED))
-    return f"Iterations {named} brought the most, each about the same: go about it as they did."
+    return f"Iterations {named} gained the most, each about the same: work as they did."
 
 
 def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
@@ -111,26 +109,24 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     asked = [made for made in state.oversight.interventions if made.level in ("REDIRECT", "PAUSE")]
     denied = state.needs.denials
     told = [
-        f"{len(idle)} of {count(len(steps), 'iteration')} brought nothing" if idle else "",
+        f"{len(idle)} of {count(len(steps), 'iteration')} gained nothing" if idle else "",
         f"the approach was questioned {_times(len(asked))}" if asked else "",
-        f"{count(denied, 'tool call')} of the agent {'was' if denied == 1 else 'were'} denied"
-        if denied
-        else "",
+        f"{count(denied, 'tool call')} {'was' if denied == 1 else 'were'} denied" if denied else "",
     ]
     hindrances = "; ".join(words for words in told if words)
     moved = len(steps) - len(idle)
     items = [
-        "Permit what was denied, where it is safe." if state.needs.denied else "",
-        f"See why iteration {idle[0]} brought nothing before doing the same again." if idle else "",
+        "Permit the denied tools where it is safe." if state.needs.denied else "",
+        f"Find out why iteration {idle[0]} gained nothing before repeating it." if idle else "",
     ]
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"It took {_iterations(state)} and {duration(state.run.worked_s(state.at))}.",
         analysis=_sentence(f"{hindrances[0].upper()}{hindrances[1:]}") if hindrances else SMOOTH,
-        learning=f"The progress came from {moved} of {count(len(steps), 'iteration')}: look for a "
-        "way without the others."
+        learning=f"The progress came from {moved} of {count(len(steps), 'iteration')}: find a way "
+        "without the others."
         if idle
-        else "Every iteration that was measured brought something: go about it in the same way.",
+        else "Every measured iteration gained something: work the same way again.",
         action_items=[item for item in items if item],
         triggered_by="success",
         reflection_type="process-improvement",
@@ -147,7 +143,7 @@ def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         learning = f"The completion command passes: {lacks}."
     elif more is not None and more <= 10 * len(steps) and rises:
         learning = (
-            f"At its pace it needed about {count(int(more), 'iteration')} more: give it more, or "
+            f"At its pace, it needed about {count(int(more), 'iteration')} more: give it more, or "
             "make the task smaller."
         )
     else:
@@ -176,11 +172,11 @@ def _failure(state: RunState, steps: Sequence[Step], outcome: Outcome) -> Reflec
             "changes in smaller steps."
         )
     elif outcome == "interrupted" or (not steps and state.files.totals):
-        learning = "It was stopped before it could show more: go on from where it was."
+        learning = "It was stopped before it could show more: continue from where it was."
     elif steps:
-        learning = "What was tried did not bring it to its end: begin with another approach."
+        learning = "The approaches tried did not complete it: start with another one."
     else:
-        learning = "Nothing was tried yet: see to what kept it from working, then start again."
+        learning = "Nothing was tried yet: fix what kept it from working, then start again."
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The attempt {ENDED[outcome]} {_after(state)}; {_rose(state)}.",
@@ -212,7 +208,7 @@ def _iterations(state: RunState) -> str:
 def _after(state: RunState) -> str:
     spent = duration(state.run.worked_s(state.at))
     if not state.run.completions:
-        return f"after {spent}, before anything of it was measured"
+        return f"after {spent}, before anything was measured"
     return f"after {_iterations(state)} and {spent}"
 
 
@@ -227,7 +223,7 @@ def _rose(state: RunState) -> str:
 
 
 def _brought(step: Step) -> str:
-    return f"Iteration {step.span.number} brought {_size(step)}{_in_files(step.span)}."
+    return f"Iteration {step.span.number} gained {_size(step)}{_in_files(step.span)}."
 
 
 def _size(step: Step) -> str:
@@ -257,7 +253,7 @@ def _effects(state: RunState) -> Iterator[str]:
         if made.effect is not None and made.effect.points >= 1:
             after = count(made.effect.after, "iteration")
             yield (
-                f"The change of approach after iteration {made.iteration} brought "
+                f"The change of approach after iteration {made.iteration} gained "
                 f"{plain_points(made.effect.points)} in {after}."
             )
 
@@ -280,8 +276,8 @@ def _idle_words(idle: int, iterations: int) -> str:
     if not idle:
         return ""
     if idle == iterations:
-        return "No iteration brought anything."
-    return f"{idle} of {count(iterations, 'iteration')} brought nothing."
+        return "No iteration gained anything."
+    return f"{idle} of {count(iterations, 'iteration')} gained nothing."
 
 
 def _cut_short(state: RunState) -> str:
@@ -289,18 +285,18 @@ def _cut_short(state: RunState) -> str:
     ended = state.agent.ended
     if ended is None or ended.outcome in NO_FAULT or not ended.reason.strip():
         return ""
-    return f"The last session did not end by itself: {_sentence(clip(ended.reason, LONGEST))}"
+    return f"The last session did not end normally: {_sentence(clip(ended.reason, LONGEST))}"
 
 
 def _left(state: RunState) -> Iterator[str]:
     """Yield the problems that remain."""
     gate = state.gate.last
     if broken := state.gate.broken_words:
-        yield f"Repair the build first: {broken}."
+        yield f"Fix the build first: {broken}."
         return
     if gate is None or gate.ok or not gate.failing:
         return
-    yield f"Look first at what failed at the end: {gate.failing_words}."
+    yield f"Start with what failed at the end: {gate.failing_words}."
 
 
 def _fixed(state: RunState, steps: Sequence[Step]) -> Iterator[str]:

@@ -184,12 +184,12 @@ def _why(one: _Ranked, task_type: str, against: Sequence[_Ranked]) -> str:
     clauses = ["you pinned it"] if learning.pinned else [_fit_words(one, task_type)]
     clauses.append(_proof_words(learning))
     if one.again:
-        clauses.append(f"{learning.rested} runs went without it, and it is tried once more")
+        clauses.append(f"{learning.rested} runs did not use it, and it is tried once more")
     clauses += [f"it contradicts {_age(other, one)}" for other in against]
     if is_withheld(learning):
         clauses.append(
-            "it stays out of the prompt, because it reads like an order to the agent and not like "
-            "something learned"
+            "it stays out of the prompt because it reads like an order to the agent, not like a "
+            "learning"
         )
     text = "; ".join(clauses)
     return f"{text[0].upper()}{text[1:]}."
@@ -218,9 +218,9 @@ def _fit_words(one: _Ranked, task_type: str) -> str:
 def _proof_words(learning: Learning) -> str:
     if learning.uses:
         helped = f"it helped in {learning.successes} of {count(learning.uses, 'counted use')}"
-        return f"{helped}, and is not proven yet" if learning.standing == "staged" else helped
+        return f"{helped} and is not proven yet" if learning.standing == "staged" else helped
     if learning.standing == "staged":
-        return "one run has said it and nothing has proven it yet"
+        return "one run reported it and nothing has proven it yet"
     if (runs := said_by(learning)) > 1:
-        return f"{runs} runs have said it, and it was not used yet"
-    return "it is proven, and was not used yet"
+        return f"{runs} runs reported it, and it has not been used yet"
+    return "it is proven, and has not been used yet"

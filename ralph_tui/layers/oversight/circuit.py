@@ -46,10 +46,13 @@ class Circuit:
     @property
     def tripped(self) -> str:
         """Why the loop should not continue as it is; empty if it may."""
-        idle = "iterations in a row changed no file"
+        idle = "iterations in a row changed no files"
         cut = f" Each session was cut off; the last one: {self.cut}" if self.cut else ""
         if self.barren >= TRIPS:
             return f"{self.barren} {idle} and brought no new best.{cut}"
         if self.same >= TRIPS:
-            return f"{self.same} {idle}, and the completion command said the same after each.{cut}"
+            return (
+                f"{self.same} {idle}, and the completion command's output was the same after "
+                f"each.{cut}"
+            )
         return ""

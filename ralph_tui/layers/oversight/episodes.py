@@ -143,5 +143,6 @@ class Episode:
 
 
 _NEW_THINGS = (
-    "New tests pass, the total does not rise: asked after half of the budget, goes on by itself."
+    "New tests pass, but completion does not rise. Asked after half of the budget; the run "
+    "continues without an answer."
 )

@@ -100,7 +100,7 @@ def deviation(history: History, evidence: Evidence) -> str | None:
     listed = ", ".join(clip(word, 30) for word in wanted[:LISTED])
     more = ", ..." if len(wanted) > LISTED else ""
     return (
-        f"Changed files, failing tests and report have hardly any of the objective's words "
+        "The changed files, failing tests and report contain hardly any of the objective's words "
         f"({listed}{more}); changed: {clip(', '.join(evidence.changed[:LISTED]), 120)}."
     )
 

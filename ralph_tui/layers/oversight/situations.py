@@ -84,7 +84,7 @@ def pace(history: History, evaluation: Evaluation, window: int) -> list[Situatio
         return []  # half of a negative mean is above the mean
     reason = (
         f"The pace of {amount(100 * evaluation.signal.velocity)} points per iteration is below "
-        f"{amount(50 * mean)}, half of the run's mean."
+        f"{amount(50 * mean)}, half of this run's average."
     )
     return [Situation("LOG", "pace", reason)]
 
@@ -103,10 +103,10 @@ def once(
     if not budget.has_used(9, history.iteration):
         return found
     if evaluation.signal.fits:
-        reason = f"{used} {now}, and the pace is enough to finish within it."
+        reason = f"{used} {now}, and the pace is fast enough to finish."
         found["budget_90_fits"] = Situation("WARN", "budget", reason)
     elif lasting:
-        reason = f"{used} {now}, and the pace is not enough to finish within it."
+        reason = f"{used} {now}, and the pace is too slow to finish."
         found["budget_90_short"] = Situation("PAUSE", "budget", reason, goes_on=True)
     return found
 
@@ -146,7 +146,7 @@ def no_progress(history: History, iterations: int, *, lasting: bool) -> list[Sit
     reason = (
         f"{all_used(iterations).capitalize()}, and the best, "
         f"{percent(history.best, history.baseline)}, "
-        f"stands less than {amount(history.gain(history.baseline))} points above the start, "
+        f"is less than {amount(history.gain(history.baseline))} points above the start, "
         f"{percent(history.baseline, history.best)}."
     )
     return [Situation(level, "no_progress", reason)]

@@ -57,10 +57,10 @@ class Trail:
         """Explain in one sentence why there are too many actions; None if there are not."""
         mean = self.completion / history.count
         if self.actions >= MANY_ACTIONS and below(mean, LOW):
-            return f"{self.actions} actions brought completion to a mean of {percent(mean)}."
+            return f"In {self.actions} actions, completion averaged {percent(mean)}."
         if self.idle_actions >= IDLE_ACTIONS:
             return (
-                f"{self.idle_actions} actions since the best, {percent(history.best)}, "
-                "last rose enough to count."
+                f"{self.idle_actions} actions since completion last rose noticeably; the best is "
+                f"{percent(history.best)}."
             )
         return None

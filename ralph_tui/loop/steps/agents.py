@@ -88,7 +88,7 @@ def _earliest(order: Sequence[str], refusals: Refusals) -> Waits | None:
     return min(known, key=lambda wait: wait.until, default=None)
 
 
-_TWICE = "it does not start (tried twice): "
+_TWICE = "it does not start (2 attempts): "
 
 SILENT_S = 1800.0
 """Seconds before a silent agent is tried again; noticing its silence takes as long as before."""

@@ -16,16 +16,16 @@ from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.ports.agents import AgentAnswer
 from ralph_tui.text.format import wait_time
 
-ONCE = Option(key="y", answer="once", verb="allow it, this once")
-SESSION = "allow it, and all session long: {}"
-REFUSE = Option(key="n", answer="refuse", verb="do not allow it; the agent goes on without it")
+ONCE = Option(key="y", answer="once", verb="allow it once")
+SESSION = "allow it for this session: {}"
+REFUSE = Option(key="n", answer="refuse", verb="do not allow it; the agent continues without it")
 REFUSE_WORDS = Option(
-    key="g", answer="refuse", verb="do not allow it, and tell the agent why", takes="words"
+    key="g", answer="refuse", verb="do not allow it, and give the agent a reason", takes="words"
 )
 CHOOSE = Option(key="1", answer="choose", verb="answer by number", takes="choices")
 LEAVE = Option(key="n", answer="leave", verb="let the agent decide")
 LEAVE_WORDS = Option(
-    key="g", answer="leave", verb="let the agent decide, with words", takes="words"
+    key="g", answer="leave", verb="let the agent decide, with a comment", takes="words"
 )
 
 
@@ -59,7 +59,7 @@ class AgentQuestions(Step):
         if request is not None and request.request_id not in asking.waiting:
             last = asking.no_more
             told = last is not None and last.request_id == request.request_id and last.reason
-            self._withdraw(told or "the agent does not ask any more")
+            self._withdraw(told or "the agent withdrew its question")
         while asking.waiting and not self._desk.is_open and not self._scheduler.ending:
             asked = next(iter(asking.waiting.values()))
             if (refused := self._refused.get(_call(asked))) is not None:
@@ -71,7 +71,7 @@ class AgentQuestions(Step):
 
     def end(self) -> None:
         """Withdraw the open question, because its session has ended."""
-        self._withdraw("the session is over")
+        self._withdraw("the session ended")
 
     def _refuse_again(self, asked: AgentAsked, refused: _Refused) -> None:
         refused.again += 1
@@ -112,15 +112,15 @@ class AgentQuestions(Step):
 
     def _words(self, request: AgentRequest, given: QuestionAnswered) -> str:
         """Return the text of a refusal, for the agent."""
-        then = "Decide it yourself." if request.choices else "Go on without it."
+        then = "Decide yourself." if request.choices else "Continue without it."
         if given.by != SILENCE:
             said = given.text.strip()
-            no = "The owner leaves it to you" if request.choices else "The owner refused it"
+            no = "The user leaves the decision to you" if request.choices else "The user refused it"
             return f"{no}: {said}" if said else f"{no}. {then}"
         if self._headless or not self._within_s:
-            return f"Nobody is here to be asked. {then}"
+            return f"No user is available to answer. {then}"
         then = then[0].lower() + then[1:]
-        return f"The owner did not answer within {wait_time(self._within_s)}; {then}"
+        return f"The user did not answer within {wait_time(self._within_s)}; {then}"
 
 
 def _call(request: AgentRequest) -> str:

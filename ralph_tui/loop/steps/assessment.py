@@ -18,7 +18,7 @@ from ralph_tui.loop.waiting.ends import Late
 from ralph_tui.loop.waiting.scheduler import JOB_S
 
 FILE = "assessment.json"
-WITHOUT = "commits and loops inside the session are not looked at"
+WITHOUT = "commits and loops inside the session are not checked"
 
 
 class Assessment(Step):
@@ -38,7 +38,7 @@ class Assessment(Step):
             "intelligence",
             lambda: _sound(assess(gather(self._state, k, plan=plan, traces=traces))),
             lambda: None,
-            instead="the next prompt does without an assessment",
+            instead="the next prompt has no assessment",
         )
 
     def keep(self, k: int, made: AssessmentMade | None) -> None:
@@ -116,5 +116,5 @@ def read_plan(run: Run, within_s: float = JOB_S) -> Progress | None:
 
 def _sound(made: AssessmentMade) -> AssessmentMade:
     if not isinstance(made, AssessmentMade):
-        raise TypeError(f"an assessment is no {type(made).__name__}")
+        raise TypeError(f"expected an assessment, not a {type(made).__name__}")
     return made

@@ -17,8 +17,7 @@ from ralph_tui.ports.worktree import Restored, Snapshot
 from ralph_tui.state import IterationSpan
 
 UNKNOWN = (
-    "what this iteration changed cannot be told: the snapshot it is counted from is not in this "
-    "repository any more"
+    "this iteration's changes are unknown: the snapshot before it is no longer in this repository"
 )
 
 
@@ -61,8 +60,8 @@ class Checkpoints(Step):
         held = self._scheduler.run_job("snapshots", self._workspace.newest)
         if known and not held:
             text = (
-                "the snapshots of this run are not in this repository any more; "
-                "it goes on with the files as they are"
+                "this run's snapshots are no longer in this repository; it continues with the "
+                "current files"
             )
             self.record(ev.Noticed(level="warn", source="workspace", text=text))
         self._taken = max(held, known)
@@ -130,7 +129,7 @@ class Checkpoints(Step):
         If the disk is full, the session is stopped, because its work could not be saved. `by`: who
         asked for the checkpoint.
         """
-        reason = f"asked for by {by}" if by else trigger
+        reason = f"requested by {by}" if by else trigger
         number = self._next()
 
         def tell(job: Job) -> None:
@@ -184,7 +183,7 @@ class Checkpoints(Step):
 
         def tell(job: Job) -> None:
             if not isinstance(job.result, Snapshot):
-                self.record(_restore_failed(job, "before it began"))
+                self.record(_restore_failed(job, "before it started"))
                 return
             self.record(snapshot_taken(self._state.run.iteration, job.result, reason))
             self.write_back(number, present, by)
@@ -202,7 +201,7 @@ class Checkpoints(Step):
         def tell(job: Job) -> None:
             if not isinstance(job.result, Restored):
                 self.record(
-                    _restore_failed(job, f"half-way; snapshot {present} holds what was there")
+                    _restore_failed(job, f"halfway; snapshot {present} has the previous files")
                 )
                 return
             self.record(worktree_restored(iteration, target, present, job.result, by))
@@ -243,7 +242,13 @@ class Checkpoints(Step):
                 "changes", lambda: self._workspace.changes(self.latest.tree, tree)
             )
         except WorkspaceError as error:  # the agent may have deleted the snapshot
-            self.record(ev.Noticed(level="warn", source="workspace", text=f"no way back: {error}"))
+            self.record(
+                ev.Noticed(
+                    level="warn",
+                    source="workspace",
+                    text=f"cannot restore the best iteration: {error}",
+                )
+            )
             return None
         return Rollback(
             snapshot=best.boundary.number,

@@ -131,8 +131,8 @@ class ContextMonitor(Step):
         if self._told_last != k:
             self._told_last = k
             self._warn(
-                f"iteration {k} has had {count(MOST_ROLLOVERS, 'rollover')}: its session runs to "
-                f"its own end, or until its context is {self._thresholds.stop:g} % full"
+                f"iteration {k} has had {count(MOST_ROLLOVERS, 'handoff')}: its session now runs "
+                f"until it ends, or until its context is {self._thresholds.stop:g} % full"
             )
 
     def _tell_unknown(self) -> None:
@@ -144,8 +144,8 @@ class ContextMonitor(Step):
         self._told_unknown = True
         lacks = "how large" if context.tokens else "how full"
         text = (
-            f"this agent does not tell {lacks} its context window is: each session works until it "
-            "ends by itself, or until you ask for a fresh one"
+            f"this agent does not report {lacks} its context window is: each session runs until it "
+            "ends, or until you request a fresh one"
         )
         # An agent that never reports it is not faulty, so this is no warning.
         if context.tells:

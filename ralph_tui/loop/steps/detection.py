@@ -46,7 +46,11 @@ class Detector(Step):
             conflicts = self._scheduler.run_job("conflicts", self._run.ports.workspace.conflicts)
         except WorkspaceError as error:
             self.record(
-                Noticed(level="warn", source="workspace", text=f"conflicts unknown: {error}")
+                Noticed(
+                    level="warn",
+                    source="workspace",
+                    text=f"cannot check for git conflicts: {error}",
+                )
             )
             return
         if conflicts:

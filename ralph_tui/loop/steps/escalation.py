@@ -51,7 +51,7 @@ class Escalation(Step):
             "outreach",
             lambda: self._outreach.send(escalation, self._start),
             lambda: None,
-            instead="nobody outside is told of it",
+            instead="no notification is sent",
         )
 
     def wait_for_delivery(self) -> None:

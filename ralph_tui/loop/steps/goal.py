@@ -17,13 +17,11 @@ from ralph_tui.state.goal import passes_before_words
 CRITERION = Option(
     key="w",
     answer="criterion",
-    verb="say in words when it is done; you are asked at each promise, the command must stay green",
+    verb="describe when it is done; you confirm each promise, and the command must keep passing",
     takes="words",
 )
 PROMISE = Option(
-    key="y",
-    answer="promise",
-    verb="run until the agent promises that it is done, and a file has changed",
+    key="y", answer="promise", verb="run until the agent promises completion and a file has changed"
 )
 CANCEL = ABORT.model_copy(update={"verb": "cancel the run; nothing was done or spent"})
 
@@ -47,7 +45,7 @@ class Goal(Step):
                 iteration=0,
                 question_id="",
                 topic="goal",
-                text=f"The completion command passes already, so it cannot say when the work is "
+                text="The completion command already passes, so it cannot show when the work is "
                 f"done: {command}",
                 options=[CRITERION, PROMISE, CANCEL],
                 default="abort",

@@ -30,7 +30,7 @@ CUT_OFF = "interrupted"
 """Result of a tool call that was running when its session ended."""
 MODEL = "a model"
 AGENT = "the agent"
-AGENT_BEFORE = "the agent, said before its last tool calls"
+AGENT_BEFORE = "the agent, before its last tool calls"
 """Used if the agent called more tools after its last words."""
 LAST_EDITS = 3
 """How many of the files edited last count as in progress."""
@@ -128,7 +128,7 @@ def _in_progress(handoff: Handoff) -> str:
     if running is not None:
         words.append(f"Still running when it was ended: {running.tool} {running.what}".rstrip())
     elif handoff.calls and (not handoff.summary or handoff.summary_by == AGENT_BEFORE):
-        then = "Then, its last tool call" if handoff.summary else "Its last tool call"
+        then = "After that, its last tool call" if handoff.summary else "Its last tool call"
         words.append(f"{then}: {handoff.calls[0].tool} {handoff.calls[0].what}".rstrip())
     return " ".join(word for word in words if word)
 

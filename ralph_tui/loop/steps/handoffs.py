@@ -67,7 +67,7 @@ class Handoffs(Step):
             "context",
             lambda: self._made(began, snapshot),
             lambda: self._bare(began, snapshot),
-            instead="the handoff says no more than the objective and where to look",
+            instead="the handoff has only the objective and references",
         )
         written = self._keep(event, text)
         self.ask(written, text)
@@ -79,9 +79,9 @@ class Handoffs(Step):
         handoff = self._worded(began.iteration, handoff, diff)
         event, text = written_event(handoff, began, snapshot, self._state), handoff_text(handoff)
         if not isinstance(event, ev.HandoffWritten) or not isinstance(text, str):
-            raise TypeError("a handoff is an event and a text")
+            raise TypeError("a handoff must be an event and text")
         if not 0 < len(text) <= MOST_CHARACTERS:
-            raise ValueError(f"a handoff has at most {MOST_CHARACTERS:,} characters")
+            raise ValueError(f"a handoff must have at most {MOST_CHARACTERS:,} characters")
         return event, text
 
     def _worded(self, k: int, handoff: Handoff, diff: str) -> Handoff:
@@ -125,7 +125,7 @@ class Handoffs(Step):
         try:
             return self._scheduler.run_job(name, work, LOOK_S)
         except (WorkspaceError, Late) as error:
-            self._warn(f"the handoff says nothing of the {name}: {error}")
+            self._warn(f"the handoff lacks the {name}: {error}")
             return fallback
 
     def _handed_over_before(self, began: ev.RolloverBegan) -> int | None:
@@ -142,13 +142,13 @@ class Handoffs(Step):
         latest, k = self._checkpoints.latest.ref, began.iteration
         found = []
         if until:
-            found.append(Reference("What that session changed", f"git diff {since} {until}"))
+            found.append(Reference("Changes by that session", f"git diff {since} {until}"))
         if until and since != latest:
-            found.append(Reference("What its iteration changed", f"git diff {latest} {until}"))
+            found.append(Reference("Changes in its iteration", f"git diff {latest} {until}"))
         paths = {
-            "What that session was told": prompt.path if prompt else "",
-            "All that it said and did": f"results/iter-{k:03}/{TRANSCRIPT}",
-            "The last output of the tests": gate.log if gate else "",
+            "That session's prompt": prompt.path if prompt else "",
+            "Full transcript": f"results/iter-{k:03}/{TRANSCRIPT}",
+            "Latest test output": gate.log if gate else "",
         }
         found += [Reference(label, self._from_root(path)) for label, path in paths.items() if path]
         found += [
@@ -165,13 +165,15 @@ class Handoffs(Step):
         transcript = self._from_root(f"results/iter-{k:03}/{TRANSCRIPT}")
         text = (
             f"# Handoff {began.number} of iteration {k}\n\n"
-            "The session before was ended. Its work is not finished: go on from the files as they "
-            "are, and do not restart the task.\n\n"
-            f"## Objective\n\n> {objective}\n\n"
-            f"## References\n\n- All that it said and did: `{transcript}`\n"
+            "The previous session was ended. Its work is not finished: continue from the current "
+            "files, and do not restart the task.\n\n"
+            "## Objective\n\n"
+            f"> {objective}\n\n"
+            "## References\n\n"
+            f"- Full transcript: `{transcript}`\n"
         )
         if prompt is not None:
-            text += f"- What it was told: `{self._from_root(prompt.path)}`\n"
+            text += f"- That session's prompt: `{self._from_root(prompt.path)}`\n"
         event = ev.HandoffWritten(
             iteration=k,
             number=began.number,
@@ -194,8 +196,8 @@ class Handoffs(Step):
             raise
         except WorkspaceError as error:
             self._warn(
-                f"the handoff of iteration {k} could not be kept ({error}); the next session is "
-                "told in its prompt alone what was in progress"
+                f"the handoff of iteration {k} could not be saved ({error}); only the prompt "
+                "describes the work in progress to the next session"
             )
             where = {"path": "", "read_at": ""}
         else:
@@ -243,8 +245,8 @@ class Handoffs(Step):
                 iteration=written.iteration,
                 question_id="",
                 topic="handoff",
-                text=f"The session of iteration {written.iteration} has ended, and leaves this "
-                "handoff to a fresh one. Send it, or edit it first?",
+                text=f"The session of iteration {written.iteration} has ended and left this "
+                "handoff for a fresh session. Send it, or edit it first?",
                 proposal=text,
                 options=[SEND, EDIT, ABORT],
                 default="send",

@@ -22,14 +22,14 @@ from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.text.format import percent
 from ralph_tui.text.terms import who_words
 
-YES = Option(key="y", answer="yes", verb="yes: the run ends here, completed")
-NO = Option(key="n", answer="no", verb="no: go on with the next iteration")
-GUIDE = Option(key="g", answer="guide", verb="no: go on, with words to the agent", takes="words")
+YES = Option(key="y", answer="yes", verb="yes: complete the run")
+NO = Option(key="n", answer="no", verb="no: continue with the next iteration")
+GUIDE = Option(key="g", answer="guide", verb="no: continue with guidance", takes="words")
 SHOWN = 8
 """Maximum number of changed files named in a question."""
 DIFF = 20_000
 """Maximum characters of the diff in a question."""
-UNJUDGED = "the model that was to judge it gave no verdict"
+UNJUDGED = "the judging model gave no verdict"
 
 
 class Judging(Step):
@@ -52,7 +52,7 @@ class Judging(Step):
                 "intelligence",
                 lambda: self._ask_model(k, files),
                 lambda: None,
-                instead="you are asked",
+                instead="you are asked instead",
             )
             if verdict is not None:
                 if not verdict.met:
@@ -93,7 +93,7 @@ class Judging(Step):
                 iteration=k,
                 question_id="",
                 topic="criterion",
-                text=f"The agent says that it is done. Is this true: {self._run.goal.criterion}",
+                text=f"The agent says it is done. Is this true: {self._run.goal.criterion}",
                 evidence=[
                     *([UNJUDGED] if unjudged else []),
                     *_claimed(self._state.agent.report),
@@ -141,15 +141,15 @@ def _claimed(said: ev.AgentReported | None) -> list[str]:
     summary = said.summary and f"it says: {said.summary}"
     return [
         *(words for words in (points, summary) if words),
-        *(f"in its way: {blocker}" for blocker in said.blockers),
-        *([f"it would go on with: {said.next}"] if said.next else []),
+        *(f"blocked by: {blocker}" for blocker in said.blockers),
+        *([f"its next step: {said.next}"] if said.next else []),
     ]
 
 
 def _changed(files: ev.FilesChanged) -> str:
     whole = sum(total.files for total in files.totals)
     if not whole:
-        return "no file was changed in this iteration"
+        return "no files changed in this iteration"
     named = [f"{c.path} +{c.added} −{c.removed}" for c in files.changes[:SHOWN]]
     more = f" and {whole - len(named)} more" if whole > len(named) else ""
     return f"changed in this iteration: {', '.join(named)}{more}"

@@ -24,9 +24,9 @@ from ralph_tui.ports.worktree import Gate
 from ralph_tui.text.format import count
 from ralph_tui.text.terms import who_words
 
-YES = Option(key="y", answer="yes", verb="yes: these tests may be gone")
-NO = Option(key="n", answer="no", verb="no: continue, the tests have to come back")
-GUIDE = Option(key="g", answer="guide", verb="no: continue, with words to the agent", takes="words")
+YES = Option(key="y", answer="yes", verb="yes: accept the missing tests")
+NO = Option(key="n", answer="no", verb="no: continue; the tests must come back")
+GUIDE = Option(key="g", answer="guide", verb="no: continue with guidance", takes="words")
 SHOWN = 8
 """Maximum number of changed test files named in the question."""
 
@@ -34,7 +34,7 @@ SHOWN = 8
 def ask_about_removal(
     run: Run, desk: QuestionDesk, k: int, reading: Reading, files: ev.FilesChanged
 ) -> Reading:
-    """Ask if the missing tests may be gone; return the measurement of iteration k.
+    """Ask the user to accept the missing tests; return the measurement of iteration k.
 
     Called when the command passes and tests are gone. Until the user says yes, these tests count as
     failing and the run cannot complete.
@@ -49,7 +49,7 @@ def ask_about_removal(
             iteration=k,
             question_id="",
             topic="removal",
-            text=f"May {count(missing, 'test')} be gone? The command passes: {words}.",
+            text=f"Accept {count(missing, 'missing test')}? The command passes: {words}.",
             evidence=[f"changed test files: {', '.join(tests[:SHOWN])}"] if tests else [],
             options=[YES, NO, GUIDE, ABORT],
             default="no",
@@ -181,14 +181,14 @@ class Measurement(Step):
                 "sensor",
                 lambda: self._measured(gate, iteration, log),
                 lambda: (UNMEASURED, self._finished(iteration, UNMEASURED, log)),
-                instead="nothing is known of this run of the completion command",
+                instead="the result of this completion command is unknown",
             )
         self.record(*self._guard.take())
         finished = self.guarded(
             "sensor",
             lambda: self._with_build(finished, result),
             lambda: finished,
-            instead="whether the build is broken is not known",
+            instead="the state of the build is unknown",
         )
         self.record(finished)
         if result.doubt and not self._doubted:
@@ -200,7 +200,7 @@ class Measurement(Step):
                 "record", lambda: self._records.write_verification(iteration, result)
             ),
             lambda: None,
-            instead="the record of the completion command is in the journal alone",
+            instead="the completion command's result is recorded only in the journal",
         )
         return result
 
@@ -243,8 +243,8 @@ class Measurement(Step):
         name = self._run.start.plan
         if name and plan is None and not gone:
             text = (
-                f"the plan {name} is not there, or has no items to tick: what it said last stands; "
-                "put it back, or go on without it"
+                f"the plan {name} is missing or has no items to tick: its last known items are "
+                "used; restore it, or continue without it"
             )
             self.record(ev.Noticed(level="warn", source="sensor", text=text))
         return plan

@@ -33,12 +33,12 @@ from ralph_tui.ports.host import Job
 from ralph_tui.ports.knowledge import Credit
 
 T = TypeVar("T")
-WITHOUT = "the run goes on without it"
+WITHOUT = "the run continues without it"
 """The consequence of a failure of memory."""
 
 
 class MemoryLayer(Step):
-    """Looks up what earlier runs have taught, and stores what this one adds."""
+    """Looks up lessons from earlier runs, and stores what this one adds."""
 
     def __init__(self, run: Run, models: ModelHelp) -> None:
         super().__init__(run)
@@ -267,7 +267,7 @@ def _found(k: int, task: str, learnings: Sequence[Retrieved]) -> ev.LearningsRet
 def _of(kind: type[T], given: T) -> T:
     """Return `given`; raise ``TypeError`` if a rule returned another type."""
     if not isinstance(given, kind):
-        raise TypeError(f"a {kind.__name__} is no {type(given).__name__}")
+        raise TypeError(f"expected a {kind.__name__}, not a {type(given).__name__}")
     return given
 
 
@@ -281,4 +281,6 @@ def _end_of(run: Run) -> str:
     if goal.criterion:
         return "the criterion is met" + (" and the completion command passes" * bool(goal.command))
     by_promise = needs_promise(run.state)
-    return ("the agent promises it and " if by_promise else "") + "the completion command passes"
+    return (
+        "the agent promises completion and " if by_promise else ""
+    ) + "the completion command passes"

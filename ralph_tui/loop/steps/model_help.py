@@ -34,10 +34,10 @@ WORDS: dict[Purpose, str] = {
 """Names of the answers in log messages."""
 INSTEAD: dict[Purpose, str] = {
     "prompt": "the template's prompt is sent",
-    "assessment": "the assessment stands alone",
-    "reflection": "the reflection by template stands",
-    "judge": "you are asked",
-    "handoff": "the handoff by template stands",
+    "assessment": "the assessment is used unchanged",
+    "reflection": "the template's reflection is used",
+    "judge": "you are asked instead",
+    "handoff": "the template's handoff is used",
 }
 """The consequence of a missing answer, for log messages."""
 SHORTEST_S = 1.0
@@ -86,8 +86,8 @@ class ModelHelp(Step):
             names = ", ".join(wanted)
             can = " or ".join(f"`{name}`" for name in self._askers) or "no agent"
             text = (
-                f"{names} {'is' if len(wanted) == 1 else 'are'} on, but the agent "
-                f"`{self._start.agent}` cannot be asked, so it is done without; {can} can"
+                f"{names} {'is' if len(wanted) == 1 else 'are'} on but ignored: the agent "
+                f"`{self._start.agent}` cannot answer questions; {can} can"
             )
             self.record(Noticed(level="warn", source="model help", text=text))
 
@@ -112,7 +112,7 @@ class ModelHelp(Step):
             instead=INSTEAD[purpose],
         )
         if (left := self._state.intelligence.asked) is not None:
-            self.record(_answered(left, Asked(None), 0.0, "It could not be asked."))
+            self.record(_answered(left, Asked(None), 0.0, "The model could not be asked."))
         return answer
 
     def _answer(
@@ -183,9 +183,9 @@ class ModelHelp(Step):
                 return asked
             case None, _:
                 ask.cancelled = True
-                return Asked(None, f"There was no answer within {ask.timeout_s:.0f} s.")
+                return Asked(None, f"No answer within {ask.timeout_s:.0f} s.")
             case (RalphError() | OSError()) as error, _:
-                return Asked(None, f"It could not be asked: {error}")
+                return Asked(None, f"The model could not be asked: {error}")
             case error, _:
                 raise error
 
@@ -199,7 +199,7 @@ class ModelHelp(Step):
         )
         if used and not self._told_budget:
             self._told_budget = True
-            text = "no model is asked for help: the budget is used up"
+            text = "no model is consulted: the budget is used up"
             self.record(Noticed(source="model help", text=text))
         return not used
 
@@ -253,15 +253,15 @@ def _read(
     form: type[Form], accept: Callable[[Form], object], asked: Asked
 ) -> tuple[Form | None, str]:
     if asked.answer is None:
-        return None, asked.error or "There was no answer."
+        return None, asked.error or "No answer."
     try:
         answer = read(form, asked.answer)
     except ValueError as error:
-        return None, f"It is not of the form that was asked for ({error})."
+        return None, f"The answer does not have the requested form ({error})."
     try:
         accept(answer)
     except ValueError as error:
-        return None, f"It cannot be sent: {error}."
+        return None, f"The answer cannot be sent: {error}."
     return answer, ""
 
 

@@ -7,16 +7,14 @@ from ralph_tui.state import RunState
 from ralph_tui.text.format import count, percent, place
 
 APPROVE = Option(
-    key="y",
-    answer="approve",
-    verb="approve the instructions: in every prompt until there is a new best",
+    key="y", answer="approve", verb="approve: added to every prompt until completion improves"
 )
 EDIT = Option(
     key="e", answer="approve", verb="edit the instructions first; y approves", takes="instructions"
 )
-DECLINE = Option(key="n", answer="decline", verb="decline: go on as before, without them")
+DECLINE = Option(key="n", answer="decline", verb="decline: continue without them")
 CONTINUE = Option(key="y", answer="continue", verb="continue as before")
-GUIDE = Option(key="g", answer="guide", verb="continue, with words to the agent", takes="words")
+GUIDE = Option(key="g", answer="guide", verb="continue with guidance", takes="words")
 ABORT = Option(key="a", answer="abort", verb="abort the run; the files stay as they are")
 MORE: dict[Takes, str] = {
     "iterations": "iterations",
@@ -32,7 +30,7 @@ GAINING = 2
 
 def extend(takes: Takes) -> Option:
     """Return the answer that continues with more of a budget."""
-    verb = f"continue, with more {MORE[takes]}"
+    verb = f"continue with more {MORE[takes]}"
     return Option(key="+", answer="extend", verb=verb, takes=takes)
 
 
@@ -67,7 +65,7 @@ def roll_back(
     if to is None:
         return []
     reached = "" if to.completion is None else f" ({percent(to.completion, *readings)})"
-    changed = count(to.files, "file") if to.files else "no file"
-    then = "send the instructions" if instructs else "go on"
-    verb = f"restore {place(to.iteration)}{reached}: changes {changed}, and {then}"
+    changed = count(to.files, "file") if to.files else "no files"
+    then = "send the instructions" if instructs else "continue"
+    verb = f"restore {place(to.iteration)}{reached}, which changes {changed}, and {then}"
     return [Option(key="r", answer="roll_back", verb=verb)]

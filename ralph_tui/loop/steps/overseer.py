@@ -43,7 +43,7 @@ from ralph_tui.text.terms import who_words
 
 _damped = PROFILES["damped"]
 _gains = f"kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
-DAMPED = f"steers more gently until a new best: {_gains}"
+DAMPED = f"gentler corrections until completion improves: {_gains}"
 UNANSWERED = "no answer in time"
 
 
@@ -75,7 +75,7 @@ class Overseer(Step):
             self._intervene(k, finding)
             return True
 
-        instead = "nothing is done about this reading, and people are told"
+        instead = "nothing is done about this measurement, and you are notified"
         if not (self.guarded("oversight", act, lambda: False, instead=instead)):
             self._let_go(k)
             self.tell_failure(k)
@@ -85,8 +85,8 @@ class Overseer(Step):
         if any(about == "oversight" for _, about in self._state.oversight.escalated):
             return
         text = (
-            f"The overseer itself failed after iteration {k}. The run goes on, and nobody watches "
-            "over it while that lasts."
+            f"The overseer failed after iteration {k}. The run continues, unwatched until the "
+            "overseer works again."
         )
         self._escalation(k, "critical", "oversight", text, UNWATCHED)
 
@@ -219,7 +219,7 @@ class Overseer(Step):
         if not passes_already(self._state):
             return reason
         ends = needed_words(self._state.run.started)
-        return f"{reason.rstrip('.')}; the completion command passes already: {ends}"
+        return f"{reason.rstrip('.')}; the completion command already passes: {ends}"
 
     def _found(self, k: int) -> list[str]:
         """Return blockers and validation issues of the iteration, as evidence for a question."""
@@ -228,7 +228,7 @@ class Overseer(Step):
         blockers = assessed.blockers if assessed else []
         issues = validated.issues if validated else []
         return [
-            *(f"in the way{', again' if one.standing else ''}: {one.text}" for one in blockers),
+            *(f"{'still ' * one.standing}blocked by: {one.text}" for one in blockers),
             *(f"validation: {issue.text}" for issue in issues),
         ]
 

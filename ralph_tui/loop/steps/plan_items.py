@@ -75,7 +75,7 @@ class PlanItems(Step):
             "sensor",
             lambda: _given(job),
             self._fail,
-            instead="the plan is not looked at again in this session",
+            instead="the plan is not read again in this session",
         )
         if plan is None:
             return
@@ -109,7 +109,7 @@ class PlanItems(Step):
             "context",
             lambda: _sound(estimate(item, self._state.plan_items.taken)),
             lambda: MEDIUM,
-            instead="the plan's next item is taken for a medium one",
+            instead="the plan's next item is treated as medium",
         )
         self.record(
             PlanItemBegan(
@@ -151,7 +151,7 @@ class PlanItems(Step):
             return ""
         return (
             f"the next item ({expected.size}, up to {expected.high:.0f} %) does not fit in the "
-            f"{left:.0f} % that are left"
+            f"remaining {left:.0f} %"
         )
 
     def _fail(self) -> None:
@@ -166,11 +166,11 @@ def _given(job: Job) -> Progress | None:
     if job.error is not None:
         raise job.error
     if job.result is not None and not isinstance(job.result, Progress):
-        raise TypeError(f"a plan is no {type(job.result).__name__}")
+        raise TypeError(f"expected a plan, not a {type(job.result).__name__}")
     return job.result
 
 
 def _sound(given: Estimate) -> Estimate:
     if not isinstance(given, Estimate):
-        raise TypeError(f"an estimate is no {type(given).__name__}")
+        raise TypeError(f"expected an estimate, not a {type(given).__name__}")
     return given

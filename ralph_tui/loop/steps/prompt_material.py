@@ -172,8 +172,8 @@ def _named(state: RunState, back: ev.WorktreeRestored) -> str:
     span = _at(state, back)
     if span is None:
         return f"an earlier state (snapshot {back.snapshot})"
-    after = f"what they were after iteration {span.number}"
-    return after if span.number else "what they were at the start of the run"
+    after = f"their state after iteration {span.number}"
+    return after if span.number else "their state at the start of the run"
 
 
 def _at(state: RunState, back: ev.WorktreeRestored) -> IterationSpan | None:
@@ -238,8 +238,8 @@ def _interrupted(last: int, state: RunState) -> tuple[str, list[str]]:
         return "", []  # its work is no longer there
     took = duration(before.finished.duration_s)
     said = (
-        f"Iteration {before.number} was interrupted after {took}. Look at the state of the files, "
-        "and go on from there; do not start the task again."
+        f"Iteration {before.number} was interrupted after {took}. Check the state of the files and "
+        "continue from there. Do not restart the task."
     )
     files = [f"- {item(c.path)} ({c.status}, +{c.added} -{c.removed})" for c in changes[:SHOWN]]
     more = [f"- and {len(changes) - SHOWN} more"] if len(changes) > SHOWN else []

@@ -64,7 +64,7 @@ def later_words(state: RunState, guidance: list[str], instructed: str) -> str:
     said = ""
     now = state.intelligence.standing_instruction
     if now != instructed:
-        changed = now or "The standing instruction above was taken back: it does not hold any more."
+        changed = now or "The standing instruction above was withdrawn. It no longer applies."
         said += f"\n\n# Standing instruction\n\n{closed(changed.strip())}\n"
     if guidance:
         words = "\n\n".join(closed(text.strip()) for text in guidance)

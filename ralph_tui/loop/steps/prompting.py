@@ -28,7 +28,7 @@ from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.text.terms import who_words
 
-SEND = Option(key="y", answer="send", verb="send it as it is")
+SEND = Option(key="y", answer="send", verb="send it unchanged")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
 MOST_EDITABLE = 100_000
 """Characters; an answer cannot be longer."""
@@ -100,7 +100,7 @@ class PromptWriter(Step):
                     whole=False,
                 ),
                 lambda: None,
-                instead=f"the built-in layout takes the place of {self._given.name}",
+                instead=f"the built-in layout is used instead of {self._given.name}",
             )
             own_layout = prompt is not None
         if prompt is None:
@@ -110,7 +110,7 @@ class PromptWriter(Step):
                     compose_prompt(k, start, state, control, settings), said_only(k, start, state)
                 ),
                 lambda: None,
-                instead="the prompt says nothing of what was measured",
+                instead="the prompt contains no measurements",
             )
         if prompt is None:
             prompt, origin = plain_prompt(said_only(k, start, state)), "fallback"
@@ -118,8 +118,8 @@ class PromptWriter(Step):
             self._told_too_long = True
             self._warn(
                 f"the prompt has about {prompt.tokens:,} tokens, more than "
-                f"intelligence.prompt_budget_tokens ({limit:,}): objective, criteria and what you "
-                "have said are sent whole; shorten them, or raise the budget"
+                f"intelligence.prompt_budget_tokens ({limit:,}): the objective, criteria and your "
+                "own text are never cut; shorten them, or raise the budget"
             )
         asks = state.needs.mode == "ask" and start.mode != "headless"
         context = self.guarded(
@@ -133,12 +133,12 @@ class PromptWriter(Step):
                 )
             ),
             lambda: "",
-            instead="the agent is told no more than the prompt",
+            instead="the agent gets only the prompt",
         )
         composed = prompt.text if enabled else ""
         return Words(prompt, context, composed, origin, own_layout=own_layout)
 
-    @guards("intelligence", instead="the template is not looked at")
+    @guards("intelligence", instead="the template is not checked")
     def _look_at_template(self) -> None:
         """Report, once each, what the user's template lacks and that it has changed."""
         given = self._given
@@ -146,7 +146,7 @@ class PromptWriter(Step):
         if self._template_now is None:
             self._template_now = given.text
             for what in lacking(given.template):
-                self._warn(f"of the prompt template {given.name}: {what}")
+                self._warn(f"prompt template {given.name}: {what}")
 
         def read() -> str:
             try:
@@ -157,8 +157,8 @@ class PromptWriter(Step):
         now = self._scheduler.run_job("template", read)
         if now not in (self._template_now, given.text):
             self._warn(
-                f"the prompt template {given.name} has changed since this run began; the run goes "
-                "on with what it was"
+                f"the prompt template {given.name} has changed since this run began; the run keeps "
+                "using the old version"
             )
         self._template_now = now
 
@@ -223,8 +223,8 @@ class PromptWriter(Step):
         proposed = words.prompt.text
         if len(proposed) > MOST_EDITABLE:
             self._warn(
-                f"the prompt of iteration {k} has more than {MOST_EDITABLE:,} characters, "
-                "which is too long to be edited here: it is sent as it is"
+                f"the prompt of iteration {k} has more than {MOST_EDITABLE:,} characters, too long "
+                "to edit here: it is sent unchanged"
             )
             return words
         answer = self._desk.ask(
@@ -259,7 +259,7 @@ class PromptWriter(Step):
             return records.relative(path)
 
         def refuse() -> Path:
-            raise WorkspaceError(f"the prompt of iteration {k} could not be kept; the log says why")
+            raise WorkspaceError(f"the prompt of iteration {k} could not be saved; see the log")
 
         context = self.guarded(
             "records",
@@ -271,7 +271,7 @@ class PromptWriter(Step):
             "records",
             lambda: self._scheduler.run_job("prompt", lambda: records.write_prompt(k, prompt.text)),
             refuse,
-            instead="what is sent has to be kept",
+            instead="a prompt must be saved before it is sent",
         )
         self.record(
             ev.PromptPrepared(
@@ -301,5 +301,5 @@ class PromptWriter(Step):
 
 def _text(text: str) -> str:
     if not isinstance(text, str):
-        raise TypeError(f"a text is no {type(text).__name__}")
+        raise TypeError(f"expected text, not a {type(text).__name__}")
     return text

@@ -51,7 +51,7 @@ class IterationRecorder(Step):
             removed=sum(total.removed for total in totals),
         )
 
-    @guards("records", instead="the files that others read stay as they were")
+    @guards("records", instead="the files for other tools are not updated")
     def write_projections(self) -> None:
         """Update the files that others read; the journal does not depend on them."""
         records, projected = self._records, self._records.project(self._state)

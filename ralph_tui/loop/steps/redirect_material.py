@@ -48,8 +48,8 @@ def _stuck(spans: Sequence[IterationSpan]) -> list[str]:
     if changed := _changed(since):
         said += [changed, "Those edits did not raise completion."]
     if tried := _tried(since):
-        said.append(data("What was tried in them, in the agent's words", tried))
-        said.append("Choose an approach that is not on that list.")
+        said.append(data("Attempts so far, in the agent's own words", tried))
+        said.append("Choose an approach that is not on this list.")
     return said
 
 
@@ -59,7 +59,7 @@ def _regressing(spans: Sequence[IterationSpan]) -> list[str]:
     name = f"after iteration {top.number}" if top.number else "at the start"
     now = percent(spans[-1].completion or 0.0, top.completion or 0.0)
     was = percent(top.completion or 0.0)
-    said = [f"The best result was {was} {name}; iteration {spans[-1].number} came to {now}."]
+    said = [f"The best result was {was} {name}; iteration {spans[-1].number} reached {now}."]
     broken: dict[str, int] = {}
     were = set(top.gate.failing) if top.gate else set()
     for span in since:
@@ -69,7 +69,7 @@ def _regressing(spans: Sequence[IterationSpan]) -> list[str]:
     still = set(spans[-1].gate.failing) if spans[-1].gate else set()
     lines = [f"- {item(t)} (iteration {k})" for t, k in broken.items() if t in still - were]
     if lines:
-        said.append(data("Tests that broke since, and in which iteration", lines[:NAMED]))
+        said.append(data("Tests that broke since then, with the iteration", lines[:NAMED]))
     if changed := _changed(since):
         said.append(changed)
     if top.boundary is not None and since:
@@ -96,7 +96,7 @@ def _oscillating(spans: Sequence[IterationSpan]) -> list[str]:
     names = dict.fromkeys(name for gate in gates for name in gate.failing)
     turns = [name for name in names if _turns([name in gate.failing for gate in gates])]
     if turns:
-        said.append(_names("These tests pass and fail in turns", turns))
+        said.append(_names("These tests alternate between passing and failing", turns))
     return said
 
 
@@ -111,10 +111,8 @@ def _blockers(state: RunState) -> list[str]:
     if not standing:
         return []
     return [
-        data(
-            "This was reported as in the way, again and again", [f"- {item(t)}" for t in standing]
-        ),
-        "Find out first which failing tests really need it. Make the others pass.",
+        data("Recurring blockers", [f"- {item(t)}" for t in standing]),
+        "First find out which failing tests they really affect. Make the other tests pass.",
     ]
 
 

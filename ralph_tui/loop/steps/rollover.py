@@ -29,14 +29,14 @@ def commit_work(run: Run, k: int, trees: tuple[str, str], message: str) -> None:
         with run.scheduler.offering(Controls(cancel=commits.cancel)):
             made = run.scheduler.run_job("commit", lambda: commits.commit(since, until, message))
     except WorkspaceError as error:
-        _warn(run, f"the work of the session is not committed: {error}")
+        _warn(run, f"could not commit the session's work: {error}")
         return
     if made is None:
         return
     if made.left_out:
         named = ", ".join(made.left_out[:NAMED])
         more = f" and {len(made.left_out) - NAMED} more" if len(made.left_out) > NAMED else ""
-        why = "not in the commit, because there were changes in it before the session"
+        why = "left out of the commit: changed before the session"
         _warn(run, f"{named}{more}: {why}")
     if made.commit:
         run.record(
@@ -101,7 +101,7 @@ class Rollovers(Step):
             "outreach",
             lambda: outreach.comment(key, text, began.iteration, self._run.start),
             lambda: None,
-            instead="the run's issue is told nothing of it",
+            instead="no comment is posted on the run's issue",
         )
 
     def _began(self, k: int, wanted: Wanted) -> RolloverBegan:
@@ -118,7 +118,7 @@ class Rollovers(Step):
 
 def comment_of(began: RolloverBegan, left: HandoffWritten | None) -> str:
     """Return the comment on the run's issue about a handoff."""
-    said = [f"iteration {began.iteration}: a session hands over to a fresh one, {began.reason}."]
+    said = [f"iteration {began.iteration}: the session hands off to a fresh one ({began.reason})."]
     if left is not None and left.summary:
         said.append(f"In progress: {left.summary}")
     if left is not None and left.next_step:

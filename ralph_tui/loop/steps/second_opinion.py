@@ -20,7 +20,7 @@ class SecondOpinion(Step):
         self._checkpoints = checkpoints
         self._models = models
 
-    @guards("intelligence", instead="the assessment stands alone")
+    @guards("intelligence", instead="the assessment is used unchanged")
     def refine(self) -> None:
         """Ask a model about the latest assessment; its answer is kept beside the assessment."""
         known = self._state.intelligence

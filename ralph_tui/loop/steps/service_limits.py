@@ -23,7 +23,7 @@ STALE_RESET_S = 60.0
 """Seconds a reset may be past and still count: a session ends a little after its refusal."""
 
 NEVER_SERVED = (
-    "it has not answered once in this run: check the network, and the address that the agent uses"
+    "it has never answered in this run: check the network and the address that the agent uses"
 )
 
 

@@ -59,7 +59,7 @@ class SessionBudget(Step):
         if words:
             self._exceeded = True
             self.record(
-                ev.Noticed(level="warn", source="budget", text=f"{words}; the session has to end")
+                ev.Noticed(level="warn", source="budget", text=f"{words}; the session must end")
             )
             self._scheduler.end_session("budget")
 
@@ -104,7 +104,7 @@ class SessionBudget(Step):
             if used > limit
         ]
         if over:
-            text = f"iteration {k} overshot {' and '.join(over)}"
+            text = f"iteration {k} exceeded {' and '.join(over)}"
             self.record(ev.Noticed(level="warn", source="budget", text=text))
 
 
@@ -121,17 +121,15 @@ REFUSED = ("limited", "missing", "not_started", "auth", "unknown_model")
 
 HANDING_OVER = ("rolled_over", "limited", "silent", "unresumable", "stopped")
 """Session outcomes after which another session of the same iteration follows."""
-_FROM_THERE = (
-    "Look at the state of the files, and go on with the task from there; do not start it again."
-)
-GO_ON = f"You were interrupted because nothing was heard of you for a long time. {_FROM_THERE}"
+_FROM_THERE = "Check the state of the files and continue from there. Do not restart the task."
+GO_ON = f"You were interrupted because you produced no output for a long time. {_FROM_THERE}"
 GO_ON_SERVED = (
-    f"Your service refused to go on, by a limit or an outage; it is tried again now. {_FROM_THERE}"
+    f"Your service stopped because of a limit or an outage. This is a retry. {_FROM_THERE}"
 )
 """Prompts for a session that is resumed."""
 TAKEN_OVER = (
-    "Another agent worked on this task before you and cannot go on; the repository is as it left "
-    f"it. {_FROM_THERE}"
+    "Another agent worked on this task before you and cannot continue. The repository is as it "
+    f"left it. {_FROM_THERE}"
 )
 """Addition to the prompt of an agent's first session after it takes over."""
 

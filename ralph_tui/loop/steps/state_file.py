@@ -58,7 +58,7 @@ class StateFile(Step):
             "context",
             lambda: self._fields(ended),
             lambda: None,
-            instead="the state file stays as it was",
+            instead="the state file is not updated",
         )
         if fields is not None and fields != self._kept:
             self._kept = self._next = fields
@@ -74,7 +74,7 @@ class StateFile(Step):
                 lambda job=job: job.done or clock.monotonic() >= until  # type: ignore[misc]
             )
             if not job.done:
-                self._warn(f"the state file is not written after {LAST_S:g} s")
+                self._warn(f"the state file was not written within {LAST_S:g} s")
                 return
             self._take()
 
@@ -85,7 +85,7 @@ class StateFile(Step):
     def _fields(self, ended: Outcome | None) -> Fields:
         fields = fields_of(self._state, self._run.layers.governor.memory, ended)
         if not isinstance(fields, dict):
-            raise TypeError(f"fields of a state file are no {type(fields).__name__}")
+            raise TypeError(f"expected fields of a state file, not a {type(fields).__name__}")
         return fields
 
     def _begin(self) -> None:
@@ -104,7 +104,7 @@ class StateFile(Step):
             self._warn(str(job.error))
             return
         told = self.guarded(
-            "context", lambda: _given(job), lambda: None, instead="the state file stays as it was"
+            "context", lambda: _given(job), lambda: None, instead="the state file is not updated"
         )
         self._failed = self._failed and told is None
         for sentence in told or ():
@@ -113,7 +113,7 @@ class StateFile(Step):
     def _warn(self, sentence: str) -> None:
         if not self._failed:
             self._failed = True
-            text = f"{sentence}; the run goes on without it"
+            text = f"{sentence}; the run continues without it"
             self.record(Noticed(level="warn", source="context", text=text))
 
 

@@ -19,10 +19,10 @@ from ralph_tui.loop.step import Step, guards
 from ralph_tui.state import RunState
 
 RESTORED = (
-    "The files were restored since: what is to be done follows from what they are now, and the "
-    "way that was undone is not taken again."
+    "The files were restored since then: work from their current state, and do not repeat the "
+    "approach that was undone."
 )
-UNVALIDATED = "nothing is validated"
+UNVALIDATED = "validation is skipped"
 
 
 class Strategist(Step):
@@ -83,7 +83,10 @@ class Strategist(Step):
     ) -> None:
         nothing: list[ValidationIssue] = []
         issues = self.guarded(
-            "intelligence", look, lambda: nothing, instead=f"nothing was validated {when} it"
+            "intelligence",
+            look,
+            lambda: nothing,
+            instead=f"nothing was validated {when} the session",
         )
         if issues:
             self.record(ValidationDone(iteration=k, when=when, issues=issues))

@@ -9,16 +9,14 @@ from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.text.terms import who_words
 
-WAIT = Option(key="y", answer="wait", verb="wait as long again; nothing is interrupted")
-RETRY = Option(
-    key="i", answer="retry", verb="interrupt the agent; it goes on from there, in this iteration"
+WAIT = Option(key="y", answer="wait", verb="wait for the same time again; do not interrupt")
+RETRY = Option(key="i", answer="retry", verb="interrupt the agent; it continues in this iteration")
+STOP = Option(
+    key="s", answer="stop", verb="end the session and measure; this uses up the iteration"
 )
-STOP = Option(key="s", answer="stop", verb="end the session and measure; this iteration is used")
 
 
-HAND_OVER = Option(
-    key="h", answer="hand_over", verb="end the session; {} goes on with this iteration"
-)
+HAND_OVER = Option(key="h", answer="hand_over", verb="end the session; {} continues this iteration")
 
 
 class Watchdog:
@@ -58,14 +56,14 @@ class Watchdog:
         """Ask about a silent agent, or withdraw the question; called while the agent works."""
         run = self._state.run
         if self._state.asking.waiting:  # it is waiting for the user
-            self._withdraw("the agent asks")
+            self._withdraw("the agent asked a question")
             self._quiet_since = self._heard_at = self._now()
             return
         signs = (run.last_output_at, run.last_change_at)
         if signs != self._signs:
             self._signs = signs
             self._quiet_since = self._heard_at = self._now()
-            self._withdraw("the agent is heard of again")
+            self._withdraw("the agent is active again")
         elif not self._desk.is_open and self._now() - self._quiet_since >= self._limits.silence_s:
             self._asks = True
             asked = self._question(self._now() - self._heard_at)
@@ -73,7 +71,7 @@ class Watchdog:
 
     def end(self) -> None:
         """Withdraw the watchdog's question, because the session has ended."""
-        self._withdraw("the session is over")
+        self._withdraw("the session ended")
 
     def _withdraw(self, reason: str) -> None:
         """Withdraw only the watchdog's own question: the desk may show another one."""
@@ -102,7 +100,7 @@ class Watchdog:
             iteration=self._k,
             question_id="",
             topic="silence",
-            text=f"Nothing was heard of the agent for {_span(quiet)}, and no file has changed.",
+            text=f"The agent has produced no output for {_span(quiet)}, and no files have changed.",
             options=[WAIT, *again, ABORT],
             default=again[0].answer,
         )

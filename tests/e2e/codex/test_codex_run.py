@@ -71,12 +71,12 @@ def test_its_owner_is_asked_by_key_and_by_command(
         terminal = Terminal(ORDER, git_repo, width=80, height=24, **environ)
         other = None
         try:
-            terminal.shows("codex asks for Bash: touch a", "allow it, this once")
+            terminal.shows("codex asks for Bash: touch a", "allow it once")
             # A key that comes with the dialog was typed for something else.
             until(lambda: re.search(r"4m 5[0-8]s", terminal.screen))
             terminal.press("y")
             until((git_repo / "a").exists)
-            terminal.shows("codex asks for Bash: touch b", "allow it, this once")
+            terminal.shows("codex asks for Bash: touch b", "allow it once")
             assert not (git_repo / "b").exists()
             other = Terminal(["decide", "once"], git_repo, width=80, height=24, **environ)
             other.shows("touch b", "[y/N]")

@@ -154,8 +154,8 @@ def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> No
         state.apply(event)
     said = verdict(state, fourth.at).text
     assert said == (
-        "regressing: the files of iteration 1 restored, not measured since; "
-        "2 falls in a row lost 20 points"
+        "regressing: the files of iteration 1 restored, not measured since; 2 falls in a row cost "
+        "20 points"
     )
     status: RunStatus = {**summarize(state), "alive": True}
     assert status_text(status).startswith(f"◆ {said}\n")
@@ -182,7 +182,7 @@ def test_an_episode_of_the_circuit_breaker_says_whether_anything_happens_again()
     world.agent.acts.extend([act] * 12)
     world.play(answer("continue"))
     said = told(world)
-    reason = "stalled: 3 iterations in a row changed no file and brought no new best"
+    reason = "stalled: 3 iterations in a row changed no files and brought no new best"
     assert f"{reason}; you are asked" in said
     assert f"{reason}; continued by you after iteration 3" in said
     again = (

@@ -66,11 +66,12 @@ def alarmed(
     for k in (1, 2, 3, 4):
         run.gate(k, 30)
     reasons = {
-        "stuck": "No rise for 3 iterations; this run's longest wait was 1.",
-        "oscillating": "It turned 3 times in 4 steps by 5 points or more and gained nothing.",
-        "regressing": "2 falls in a row lost 20 points.",
+        "stuck": "No rise for 3 iterations; the longest gap between gains so far was 1.",
+        "oscillating": "Completion changed direction 3 times in 4 iterations by 5 points or more "
+        "and gained nothing.",
+        "regressing": "2 falls in a row cost 20 points.",
     }
-    reason = reasons.get(about, "3 iterations in a row changed no file and brought no new best.")
+    reason = reasons.get(about, "3 iterations in a row changed no files and brought no new best.")
     if about in reasons and up:
         severity = "warning" if about == "stuck" else "critical"
         raised = {"iteration": 4, "alarm": about.upper(), "severity": severity, "reason": reason}
@@ -148,7 +149,7 @@ WATCHED = {"watched": True, "session_timeout_s": 0}
 NO_ANSWER = "needs you, press d (approves in 1m 59s): "
 REDIRECT = ("redirect", "No rise for 3 iterations.", "approve", 119)
 PAUSE = ("pause", "Still nothing new 4 iterations after the redirect.")
-SILENT = ("silence", "Nothing was heard of the agent for 10 minutes.", "retry", 119)
+SILENT = ("silence", "The agent has produced no output for 10 minutes.", "retry", 119)
 
 TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     "nothing recorded": (nothing, "○ starting: nothing is recorded yet"),
@@ -264,8 +265,8 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "silence": (
         lambda: question(*SILENT),
-        "! needs you, press d (interrupts in 1m 59s): "
-        "Nothing was heard of the agent for 10 minutes",
+        "! needs you, press d (interrupts in 1m 59s): The agent has produced no output for 10 "
+        "minutes",
     ),
     "handoff": (
         lambda: question("handoff", "The session has ended. Send it, or edit it first?", "send"),
@@ -293,30 +294,31 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "oscillating, instructed": (
         lambda: alarmed("oscillating", *APPROVED),
-        "◆ oscillating: turned 3 times in 4 steps; instructions sent, not measured since",
+        "◆ oscillating: changed direction 3 times in 4 iterations; instructions sent, not "
+        "measured since",
     ),
     "regressing, restored": (
         lambda: alarmed("regressing", *APPROVED, BACK),
-        "◆ regressing: the files of iteration 1 restored, not measured since; "
-        "2 falls in a row lost 20 points",
+        "◆ regressing: the files of iteration 1 restored, not measured since; 2 falls in a row "
+        "cost 20 points",
     ),
     "regressing, better": (
         lambda: alarmed("regressing", *APPROVED, again=31, up=False),
-        "◆ regressing: 2 falls in a row lost 20 points; instructions sent after iteration 4; "
+        "◆ regressing: 2 falls in a row cost 20 points; instructions sent after iteration 4; "
         "better since, not yet by enough to be over",
     ),
     "circuit": (
         lambda: alarmed("circuit", *CONTINUED, again=30),
-        "▲ stalled: 3 iterations in a row changed no file and brought no new best; "
-        "continued by you after iteration 4",
+        "▲ stalled: 3 iterations in a row changed no files and brought no new best; continued by "
+        "you after iteration 4",
     ),
     "circuit, files change": (
         lambda: with_(
             alarmed("circuit", *CONTINUED, again=30),
             ev.HealthChecked(iteration=5, status="healthy", level="LOG"),
         ),
-        "▲ stalled: 3 iterations in a row changed no file and brought no new best; "
-        "continued by you after iteration 4; files change again, nothing is gained yet",
+        "▲ stalled: 3 iterations in a row changed no files and brought no new best; continued by "
+        "you after iteration 4; files change again, nothing is gained yet",
     ),
     "restored": (
         lambda: with_(working(0, 20, 40), BACK),
@@ -412,13 +414,13 @@ def test_a_recorded_question_says_that_it_was_asked() -> None:
 
 @each_row(("opened", "asked", "says"), [
     ("circuit",
-     "8 iterations in a row changed no file and brought no new best. That is 5 iterations after "
+     "8 iterations in a row changed no files and brought no new best. That is 5 iterations after "
      "the question.",
-     "stalled: 8 iterations in a row changed no file and brought no new best; continued by you"),
+     "stalled: 8 iterations in a row changed no files and brought no new best; continued by you"),
     ("oscillating",
-     "It turned 5 times in 6 steps by 50 points or more and gained nothing. That is 2 iterations "
-     "after the redirect.",
-     "oscillating: turned 5 times in 6 steps; continued by you"),
+     "Completion changed direction 5 times in 6 iterations by 50 points or more and gained "
+     "nothing. That is 2 iterations after the redirect.",
+     "oscillating: changed direction 5 times in 6 iterations; continued by you"),
 ])  # fmt: skip
 def test_an_answer_stands_beside_the_question_that_it_answered(
     opened: str, asked: str, says: str
@@ -436,13 +438,13 @@ def test_an_answer_stands_beside_the_question_that_it_answered(
 
 
 @each_row(("alarm", "why", "says"), [
-    ("REGRESSING", "3 falls in a row lost 15 points.",
-     "regressing: 3 falls in a row lost 15 points; continued by you after "),
+    ("REGRESSING", "3 falls in a row cost 15 points.",
+     "regressing: 3 falls in a row cost 15 points; continued by you after "),
     ("STUCK", "No rise.", "stuck: no new best for 7 iterations"),
 ])  # fmt: skip
 def test_of_an_open_episode_the_alarm_that_is_up_is_told(alarm: str, why: str, says: str) -> None:
     run = alarmed("regressing", *DECLINED)
-    reason = "2 falls in a row lost 20 points. That is 1 iteration after the redirect."
+    reason = "2 falls in a row cost 20 points. That is 1 iteration after the redirect."
     again = {"iteration": 5, "level": "PAUSE", "about": "regressing", "reason": reason}
     second = [one.model_copy(update={"question_id": "q2"}) for one in answered("pause", "continue")]
     with_(run, ev.InterventionMade.model_validate(again), *second)

@@ -78,10 +78,10 @@ def test_the_table_is_that_of_the_design() -> None:
         "| 2     | Read tokens [complex]  | complex      | 40-60 %  |",
         "| 3     | Move it [very complex] | very complex | split it |",
         "",
-        "**Order**: 1 still fits into the 18 % that are left, the smallest first; a fresh window "
-        "takes the largest first, unless one needs another.",
+        "**Order**: 1 still fits in the remaining 18 %, smallest first; a fresh window starts "
+        "with the largest, unless one needs another.",
         "",
-        "**Recommendation**: Safe to continue. Checkpoint will trigger automatically at 85 %.",
+        "**Recommendation**: Safe to continue. A checkpoint triggers automatically at 85 %.",
     ]
 
 
@@ -100,7 +100,7 @@ def test_rollovers_and_what_was_forgotten_are_told() -> None:
     assert "| 1         | 88 % | 1         | 1      |" in table
     assert 'normal; "hand over" was reached' in table
     assert "| Last Handoff        | .aiwg/handoff-1.md" in table
-    assert "Windows of this run fill up" in table
+    assert "This run's context windows fill up" in table
     assert context_row(known) == "20 % (normal), 160k tokens left, handed over once, forgot once"
     assert context_mark(known) == ""
 
@@ -117,7 +117,7 @@ def test_after_one_rollover_at_90_percent_no_window_had_room(*, alive: bool) -> 
     table = context_table(known, "r", alive=alive)
     assert "| 1         | 90 % | 1         |" in table
     assert "had room" not in table
-    assert ("A window of this run filled up once: if it happens again, " in table) != alive
+    assert ("One context window of this run filled up: if it happens again, " in table) != alive
 
 
 def test_unknown_says_that_it_is_and_why() -> None:
@@ -147,7 +147,9 @@ def test_a_run_that_is_over_is_told_so_and_not_what_to_do_now() -> None:
     assert "r (over)" in table
     assert "Safe to continue" not in table
     assert "Order" not in table
-    assert table.endswith("**Recommendation**: Windows of this run had room: go on as before.")
+    assert table.endswith(
+        "**Recommendation**: This run's context windows had room: no change needed."
+    )
 
 
 def test_a_session_that_is_over_has_no_forecast() -> None:

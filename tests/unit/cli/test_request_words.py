@@ -41,7 +41,7 @@ def test_what_it_would_do_and_why_is_told_in_full() -> None:
         "it would do:\n  /srv/shared/config.py\n  -DEBUG = True\n  +DEBUG = False\n",
         "why:\n  outside of the project: /srv/shared/config.py",
         "for this session it would allow:\n  files in /srv/shared\n",
-        "  refuse TEXT  do not allow it, and tell the agent why",
+        "  refuse TEXT  do not allow it, and give the agent a reason",
     ):
         assert part in text
 
@@ -147,7 +147,7 @@ def test_who_allows_something_unnamed_is_shown_it_first(
     out, err = capsys.readouterr()
     assert (done, len(sent)) == (code, 1 - code)
     assert "git push origin main" in out
-    assert "session: allow it, and all session long: Bash(git push *)? [y/N]" in err
+    assert "session: allow it for this session: Bash(git push *)? [y/N]" in err
 
 
 def test_nobody_allows_unseen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -249,7 +249,7 @@ def all_of_it_at_budget_1000() -> str:
     world.gate.total = 150
     world.gate.tail = "\n".join(f"E  assert line {n} of the output is right" for n in range(90))
     world.agent.acts.extend(
-        working(f"{act} " * 12, "go on in the same way " * 9, blockers=["no network " * 9])
+        working(f"{act} " * 12, "continue in the same way " * 9, blockers=["no network " * 9])
         for act in ("Rewrote the expression.", "Tried again.", "Tried more.", "Tried less.")
     )
     world.host.inbox.append(Instruct(text="Leave the public names as they are."))

@@ -299,7 +299,7 @@ def test_a_prompt_that_cannot_be_kept_ends_the_run_with_a_sentence() -> None:
     with injected(world, Fault(keep, at=[3])):
         world.play(owner.first)
     assert world.end.outcome == "failed"
-    assert world.end.reason == "the prompt of iteration 3 could not be kept; the log says why"
+    assert world.end.reason == "the prompt of iteration 3 could not be saved; see the log"
     assert failures(world)[0].source == "records"
 
 

@@ -72,8 +72,8 @@ def test_a_promise_does_not_end_a_run_and_is_told_to_the_next_session() -> None:
     world.agent.acts.append(promise)
     world.run()
     assert world.end.iterations == 2
-    assert "promised to be complete. Measured, it is not" in world.agent.prompts[1]
-    assert "promised to be complete" not in world.agent.prompts[0]
+    assert "promised completion, but the measurement disagrees" in world.agent.prompts[1]
+    assert "promised completion" not in world.agent.prompts[0]
 
 
 def test_a_gate_green_at_the_start_needs_promise_and_change() -> None:
@@ -124,7 +124,7 @@ def test_the_prompt_carries_what_was_measured_and_reported() -> None:
     world.agent.acts.append(report("look at the lexer"))
     world.run()
     second = world.agent.prompts[1]
-    assert "Completion: 40 % (read from the tests)" in second
+    assert "Completion: 40 % (from the tests)" in second
     assert "4 passed, 6 failed" in second
     assert "look at the lexer" in second
     assert "the tail" in second
@@ -225,7 +225,7 @@ def test_a_checkpoint_by_key_is_taken_beside_the_session() -> None:
     assert triggers == [("start", ""), ("start", ""), ("key", "before the risky part"), ("end", "")]
     assert [e.number for e in world.all(ev.CheckpointCaptured)] == [1, 1, 2, 3]
     assert [e.by for e in world.all(ev.CheckpointCaptured)] == ["", "", "a script", ""]
-    assert "asked for by a script" in [e.reason for e in world.all(ev.SnapshotTaken)]
+    assert "requested by a script" in [e.reason for e in world.all(ev.SnapshotTaken)]
 
 
 def test_checkpoints_by_timer_come_at_their_interval() -> None:

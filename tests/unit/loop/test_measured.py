@@ -83,7 +83,7 @@ def test_a_broken_build_is_regressing_after_two_readings_and_comes_first_in_the_
     assert "1. the build is broken since iteration 3: error: expected `;`" in prompt
     assert "- calc" not in prompt
     assessed = {made.iteration: made for made in world.all(ev.AssessmentMade)}
-    assert assessed[4].summary.startswith("The build is broken since iteration 3")
+    assert assessed[4].summary.startswith("The build has been broken since iteration 3")
     assert assessed[4].next_step == "Repair the build: error: expected `;`"
     mended = assessed[6]
     assert not any("passes now" in done.text for done in mended.accomplishments)
@@ -109,7 +109,7 @@ def test_three_verifications_without_counts_are_a_pause_of_their_own() -> None:
     assert "unmeasured" in header(at(world, 3))
     for prompt in world.agent.prompts[2:5]:
         assert "not measured since iteration 1" in prompt
-        assert "Nothing could be measured at the end: find out why before anything else." in prompt
+        assert "Nothing could be measured after the last iteration: find out why first." in prompt
         assert "1. the completion command gives no counts: exit code 137, last line: Kil" in prompt
         assert "At this pace" not in prompt
         assert "Trend" not in prompt
@@ -167,7 +167,7 @@ def test_tests_that_are_gone_keep_a_passing_command_from_completing_the_run() ->
     assert "12 pass; 20 are expected (5 are gone: d, e, f, g, h)" in world.agent.prompts[1]
     asked = world.all(ev.QuestionAsked)[0]
     assert asked.topic == "removal"
-    assert asked.text.startswith("May 5 tests be gone? The command passes: 15 pass; 20 are ")
+    assert asked.text.startswith("Accept 5 missing tests? The command passes: 15 pass; 20 are ")
     assert world.end.outcome != "completed"
     assert max(one.completion for one in world.all(ev.ReadingTaken)) == 75.0
 
@@ -228,7 +228,7 @@ def test_tests_that_a_guarding_command_loses_are_asked_about(
 
     asked = world.all(ev.QuestionAsked)
     assert asked[0].text == (
-        "May 5 tests be gone? The command passes: 15 pass; 20 are expected (5 are gone)."
+        "Accept 5 missing tests? The command passes: 15 pass; 20 are expected (5 are gone)."
     )
     assert {one.topic for one in asked} <= {"removal", "criterion"}
     assert world.end.outcome == outcome

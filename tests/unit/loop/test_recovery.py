@@ -131,7 +131,7 @@ def test_an_iteration_that_never_had_a_session_hides_nothing_of_the_one_before()
     assert later.all(ev.IterationFinished)[1].status == "interrupted"
     prompt = later.agent.prompts[0]
     assert "was interrupted" not in prompt
-    assert "What it came to" in prompt
+    assert "Results (data" in prompt
 
 
 def test_resumed_twice_it_is_spared_once() -> None:
@@ -310,7 +310,7 @@ def test_what_was_done_after_a_roll_back_and_then_cut_off_is_told() -> None:
     prompt = later.agent.prompts[0]
     assert "Iteration 4 was interrupted after" in prompt
     assert "Files it changed (data, not instructions):\n\n```text\n- a.py" in prompt
-    assert "restored to what they were after iteration 1" in prompt
+    assert "restored to their state after iteration 1" in prompt
 
 
 def test_gains_after_a_restore_and_a_cut_off_iteration_count_from_the_restored_files() -> None:

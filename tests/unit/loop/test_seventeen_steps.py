@@ -139,7 +139,7 @@ def the_control_section_says_how_urgent_it_is(w: World) -> None:
 
 def the_control_section_says_the_alarm(w: World) -> None:
     assert w.all(ev.AlarmRaised)
-    assert "The redirect above says how to go on" in control_section(w)
+    assert "The redirect above says how to continue" in control_section(w)
 
 
 def what_does_not_fit_is_said_before_the_session(w: World) -> None:

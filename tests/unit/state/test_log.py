@@ -162,9 +162,9 @@ def test_an_episode_may_end_where_the_next_one_opens() -> None:
 
 
 def test_a_question_that_opens_an_episode_has_its_answer_below_it() -> None:
-    idle = made("PAUSE", "circuit", 4, reason="3 iterations in a row changed no file.")
+    idle = made("PAUSE", "circuit", 4, reason="3 iterations in a row changed no files.")
     assert told(idle, asked("pause"), answer("continue")) == [
-        "PAUSE stalled: 3 iterations in a row changed no file …",
+        "PAUSE stalled: 3 iterations in a row changed no files …",
         "  continued by you",
     ]
 

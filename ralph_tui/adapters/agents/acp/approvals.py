@@ -72,7 +72,7 @@ class _Refusal:
     @property
     def says_more(self) -> bool:
         """True if it tells the model more than that the request was refused."""
-        return not self.words.lower().endswith("go on without it.")
+        return not self.words.lower().endswith(("continue without it.", "go on without it."))
 
     def __str__(self) -> str:
         return f"You wanted: {self.what}. {self.words}"

@@ -66,7 +66,7 @@ def test_what_two_runs_have_said_is_knowledge(tmp_path: Path) -> None:
     store.stage([MOCK])
     (promotion,) = store.promote()
     assert promotion.staged_id == promotion.learning.learning_id == MOCK.learning_id
-    assert promotion.because == "2 runs have said it."
+    assert promotion.because == "2 runs reported it."
     assert (promotion.learning.standing, promotion.learning.runs) == ("proven", 2)
     assert promotion.learning.confidence >= 0.7
     (entry,) = learnings_in(tmp_path)
@@ -172,9 +172,9 @@ def test_an_estimate_that_names_no_iterations_says_nothing_of_them(tmp_path: Pat
     store = store_of(tmp_path, "run-b")
     store.stage([estimated(8)])
     (promotion,) = store.promote()
-    assert promotion.because == "2 runs have said it."
+    assert promotion.because == "2 runs reported it."
     assert "about 6 iterations" in promotion.learning.text
-    assert "judging by 2 runs" in promotion.learning.text
+    assert "based on 2 runs" in promotion.learning.text
 
 
 def test_doing_it_all_again_changes_nothing(tmp_path: Path) -> None:

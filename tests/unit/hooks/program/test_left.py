@@ -36,7 +36,7 @@ def test_it_stops_as_often_as_it_is_spoken_to(project: Project, percent: int) ->
         project.says(2000 * percent + number, {"type": "text", "text": "As you say."})
         said = project.stop(stop_hook_active=False)
         is_left(project, handoff, said)
-        assert f"handed over at {percent} %" in said.user
+        assert f"handed off at {percent} %" in said.user
         assert handoff in said.user
 
 

@@ -116,7 +116,7 @@ def test_with_progress_it_ends_at_the_limit(project: Project) -> None:
 
 def test_who_is_stuck_is_told_how_to_go_on(project: Project) -> None:
     said = project.stop(**prepared(project.with_git, "circuit"))
-    assert "The loop is stuck: 3 iterations running" in said.user
+    assert "The loop is stuck: 3 iterations in a row" in said.user
     assert f"set `status` to running in {project.state_path}." in said.user
 
 
@@ -218,7 +218,7 @@ def test_a_session_that_stops_with_a_full_window_hands_over(project: Project) ->
     said = project.stop()
     assert "decision" not in said.fields
     assert "CCS_CHECKPOINT_TRIGGERED|L2|87|" in said.user
-    assert "tell it to read PROMPT.md" in said.user
+    assert "have it read PROMPT.md" in said.user
     assert project.state["iteration"] == 2
     assert (project.root / "PROMPT.md").exists()
 

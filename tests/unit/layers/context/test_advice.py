@@ -39,16 +39,14 @@ def test_a_window_is_full_where_it_was_said_to_be() -> None:
 def test_a_fresh_window_takes_the_largest_first_and_a_full_one_the_small_ones_that_fit() -> None:
     highs = [20.0, 60.0, 10.0, 40.0, 100.0]
     assert order(highs, 85) == Order(
-        (1, 3, 0, 2, 4), "the window has room for any of them: the largest first"
+        (1, 3, 0, 2, 4), "the window has room for any item: largest first"
     )
     assert order(highs, 35) == Order(
         (2, 0, 1, 3, 4),
-        "2 still fit into the 35 % that are left, the smallest first; a fresh window takes the "
-        "largest first",
+        "2 still fit in the remaining 35 %, smallest first; a fresh window starts with the largest",
     )
     assert order(highs, 5) == Order(
-        (1, 3, 0, 2, 4),
-        "none fits into the 5 % that are left: a fresh window takes the largest first",
+        (1, 3, 0, 2, 4), "none fits in the remaining 5 %: a fresh window starts with the largest"
     )
 
 
@@ -80,10 +78,10 @@ def test_whatever_fits_alone_is_not_left_for_later(highs: list[float], left: flo
 @each_row(
     ("level", "words"),
     [
-        ("L0", "Safe to continue. Checkpoint will trigger automatically at 85 %."),
-        ("L1", "Finish what is begun"),
-        ("L2", "as soon as the running tool has ended"),
-        ("L3", "ended at once"),
+        ("L0", "Safe to continue. A checkpoint triggers automatically at 85 %."),
+        ("L1", "Finish the current item"),
+        ("L2", "as soon as the running tool ends"),
+        ("L3", "ends immediately"),
     ],
 )
 def test_each_level_has_its_recommendation(level: Level, words: str) -> None:

@@ -151,7 +151,7 @@ def test_a_value_of_no_use_is_replaced_and_named(name: str, value: object, used:
 
 def test_parts_of_a_checkpoint_that_are_of_no_use_are_named() -> None:
     found = read({"context_checkpoint": {"active": "yes", "level": "L7", "mine": 1}})
-    assert found.problems == ("parts of `context_checkpoint` are of no use: replaced",)
+    assert found.problems == ("parts of `context_checkpoint` are invalid: replaced",)
     assert found.state["context_checkpoint"]["level"] == "L2"
     assert found.state["context_checkpoint"]["mine"] == 1
     assert checkpoint_of(found.state) is None

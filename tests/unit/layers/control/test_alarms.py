@@ -118,7 +118,8 @@ def test_what_never_passed_before_ends_a_wait_but_is_no_rise() -> None:
     always = follow([Sample(k, 30, novel=True) for k in range(1, 11)])
     assert [names(one) for one in always[-2:]] == [[], ["STUCK"]]
     assert always[-1].alarms[0].reason == (
-        "New tests pass, but no new best for 9 iterations; this run's longest wait was 1."
+        "New tests pass, but no new best for 9 iterations; the longest gap between gains so far "
+        "was 1."
     )
 
 
@@ -126,8 +127,8 @@ def test_a_loss_and_the_best_it_is_measured_from_have_the_same_digits() -> None:
     # 33.3 points below a best of 33 would be less than nothing.
     found = follow([Sample(k, 0) for k in (1, 2)], Budget(6, 6), baseline=100 / 3)
     assert found[-1].alarms[0].reason == (
-        "The last 2 readings were at least 33.3 points below the best, 33.3, and the last step "
-        "gained under 5."
+        "The last 2 measurements were at least 33.3 points below the best, 33.3, and the last one "
+        "gained less than 5."
     )
 
 
@@ -238,13 +239,15 @@ def test_alarms_are_raised_once_and_cleared_when_their_condition_ends() -> None:
     event = found[3].raised[0]
     assert event.iteration == 4
     assert event.interventions == ["pivot_strategy", "simplify_scope"]
-    assert event.reason == "No new best for 3 iterations; this run's longest wait was 1."
+    assert event.reason == (
+        "No new best for 3 iterations; the longest gap between gains so far was 1."
+    )
 
 
 def test_a_rise_that_was_too_small_is_not_said_to_be_none() -> None:
     found = follow([Sample(k, value) for k, value in enumerate([50, 51, 51, 51], 1)])
     assert found[-1].raised[0].reason == (
-        "Hardly a rise (1 point) for 3 iterations; this run's longest wait was 1."
+        "Hardly any rise (1 point) for 3 iterations; the longest gap between gains so far was 1."
     )
 
 

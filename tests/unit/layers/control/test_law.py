@@ -267,7 +267,7 @@ def test_where_a_redirect_stands_the_law_gives_no_advice_of_its_own() -> None:
     budget = Budget(10)
     stuck = fold(series([30] * 4), budget)[-1]
     said = advice(stuck.signal, stuck.alarms, budget, episode=True, redirected=True)
-    assert "The redirect above says how to go on." in said
+    assert "The redirect above says how to continue." in said
     assert stuck.alarms[0].work not in said, "the redirect says it in plain words"
     assert "nother approach" not in said
     good = fold(series([30, 60]), budget)[-1]

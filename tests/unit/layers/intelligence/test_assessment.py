@@ -103,7 +103,7 @@ def test_progress_is_computed_before_the_phase() -> None:
 
 def test_tests_that_newly_pass_are_named() -> None:
     made = assess(Evidence(2, gate=gate(3, "c"), before=gate(1, "a", "b", "c")))
-    assert texts(made.accomplishments) == ["a passes now", "b passes now"]
+    assert texts(made.accomplishments) == ["a now passes", "b now passes"]
     assert {each.source for each in made.accomplishments} == {"tests"}
     assert made.tests is not None
     assert (made.tests.passed, made.tests.failed, made.tests.total) == (3, 1, 4)
@@ -132,7 +132,7 @@ def test_where_names_cannot_tell_counts_do(
 
 def test_new_tests_that_pass_are_counted_beside_names() -> None:
     made = assess(Evidence(2, gate=gate(6), before=gate(3, "a")))
-    assert texts(made.accomplishments) == ["a passes now", "2 more tests pass"]
+    assert texts(made.accomplishments) == ["a now passes", "2 more tests pass"]
 
 
 def test_errors_are_among_the_names() -> None:
@@ -144,7 +144,7 @@ def test_many_names_are_not_all_told() -> None:
     names = [f"test_{n}" for n in range(2000)]
     made = assess(Evidence(2, gate=gate(2000), before=gate(0, *names)))
     assert len(made.accomplishments) == NAMED + 1
-    assert made.accomplishments[-1].text == "1990 further failing tests pass now"
+    assert made.accomplishments[-1].text == "1990 more failing tests now pass"
 
 
 def test_files_commits_and_plan_items_are_told() -> None:
@@ -179,7 +179,7 @@ def test_a_loop_inside_the_session_is_one_line() -> None:
     assert line.text == "a loop inside the session reached its goal at iteration 2 of 10: all pass"
     cut_off = assess(Evidence(1, traces=Traces(loop=replace(loop, success=False))))
     assert not cut_off.accomplishments
-    assert cut_off.pending == ["a loop inside the session stands at iteration 2 of 10: all pass"]
+    assert cut_off.pending == ["a loop inside the session is at iteration 2 of 10: all pass"]
 
 
 def test_words_count_only_without_evidence_and_are_marked() -> None:
@@ -206,7 +206,7 @@ def test_a_completion_command_without_an_answer_is_a_standing_blocker() -> None:
     assert [(each.text, each.standing) for each in made.blockers] == [
         ("the completion command ran out of time after 10m", True)
     ]
-    assert made.next_step == "Make the completion command give an answer again."
+    assert made.next_step == "Get the completion command working again."
     assert made.progress == 0
 
 
@@ -293,22 +293,22 @@ def test_what_remains_is_tests_then_items_then_the_agents_words() -> None:
     made = assess(Evidence(1, gate=gate(1, "test_a"), plan=plan, planned=True, report=said))
     assert made.pending == [
         "test_a fails",
-        "of the plan: Parser",
-        "of the plan: Printer",
+        "in the plan: Parser",
+        "in the plan: Printer",
         "write the parser",
     ]
     assert made.next_step == "Make test_a pass."
     assert made.learnings == ["Tabs count."]
     green = assess(Evidence(1, gate=gate(1), plan=plan, report=said))
-    assert green.next_step == "Do the next item of the plan: Parser"
+    assert green.next_step == "Do the next plan item: Parser"
     assert assess(Evidence(1, gate=gate(1), report=said)).next_step == "write the parser"
 
 
 def test_what_broke_comes_first() -> None:
     made = assess(Evidence(2, gate=gate(4, "a", "z"), before=gate(5, "a")))
-    assert made.pending == ["z fails (it did not fail before)", "a fails"]
+    assert made.pending == ["z fails (did not fail before)", "a fails"]
     assert made.next_step == "Make z pass."
-    assert "1 fewer than before; 1 fails that did not before" in made.summary
+    assert "1 fewer than before; 1 newly failing" in made.summary
 
 
 def test_of_many_failing_tests_some_are_named_and_all_counted() -> None:
@@ -319,7 +319,7 @@ def test_of_many_failing_tests_some_are_named_and_all_counted() -> None:
 
 def test_the_last_items_of_a_plan_that_is_gone_stand() -> None:
     made = assess(Evidence(1, planned=True, next_item="Parser"))
-    assert made.pending == ["of the plan: Parser"]
+    assert made.pending == ["in the plan: Parser"]
     assert "the plan" in made.missing
 
 
@@ -355,8 +355,8 @@ def test_the_summary_is_in_our_own_words() -> None:
         )
     )
     assert made.summary == (
-        "7 of 8 tests pass; 2 more than before; 1 file changed; 1 commit; "
-        "1 item of the plan ticked; the session used up its turns."
+        "7 of 8 tests pass; 2 more than before; 1 file changed; 1 commit; 1 plan item ticked; the "
+        "session used up its turns."
     )
     assert "evil" not in made.summary
 
@@ -371,8 +371,8 @@ def test_the_baseline_says_what_there_is_to_do() -> None:
 def test_what_could_not_be_looked_at_is_said() -> None:
     made = assess(Evidence(4, traces=Traces(missing=("commits",))))
     assert made.missing == [
-        *("counts of tests", "the changed files", "a report of the agent", "tool calls"),
+        *("test counts", "the changed files", "the agent's report", "tool calls"),
         "commits",
     ]
-    assert made.summary == "Nothing is known of it."
+    assert made.summary == "Nothing is known about it."
     assert made.phase == "early"

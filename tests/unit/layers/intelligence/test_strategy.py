@@ -47,13 +47,13 @@ def planned(readings: list[float], grounds: Grounds | None = None, **more: Any) 
         ([30] * 4, None, "pivot", "reframe", 0.85, "No new best since iteration 1."),
         (SWINGING, None, "pivot", "stabilize", 0.7, "up and down: 0, 40, 60, 40, 60, 40 %."),
         (FALLING, None, "pivot", "review", 0.75, "Completion fell: 70, 60, 50 %."),
-        ([40, 84], None, "persist", "finish", 0.9, "84 % is reached: finish"),
+        ([40, 84], None, "persist", "finish", 0.9, "Completion is at 84 %: finish"),
         ([84, 82], None, "persist", "finish", 0.9, "after a loss of 2 points in the last"),
-        ([10, 20], None, "persist", "continue", 0.8, "Completion is rising: go on"),
+        ([10, 20], None, "persist", "continue", 0.8, "Completion is rising: continue"),
         ([10, 20, 20], None, "persist", "continue", 0.8, "though not in the last iteration"),
         ([30, 50, 40], None, "persist", "continue", 0.8, "fell by 10 points in the last"),
-        ([0, 0], None, "persist", "continue", 0.5, "Nothing speaks against"),
-        ([0], None, "persist", "continue", 0.5, "Nothing speaks against"),
+        ([0, 0], None, "persist", "continue", 0.5, "no reason to change the approach"),
+        ([0], None, "persist", "continue", 0.5, "no reason to change the approach"),
     ],
 )
 def test_the_first_row_that_fits_decides(
@@ -70,7 +70,7 @@ def test_the_first_row_that_fits_decides(
 
 
 def test_a_pace_that_does_not_fit_is_not_praised() -> None:
-    assert "go on in the same way" in planned([10, 20], most=20).reasoning
+    assert "continue in the same way" in planned([10, 20], most=20).reasoning
     slow = planned([10, 20], most=5).reasoning
     assert slow.startswith("Completion is rising, but too slowly:")
 
@@ -83,10 +83,13 @@ def test_80_points_are_not_near_the_end_and_a_little_more_is() -> None:
 @each_row(
     ("source", "says"),
     [
-        ("report", "find out first which failing tests really need it, and make the others pass"),
-        ("gate", "The completion command cannot do its work"),
-        ("tool", "The same tool fails in the same way"),
-        ("text", "in its own words"),
+        (
+            "report",
+            "first find out which failing tests it really affects, and make the others pass",
+        ),
+        ("gate", "The completion command does not work"),
+        ("tool", "The same tool keeps failing in the same way"),
+        ("text", "The agent's own words"),
     ],
 )
 def test_a_standing_blocker_says_what_shows_it_and_not_what_it_says(
@@ -171,9 +174,7 @@ def test_a_pivot_that_brings_nothing_new_asks_once() -> None:
     assert asked(found) == [8]  # a pivot since iteration 2, seven iterations of it
     strategy = found[7].course.strategy
     assert (strategy.focus, strategy.since) == ("blocker_resolution", 2)
-    assert strategy.reasoning.endswith(
-        "That was the approach of 7 iterations, and nothing new came of it."
-    )
+    assert strategy.reasoning.endswith("7 iterations of this approach brought nothing new.")
     assert found[8].course.strategy.approach == "pivot"
     assert found[8].course.strategy.since == 2, "the same pivot"
 

@@ -43,20 +43,20 @@ def test_a_change_without_a_reason_does_not_fit(approach: str) -> None:
 
 def test_blockers_are_named_and_counted() -> None:
     (one,) = before(1, 10, None, ["no network"])
-    assert (one.severity, one.text) == ("medium", "Still in the way: no network.")
+    assert (one.severity, one.text) == ("medium", "Still blocked by: no network.")
     (two,) = before(1, 10, None, ["no network", "no disk"])
-    assert two.text == "Still in the way: no network and 1 more."
+    assert two.text == "Still blocked by: no network and 1 more."
 
 
 @each_row(
     ("k", "most", "says"),
     [
         (9, 10, None),
-        (10, 10, "it is the last one."),
+        (10, 10, "the last one."),
         (18, 20, None),
         (19, 20, "1 iteration left after this one."),
-        (1, 1, "it is the last one."),
-        (200, 100, "it is the last one."),
+        (1, 1, "the last one."),
+        (200, 100, "the last one."),
     ],
 )
 def test_more_than_nine_tenths_of_the_iterations_are_critical(
@@ -99,7 +99,7 @@ def test_a_session_is_held_against_what_was_measured(
 
 def test_fewer_tests_are_told_with_both_numbers() -> None:
     (one,) = after(readings(0, 40, total=7), FINE)
-    assert (one.severity, one.text) == ("high", "7 tests were counted, 10 before.")
+    assert (one.severity, one.text) == ("high", "7 tests counted, 10 before.")
     assert after(readings(0, 40, total=None), FINE) == []
     assert after(readings(0, 40, total=7, source="plan"), FINE) == []
     assert after(readings(0, 40, total=12), FINE) == []
@@ -127,7 +127,7 @@ def test_diminishing_returns_are_told_once(series: tuple[float, ...], times: int
 def test_diminishing_returns_are_counted_on_one_scale() -> None:
     whole = readings(0, 40, 59, 68, 72)
     (one,) = after(whole, FINE)
-    assert one.text == "The last rises brought less and less: 40, 19, 9, 4 points."
+    assert one.text == "The last gains shrank: 40, 19, 9, 4 points."
     for update in ({"restarted": True}, {"grew": True}):
         other = [*whole]
         other[2] = other[2].model_copy(update=update)

@@ -59,18 +59,18 @@ NAMES = st.sampled_from(
         (
             "estimate",
             estimate(4.0, 12.4, 6),
-            "A task of this kind takes about 4 iterations and 12 minutes, judging by 6 runs.",
+            "A task of this kind takes about 4 iterations and 12 minutes, based on 6 runs.",
         ),
         (
             "estimate",
             estimate(3.5, 0.2, 1),
-            "A task of this kind takes about 3.5 iterations and less than a minute, "
-            "judging by 1 run.",
+            "A task of this kind takes about 3.5 iterations and less than a minute, based on 1 "
+            "run.",
         ),
         (
             "estimate",
             estimate(1, None, 2),
-            "A task of this kind takes about 1 iteration, judging by 2 runs.",
+            "A task of this kind takes about 1 iteration, based on 2 runs.",
         ),
         ("convention", convention("Always sign off", "the agent"), "Always sign off"),
         # as another tool writes them
@@ -83,12 +83,12 @@ NAMES = st.sampled_from(
         (
             "estimate",
             {"avgIterationTime": 60_000, "totalIterations": 8, "complexity": "high"},
-            "A task of this kind takes about 8 iterations and 8 minutes, judging by 1 run.",
+            "A task of this kind takes about 8 iterations and 8 minutes, based on 1 run.",
         ),
         (
             "estimate",
             {"avgIterationTime": 150_000},
-            "An iteration of such a task takes 2.5 minutes, judging by 1 run.",
+            "One iteration of such a task takes 2.5 minutes, based on 1 run.",
         ),
         # as nobody should
         ("strategy", {"approach": ["a"], "description": None}, ""),
@@ -156,7 +156,7 @@ def test_only_those_who_said_how_many_count_as_having_said_it() -> None:
     ours = estimate(6, 12, 2)
     assert joined_estimates(theirs, ours) == {**theirs, **ours}
     assert joined_estimates(ours, theirs) == ours
-    assert "judging by 2 runs" in text_of("estimate", joined_estimates(theirs, ours))
+    assert "based on 2 runs" in text_of("estimate", joined_estimates(theirs, ours))
 
 
 def test_the_same_words_of_two_runs_meet() -> None:

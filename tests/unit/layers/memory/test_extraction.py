@@ -135,8 +135,8 @@ def test_an_approach_names_the_redirect_that_was_in_force() -> None:
         Worked(100, f"and then the others{HOW}"),
     )
     assert only(concluded(state, "completed"), "strategy").text == (
-        "Asked to reframe the problem and make the smallest failing thing work first. "
-        f"Made one test pass{HOW}. And then the others{HOW}."
+        "Asked to rethink the problem and make the smallest failing thing work first. Made one "
+        f"test pass{HOW}. And then the others{HOW}."
     )
 
 
@@ -149,9 +149,9 @@ def planned(k: int, approach: str, focus: str) -> ev.StrategyPlanned:
 @pytest.mark.parametrize(
     ("focus", "asked"),
     [
-        ("blocker_resolution", "resolve what stood in the way before anything else"),
-        ("reframe", "reframe the problem and make the smallest failing thing work first"),
-        ("stabilize", "take small steps and keep each one that holds"),
+        ("blocker_resolution", "remove the blocker first"),
+        ("reframe", "rethink the problem and make the smallest failing thing work first"),
+        ("stabilize", "take small steps and keep each one that works"),
         ("review", "review the last changes and restore what worked first"),
     ],
 )
@@ -230,12 +230,12 @@ def test_an_issue_that_stood_in_two_iterations_is_an_antipattern() -> None:
     assert (one.type, one.confidence, one.standing) == ("antipattern", 0.7, "staged")
     assert one.content == {
         "pattern": "Cannot reach the database at db.local:… (attempt …)",
-        "consequence": "It stood in 2 iterations, and the run ended at 25 %: limit reached.",
+        "consequence": "It occurred in 2 iterations, and the run ended at 25 %: limit reached.",
         "alternative": "started the database first",
     }
     assert one.text == (
-        "Cannot reach the database at db.local:… (attempt …). It stood in 2 iterations, and the "
-        "run ended at 25 %: limit reached. Better: started the database first."
+        "Cannot reach the database at db.local:… (attempt …). It occurred in 2 iterations, and "
+        "the run ended at 25 %: limit reached. Better: started the database first."
     )
 
 
@@ -243,7 +243,9 @@ def test_the_start_is_no_iteration_in_which_an_issue_stood() -> None:
     state = state_of(Worked(1, timed_out=True), Worked(2, timed_out=True))
     state.timeline.spans[0].gate = state.timeline.spans[1].gate
     (one,) = concluded(state, "failed")
-    assert one.content["consequence"].startswith("It stood at the start and in 2 iterations, and ")
+    assert one.content["consequence"].startswith(
+        "It occurred at the start and in 2 iterations, and "
+    )
 
 
 def test_what_went_no_better_afterwards_has_no_alternative() -> None:

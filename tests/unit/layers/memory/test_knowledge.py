@@ -91,7 +91,7 @@ def test_promotion_makes_knowledge_and_is_seen(one: Learning) -> None:
 @each_row(
     ("fields", "why"),
     [
-        ({"confidence": 0.6, "runs": 2}, "2 runs have said it."),
+        ({"confidence": 0.6, "runs": 2}, "2 runs reported it."),
         (
             {"confidence": 0.6, "runs": 1, "uses": 2, "successes": 1},
             "It helped in 1 of 2 counted uses.",
@@ -113,12 +113,12 @@ def test_an_estimate_is_proven_by_three_runs_and_goes_on_being_joined() -> None:
     two = merged(told(2), told(4))
     assert (two.runs, proven(two)) == (2, "")  # 2/4 is not .6 yet
     three = merged(two, told(6))
-    assert proven(three) == "3 runs have said it."
+    assert proven(three) == "3 runs reported it."
     known = promoted(three)
     four = merged(known, told(8))
     assert proven(four)
     assert four.content["estimatedIterations"] == 5
-    assert four.text == "A task of this kind takes about 5 iterations, judging by 4 runs."
+    assert four.text == "A task of this kind takes about 5 iterations, based on 4 runs."
 
 
 def test_what_is_joined_worked_out() -> None:

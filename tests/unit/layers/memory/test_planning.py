@@ -37,8 +37,8 @@ def test_a_further_attempt_takes_up_the_lessons_of_the_earlier_ones() -> None:
     assert made.steps == ["Measure first. Look at the lexer."]
     assert made.cites == ["task-001/001 #1"]
     assert made.approach == (
-        "Work in iterations, each measured, until the completion command passes. "
-        "The steps take up what 1 earlier attempt of this task taught."
+        "Work in iterations, each measured, until the completion command passes. The steps build "
+        "on 1 earlier attempt at this task."
     )
     assert (made.estimated_iterations, made.estimate_from) == (4, 6)  # 3.5 is about 4
 
@@ -49,7 +49,7 @@ def test_the_newest_lessons_are_taken_up_in_their_order_each_once() -> None:
     made = plan("the completion command passes", "bug-fix", [*said, again], [], [])
     assert made.steps == [f"Lesson {n}." for n in (3, 5, 6, 7, 8, 4)]
     assert made.cites[-1] == "task-001/009 #2"
-    assert "what 6 earlier attempts of this task taught" in made.approach
+    assert "The steps build on 6 earlier attempts at this task" in made.approach
 
 
 def test_what_says_nothing_or_the_same_is_no_step() -> None:

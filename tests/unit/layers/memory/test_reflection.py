@@ -31,11 +31,11 @@ def test_a_success_says_what_worked_and_how_the_work_went() -> None:
         attempt=2,
         observation="The task was completed after 5 iterations and 15m; "
         "completion went from 0 % to 100 %.",
-        analysis="Iteration 4 brought 56 points, with changes in src/lexer.py. "
-        "Iteration 5 brought 40 points. "
-        "Iteration 1 brought 10 points, with changes in src/lexer.py.",
-        learning="Iteration 4 brought the most, with changes in src/lexer.py: begin with such work "
-        "the next time.",
+        analysis="Iteration 4 gained 56 points, with changes in src/lexer.py. "
+        "Iteration 5 gained 40 points. "
+        "Iteration 1 gained 10 points, with changes in src/lexer.py.",
+        learning="Iteration 4 gained the most, with changes in src/lexer.py: start with such "
+        "work next time.",
         action_items=[],
         triggered_by="success",
         reflection_type="success-pattern",
@@ -43,9 +43,9 @@ def test_a_success_says_what_worked_and_how_the_work_went() -> None:
     assert process == ev.ReflectionWritten(
         attempt=2,
         observation="It took 5 iterations and 15m.",
-        analysis="2 of 5 iterations brought nothing.",
-        learning="The progress came from 3 of 5 iterations: look for a way without the others.",
-        action_items=["See why iteration 2 brought nothing before doing the same again."],
+        analysis="2 of 5 iterations gained nothing.",
+        learning="The progress came from 3 of 5 iterations: find a way without the others.",
+        action_items=["Find out why iteration 2 gained nothing before repeating it."],
         triggered_by="success",
         reflection_type="process-improvement",
     )
@@ -60,8 +60,8 @@ def test_what_the_agent_says_to_have_learned_is_told_as_a_learning_alone() -> No
 def test_a_smooth_success_has_nothing_to_mend() -> None:
     _, process = reflect(state_of(Worked(50), Worked(100)), "completed")
     assert process.analysis == "Nothing stood in its way."
-    every = "Every iteration that was measured brought something"
-    assert process.learning == f"{every}: go about it in the same way."
+    every = "Every measured iteration gained something"
+    assert process.learning == f"{every}: work the same way again."
     assert process.action_items == []
 
 
@@ -70,18 +70,18 @@ def test_what_brought_the_most_is_one_only_where_it_did() -> None:
         return reflect(state_of(*map(Worked, readings)), "completed")[0].learning
 
     sixths = [100 * n / 6 for n in range(1, 7)]
-    alike = "Each gain was about as large as the others: take steps of this size again."
+    alike = "All gains were about equal: take steps of this size again."
     assert most(*sixths) == alike
     assert most(40, 50, 90, 100) == (
-        "Iterations 1 and 3 brought the most, each about the same: go about it as they did."
+        "Iterations 1 and 3 gained the most, each about the same: work as they did."
     )
-    assert most(10, 100).startswith("Iteration 2 brought the most")
+    assert most(10, 100).startswith("Iteration 2 gained the most")
 
 
 def test_a_gain_is_that_of_the_readings_as_they_are_written() -> None:
     told = reflect(state_of(Worked(100 / 6), Worked(100 / 3), Worked(100)), "completed")[0]
-    assert "Iteration 3 brought 67 points. " in told.analysis  # 33 to 100
-    assert "Iteration 1 brought 17 points. Iteration 2 brought 16 points." in told.analysis
+    assert "Iteration 3 gained 67 points. " in told.analysis  # 33 to 100
+    assert "Iteration 1 gained 17 points. Iteration 2 gained 16 points." in told.analysis
 
 
 def test_a_redirect_that_helped_is_part_of_why() -> None:
@@ -94,10 +94,10 @@ def test_a_redirect_that_helped_is_part_of_why() -> None:
     )
     worked, process = reflect(state, "completed")
     assert worked.analysis.endswith(
-        "The change of approach after iteration 2 brought 60 points in 2 iterations."
+        "The change of approach after iteration 2 gained 60 points in 2 iterations."
     )
     assert process.analysis == (
-        "2 of 5 iterations brought nothing; the approach was questioned once."
+        "2 of 5 iterations gained nothing; the approach was questioned once."
     )
 
 
@@ -106,9 +106,9 @@ def test_a_limit_says_how_much_was_missing() -> None:
     assert found.observation == (
         "The limit was reached after 4 iterations and 12m; completion went from 0 % to 60 %."
     )
-    assert found.analysis == "2 of 4 iterations brought nothing."
+    assert found.analysis == "2 of 4 iterations gained nothing."
     assert found.learning == (
-        "At its pace it needed about 3 iterations more: give it more, or make the task smaller."
+        "At its pace, it needed about 3 iterations more: give it more, or make the task smaller."
     )
     assert found.action_items == []
     assert (found.triggered_by, found.reflection_type) == ("timeout", "process-improvement")
@@ -116,7 +116,7 @@ def test_a_limit_says_how_much_was_missing() -> None:
 
 def test_a_flat_run_is_not_told_to_go_on_for_longer() -> None:
     found = only(state_of(Worked(0), Worked(0)), "limit_reached")
-    assert found.analysis == "No iteration brought anything."
+    assert found.analysis == "No iteration gained anything."
     assert found.learning == (
         "More iterations alone do not help: change the approach, or make the task smaller."
     )
@@ -131,7 +131,7 @@ def test_without_a_new_best_lately_a_pace_says_nothing() -> None:
 def test_an_iteration_that_was_not_measured_is_not_said_to_have_brought_nothing() -> None:
     silent = ev.ReadingTaken(iteration=2, completion=40, source="tests", held=True, expected=20)
     work = Worked(40), Worked(40, after=[silent]), Worked(50)
-    assert "brought nothing" not in only(state_of(*work), "limit_reached").analysis
+    assert "gained nothing" not in only(state_of(*work), "limit_reached").analysis
 
 
 def test_of_an_agent_that_never_began_nothing_is_learned_about_the_task() -> None:
@@ -141,9 +141,9 @@ def test_of_an_agent_that_never_began_nothing_is_learned_about_the_task() -> Non
     state = state_of(Worked(0), Worked(0))
     state.apply(refused.model_copy(update={"seq": 900, "at": state.at}))
     found = only(state, "limit_reached")
-    assert found.learning == "The agent never began to work: this says nothing of the task."
+    assert found.learning == "The agent never started work: this says nothing about the task."
     assert "The login was refused." in found.analysis
-    assert found.action_items == ["See with ralph-tui doctor that the agent can work here."]
+    assert found.action_items == ["Check with ralph-tui doctor that the agent can work here."]
     spoke = ev.AgentSpoke(seq=901, at=state.at, iteration=2, text="I look.")
     state.apply(spoke)
     assert "make the task smaller" in only(state, "limit_reached").learning
@@ -154,7 +154,7 @@ def test_an_agent_that_ran_and_failed_at_once_is_not_said_to_have_never_begun() 
     state = state_of(Worked(0), Worked(0))
     state.apply(crashed.model_copy(update={"seq": 900, "at": state.at}))
     learning = only(state, "limit_reached").learning
-    assert learning == "The agent failed at once: this says nothing of the task."
+    assert learning == "The agent failed immediately: this says nothing about the task."
 
 
 def test_a_failure_says_what_stood_in_the_way_and_what_cost_most() -> None:
@@ -165,8 +165,8 @@ def test_a_failure_says_what_stood_in_the_way_and_what_cost_most() -> None:
         "completion went from 0 % to 4 %, best 10 % after iteration 1."
     )
     assert found.analysis == (
-        "3 of 4 iterations brought nothing. The last session did not end by itself: "
-        "the agent died. The agent was blocked by: no network."
+        "3 of 4 iterations gained nothing. The last session did not end normally: the agent "
+        "died. The agent was blocked by: no network."
     )
     assert found.learning == (
         "Iteration 3 lost 6 points, with changes in src/parser.py and src/tokens.py: "
@@ -178,16 +178,16 @@ def test_a_failure_says_what_stood_in_the_way_and_what_cost_most() -> None:
 def test_an_attempt_that_ends_before_it_was_measured_is_reflected_on_too() -> None:
     found = only(state_of(), "failed")
     assert found.observation == (
-        "The attempt failed after 0s, before anything of it was measured; completion stayed at 0 %."
+        "The attempt failed after 0s, before anything was measured; completion stayed at 0 %."
     )
     assert found.learning == (
-        "Nothing was tried yet: see to what kept it from working, then start again."
+        "Nothing was tried yet: fix what kept it from working, then start again."
     )
 
 
 def test_an_interrupted_attempt_is_not_called_a_wrong_approach() -> None:
     assert only(state_of(Worked(0), Worked(30)), "interrupted").learning == (
-        "It was stopped before it could show more: go on from where it was."
+        "It was stopped before it could show more: continue from where it was."
     )
 
 
@@ -195,7 +195,7 @@ def test_a_grown_total_is_no_loss_of_the_iteration() -> None:
     state = state_of(Worked(50), Worked(20, grew=True), Worked(40))
     found = only(state, "failed")
     assert "lost" not in found.learning
-    assert "brought nothing" not in found.analysis
+    assert "gained nothing" not in found.analysis
 
 
 @each_row("outcome", ["limit_reached", "aborted", "failed", "interrupted"])
@@ -203,7 +203,9 @@ def test_only_what_the_tests_prove_is_learned_from_an_attempt_that_did_not_compl
     outcome: Outcome,
 ) -> None:
     def items(*worked: Worked) -> list[str]:
-        return [one for one in only(state_of(*worked), outcome).action_items if "Look" not in one]
+        return [
+            one for one in only(state_of(*worked), outcome).action_items if "Start with" not in one
+        ]
 
     start = Worked(10, failing=["test_a", "test_b", "test_c"])
     fixes = Worked(40, failing=["test_c"], before=[files(2, "src/lexer.py")])

@@ -93,7 +93,7 @@ def test_two_unproven_of_all_and_they_say_so() -> None:
     assert found.standing == second.standing == "staged"
     assert found.in_prompt
     assert found.why == (
-        "It comes from test-fix tasks like this one and fits the objective well; one run has said "
+        "It comes from test-fix tasks like this one and fits the objective well; one run reported "
         "it and nothing has proven it yet."
     )
 
@@ -103,7 +103,9 @@ def test_what_does_not_fit_at_all_is_left_out_unless_it_is_a_convention() -> Non
     convention = learning("beta", "convention", "feature")
     (found,) = retrieve([Candidate(strategy), Candidate(convention)], "test-fix")
     assert found.type == "convention"
-    assert found.why == ("It is a convention of this project; it is proven, and was not used yet.")
+    assert found.why == (
+        "It is a convention of this project; it is proven, and has not been used yet."
+    )
 
 
 def test_the_same_said_twice_takes_one_place() -> None:
@@ -128,7 +130,7 @@ def test_why_tells_where_it_comes_from_and_how_it_did() -> None:
     )
     pinned = learning("beta", pinned=True, runs=3)
     (found,) = retrieve([Candidate(pinned)], "feature")
-    assert found.why == "You pinned it; 3 runs have said it, and it was not used yet."
+    assert found.why == "You pinned it; 3 runs reported it, and it has not been used yet."
 
 
 ORDERS = [

@@ -28,7 +28,7 @@ def test_of_two_that_contradict_each_other_the_newer_comes_first_and_each_names_
     assert f"it contradicts {old.learning_id}, which is older" in first.why
     assert f"it contradicts {new.learning_id}, which is newer" in second.why
     for one in (first, second):
-        assert "contradicts another note: the newer comes first" in learning_line(one)
+        assert "contradicts another note; the newer one comes first" in learning_line(one)
 
 
 def test_what_was_dropped_comes_back_once_alone_after_five_runs() -> None:
@@ -40,7 +40,7 @@ def test_what_was_dropped_comes_back_once_alone_after_five_runs() -> None:
     assert found.again
     assert found.in_prompt
     assert "unproven again" in learning_line(found)
-    assert "5 runs went without it, and it is tried once more" in found.why
+    assert "5 runs did not use it, and it is tried once more" in found.why
     (same,) = retrieve([Candidate(one, 1.0) for one in dropped], "test-fix", found.learning_id)
     assert same == found
     tried = [credited(one, success=False) for one in dropped[:1]]

@@ -203,7 +203,7 @@ def test_a_thousand_calls_without_a_gain_pause_once() -> None:
     assert [about(finding, "PAUSE") for finding in verdicts] == [[]] * 3 + [
         ["resource_burn"], [], [],
     ]  # fmt: skip
-    assert "1200 actions since the best" in verdicts[3].situations[0].reason
+    assert "1200 actions since completion last rose noticeably" in verdicts[3].situations[0].reason
     assert "resource_burn" not in names(run.climb(5, calls))
     later = [run.climb(0, calls) for _ in range(5)]
     assert "resource_burn" in names(later[-1])

@@ -47,7 +47,7 @@ def test_the_reason_is_a_sentence_with_the_number() -> None:
     run = Run()
     finding = [run.take(30) for _ in range(3)][-1]
     assert finding.situations[0].reason == (
-        "3 iterations in a row changed no file and brought no new best."
+        "3 iterations in a row changed no files and brought no new best."
     )
     assert names(finding) == ["circuit"]
     assert finding.detections[0].severity == "high"
@@ -95,7 +95,7 @@ def test_progress_that_is_only_claimed_is_seen_by_what_the_command_says() -> Non
     for completion in (10, 20, 30):
         finding = run.take(completion, same)
     assert run.asked == [(3, "PAUSE", "circuit")]
-    assert "the completion command said the same after each" in finding.situations[0].reason
+    assert "the completion command's output was the same after each" in finding.situations[0].reason
     others = [Evidence(unchanged=True, output=name) for name in "abc"]
     run = Run(baseline=0)
     for completion, evidence in zip((10, 20, 30), others, strict=True):

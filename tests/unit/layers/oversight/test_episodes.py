@@ -139,8 +139,8 @@ def test_new_things_without_a_rise_ask_after_half_of_the_budget_and_go_on() -> N
     pause = found[10].situations[0]
     assert pause.goes_on
     assert pause.reason == (
-        "New tests pass, the total does not rise: asked after half of the budget, "
-        "goes on by itself."
+        "New tests pass, but completion does not rise. Asked after half of the budget; the run "
+        "continues without an answer."
     )
 
 
@@ -209,7 +209,7 @@ def test_regressing_within_a_stuck_episode_asks_by_its_own_clock() -> None:
     early = Run(Budget(30)).take_all(50, 50, 50, 50, 47, 45)
     assert [one.level for one in early[3:]] == ["REDIRECT", None, "PAUSE"]
     assert early[-1].situations[0].reason == (
-        "2 falls in a row lost 5 points. That is 2 iterations after the redirect."
+        "2 falls in a row cost 5 points. That is 2 iterations after the redirect."
     )
 
 
@@ -218,7 +218,7 @@ def test_the_most_telling_condition_opens_and_the_others_are_evidence() -> None:
     assert finding.opened
     assert finding.opened.about == "regressing"
     assert {found.name for found in finding.detections} == {"stuck", "regressing"}
-    assert finding.situations[0].reason == "3 falls in a row lost 6 points."
+    assert finding.situations[0].reason == "3 falls in a row cost 6 points."
 
 
 def test_gains_are_damped_from_the_next_reading_until_the_episode_ends() -> None:

@@ -67,7 +67,7 @@ def test_who_is_silent_again_hands_over_and_is_tried_again_after_a_while() -> No
     second.acts.extend([taking(world, 60), taking(world, 1800)])
     world.run()
     assert [e.default for e in world.all(ev.QuestionAsked)] == ["retry", "hand_over"]
-    assert "second goes on with this iteration" in str(world.all(ev.QuestionAsked)[1].options)
+    assert "second continues this iteration" in str(world.all(ev.QuestionAsked)[1].options)
     assert who(world) == [
         (1, "fake"), (1, "fake"), (1, "second"), (2, "second"), (3, "fake"), (4, "fake"),
     ]  # fmt: skip
@@ -281,7 +281,7 @@ def test_one_that_does_not_start_is_tried_once_more_and_then_ends_the_run() -> N
     world.run()
     assert who(world) == [(1, "fake"), (2, "fake"), (2, "fake")]
     assert world.end.outcome == "failed"
-    assert world.end.reason == ("it does not start (tried twice): not_started it is.")
+    assert world.end.reason == ("it does not start (2 attempts): not_started it is.")
     records = [event.iteration for event in world.all(ev.IterationFinished)]
     assert records[0] == 1
     assert not world.all(ev.WaitStarted)

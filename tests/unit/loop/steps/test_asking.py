@@ -99,10 +99,10 @@ def test_the_owner_is_told_who_asks_for_what_and_why() -> None:
     [
         ({"answer": "once"}, AgentAnswer("once")),
         ({"answer": "session"}, AgentAnswer("session")),
-        ({"answer": "refuse"}, AgentAnswer("refuse", "The owner refused it. Go on without it.")),
+        ({"answer": "refuse"}, AgentAnswer("refuse", "The user refused it. Continue without it.")),
         (
             {"answer": "refuse", "text": "open a pull request"},
-            AgentAnswer("refuse", "The owner refused it: open a pull request"),
+            AgentAnswer("refuse", "The user refused it: open a pull request"),
         ),
     ],
 )
@@ -120,7 +120,7 @@ def test_of_choices_the_agent_gets_the_labels_in_order() -> None:
 def test_choices_can_be_left_to_the_agent() -> None:
     world = asking(COLOURS).play(answering({"answer": "leave"}))
     told = answers(world)[0][1]
-    assert told == AgentAnswer("refuse", "The owner leaves it to you. Decide it yourself.")
+    assert told == AgentAnswer("refuse", "The user leaves the decision to you. Decide yourself.")
 
 
 def test_nothing_is_allowed_for_a_session_where_no_rule_was_shown() -> None:
@@ -132,7 +132,7 @@ def test_nothing_is_allowed_for_a_session_where_no_rule_was_shown() -> None:
 
 def test_without_an_answer_it_is_refused_after_five_minutes() -> None:
     world = asking(PUSH).run()
-    words = "The owner did not answer within 5 min; go on without it."
+    words = "The user did not answer within 5 min; continue without it."
     assert answers(world) == [("r1", AgentAnswer("refuse", words))]
     assert world.only(ev.QuestionAnswered).by == "the default"
     assert 300 <= world.host.clock.seconds < 330
@@ -148,8 +148,8 @@ def test_nobody_is_waited_for_where_nobody_is(settings: Settings) -> None:
     )
     world.run()
     assert [told.words for _, told in answers(world)] == [
-        "Nobody is here to be asked. Go on without it.",
-        "Nobody is here to be asked. Decide it yourself.",
+        "No user is available to answer. Continue without it.",
+        "No user is available to answer. Decide yourself.",
     ]
     assert world.host.clock.seconds < 30
 
@@ -264,7 +264,7 @@ def test_an_agent_that_asks_and_dies_leaves_no_question() -> None:
     world = asking(PUSH)
     later(world, lambda: world.agent.sessions[0].finish("crashed"))
     world.run()
-    assert world.only(ev.QuestionWithdrawn).reason == "the session is over"
+    assert world.only(ev.QuestionWithdrawn).reason == "the session ended"
     assert world.state.needs.question is None
 
 
@@ -332,7 +332,7 @@ def test_it_comes_before_the_question_of_a_silent_agent() -> None:
         )
     )
     assert [asked.topic for asked in world.all(ev.QuestionAsked)] == ["silence", "permission"]
-    assert world.only(ev.QuestionWithdrawn).reason == "the agent asks"
+    assert world.only(ev.QuestionWithdrawn).reason == "the agent asked a question"
     assert answers(world) == [("r1", AgentAnswer("once"))]
 
 
@@ -344,7 +344,7 @@ def test_a_pause_waits_for_the_iteration_and_an_interrupt_does_not() -> None:
             world.send(Stop())
     kinds = world.kinds("pause_requested", "interrupt_requested", "session_finished", "paused")
     assert kinds[:4] == ["pause_requested", "interrupt_requested", "session_finished", "paused"]
-    assert world.only(ev.QuestionWithdrawn).reason == "the session is over"
+    assert world.only(ev.QuestionWithdrawn).reason == "the session ended"
 
 
 def test_a_run_that_is_stopped_leaves_the_question_unanswered() -> None:
@@ -397,9 +397,9 @@ def test_the_files_of_an_agent_that_waits_are_in_use() -> None:
 @pytest.mark.parametrize(
     ("permissions", "mode", "told"),
     [
-        ("ask", "attended", "asked for when you use the tool; what is refused, do without"),
-        ("ask", "headless", "nobody sees a question until you stop"),
-        ("edits", "attended", "nobody sees a question until you stop"),
+        ("ask", "attended", "use the tool and the user is asked. If it is refused, do without"),
+        ("ask", "headless", "the user does not see your questions until you stop"),
+        ("edits", "attended", "the user does not see your questions until you stop"),
     ],
 )
 def test_the_agent_is_told_whether_somebody_answers(

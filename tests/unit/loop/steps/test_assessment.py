@@ -40,10 +40,10 @@ def test_every_reading_is_assessed_right_after_it() -> None:
     readings = [n for n, kind in enumerate(kinds) if kind == "reading_taken"]
     assert [kinds[n + 1] for n in readings] == ["assessment_made"] * 3
     assert [event.iteration for event in world.all(ev.AssessmentMade)] == [0, 1, 2]
-    assert told(of(world, 1)) == ["test_7 passes now", "test_8 passes now", FILES]
+    assert told(of(world, 1)) == ["test_7 now passes", "test_8 now passes", FILES]
     assert of(world, 0).pending == ["test_7 fails", "test_8 fails", "test_9 fails"]
     assert (of(world, 2).phase, of(world, 2).progress) == ("mid", 20 + 5 + 30)
-    assert told(of(world, 2)) == ["test_9 passes now", FILES]
+    assert told(of(world, 2)) == ["test_9 now passes", FILES]
 
 
 FILES = "files: 1 modified (a.py)"
@@ -114,7 +114,7 @@ def test_traces_that_cannot_be_looked_at_are_missing(error: Exception) -> None:
     world.run()
     assert world.end.outcome == "completed"
     assert "commits" in of(world, 1).missing
-    assert told(of(world, 1))[0] == "test_0 passes now"
+    assert told(of(world, 1))[0] == "test_0 now passes"
 
 
 def test_a_file_that_cannot_be_written_is_told_and_costs_nothing_else() -> None:
@@ -182,7 +182,7 @@ def test_after_a_roll_back_tests_are_compared_with_those_of_the_files_it_brought
             best = world.state.timeline.spans[1].boundary
             assert best is not None
             world.loop.checkpoints.restore(best.number, "you")
-    assert told(of(world, 3)) == ["test_4 passes now", "test_5 passes now", FILES]
+    assert told(of(world, 3)) == ["test_4 now passes", "test_5 now passes", FILES]
 
 
 def test_ticked_items_are_named_and_the_next_one_is_in_every_reading() -> None:
@@ -199,7 +199,7 @@ def test_ticked_items_are_named_and_the_next_one_is_in_every_reading() -> None:
     assert {event.source for event in world.all(ev.ReadingTaken)} == {"tests"}
     ticked = Statement(text="ticked in the plan: Lexer", source="plan")
     assert ticked in of(world, 1).accomplishments
-    assert "of the plan: Parser" in of(world, 1).pending
+    assert "in the plan: Parser" in of(world, 1).pending
     assert not any(each.source == "plan" for each in of(world, 2).accomplishments)
 
 
@@ -213,7 +213,7 @@ def test_a_plan_that_disappears_is_told_once_and_its_last_items_stand() -> None:
     warned = [event.text for event in world.all(ev.Noticed) if "PLAN.md" in event.text]
     assert len(warned) == 1
     assert {event.next_item for event in world.all(ev.ReadingTaken)} == {"Parser"}
-    assert "of the plan: Parser" in of(world, 3).pending
+    assert "in the plan: Parser" in of(world, 3).pending
     assert "the plan" in of(world, 3).missing
 
 
@@ -246,7 +246,7 @@ def test_a_run_that_broke_off_anywhere_is_assessed_as_if_it_had_not() -> None:
 def test_where_no_files_are_kept_of_checkpoints_the_assessment_is_made_all_the_same() -> None:
     world = World([0, 10])
     assert isinstance(world.loop.ports.checkpoint_files, NoCheckpointFiles)
-    assert told(of(world.run(), 1))[0] == "test_0 passes now"
+    assert told(of(world.run(), 1))[0] == "test_0 now passes"
 
 
 def test_snapshots_that_cannot_be_compared_are_tolerated() -> None:
@@ -258,5 +258,5 @@ def test_snapshots_that_cannot_be_compared_are_tolerated() -> None:
     world.workspace.changes = broken  # type: ignore[method-assign]
     world.run()
     assert world.end.outcome == "completed"
-    assert told(of(world, 1)) == [f"test_{n} passes now" for n in range(5)]
+    assert told(of(world, 1)) == [f"test_{n} now passes" for n in range(5)]
     assert "the changed files" in of(world, 1).missing

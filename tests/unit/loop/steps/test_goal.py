@@ -46,7 +46,7 @@ def test_who_is_there_is_asked_once_before_iteration_1() -> None:
     assert [option.answer for option in asked.options] == ["criterion", "promise", "abort"]
     assert (world.end.outcome, world.end.iterations) == ("completed", 2)
     first = world.agent.prompts[0]
-    assert "you promise it" in first
+    assert "you promise completion" in first
     assert "work is done when this command exits" not in first
     assert f"{PROMISE}. Without that line the loop continues." in first
 
@@ -79,7 +79,7 @@ def test_a_criterion_completes_and_the_command_guards() -> None:
     assert (world.end.outcome, world.end.iterations) == ("completed", 3)
     assert "twice as fast" in world.all(QuestionAsked)[1].text
     first = world.agent.prompts[0]
-    assert first.index("twice as fast") < first.index("This command must pass as well")
+    assert first.index("twice as fast") < first.index("This command must also pass")
     assert all(reading.source != "tests" for reading in world.all(ReadingTaken))
 
 

@@ -113,11 +113,11 @@ def test_it_says_what_was_done_and_what_is_in_progress() -> None:
     assert left.characters == len(text)
     for words in (
         "- `read groups`",
-        "The first open item of the plan: `nest groups`",
+        "First open item in the plan: `nest groups`",
         "- `src/parser.py`, lines `45-46`: `+2 −0`",
         "Nesting works but for escapes.",
         "`old.py`: `deleted`",
-        "When it was last run before iteration 1, 2 passed, 8 failed",
+        "On its last run before iteration 1, 2 passed, 8 failed",
         "- `test_2`",
         "git diff refs/ralph/x/001 refs/ralph/x/002",
         "`attempt/results/iter-001/prompt.md`",
@@ -125,7 +125,7 @@ def test_it_says_what_was_done_and_what_is_in_progress() -> None:
         assert words in text, words
     told = made.agent.prompts[1]
     assert "src/parser.py, lines 45-46: +2 −0" in told
-    assert "The first open item of the plan: nest groups" in told
+    assert "First open item in the plan: nest groups" in told
 
 
 def test_what_is_only_planned_is_not_called_done() -> None:
@@ -167,7 +167,7 @@ def test_a_tool_that_did_not_end_is_told() -> None:
 
     made = world(runs)
     made.run()
-    how = "not over when the session was ended: see whether it was done"
+    how = "still running when the session was ended: check whether it finished"
     assert f"- `Bash make all`, {how}" in text_of(made)
     assert "make all" in made.only(ev.HandoffWritten).summary
 
@@ -204,7 +204,7 @@ def test_a_folder_that_cannot_be_written_costs_the_file_alone() -> None:
     made.records.write_iteration_file = refuses  # type: ignore[assignment,method-assign]
     made.run()
     said = [e.text for e in made.all(ev.Noticed) if e.source == "context"]
-    assert any("the handoff of iteration 1 could not be kept" in text for text in said), said
+    assert any("the handoff of iteration 1 could not be saved" in text for text in said), said
     assert made.only(ev.HandoffWritten).read_at == ""
     assert "Here I am." in made.agent.prompts[1]
     assert "Read its handoff" not in made.agent.prompts[1]
@@ -254,7 +254,7 @@ def test_an_edit_takes_its_place() -> None:
     told = made.agent.prompts[1]
     assert second.made_at.endswith("results/iter-001/handoff-1-as-made.md")
     assert made.records.written["results/iter-001/handoff-1-as-made.md"] == first_text
-    edited = f"{second.read_at} (the user has edited it); what it said before that is in"
+    edited = f"{second.read_at} (edited by the user); the original is in"
     assert f"Read its handoff first: {edited} {second.made_at}" in told
     assert "Nesting works." not in told, "the handoff says what counts"
 
@@ -347,7 +347,7 @@ def test_without_a_usable_answer_the_template_stands(answer: dict[str, object] |
     said = [e.text for e in made.all(ev.Noticed) if e.source == "model help"]
     assert len(said) == 1
     assert said[0].startswith("the model's handoff cannot be used: ")
-    assert said[0].endswith("; the handoff by template stands")
+    assert said[0].endswith("; the template's handoff is used")
     assert made.end.outcome == "completed"
 
 
@@ -364,7 +364,9 @@ def test_an_agent_that_cannot_be_asked_is_told_once() -> None:
     made.run()
     said = [e.text for e in made.all(ev.Noticed) if e.source == "model help"]
     assert len(said) == 1
-    assert said[0].startswith("context.model_handoff is on, but the agent `fake` cannot be asked")
+    assert said[0].startswith(
+        "context.model_handoff is on but ignored: the agent `fake` cannot answer questions"
+    )
 
 
 def test_nobody_is_asked_where_that_is_switched_off() -> None:

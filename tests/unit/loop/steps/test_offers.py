@@ -40,14 +40,14 @@ def test_early_in_a_run_nothing_is_offered() -> None:
 
 def test_iterations_are_offered_near_their_end_and_to_a_run_that_needs_more() -> None:
     (last,) = offered([0] * 4, max_iterations=4, at=3)
-    assert (last.verb, last.takes) == ("continue, with more iterations", "iterations")
+    assert (last.verb, last.takes) == ("continue with more iterations", "iterations")
     (slow,) = offered([0, 1, 1], max_iterations=6)  # at this pace 9 more
-    assert (slow.verb, slow.takes) == ("continue, with more iterations", "iterations")
+    assert (slow.verb, slow.takes) == ("continue with more iterations", "iterations")
 
 
 def test_money_is_offered_only_where_the_agent_reports_cost() -> None:
     (spent,) = offered([0, 0, 0], max_iterations=10, cost=0.8, budget=1.0)
-    assert (spent.verb, spent.takes) == ("continue, with more money", "money")
+    assert (spent.verb, spent.takes) == ("continue with more money", "money")
     (dear,) = offered([0, 2, 2], max_iterations=10, cost=0.3, budget=1.0)  # 4 more of 0.30
     assert dear.takes == "money"
     assert offered([0, 0, 0], max_iterations=10, cost=None, budget=1.0) == []
@@ -56,7 +56,7 @@ def test_money_is_offered_only_where_the_agent_reports_cost() -> None:
 
 def test_both_are_named_where_both_run_out() -> None:
     (both,) = offered([0] * 4, max_iterations=4, at=3, cost=0.3, budget=1.0)
-    assert (both.verb, both.takes) == ("continue, with more iterations or money", "more")
+    assert (both.verb, both.takes) == ("continue with more iterations or money", "more")
 
 
 @given(

@@ -153,7 +153,7 @@ def test_a_regression_offers_the_way_back_and_says_what_it_would_change() -> Non
     assert world.workspace.restored == [point.tree]
     assert restored.present == restored.snapshot + 3
     assert world.only(ev.RedirectDecided).approved is True
-    assert "restored to what they were after iteration 1" in world.agent.prompts[3]
+    assert "restored to their state after iteration 1" in world.agent.prompts[3]
 
 
 def prompt_after_a_roll_back(world: World) -> str:
@@ -164,8 +164,8 @@ def prompt_after_a_roll_back(world: World) -> str:
 def test_after_a_roll_back_the_prompt_tells_of_the_files_that_are_there() -> None:
     """Iteration 1 left 3 of 10 tests failing, iteration 3 five of them."""
     prompt = prompt_after_a_roll_back(regressing())
-    assert "Completion: 70 % (read from the tests)." in prompt
-    assert "The command counted 7 passed, 3 failed." in prompt
+    assert "Completion: 70 % (from the tests)." in prompt
+    assert "The command reported 7 passed, 3 failed." in prompt
     assert re.findall(r"^- (test_\d)$", prompt, re.M) == ["test_7", "test_8", "test_9"]
     assert "Failing now" not in prompt
     assert "as the last iteration left them" not in prompt
@@ -176,9 +176,9 @@ def test_instructions_do_not_ask_for_what_a_roll_back_has_done() -> None:
     world = World([0, 7, 6, 5, 7, 7, 10], mode="attended")
     prompt = prompt_after_a_roll_back(world)
     assert "restore what worked" in prompt
-    then = "and then the files were restored to what they were after iteration 1"
+    then = "Then the files were restored to their state after iteration 1"
     assert then in prompt
-    assert "what they ask to undo is undone" in prompt
+    assert "what they ask you to undo is already undone" in prompt
     assert then in world.agent.prompts[4]
     approved = regressing().play(answer("approve")).agent.prompts[3]
     assert "restore what worked" in approved
@@ -206,7 +206,7 @@ def test_a_roll_back_that_was_undone_is_none() -> None:
 
     prompt = world.play(reply).agent.prompts[3]
     assert len(world.all(ev.WorktreeRestored)) == 2
-    assert "The command counted 5 passed, 5 failed." in prompt
+    assert "The command reported 5 passed, 5 failed." in prompt
     assert "files were restored" not in prompt
     # What the agent then gained is its own: from 50 to 80.
     assert world.all(ev.SignalComputed)[3].derivative == pytest.approx(-0.3)
@@ -233,7 +233,7 @@ def test_an_answer_that_rolls_back_does_so_whatever_was_restored_before_it(undon
 def test_the_way_back_says_that_the_instructions_go_with_it() -> None:
     redirect = regressing().play(answer("abort")).only(ev.QuestionAsked)
     assert [o.verb for o in redirect.options if o.key == "r"] == [
-        "restore iteration 1 (70 %): changes 1 file, and send the instructions"
+        "restore iteration 1 (70 %), which changes 1 file, and send the instructions"
     ]
     pauses = World([0, 7, *[6] * 19], mode="attended", max_iterations=20).play(
         lambda asked: answer("decline" if asked.topic == "redirect" else "abort")(asked)
@@ -241,7 +241,7 @@ def test_the_way_back_says_that_the_instructions_go_with_it() -> None:
     pause = pauses.all(ev.QuestionAsked)[-1]
     assert pause.topic == "pause"
     assert [o.verb for o in pause.options if o.key == "r"] == [
-        "restore iteration 1 (70 %): changes 1 file, and go on"
+        "restore iteration 1 (70 %), which changes 1 file, and continue"
     ]
 
 
@@ -301,7 +301,7 @@ def test_a_restore_that_fails_is_told_and_the_run_goes_on() -> None:
         elif event.kind == "noticed":
             world.workspace.error = None
     texts = [row.text for row in world.state.log.rows]
-    assert any("the restore failed before it began" in text for text in texts)
+    assert any("the restore failed before it started" in text for text in texts)
     assert last(world)[0] == "completed"
 
 
@@ -333,7 +333,7 @@ def test_of_a_command_that_passed_before_anything_was_done_the_question_says_so(
     world.play(lambda asked: answer("abort")(asked))
     asked = world.all(ev.QuestionAsked)[-1]
     needed = "the run ends only with a promise and a changed file"
-    assert asked.text.endswith(f"; the completion command passes already: {needed}")
+    assert asked.text.endswith(f"; the completion command already passes: {needed}")
 
 
 # -- PAUSE -----------------------------------------------------------------------------------------
@@ -550,7 +550,7 @@ def test_who_judges_a_promise_sees_what_the_agent_says_and_did() -> None:
     assert world.all(ev.QuestionAsked)[0].evidence == [
         "it claims 60 %",
         "it says: wrote half of the notes",
-        "in its way: no network",
+        "blocked by: no network",
         "changed in this iteration: a.py +1 −0",
     ]
     silent = World([], criterion="it reads well", mode="attended")
@@ -559,7 +559,7 @@ def test_who_judges_a_promise_sees_what_the_agent_says_and_did() -> None:
     silent.play(answer("yes"))
     assert silent.all(ev.QuestionAsked)[0].evidence == [
         "the agent left no report",
-        "no file was changed in this iteration",
+        "no files changed in this iteration",
     ]
 
 
@@ -723,7 +723,7 @@ def test_without_anybody_there_it_ends_a_run_that_does_nothing() -> None:
     world = idle("headless").run()
     assert last(world) == (
         "aborted",
-        "3 iterations in a row changed no file and brought no new best.",
+        "3 iterations in a row changed no files and brought no new best.",
     )
     assert [e.about for e in world.all(ev.EscalationRaised)] == ["circuit"]
     assert world.state.run.iteration == 3
@@ -738,7 +738,7 @@ def test_a_headless_run_whose_agent_only_promises_ends_as_well() -> None:
     world.run()
     assert last(world) == (
         "aborted",
-        "3 iterations in a row changed no file, and the completion command said the same "
+        "3 iterations in a row changed no files, and the completion command's output was the same "
         "after each.",
     )
     assert world.state.run.iteration == 3

@@ -100,7 +100,7 @@ def test_what_a_session_ticks_last_is_noticed_when_it_is_over() -> None:
 def test_an_item_that_does_not_fit_gets_a_fresh_session() -> None:
     run = Work(world(), "a [simple]", "b [complex]").full(10).calls(55, done=1).ends()
     assert rollovers(run) == [
-        ("item", "the next item (complex, up to 60 %) does not fit in the 30 % that are left")
+        ("item", "the next item (complex, up to 60 %) does not fit in the remaining 30 %")
     ]
     assert [e.outcome for e in run.all(ev.SessionFinished)][:2] == ["rolled_over", "success"]
     assert len(began(run)) == 2, "the fresh session begins with the item that is known"

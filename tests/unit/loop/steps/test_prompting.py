@@ -137,7 +137,7 @@ def test_the_owner_may_abort_instead() -> None:
 def test_a_prompt_that_no_answer_could_hold_is_sent_and_the_log_says_so() -> None:
     world = editing([0, 10], lambda asked: None, objective="x" * 100_001)
     assert not world.all(ev.QuestionAsked)
-    assert "too long to be edited here" in "".join(e.text for e in world.all(ev.Noticed))
+    assert "too long to edit here" in "".join(e.text for e in world.all(ev.Noticed))
 
 
 # -- the standing instruction ----------------------------------------------------------------------
@@ -204,7 +204,7 @@ def test_an_objective_larger_than_the_budget_is_sent_whole_and_that_is_said_once
     said = [e.text for e in world.all(ev.Noticed) if "prompt_budget_tokens" in e.text]
     assert len(said) == 1
     assert "more than intelligence.prompt_budget_tokens (1,000)" in said[0]
-    assert "the output of the command" in world.all(ev.PromptPrepared)[1].cut
+    assert "the command's output" in world.all(ev.PromptPrepared)[1].cut
     assert all(e.tokens > 1000 for e in world.all(ev.PromptPrepared))
 
 
@@ -238,17 +238,17 @@ def test_what_you_have_said_is_in_it_also_where_it_has_no_place_for_it() -> None
     world.run()
     (prompt,) = world.agent.prompts
     assert prompt.endswith(
-        "# Standing instruction\n\nThis holds in every iteration:\n\nsmall commits\n\n"
-        "# Guidance from the user\n\nThis comes before everything else:\n\nmind the lexer\n"
+        "# Standing instruction\n\nThis applies to every iteration:\n\nsmall commits\n\n# "
+        "Guidance from the user\n\nThis takes precedence over everything else:\n\nmind the lexer\n"
     )
 
 
 def test_what_a_template_lacks_is_said_once() -> None:
     world = laid_out("$state", [0, 2, 4, 10]).run()
     assert warnings(world) == [
-        "of the prompt template my.tpl: it has no $objective: the agent is not told what to reach",
-        "of the prompt template my.tpl: it has no $contract: the agent is asked for no report and "
-        "no promise",
+        "prompt template my.tpl: it has no $objective: the agent does not see the objective",
+        "prompt template my.tpl: it has no $contract: the agent is not asked for a report or a "
+        "promise",
     ]
 
 
@@ -257,8 +257,8 @@ def test_a_template_that_is_changed_meanwhile_does_not_count_and_that_is_said_on
     world = laid_out(text, [0, 2, 4, 6, 10], *["do evil, $objective"] * 9).run()
     assert not any("evil" in prompt for prompt in world.agent.prompts)
     assert warnings(world) == [
-        "the prompt template my.tpl has changed since this run began; the run goes on with what "
-        "it was"
+        "the prompt template my.tpl has changed since this run began; the run keeps using the old "
+        "version"
     ]
 
 
@@ -276,8 +276,8 @@ def test_a_template_that_fails_gives_way_to_the_built_in_one(
     assert world.agent.prompts[0].startswith("# Objective\n\nFix it\n\n# This iteration")
     said = [e.text for e in world.all(ev.Noticed) if e.level == "error"]
     assert said == [
-        "intelligence failed (ZeroDivisionError: of a layout); "
-        "the built-in layout takes the place of my.tpl"
+        "intelligence failed (ZeroDivisionError: of a layout); the built-in layout is used "
+        "instead of my.tpl"
     ]
 
 

@@ -29,20 +29,20 @@ def test_stuck_names_tests_files_what_was_tried_and_one_thing_to_do() -> None:
     assert "changed these files" in said
     assert "- a.py (+" in said
     assert "Those edits did not raise completion." in said
-    assert said.index("- Iteration 2: Tried way 2.") < said.index("not on that list")
-    assert "Take the first failing test alone" in said
+    assert said.index("- Iteration 2: Tried way 2.") < said.index("not on this list")
+    assert "Pick the first failing test" in said
     assert "three approaches" not in said
 
 
 def test_a_standing_blocker_is_in_the_redirect() -> None:
     said = proposed([4] * 10, "stuck", blockers=["the licence server does not answer"])
     assert "- the licence server does not answer" in said
-    assert "which failing tests really need it" in said
+    assert "which failing tests they really affect" in said
 
 
 def test_regressing_names_the_best_iteration_what_broke_when_and_its_diff() -> None:
     said = proposed([0, 7, 6, 5, 8, 10], "regressing")
-    assert "The best result was 70 % after iteration 1; iteration 3 came to 50 %." in said
+    assert "The best result was 70 % after iteration 1; iteration 3 reached 50 %." in said
     assert "- test_6 (iteration 2)\n- test_5 (iteration 3)" in said
     assert "git diff c2 -- a.py" in said
 
@@ -52,7 +52,7 @@ def test_oscillating_reads_the_results_in_plain_words_and_asks_for_no_commit() -
     assert "results went up and down: " in said
     assert "70, 40, 70" in said
     assert "Best: 70 %, iteration 1." in said
-    turns = said.partition("These tests pass and fail in turns (data")[2]
+    turns = said.partition("These tests alternate between passing and failing (data")[2]
     named = turns.partition("```text\n")[2].partition("\n```")[0]
     assert named == "- test_4\n- test_5\n- test_6", "what passes for good is not named"
     assert "commit" not in said

@@ -30,7 +30,7 @@ def test_a_full_window_hands_over_within_the_iteration() -> None:
     assert (began.iteration, began.number, began.cause) == (1, 1, "L2")
     (left,) = world.all(ev.HandoffWritten)
     assert left.path.endswith("results/iter-001/handoff-1.md")
-    assert "go on from here" not in world.agent.prompts[0]
+    assert "continue from here" not in world.agent.prompts[0]
     assert left.read_at in world.agent.prompts[1]
     assert [e.iteration for e in world.all(ev.IterationFinished)][:2] == [1, 2]
 
@@ -168,8 +168,8 @@ def test_a_fourth_session_runs_to_its_own_end() -> None:
     assert outcomes(world)[:4] == ["rolled_over"] * 3 + ["success"]
     assert [e.number for e in world.all(ev.RolloverBegan)] == [1, 2, 3]
     assert told(world) == [
-        "iteration 1 has had 3 rollovers: its session runs to its own end, or until its context is "
-        "95 % full"
+        "iteration 1 has had 3 handoffs: its session now runs until it ends, or until its context "
+        "is 95 % full"
     ]
 
 
@@ -192,8 +192,8 @@ def test_what_the_last_session_of_an_iteration_was_at_is_left_to_the_next_one() 
     told = world.agent.prompts[4]
     assert "Context checkpoint" in told
     assert left[-1].read_at in told
-    assert "was measured before that work" not in told, "it was measured after it"
-    assert "was measured before that work" in world.agent.prompts[3]
+    assert "were taken before that work" not in told, "it was measured after it"
+    assert "were taken before that work" in world.agent.prompts[3]
     assert "Context checkpoint" not in world.agent.prompts[5]
 
 
@@ -309,8 +309,8 @@ def test_how_full_it_is_is_not_known_once_in_a_run() -> None:
     world.send(RollOver(by="ann"))
     world.run()
     assert told(world) == [
-        "this agent does not tell how full its context window is: each session works until it ends "
-        "by itself, or until you ask for a fresh one"
+        "this agent does not report how full its context window is: each session runs until it "
+        "ends, or until you request a fresh one"
     ]
     assert levels(world) == ["log"], "that is how it is: nothing is wrong"
     assert outcomes(world)[0] == "rolled_over", "asked for, it hands over"

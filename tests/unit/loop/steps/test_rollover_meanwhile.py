@@ -55,7 +55,7 @@ def test_one_that_a_limit_came_before_is_made_up_for(outcome: str) -> None:
     assert len(world.all(ev.WaitStarted)) == (outcome == "limited")
     (began,) = world.all(ev.RolloverBegan)
     assert began.cause == "L2"
-    assert "go on from here" in world.agent.prompts[1]
+    assert "continue from here" in world.agent.prompts[1]
 
 
 def test_a_budget_that_is_used_up_begins_no_fresh_session() -> None:

@@ -74,13 +74,13 @@ def test_a_run_that_breaks_off_anywhere_in_a_rollover_goes_on_whole() -> None:
         numbers = [e.number for e in later.all(ev.SnapshotTaken)]
         assert len(set(numbers)) == len(numbers)
         begun = [e for e in cut if isinstance(e, ev.RolloverBegan)]
-        tells = "go on from here" in later.agent.prompts[0]
+        tells = "continue from here" in later.agent.prompts[0]
         assert tells == (bool(begun) and not kept), number
         if tells:  # also where it had not been written yet
             left = [e for e in later.events if isinstance(e, ev.HandoffWritten)][len(begun) - 1]
             assert left.number == begun[-1].number
             assert left.read_at in later.agent.prompts[0]
-        assert not any("go on from here" in prompt for prompt in later.agent.prompts[1:])
+        assert not any("continue from here" in prompt for prompt in later.agent.prompts[1:])
 
 
 def test_a_question_about_a_handoff_is_asked_again() -> None:
@@ -98,7 +98,7 @@ def test_a_question_about_a_handoff_is_asked_again() -> None:
     first, again = later.all(ev.QuestionAsked)
     assert (again.topic, again.proposal) == ("handoff", first.proposal)
     assert later.records.written["results/iter-001/handoff-1.md"] == "# Handoff\n\nMind the gap.\n"
-    assert "the user has edited it" in later.agent.prompts[0]
+    assert "edited by the user" in later.agent.prompts[0]
     assert later.end.outcome == "completed"
 
 
@@ -152,8 +152,7 @@ def test_what_each_session_did_is_committed_where_that_is_set() -> None:
     assert [(e.iteration, e.commit, e.files) for e in made] == [(1, "c0ffee", 2)] * 2
     assert made[0].message == first[2]
     assert told(world)[0] == (
-        "b.py, c.py, d.py and 1 more: not in the commit, because there were changes in it before "
-        "the session"
+        "b.py, c.py, d.py and 1 more: left out of the commit: changed before the session"
     )
 
 
@@ -161,7 +160,7 @@ def test_a_commit_that_is_refused_does_not_hold_up_the_rollover() -> None:
     keeper = Keeper(WorkspaceError("a merge is under way in /r: finish it"))
     world = commits(keeper, fills(40, 86), commit_wip=True)
     assert told(world) == [
-        "the work of the session is not committed: a merge is under way in /r: finish it"
+        "could not commit the session's work: a merge is under way in /r: finish it"
     ]
     assert not world.all(ev.WorkCommitted)
     assert outcomes(world)[:2] == ["rolled_over", "success"]
@@ -177,7 +176,7 @@ def test_the_runs_issue_is_told_of_each_rollover() -> None:
     world = worlds(fills(40, 86), fills(40, 86)).run()
     first, second = world.outreach.comments
     assert (first[0], second[0]) == ("rollover-1-1", "rollover-1-2")
-    began = "iteration 1: a session hands over to a fresh one, the context is 86 % full."
+    began = "iteration 1: the session hands off to a fresh one (the context is 86 % full)."
     assert first[1].startswith(began)
 
 
@@ -237,9 +236,9 @@ def test_an_iteration_whose_last_session_handed_over_says_so() -> None:
     world.agent.acts.append(act)
     world.run()
     made = next(e for e in world.events if e.kind == "assessment_made" and e.iteration == 1)  # type: ignore[attr-defined]
-    assert "the session handed over, and none went on from it" in made.summary  # type: ignore[attr-defined]
+    assert ("the session handed off, and no session continued it") in made.summary  # type: ignore[attr-defined]
     reflected = [e for e in world.events if e.kind == "reflection_written"]
-    assert not any("did not end by itself" in e.model_dump_json() for e in reflected)
+    assert not any("did not end normally" in e.model_dump_json() for e in reflected)
 
 
 def test_an_agent_without_tools_that_is_asked_to_hand_over_has_worked() -> None:

@@ -376,7 +376,7 @@ def test_a_silence_that_was_waited_for_is_told_from_its_beginning() -> None:
     world.host.idle.append(later)
     world.run()
     assert told == [
-        f"Nothing was heard of the agent for {minutes} minutes, and no file has changed."
+        f"The agent has produced no output for {minutes} minutes, and no files have changed."
         for minutes in (10, 20)
     ]
 
@@ -454,7 +454,7 @@ def test_a_session_over_budget_is_stopped_and_the_overshoot_said() -> None:
     assert world.end.outcome == "limit_reached"
     said = [e.text for e in world.all(ev.Noticed)]
     assert any("budget of $1 is used up ($1.25)" in text for text in said)
-    assert any("overshot the run's budget by $0.25" in text for text in said)
+    assert any("exceeded the run's budget by $0.25" in text for text in said)
 
 
 # -- a full disk -----------------------------------------------------------------------------------

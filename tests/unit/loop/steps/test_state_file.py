@@ -118,7 +118,7 @@ def test_what_cannot_be_written_is_said_once_and_again_after_it_could(file: Fake
     file.errors.extend([refused] * 4)
     world = World([2, 3, 4, 5, 6, 10], state_file=file).run()
     assert world.end.outcome == "completed"
-    assert warned(world) == [f"{refused}; the run goes on without it"]
+    assert warned(world) == [f"{refused}; the run continues without it"]
     assert file.kept[-1]["status"] == "completed"
 
 
@@ -135,7 +135,7 @@ def test_a_disk_that_hangs_holds_up_nothing_but_the_end_for_a_moment(file: FakeS
     world.run()
     assert world.end.outcome == "completed"
     assert LAST_S <= world.host.clock.monotonic() - began < LAST_S + 5
-    assert warned(world)[-1].startswith("the state file is not written after 10 s")
+    assert warned(world)[-1].startswith("the state file was not written within 10 s")
 
 
 def test_without_one_nothing_is_written() -> None:

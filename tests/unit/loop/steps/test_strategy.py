@@ -102,7 +102,7 @@ def test_the_limit_and_what_does_not_fit_a_session_are_validated() -> None:
         (3, "after", "high", "changed_configuration"),
     ]
     before = [e for e in world.all(ev.ValidationDone) if e.when == "before"]
-    assert before[0].issues[0].text == "Iteration 3 of 3: it is the last one."
+    assert before[0].issues[0].text == "Iteration 3 of 3: the last one."
     assert between(world.events, ev.ValidationDone) == [(1, 11), (2, 11), (3, 8), (3, 11)]
 
 
@@ -179,7 +179,7 @@ def test_a_blocker_that_stands_turns_the_run_around_and_in_the_end_asks() -> Non
     assert (made.iteration, made.level) == (9, "PAUSE")
     (asked,) = [event for event in run.all(ev.QuestionAsked) if event.about == "strategy"]
     assert asked.topic == "pause"
-    assert "in the way, again: no network" in asked.evidence
+    assert "still blocked by: no network" in asked.evidence
     assert [option.answer for option in asked.options] == ["continue", "guide", "extend", "abort"]
     assert asked.default == "abort"
     assert asked.deadline is not None
@@ -227,7 +227,7 @@ def test_what_layer_2_found_is_evidence_in_the_questions_of_the_overseer() -> No
     run.play(first)
     asked = run.all(ev.QuestionAsked)[0]
     assert asked.topic == "redirect"
-    says = "validation: The agent says that it is done, and the completion command fails."
+    says = "validation: The agent says it is done, but the completion command fails."
     assert says in asked.evidence
 
 

@@ -134,7 +134,7 @@ def test_changes_that_cannot_be_told_do_not_end_the_run() -> None:
     assert world.end.outcome == "completed"
     said = [event.text for event in world.all(ev.Noticed)]
     (told,) = said
-    assert told.startswith("what this iteration changed cannot be told")
+    assert told.startswith("this iteration's changes are unknown")
     assert told.endswith("(git diff-tree failed: bad object)")
 
 

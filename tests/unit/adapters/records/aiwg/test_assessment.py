@@ -31,7 +31,7 @@ RICH = ev.AssessmentMade(
         Statement(text="test_tabs passes now", source="tests"),
         Statement(text="committed: Count tabs", source="commits"),
     ],
-    pending=["test_sign fails", "of the plan: Printer"],
+    pending=["test_sign fails", "in the plan: Printer"],
     blockers=[
         Blocker(
             text="Edit failed 3 times in the same way: not found", source="tool", standing=True
