@@ -145,7 +145,7 @@ def _last_sign(state: RunState, known: Seen | None) -> datetime:
 
 
 def _gone(sign: datetime, now: datetime) -> Told:
-    return Told(f"its last sign: {_ago(sign, now)}")
+    return Told(f"last activity: {_ago(sign, now)}")
 
 
 def _ago(at: datetime, now: datetime) -> str:
@@ -161,15 +161,15 @@ def _stands(state: RunState, now: datetime, *, lost: bool | str) -> Told:
 def _course(state: RunState, now: datetime, known: Seen | None, *, until: datetime) -> str:
     """Describe the progress, as ``in 3h: 7 iterations, 48 % to 80 %, $1.82``.
 
-    If the user has seen the run before, it starts with ``since you looked, 23:10``. `until`: the
-    time up to which the run worked.
+    If the user has seen the run before, it starts with ``since you last looked, 23:10``.
+    `until`: the time up to which the run worked.
     """
     run = state.run
     done = count(len(run.completions) - (known.iterations if known else 0), "iteration")
     since = f"in {duration(run.worked_s(until))}"
     before, spent = run.baseline, run.cost_usd
     if known is not None:
-        since = f"since you looked, {day_and_clock(known.at, now)}"
+        since = f"since you last looked, {day_and_clock(known.at, now)}"
         before, spent = known.completion, max(0.0, run.cost_usd - known.cost_usd)
     parts = [f"{since}: {done}"]
     if before is not None and run.completion is not None:
@@ -191,12 +191,12 @@ def _fixed(state: RunState, known: Seen | None) -> list[Told]:
     counted = (gate.passed for gate in gates if gate.passed is not None)
     first, then = next(counted, None), "at the start"
     if known is not None:
-        first, then = known.passed, "then"
+        first, then = known.passed, "before"
     last = state.run.passed if state.run.completions else None
     if first is None or last is None:
         return []
     if last == first:
-        return [Told(f"as many tests pass as {then}")]
+        return [Told(f"the same number of tests pass as {then}")]
     more = "more" if last > first else "fewer"
     tone: Tone = "good" if last > first else "warn"
     verb = "passes" if abs(last - first) == 1 else "pass"
@@ -207,7 +207,7 @@ def _episode(entry: LogEntry) -> list[Told]:
     """Return an entry, and below it the action, the decision and the effect."""
     head = entry.head
     tone: Tone = "warn" if head.level in ("warn", "critical") else "dim"
-    still = " (not over)" if entry.open and entry.kind == "episode" else ""
+    still = " (still open)" if entry.open and entry.kind == "episode" else ""
     what = f"{clock(head.at)} {head.glyph} {head.word} {head.text}{still}"
     lines = [Told(what, tone)]
     told = [_said(row) for row in entry.follow if row.level != "log" or not row.word]

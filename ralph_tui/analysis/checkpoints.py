@@ -76,8 +76,8 @@ def words_of(told: CheckpointSummary, when: Callable[[datetime], str]) -> list[s
         rows.append(modified)
     if told.largest is not None:
         where = f"in iteration {told.largest.iteration}"
-        rows.append(f"the agent used at most {memory_size(told.largest.memory_bytes)}, {where}")
-    return [*rows, f"the last one: {_last(told.last, when)}"]
+        rows.append(f"the agent's peak memory: {memory_size(told.largest.memory_bytes)}, {where}")
+    return [*rows, f"last: {_last(told.last, when)}"]
 
 
 def _last(point: CheckpointPoint, when: Callable[[datetime], str]) -> str:

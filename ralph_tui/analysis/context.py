@@ -16,7 +16,7 @@ CAUSES: dict[Cause, str] = {
     "L2": "the window was nearly full",
     "L3": "the window was full",
     "item": "the next item would not fit",
-    "asked": "asked for",
+    "asked": "requested",
 }
 """Why a session handed off, in a few words."""
 LONGEST_WAIT_S = 86_400.0
@@ -85,7 +85,7 @@ def handing_over(state: RunState) -> str:
     if not run.session_running or (use is not None and use.rollovers >= MOST_ROLLOVERS):
         return ""
     if context.requested_by:
-        return f"asked by {context.requested_by}"
+        return f"requested by {context.requested_by}"
     told = context.level
     percent = state.context.percent
     if not rolls_over(run.started) or told not in ("L2", "L3") or percent is None:
@@ -114,20 +114,20 @@ def handing_over_words(state: RunState) -> str:
     if not why:
         return ""
     if state.context.rollover is not None:
-        return f"{why}; a fresh session goes on from what this one left"
+        return f"{why}; a fresh session continues from its handoff"
     until, context = ends_by(state), state.context
     # At L2 the agent may finish the message it has just begun, even if no tool runs.
     if until is None or not (context.running or context.level == "L2"):
         return f"{why}; the session ends now"
-    what = "the running tool" if context.running else "what it is at"
+    what = "the running tool" if context.running else "its current message"
     return f"{why}, {what} may take until {clock(until, seconds=True)}"
 
 
 def roll_over_words(state: RunState) -> str:
     """Describe the context and the running tool before a handoff that the user requests."""
     share = state.context.percent
-    full = "How full its context is, is not known" if share is None else (
+    full = "Its context usage is unknown" if share is None else (
         f"Its context is {filled(share)} full"
     )  # fmt: skip
     wait = _tool_wait_s(state) if state.context.running else 0
-    return full + (f"; the running tool has {duration(wait)} to end." if wait else ".")
+    return full + (f"; the running tool has {duration(wait)} to finish." if wait else ".")

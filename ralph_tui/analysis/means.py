@@ -17,7 +17,7 @@ def resuming(run: str = "", kept: int | None = None, more: str = "") -> str:
 
 def broken_off(run: str, kept: int) -> str:
     """Return why the end of a run with a damaged journal is unknown, and how to resume it."""
-    return f"{RECORD_BROKEN}; {resuming(run, kept)} goes on from here"
+    return f"{RECORD_BROKEN}; {resuming(run, kept)} continues from here"
 
 
 def lacking(done: int, most: int, budget_usd: float | None, *, limited: bool) -> str:

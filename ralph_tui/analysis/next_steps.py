@@ -58,20 +58,20 @@ def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> 
     """Return why the screen cannot end with this step (resume or run again); None if it can."""
     started = state.run.started
     if started is None or (state.run.live and not gone):
-        return "the run goes on"
+        return "the run is still running"
     if started.watched:
-        return "hooks have recorded it: the next session of Claude Code goes on with it"
+        return "hooks recorded it; the next Claude Code session continues it"
     if started.imported:
-        return "another tool has recorded it: here it is read, and no more"
+        return "another tool recorded it; it is read-only here"
     if name == "resume" and scratch(started):
-        return "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
+        return "its folder is deleted when you leave; ralph-tui demo --keep FOLDER keeps it"
     if name == "resume" and refused(state):
-        return "the completion command passes already; {again} runs until the agent promises"
+        return "the completion command already passes; {again} runs until the agent promises"
     if name not in {step.name for step in next_steps(state, gone=gone)}:
-        return "it is completed; {again} runs it again"
+        return "it is already completed; {again} runs it again"
     said = (started.command, started.criterion, started.objective)
     if any(HIDDEN in words for words in said if words) or HIDDEN in run_again(started):
-        return "a secret in its command was kept out of the record; type it again"
+        return "the record omits a secret from its command; type the command again"
     return None
 
 
@@ -112,7 +112,7 @@ def _of_fleet(work: FleetWork) -> Iterator[NextStep]:
         yield NextStep("merge", "merge", f"git merge {shlex.quote(work.branch)}")
     if work.record:
         yield NextStep("restore", "restore", restore_command(work.record))
-    yield NextStep("attach", "look again", f"ralph-tui fleet attach {shlex.quote(work.name)}")
+    yield NextStep("attach", "reopen", f"ralph-tui fleet attach {shlex.quote(work.name)}")
 
 
 def whole_change(state: RunState) -> tuple[str, str] | None:

@@ -65,11 +65,11 @@ _ENDED = {
 }
 """Outcomes of a session whose names are not plain words."""
 _WHY_NOT = {
-    "overload": "{name} is not served (overload)",
-    "outage": "{name} is not served (its service is down)",
+    "overload": "{name}'s service is overloaded",
+    "outage": "{name}'s service is down",
     "auth": "{name} is not signed in",
     "missing": "{name} cannot be run",
-    "not_started": "{name} does not start",
+    "not_started": "{name} did not start",
     "unknown_model": "{name} has no such model",
 }
 LONGEST_WHY = 80
@@ -117,25 +117,23 @@ class AgentChanged(Event):
         return Row(level, "AGENT", self.words(self.at), self.reason)
 
     def words(self, now: datetime, agent: str = "") -> str:
-        """Return ``claude is at its limit until 03:10; codex works meanwhile``.
+        """Return ``claude is at its limit until 03:10; codex works in the meantime``.
 
         `agent` is the agent that works at `now`.
         """
         if self.cause == "back":
-            return f"{self.agent} is tried again, {self.before} no longer stands in"
+            return f"trying {self.agent} again instead of {self.before}"
         at = "" if self.until is None else day_and_clock(self.until, now)
         if self.cause == "usage_limit":
-            until = f", next try at {at}" if self.guessed else f" until {at}"
+            until = f", retry at {at}" if self.guessed else f" until {at}"
             why = f"{self.before} is at its limit{until if at else ''}"
         else:
-            why = _WHY_NOT[self.cause].format(name=self.before) + (
-                f", next try at {at}" if at else ""
-            )
+            why = _WHY_NOT[self.cause].format(name=self.before) + (f", retry at {at}" if at else "")
             if self.cause == "missing" and self.reason:
                 # The first words say whether it is missing or cannot run.
                 first = one_line(self.reason).partition(": ")[0].rstrip(".")
                 why += f" ({clip(first, LONGEST_WHY)})"
-        return f"{why}; {agent or self.agent} works meanwhile"
+        return f"{why}; {agent or self.agent} works in the meantime"
 
 
 class SessionStarted(Event):
@@ -259,9 +257,9 @@ class ToolDenied(Event):
     def permits(self) -> str:
         """The setting that permits the call, or a note that none does."""
         if self.final:
-            return "no line of permissions.allow permits it"
+            return "permissions.allow cannot permit it"
         lines = ", ".join(f'"{line}"' for line in self.lines)
-        return f"permissions.allow = [{lines}] permits it"
+        return f"permit it with permissions.allow = [{lines}]"
 
     def row(self) -> Row:
         return Row("warn", "DENIED", f"{self.tool}: {self.permits}", self.message)
@@ -447,7 +445,7 @@ class SessionFinished(Event):
             return Row("warn", "AGENT", self.words)
         if self.leftovers:
             kind = "process" if self.leftovers == 1 else "processes"
-            return Row("log", "AGENT", f"{self.leftovers} left-over {kind} stopped")
+            return Row("log", "AGENT", f"{self.leftovers} leftover {kind} stopped")
         return None
 
     def line(self) -> str:

@@ -84,7 +84,7 @@ class AgentRequest(Fact):
             "\n".join([one.question, *(f"  {each.label}" for each in one.options)])
             for one in self.choices
         ]
-        rule = f"for the session it would allow: {self.rule}" if self.rule else ""
+        rule = f"allowing it for the session permits: {self.rule}" if self.rule else ""
         parts = asked if self.choices else [f"{self.tool}: {self.input}", self.why, rule]
         return "\n".join(part for part in parts if part)
 
@@ -121,7 +121,7 @@ class AgentRefusedAgain(Event):
 
     def row(self) -> Row:
         often = "asked again" if self.times == 1 else f"asked again {count(self.times, 'time')}"
-        return Row("log", "", f"{often} in the same session: told the same, without a question")
+        return Row("log", "", f"{often} in the same session: same answer, without asking you")
 
     def line(self) -> str | None:
         return f"agent   {self.row().text}" if self.times == 1 else None

@@ -73,7 +73,7 @@ class ContextCompacted(Event):
         return f", from {before} to {after} of the window"
 
     def row(self) -> Row:
-        text = f"the agent summed its context up{self.shrunk}: it {FORGOT.word} details"
+        text = f"the agent compacted its context{self.shrunk}: it {FORGOT.word} details"
         return Row("warn", "FORGOT", text)
 
 
@@ -87,7 +87,7 @@ class RolloverRequested(Event):
 
     def row(self) -> Row:
         note = f": {self.note}" if self.note else ""
-        return Row("owner", "ROLLOVER", f"asked by {who_words(self.by)}{note}")
+        return Row("owner", "HANDOFF", f"requested by {who_words(self.by)}{note}")
 
 
 class RolloverBegan(Event):
@@ -108,7 +108,7 @@ class RolloverBegan(Event):
 
     def row(self) -> Row:
         why = f": {self.reason}" if self.reason else ""
-        return Row("warn", "ROLLOVER", f"the session hands over to a fresh one{why}")
+        return Row("warn", "HANDOFF", f"the session hands off to a fresh one{why}")
 
 
 class FileInProgress(Fact):
@@ -168,8 +168,8 @@ class HandoffWritten(Event):
         facts = (("in progress", self.summary), ("item", self.item), ("next", self.next_step))
         says = [f"{name}: {words}" for name, words in facts if words]
         says += [f"file: {file.path} {file.lines}".rstrip() for file in self.files]
-        says += [f"you said: {words}" for words in self.guidance]
-        return Row("log", "HANDOFF", f"{self.path or 'not kept in a file'}{how}", "\n".join(says))
+        says += [f"your guidance: {words}" for words in self.guidance]
+        return Row("log", "HANDOFF", f"{self.path or 'not saved to a file'}{how}", "\n".join(says))
 
 
 class WorkCommitted(Event):

@@ -35,7 +35,7 @@ PURPOSES: dict[Purpose, str] = {
     "prompt": "a prompt",
     "assessment": "a second opinion",
     "reflection": "a reflection",
-    "handoff": "the words of a handoff",
+    "handoff": "the wording of a handoff",
     "judge": "a verdict",
 }
 SAID_BY_SENSOR = ("fewer_tests", "changed_configuration")
@@ -208,7 +208,7 @@ class CriterionJudged(Event):
 
     def row(self) -> Row:
         verdict = "the criterion is met" if self.met else "the criterion is not met"
-        text = f"{verdict}, says {self.model or 'a model'}: {self.reason}"
+        text = f"{verdict}, according to {self.model or 'a model'}: {self.reason}"
         return Row("good" if self.met else "warn", "JUDGE", text)
 
 
@@ -221,7 +221,7 @@ class PromptEditRequested(Event):
 
     def row(self) -> Row:
         shown = "shown before it is sent" if self.wanted else "sent as it is"
-        return Row("owner", "PROMPT", f"the next one is {shown}, asked by {who_words(self.by)}")
+        return Row("owner", "PROMPT", f"the next one is {shown}, requested by {who_words(self.by)}")
 
 
 class StandingInstructionChanged(Event):
@@ -234,7 +234,7 @@ class StandingInstructionChanged(Event):
 
     def row(self) -> Row:
         text = f"in every prompt from now on: {self.text}"
-        said = text if self.text else "taken back: no prompt says it"
+        said = text if self.text else "removed from every prompt"
         return Row("owner", "ALWAYS", f"{said} (by {who_words(self.by)})")
 
 

@@ -40,9 +40,9 @@ FORBIDDING = ("avoid", "do not", "don't", "never", "no ")
 """Beginnings of a text that already forbids something."""
 CHANGED: dict[Change, str] = {
     "pin": "pinned",
-    "unpin": "not pinned any more",
+    "unpin": "unpinned",
     "mute": "muted",
-    "unmute": "not muted any more",
+    "unmute": "unmuted",
     "edit": "reworded",
     "delete": "deleted",
 }
@@ -51,7 +51,7 @@ CHANGED: dict[Change, str] = {
 
 def unchanged_words(learning_id: str, why: str) -> str:
     """Explain why a requested change of a learning was not made."""
-    return f"learning {learning_id} stays as it is: {why}"
+    return f"learning {learning_id} was not changed: {why}"
 
 
 class Learning(Fact):
@@ -100,11 +100,11 @@ class Learning(Fact):
 
     @property
     def proof(self) -> str:
-        """As in ``unproven: said by 1 run`` or ``proven, said by 3 runs``."""
-        runs = f"said by {count(self.runs, 'run')}"
+        """As in ``unproven: reported by 1 run`` or ``proven, reported by 3 runs``."""
+        runs = f"reported by {count(self.runs, 'run')}"
         if self.standing != "staged":
             return f"proven, {runs}"
-        needs = ", proven from 3 runs on" if self.type == "estimate" else ""
+        needs = ", proven after 3 runs" if self.type == "estimate" else ""
         return f"{UNPROVEN.word}: {runs}{needs}"
 
 
@@ -164,7 +164,7 @@ class LearningPromoted(Event):
     """The reason why it counts as proven, in one sentence."""
 
     def row(self) -> Row:
-        how = "joined to what was known" if self.merged else "proven now"
+        how = "merged with an existing learning" if self.merged else "now proven"
         because = f" ({one_line(self.because)})" if self.because else ""
         text = f"{how}: {clip(self.learning.saying, 2 * NAMED)}{because}"
         return Row("log", "MEMORY", text, self.learning.text)

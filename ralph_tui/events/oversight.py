@@ -86,7 +86,7 @@ class HealthChecked(Event):
     def row(self) -> Row | None:
         if self.ended is None:
             return None
-        return Row("good", "OVER", f"{in_words(self.ended)}: a new best ends it")
+        return Row("good", "OVER", f"{in_words(self.ended)}: ended by a new best")
 
 
 class InterventionMade(Event):
@@ -128,7 +128,7 @@ class RedirectDecided(Event):
     def sends(self) -> str:
         """The first line of the instructions to the agent; empty if none are sent."""
         first = next((line for line in self.instructions.splitlines() if line.strip()), "")
-        return f"it sends: {first.strip()}" if self.approved and first else ""
+        return f"instructions: {first.strip()}" if self.approved and first else ""
 
     def line(self) -> str:
         by = "no answer" if self.by == SILENCE else f"by {who_words(self.by)}"
@@ -195,7 +195,7 @@ class LimitsChanged(Event):
 
     def row(self) -> Row:
         money = "" if self.budget_usd is None else f", ${self.budget_usd:,.2f}"
-        why = f": the interrupted iteration {self.spared} is not spent" if self.spared else ""
+        why = f": the interrupted iteration {self.spared} does not count" if self.spared else ""
         limits = f"{count(self.max_iterations, 'iteration')}{money}, by {who_words(self.by)}{why}"
         return Row("owner", "NOW", limits)
 

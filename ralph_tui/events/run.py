@@ -125,19 +125,19 @@ class RunResumed(Event):
     """Seconds since the run last worked; they count toward no limit."""
 
     def row(self) -> Row:
-        found = self.found or "the run goes on"
+        found = self.found or "the run continues"
         after = f"after {duration(self.away_s)}: " if self.away_s >= 1 else ""
         return Row("owner", "RESUMED", f"{after}{found}", self.checkpoints)
 
     def line(self) -> str:
-        return f"resumed {self.found or 'the run goes on'}"
+        return f"resumed {self.found or 'the run'}"
 
     @property
     def stream(self) -> str:
         """The row in the agent's stream, with the length of the break and the work found."""
-        later = f", {duration(self.away_s)} later" if self.away_s >= 1 else ""
+        later = f" after {duration(self.away_s)}" if self.away_s >= 1 else ""
         found = f": {self.found.rstrip('.')}" if self.found else ""
-        return f"the run goes on{later}{found}"
+        return f"resumed{later}{found}"
 
 
 class IterationStarted(Event):
@@ -191,7 +191,7 @@ class PauseRequested(Event):
     by: Line = "you"
 
     def row(self) -> Row:
-        return Row("owner", "PAUSE", f"asked by {who_words(self.by)}")
+        return Row("owner", "PAUSE", f"requested by {who_words(self.by)}")
 
     def line(self) -> None:
         """Return None: `Paused` follows."""
@@ -204,7 +204,7 @@ class Paused(Event):
     kind: Literal["paused"] = "paused"
 
     def row(self) -> Row:
-        return Row("owner", "PAUSE", "no agent runs")
+        return Row("owner", "PAUSE", "no agent is running")
 
     def row_asked_for(self) -> Row:
         """Return its row below the request."""
@@ -222,17 +222,17 @@ class Unpaused(Event):
     by: Line = "you"
 
     def row(self) -> Row:
-        return Row("owner", "WENT ON", f"said by {who_words(self.by)}")
+        return Row("owner", "CONTINUED", f"by {who_words(self.by)}")
 
     def row_after(self, paused_at: datetime | None) -> Row:
         """Return its row below the pause; pass None if the pause had not begun."""
         if paused_at is None:
-            return Row("owner", "", f"taken back by {who_words(self.by)}")
+            return Row("owner", "", f"withdrawn by {who_words(self.by)}")
         lasted = duration((self.at - paused_at).total_seconds())
-        return Row("owner", "", f"went on after {lasted}, {self.row().text}")
+        return Row("owner", "", f"continued after {lasted}, {self.row().text}")
 
     def line(self) -> str:
-        return f"goes on, by {who_words(self.by)}"
+        return f"unpaused by {who_words(self.by)}"
 
 
 class StopRequested(Event):
@@ -246,9 +246,9 @@ class StopRequested(Event):
     def row(self) -> Row:
         who = who_words(self.by)
         if self.mode == "taken_back":
-            return Row("owner", "STOP", f"taken back by {who}: the run goes on")
+            return Row("owner", "STOP", f"withdrawn by {who}; the run continues")
         when = "now" if self.mode == "now" else "after this iteration"
-        return Row("owner", "STOP", f"{when}, asked by {who}")
+        return Row("owner", "STOP", f"{when}, requested by {who}")
 
 
 class AbortRequested(Event):
@@ -261,10 +261,10 @@ class AbortRequested(Event):
     """Number of a snapshot."""
 
     def row(self) -> Row:
-        return Row("owner", "ABORT", f"asked by {who_words(self.by)}")
+        return Row("owner", "ABORT", f"requested by {who_words(self.by)}")
 
     def line(self) -> str:
-        return f"aborting, asked by {who_words(self.by)}"
+        return f"aborting, requested by {who_words(self.by)}"
 
 
 class CommandRefused(Event):

@@ -62,8 +62,8 @@ class GateFinished(Event):
 
     @property
     def ended(self) -> str:
-        """As in ``exit 1`` or ``ran out of time``."""
-        return "ran out of time" if self.timed_out else f"exit {self.exit_code}"
+        """As in ``exit 1`` or ``timed out``."""
+        return "timed out" if self.timed_out else f"exit {self.exit_code}"
 
     @property
     def failing_words(self) -> str:
@@ -81,7 +81,9 @@ class GateFinished(Event):
         if self.timed_out:
             return Row("warn", "TESTS", f"the completion command {self.ended}", self.tail)
         if self.iteration == 0 and self.ok:
-            before = "the completion command passes before anything was done: its pass ends nothing"
+            before = (
+                "the completion command passes before any work, so passing does not end the run"
+            )
             return Row("warn", "TESTS", before)
         return None
 
@@ -89,7 +91,7 @@ class GateFinished(Event):
         if self.error:
             return f"command {self.error}"
         ended = "" if self.ok else f", {self.ended}"
-        so = ", before anything was done" if self.ok and self.iteration == 0 else ""
+        so = ", before any work" if self.ok and self.iteration == 0 else ""
         took = duration(self.duration_s)
         if self.passed is None:
             return f"command {ended.removeprefix(', ') or 'passed'}{so} ({took})"
@@ -185,7 +187,7 @@ class ReadingTaken(Event):
     def row(self) -> Row | None:
         if self.iteration == 0 or not self.restarted:
             return None
-        return Row("warn", "SENSOR", f"completion is now read from {self.source}", self.note)
+        return Row("warn", "SENSOR", f"completion is now measured from {self.source}", self.note)
 
     def line(self) -> str:
         where = "at the start" if self.iteration == 0 else f"after iteration {self.iteration}"
@@ -204,5 +206,5 @@ class ReadingTaken(Event):
             return "the completion command passed"
         if self.uncounted:
             return "command passes" if self.source == "tests" else self.note or "nothing is counted"
-        kept = ", as before: nothing new could be read" if self.held else ""
+        kept = ", last known value" if self.held else ""
         return f"from {self.source}{kept}"

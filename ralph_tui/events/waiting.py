@@ -60,13 +60,13 @@ DECIDED = {
     "extend": "extended",
     "abort": "aborted",
     "retry": "interrupted",
-    "hand_over": "handed over",
+    "hand_over": "handed off",
     "stop": "session ended",
     "yes": "accepted",
     "no": "not accepted",
     "send": "sent",
-    "criterion": "until a criterion is met",
-    "promise": "until the agent promises",
+    "criterion": "criterion set",
+    "promise": "promise required",
 }
 """Answers in words, as a past action."""
 
@@ -101,25 +101,25 @@ class WaitStarted(Event):
 
     @property
     def retry(self) -> str:
-        """As in ``next try at 10:59``; empty if only disk space is needed."""
-        return "" if self.until is None else f"next try at {day_and_clock(self.until, self.at)}"
+        """As in ``retry at 10:59``; empty if only disk space is needed."""
+        return "" if self.until is None else f"retry at {day_and_clock(self.until, self.at)}"
 
     @property
     def again(self) -> str:
-        """The text of a repeated wait, as in ``2 tries in vain; next try at 10:59``."""
-        tries = "1 try in vain" if self.attempt == 2 else f"{self.attempt - 1} tries in vain"
+        """The text of a repeated wait, as in ``2 failed attempts; retry at 10:59``."""
+        tries = "1 failed attempt" if self.attempt == 2 else f"{self.attempt - 1} failed attempts"
         return f"{tries}; {self.retry}" if self.retry else tries
 
     @property
     def stream(self) -> str:
         """The row in the agent's stream."""
-        return f"waiting: {self.words(self.at)}, {self.retry or 'until there is room'}"
+        return f"waiting: {self.words(self.at)}, {self.retry or 'until disk space is free'}"
 
     def row(self) -> Row:
         until = f"waiting until {day_and_clock(self.until, self.at)}" if self.until else "waiting"
         cause = self.words(self.at)
         what = "" if cause == terms.WAITS[self.cause].word else f": {cause}"
-        text = f"{until}{what}; the iteration is not spent"
+        text = f"{until}{what}; the iteration does not count"
         return Row("warn", terms.WAITS[self.cause].brief.upper(), text, self.reason)
 
     def line(self, *, why: bool = True) -> str:
@@ -127,7 +127,7 @@ class WaitStarted(Event):
         until = "" if self.until is None else f" until {due(self.until, self.at)}"
         what = f" ({self.words(self.at)})" if self.since is not None else ""
         reason = f": {self.reason}" if why and self.reason else ""
-        return f"waiting{until}{what}, the iteration is not spent{reason}"
+        return f"waiting{until}{what}, the iteration does not count{reason}"
 
 
 class WaitEnded(Event):
@@ -141,18 +141,18 @@ class WaitEnded(Event):
     @property
     def stream(self) -> str:
         """The row in the agent's stream."""
-        return f"tried again by {terms.who_words(self.by)}"
+        return f"retried by {terms.who_words(self.by)}"
 
     def row(self) -> Row:
         return self.row_after(self.waited_s)
 
     def row_after(self, waited_s: float) -> Row:
         """Return its row after `waited_s` seconds of consecutive waits."""
-        by = "" if self.by == "the clock" else f", asked by {terms.who_words(self.by)}"
-        return Row("log", "WENT ON", f"after {duration(waited_s)}{by}")
+        by = "" if self.by == "the clock" else f", requested by {terms.who_words(self.by)}"
+        return Row("log", "CONTINUED", f"after {duration(waited_s)}{by}")
 
     def line(self) -> str:
-        return f"goes on after {duration(self.waited_s)}, by {terms.who_words(self.by)}"
+        return f"continued after {duration(self.waited_s)}, by {terms.who_words(self.by)}"
 
 
 class Option(Fact):
@@ -215,7 +215,7 @@ class QuestionAsked(Event):
         if self.request is not None:
             return Row("warn", "ASKED", self.request.wanted, self.request.whole)
         choices = "\n".join(f"{option.key}  {option.verb}" for option in self.options)
-        default = f"without an answer: {self.default}" if self.default else "it waits for an answer"
+        default = f"without an answer: {self.default}" if self.default else "no time limit"
         return Row("warn", "QUESTION", self.text, f"{choices}\n{default}")
 
     def line(self, *, said: bool = False) -> str:
@@ -262,7 +262,7 @@ class QuestionAnswered(Event):
         if asked is None or asked.deadline is None:
             return f"no answer: {done}"
         waited = (asked.deadline - asked.at).total_seconds()
-        when = f"no answer in {wait_time(waited)}" if waited >= 1 else "nobody to ask"
+        when = f"no answer in {wait_time(waited)}" if waited >= 1 else "no one to ask"
         return f"{when}: {done}"
 
     def _edits(self, asked: QuestionAsked) -> bool:
@@ -322,7 +322,7 @@ class QuestionWithdrawn(Event):
     reason: Plain
 
     def row(self) -> Row:
-        return Row("log", "", f"no answer was needed: {self.reason}")
+        return Row("log", "", f"no answer needed: {self.reason}")
 
     def line(self) -> str:
         return f"question closed: {self.reason}"
@@ -338,7 +338,7 @@ class InterruptRequested(Event):
         return Row("owner", "INTERRUPT", f"by {terms.who_words(self.by)}")
 
     def line(self) -> str:
-        return f"interrupting the agent, asked by {terms.who_words(self.by)}"
+        return f"interrupting the agent, requested by {terms.who_words(self.by)}"
 
 
 class PermissionsChanged(Event):

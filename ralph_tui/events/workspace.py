@@ -88,7 +88,7 @@ class CheckpointCaptured(Event):
     def line(self) -> str | None:
         if self.trigger not in ("timer", "key"):
             return None
-        asked = f", asked for by {who_words(self.by)}" if self.by else ""
+        asked = f", requested by {who_words(self.by)}" if self.by else ""
         if self.snapshot is None:
             return f"warn    the checkpoint failed{asked}: {self.error}"
         named = checkpoint_name(self.snapshot)
@@ -120,7 +120,7 @@ class FilesChanged(Event):
         totals = (
             with_lines(f"{one.category} {one.files}", one.added, one.removed) for one in self.totals
         )
-        none = "what changed is not known" if self.unknown else "nothing changed"
+        none = "changes unknown" if self.unknown else "nothing changed"
         return f"files   {', '.join(totals) or none}"
 
 
@@ -177,8 +177,8 @@ class WorktreeRestored(Event):
         kept = f", {self.left_alone:,} left alone" if self.kept else ""
         detail = [*self.paths, *(f"left alone: {row}" for row in self.left_alone_rows)]
         text = (
-            f"{count(self.files, 'file')} as in snapshot {self.snapshot}{kept}, "
-            f"by {who_words(self.by)}; what was there is saved as snapshot {self.present}"
+            f"{count(self.files, 'file')} to snapshot {self.snapshot}{kept}, "
+            f"by {who_words(self.by)}; previous files saved as snapshot {self.present}"
         )
         return Row("owner", "RESTORED", text, "\n".join(detail))
 
@@ -190,7 +190,7 @@ class JournalRestored(Event):
     path: Line
 
     def row(self) -> Row:
-        text = "the journal had been deleted; it was written again"
+        text = "the journal was deleted and has been written again"
         return Row("warn", "RECORD", text, self.path)
 
     def line(self) -> str:

@@ -145,7 +145,7 @@ class AgentFold(Fold):
     def on_run_started(self, e: ev.RunStarted) -> bool:
         self._judge = "the completion command decides" if e.command else "you decide"
         if e.watched:
-            self._judge = "its loop ends with that"
+            self._judge = "this ends its loop"
         return False
 
     def on_session_started(self, e: ev.SessionStarted) -> None:

@@ -38,11 +38,11 @@ class GateFold(Fold):
 
     @property
     def broken_words(self) -> str:
-        """Return ``the build is broken since iteration 3: <first error>``; empty if it works."""
+        """Return ``the build has been broken since iteration 3: ...``; empty if it works."""
         since = self.broken_since
         if since is None:
             return ""
-        return f"the build is broken since {place(since)}: {self.readings[-1].broken}"
+        return f"the build has been broken since {place(since)}: {self.readings[-1].broken}"
 
     @property
     def origin(self) -> str:
@@ -61,8 +61,8 @@ class GateFold(Fold):
         if last.uncounted:
             if last.source == "tests" or (self.last is not None and self.last.ok):
                 return "command passes"
-            return "command fails" if self.last else "nothing measures it yet"
-        return f"from {last.source}{', as before: nothing new could be read' * last.held}"
+            return "command fails" if self.last else "not measured yet"
+        return f"from {last.source}{', last known value' * last.held}"
 
     @property
     def _backwards(self) -> Iterator[ev.ReadingTaken]:

@@ -3,7 +3,7 @@
 from ralph_tui.events import QuestionAnswered, RunStarted
 from ralph_tui.text.sanitize import clip, one_line
 
-PROMISE_NEEDED = "the run ends only with a promise and a changed file"
+PROMISE_NEEDED = "the run ends only after a promise and a changed file"
 CRITERION_NEEDED = "the run ends only when its criterion is met"
 
 
@@ -22,8 +22,8 @@ def passes_before_words(command: str, options: tuple[str, str] = OPTIONS) -> str
     """
     criterion, promise = options
     return (
-        f"the completion command passes already, so it cannot say when the work is done "
-        f"({clip(one_line(command), 80)}): add {criterion} to say it in words, or "
+        f"the completion command already passes, so it cannot show when the work is done "
+        f"({clip(one_line(command), 80)}): add {criterion} to describe that, or "
         f"{promise} to run until the agent promises it"
     )
 

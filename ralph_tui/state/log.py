@@ -126,7 +126,7 @@ class Waits(Part):
         if entry is None:
             self._log.add(e, row)
             return
-        text = f"went on {row.text}"
+        text = f"continued {row.text}"
         if entry.follow:
             self._log.amend(entry, entry.follow[-1].seq, level=row.level, text=text)
         else:

@@ -20,7 +20,7 @@ _OF_PROGRESS = "stuck oscillating regressing objective_deviation circuit no_prog
 GROUPS = dict.fromkeys(_OF_PROGRESS.split(), PROGRESS)
 """Maps subjects to the group that they are shown with."""
 WAITING = "waiting for your answer"
-NOTED = "told, nothing is changed"
+NOTED = "reported, no action taken"
 GIVEN_UP = "the agent is stopped"
 LEFT = "the run ended before an answer"
 OWED: Final[dict[str, type[ev.Event]]] = {
@@ -128,7 +128,7 @@ class Episodes(Part):
         if entry is None or not entry.open:
             return False
         stands = percent(self._completion)
-        how = f"over: a new best, {stands}" if self._rose else f"over, it stands at {stands}"
+        how = f"over: a new best, {stands}" if self._rose else f"over at {stands}"
         self._log.nest(entry, e, ev.Row("good" if self._rose else "log", "", how))
         self._log.close(entry)
         return None

@@ -6,7 +6,7 @@ from ralph_tui import events as ev
 from ralph_tui.events.oversight import Health, Level, Subject
 from ralph_tui.state.fold import Fold
 
-NOBODY_ASKED = "recomputed, nobody was asked"
+NOBODY_ASKED = "recomputed, no one was asked"
 """The decision shown for an intervention recomputed for a run that another tool led."""
 
 

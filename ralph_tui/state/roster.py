@@ -59,7 +59,7 @@ class Worked:
     @property
     def words(self) -> str:
         """As in ``in iterations 2-4 (3 sessions, $1.20)``."""
-        cost = "cost not told" if self.cost_usd is None else money(self.cost_usd, exact=True)
+        cost = "cost unknown" if self.cost_usd is None else money(self.cost_usd, exact=True)
         tokens = f"{token_count(self.tokens, partial=self.tokens_partial)} tokens"
         spent = [count(self.sessions, "session"), cost, *([tokens] if self.tokens else [])]
         return f"in {_iterations(self.iterations)} ({', '.join(spent)})"
@@ -196,8 +196,8 @@ class RosterFold(Fold):
 
     @property
     def untold_words(self) -> str:
-        """Agents whose cost is missing from the sum: ``without that of codex``; empty if none."""
-        return f"without that of {' and '.join(self.untold)}" if self.untold else ""
+        """As in ``without the cost of codex``, which it does not report; empty if all do."""
+        return f"without the cost of {' and '.join(self.untold)}" if self.untold else ""
 
 
 def _iterations(numbers: Sequence[int]) -> str:

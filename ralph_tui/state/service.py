@@ -28,8 +28,8 @@ class Trouble:
         """Return ``overload since 15:34, ...``, with a note that the agent retries on its own."""
         since = day_and_clock(self.since, now)
         if self.cause == "silent":
-            return f"{self.word} of the agent's service since {since}"
-        return f"{self.word} since {since}, the agent tries again by itself"
+            return f"{self.word} from the agent's service since {since}"
+        return f"{self.word} since {since}, the agent retries automatically"
 
 
 class ServiceFold(Fold):

@@ -62,7 +62,7 @@ def with_lines(what: str, added: int, removed: int) -> str:
 def all_used(iterations: int) -> str:
     """Return ``all 8 iterations are used up``."""
     if iterations == 1:
-        return "the one iteration is used up"
+        return "the only iteration is used up"
     return f"all {iterations} iterations are used up"
 
 
@@ -168,7 +168,7 @@ def unheld_words(budget_usd: float | None) -> str:
     """Explain that a dollar budget covers only reported costs; empty without a budget."""
     if budget_usd is None:
         return ""
-    return f"; the budget of {money(budget_usd)} holds only what is told"
+    return f"; the budget of {money(budget_usd)} covers only reported costs"
 
 
 def token_count(tokens: int, *, partial: bool = False) -> str:
@@ -177,12 +177,12 @@ def token_count(tokens: int, *, partial: bool = False) -> str:
 
 
 def help_words(calls: int, failed: int, seconds: float, cost_usd: float | None) -> str:
-    """Return ``6 questions to models, 1 without an answer, 12s, $0.0123``; empty without calls."""
+    """Return ``6 questions to models, 1 unanswered, 12s, $0.0123``; empty without calls."""
     if not calls:
         return ""
     parts = [
         f"{count(calls, 'question')} to models",
-        f"{failed} without an answer" if failed else "",
+        f"{failed} unanswered" if failed else "",
         duration(seconds),
         "" if cost_usd is None else money(cost_usd, exact=True),
     ]

@@ -35,7 +35,7 @@ GOOD = Term("✓", "good news")
 WARNING = Term("▲", "warning")
 CRITICAL = Term("◆", "critical or emergency")
 
-SHORTENED = Term("»", "a wait, shown in less time than it took")
+SHORTENED = Term("»", "a shortened wait")
 
 RowLevel = Literal["log", "good", "warn", "critical", "owner"]
 """The importance of a row of the log; ``owner`` marks the user's own actions."""
@@ -45,7 +45,7 @@ LEVELS: Mapping[RowLevel, Term] = {
     "good": GOOD,
     "warn": WARNING,
     "critical": CRITICAL,
-    "owner": Term("@", "something you asked for"),
+    "owner": Term("@", "your own request"),
 }
 """Severity is shown by glyph and word, never by colour alone."""
 
@@ -103,7 +103,7 @@ OUTCOMES: Mapping[str, Term] = {
     "interrupted": Term(PHASES["finished"].glyph, "stopped"),
 }
 """Outcomes of a run."""
-BUG = "failed, by a bug of ralph-tui"
+BUG = "failed because of a bug in ralph-tui"
 
 WAITS: Mapping[str, Term] = {
     "usage_limit": Term(PHASES["limited"].glyph, "usage limit", "limit"),
@@ -112,33 +112,33 @@ WAITS: Mapping[str, Term] = {
     "disk_full": Term(PHASES["limited"].glyph, "disk full"),
 }
 """Causes of a wait."""
-DISK_FULL = "the disk is full: what was recorded is safe, free some space"
+DISK_FULL = "the disk is full: free some space, the record so far is safe"
 """The advice comes first, because a narrow line may cut off the rest."""
 
 CHECKPOINTS: Mapping[str, Term] = {
     "start": Term("▷", "at the start"),
     "timer": Term("◈", "by timer"),
     "key": Term("◈", "by key"),
-    "rollover": Term("⟳", "at a rollover"),
+    "rollover": Term("⟳", "at a handoff"),
     "end": Term("◁", "at the end"),
 }
 """Triggers of a checkpoint."""
 
 CONTEXT_LEVELS: Mapping[str, Term] = {
     "L0": Term("", "normal"),
-    "L1": Term(WARNING.glyph, "it fills"),
-    "L2": Term(WARNING.glyph, "hand over"),
-    "L3": Term(CRITICAL.glyph, "stop at once"),
+    "L1": Term(WARNING.glyph, "filling up"),
+    "L2": Term(WARNING.glyph, "handoff due"),
+    "L3": Term(CRITICAL.glyph, "stop now"),
 }
 """Context levels of a session, by their names in the events."""
 CONTEXT_TONES: Mapping[str, Tone] = {"L0": "dim", "L1": "warn", "L2": "warn", "L3": "bad"}
-ROLLOVER = Term(CHECKPOINTS["rollover"].glyph, "rolled over")
+ROLLOVER = Term(CHECKPOINTS["rollover"].glyph, "handed off")
 """A session ended for its context, and a fresh one continues the same iteration."""
 FORGOT = Term("⇣", "forgot")
 """The agent compacted its own context."""
 
 APPROACHES: Mapping[str, str] = {
-    "persist": "go on",
+    "persist": "continue",
     "pivot": "another approach",
     "escalate": "no approach has worked",
 }
@@ -150,7 +150,7 @@ REMEDIES: Mapping[str, str] = {
     "stabilize": "take small steps",
     "constrain_scope": "work on one thing only",
     "review_changes": "review the last changes",
-    "consider_rollback": "think of restoring the best iteration",
+    "consider_rollback": "consider restoring the best iteration",
     "pause": "pause",
     "escalate": "ask for more, or for help",
 }
@@ -159,7 +159,7 @@ REMEDIES: Mapping[str, str] = {
 
 PERMISSIONS: Mapping[str, str] = {
     "edits": "may edit files",
-    "ask": "may edit files, and asks you for more",
+    "ask": "may edit files; asks for anything else",
     "acceptEdits": "may edit files",
     "skip": "unrestricted",
     "bypassPermissions": "unrestricted",
@@ -192,7 +192,7 @@ HELPED = Term(GOOD.glyph, "helped")
 NO_HELP = Term("–", "did not help")
 IN_PROMPT = Term("→", "in the prompt")
 FITS = Term("·", "fits, not in the prompt", "fits")
-EARLIER = Term("·", "looked up earlier", "earlier")
+EARLIER = Term("·", "retrieved earlier", "earlier")
 LEARNED = Term("+", "learned in this run", "learned")
 PINNED = Term("◉", "pinned")
 MUTED = Term("⊘", "muted")
@@ -200,27 +200,27 @@ UNPROVEN = Term("◌", "unproven")
 DELETED_SINCE = Term("", "deleted since", "deleted")
 MUTED_SINCE = Term(MUTED.glyph, "muted since", "muted")
 EDITED_SINCE = Term("", "edited since", "edited")
-JOINED_SINCE = Term("", "joined to another since", "joined")
+JOINED_SINCE = Term("", "merged into another since", "merged")
 """A learning's status in a run; *since* means after its retrieval, so its prompt differs."""
 
-WOULD_DO, WHY, WOULD_ALLOW = "it would do", "why", "for this session it would allow"
+WOULD_DO, WHY, WOULD_ALLOW = "request", "reason", "allowing it for this session permits"
 """Headings of the parts of a permission request."""
 NEEDS_YOU = Term("!", "needs you")
 ASKED = Term(NEEDS_YOU.glyph, "asked")
 """The same in a recorded run, where no answer is needed any more."""
 NO_END = "no end was recorded"
-PROCESS_GONE = "its process is gone; ralph-tui resume goes on with it"
-RECORD_BROKEN = "its record breaks off here, so how it ended is not known"
+PROCESS_GONE = "its process is gone; ralph-tui resume continues it"
+RECORD_BROKEN = "its record ends abruptly here, without an outcome"
 DIED = Term("◇", "died")
 """A run without an end whose process is gone."""
-UNHEARD = Term(DIED.glyph, "unheard")
+UNHEARD = Term(DIED.glyph, "unknown")
 """A run without an end that may still be running: this machine cannot tell."""
 ENDLESS: Mapping[str, Term] = {"died": DIED, "unheard": UNHEARD}
 """Replaces the phase of a run that has no end and no known process."""
 STATES: Mapping[str, Term] = {**PHASES, **OUTCOMES, **ENDLESS}
 """A run's outcome, or its phase while it has none, for lists and the status."""
-IN_CLONE = "the prompts of a fleet's loop stay in its clone, and go with it"
-NOT_RECORDED = "not recorded by the tool that led this run"
+IN_CLONE = "a fleet loop's prompts stay in its clone and are deleted with it"
+NOT_RECORDED = "not recorded by the tool that ran this"
 """Shown for facts missing in an imported run."""
 
 LOOPS: Mapping[str, Term] = {
@@ -232,7 +232,7 @@ LOOPS: Mapping[str, Term] = {
 """States of a fleet's loop without a run; a loop with a run shows its phase or outcome."""
 STAGES: Mapping[str, str] = {
     "fetching": "fetching the base",
-    "cloning": "making its tree",
+    "cloning": "creating clone",
     "copying": "copying files",
     "setup": "setting up",
     "checking": "checking the command",
@@ -242,7 +242,7 @@ STAGES: Mapping[str, str] = {
 
 BEST = Term("★", "best")
 CHOSEN = Term(BEST.glyph, "chosen")
-BEATEN = Term("", "beaten")
+BEATEN = Term("", "not chosen")
 NOT_NEEDED = Term("–", "not needed")
 """Results of several attempts at one objective."""
 ROLLED_BACK = Term("↶", "restored")
@@ -252,11 +252,11 @@ FAILED = Term("✗", "failed")
 
 
 SUBJECTS: Mapping[str, str] = {
-    "owner": "by order",
+    "owner": "on request",
     "unanswered": "a question",
     "circuit": "stalled",
     "oversight": "the overseer failed",
-    "objective_deviation": "away from the objective",
+    "objective_deviation": "off the objective",
     "resource_burn": "effort without effect",
     "unmeasured": "no counts",
 }
@@ -277,6 +277,8 @@ def alarm_words(name: str) -> str:
 
 def who_words(by: str) -> str:
     """Return ``you``, or ``you (terminal pts/3)`` for another terminal of yours."""
+    if by == "the clock":  # the recorded value for a wait that ended on time
+        return "the timer"
     return f"you ({by.removeprefix('the ')})" if by.startswith("the terminal ") else by
 
 
@@ -304,7 +306,7 @@ def answer_word(name: str) -> str:
 
 
 _SILENT: Mapping[str, str] = {"leave": "lets the agent decide", "no": "continues",
-                              "hand_over": "hands over"}  # fmt: skip
+                              "hand_over": "hands off"}  # fmt: skip
 
 
 def silence_word(default: str) -> str:
@@ -319,12 +321,12 @@ def answer_name(word: str) -> str:
 
 
 GONE: Mapping[str, str] = {
-    "deleted": "the learning is deleted: no run looks it up again",
-    "joined": "the learning was joined to another that says the same",
+    "deleted": "the learning is deleted; no run retrieves it again",
+    "joined": "the learning was merged into an equivalent one",
 }
 """Reasons why a learning that a run has seen cannot be changed."""
-PAUSED_ALREADY = "the run is paused already"
-PAUSE_ASKED_ALREADY = "a pause was asked for already"
+PAUSED_ALREADY = "the run is already paused"
+PAUSE_ASKED_ALREADY = "a pause is already requested"
 """Reasons to refuse a pause that is already in effect or requested."""
 
 

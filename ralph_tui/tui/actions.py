@@ -52,7 +52,7 @@ def _always(_: RunState) -> str | None:
 
 def _while_more_is_left(state: RunState) -> str | None:
     none_left = refusal(TAKE_BACK, state) is not None
-    return stopping(state) or ("no later iteration is left to take back" if none_left else None)
+    return stopping(state) or ("no later iteration can be removed" if none_left else None)
 
 
 def _while_asked(state: RunState) -> str | None:
@@ -68,7 +68,7 @@ def _while_snapshots(state: RunState) -> str | None:
     if state.foreign.tool:
         return f"{state.foreign.tool} takes no snapshots to compare"
     if _goes_on(state):
-        return "only when the run is over; for one iteration press 3, then enter"
+        return "available once the run has ended; for one iteration press 3, then enter"
     return None
 
 
@@ -82,7 +82,9 @@ def _while_repeatable(state: RunState) -> str | None:
 
 def _while_reportable(state: RunState) -> str | None:
     return (
-        "only when the run is over; {export} exports one of it so far" if _goes_on(state) else None
+        "available once the run has ended; {export} exports a report so far"
+        if _goes_on(state)
+        else None
     )
 
 
@@ -91,7 +93,7 @@ def _while_files_rest(state: RunState) -> str | None:
     if files_rest(state):
         return over(state)
     asked = state.run.pause_requested
-    when = "not before this iteration is over" if asked else "pause first: {pause}"
+    when = "wait until this iteration ends" if asked else "press {pause} to pause first"
     return over(state) or f"the files are in use; {when}"
 
 
@@ -132,7 +134,7 @@ def _interrupted(state: RunState) -> Outcome:
 
     def outcome(state: RunState) -> str | None:
         over = not state.run.session_running or state.agent.began != began
-        return "the turn has ended; what it did is measured next" if over else None
+        return "the turn has ended; its changes are measured next" if over else None
 
     return outcome
 
@@ -144,7 +146,7 @@ def _paused(state: RunState) -> Outcome:
     def outcome(state: RunState) -> str | None:
         if state.run.paused == before:
             return None
-        return "the run goes on" if before else "the run is paused"
+        return "the run continues" if before else "the run is paused"
 
     return outcome
 
@@ -213,15 +215,15 @@ ACTIONS: tuple[Action, ...] = (
     Action("abort", "abort", "steer", over, footer=True),
     # The key is for an agent at work; a paused run takes checkpoints only by command.
     Action("checkpoint", "checkpoint", "go back", _takes(INTERRUPT), CHECKPOINT, footer=True,
-           said="sent; it is being taken", outcome=_captured),
-    Action("roll_over", "roll over", "steer", _takes(ROLL_OVER), footer=True, spare=True),
+           said="sent; saving a checkpoint", outcome=_captured),
+    Action("roll_over", "hand off", "steer", _takes(ROLL_OVER), footer=True, spare=True),
     Action("interrupt", "interrupt", "steer", _takes(INTERRUPT), INTERRUPT, footer=True,
-           said="sent; it spends this iteration, what it did is measured",
+           said="sent; this iteration counts, and its changes are measured",
            outcome=_interrupted),
     Action("grant", "more", "steer", _takes(GRANT), GRANT,
-           said="sent; one iteration more", outcome=_granted),
+           said="sent; one more iteration", outcome=_granted),
     Action("take_back", "fewer", "steer", _while_more_is_left, TAKE_BACK,
-           said="sent; one iteration less", outcome=_granted),
+           said="sent; one fewer iteration", outcome=_granted),
     Action("restore", "restore", "go back", _while_files_rest, footer=True),
     Action("play", "play", "replay", footer=True),
     Action("back", "event", "replay"),
@@ -234,7 +236,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("start", "start", "replay"),
     Action("end", "end", "replay"),
     Action("next_mark", "next alarm", "replay"),
-    Action("previous_mark", "last alarm", "replay"),
+    Action("previous_mark", "previous alarm", "replay"),
     Action("copy_text", "copy", "watch"),
     Action("export", "export", "watch"),
     Action("zoom", "zoom", "watch", footer=True),

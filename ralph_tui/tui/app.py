@@ -130,7 +130,7 @@ class BaseScreen(StyledScreen):
         """True, with a message, if this key was meant for a dialog that closed on its own."""
         if key in URGENT or self.ralph.monotonic() >= self._deaf_until:
             return False
-        self.say(f"{key} was not taken: the dialog had just closed")
+        self.say(f"{key} ignored: a dialog had just closed")
         return True
 
     def open_help(self) -> None:
@@ -413,7 +413,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
 
         `over`: the run has ended and no longer needs the user.
         """
-        self._called_for = f"your run {'is over' if over else 'needs you'}: {text}"
+        self._called_for = f"your run {'has ended' if over else 'needs you'}: {text}"
         self.bell()
         self._tell_terminal(NEEDED + desktop_call(text, os.environ))
         if self.current_mode != self._home:

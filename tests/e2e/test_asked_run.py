@@ -182,7 +182,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     screen.shows("claude asks for Bash: git branch done")
     assert git(git_repo, "tag") == "one"
     told = here("decide", cwd=git_repo).stdout
-    assert "for this session it would allow:\n  Bash(git branch *)" in told
+    assert "allowing it for this session permits:\n  Bash(git branch *)" in told
     (which,) = re.findall(r"--question (\w+):", told)
     unseen = here("decide", "session", cwd=git_repo)
     assert f"decide session --question {which}" in unseen.stderr
@@ -245,5 +245,5 @@ def test_killed_while_it_asks_the_run_goes_on_whole(git_repo: Path, tmp_path: Pa
     over = here("status", cwd=git_repo).stdout
     assert "open when the run ended: claude asks for Bash: git branch done" in over
     done = run("resume", "--headless", cwd=git_repo, **environ)
-    assert "nobody to ask: refused" in done.stdout
+    assert "no one to ask: refused" in done.stdout
     assert "Traceback" not in done.stderr

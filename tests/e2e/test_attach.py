@@ -251,7 +251,7 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
         journal.write_text(f"{whole}\n{bad}\n")
         shown, told = here("attach", cwd=git_repo), here("report", cwd=git_repo).stdout
         journal.write_text(content)
-        assert "its record breaks off here, so how it ended is not known" in told
+        assert "its record ends abruptly here, without an outcome" in told
         assert "process is gone" not in told
         assert shown.returncode == 1
         assert "ralph-tui: the journal " in shown.stderr.splitlines()[-1]

@@ -170,7 +170,7 @@ def report_leads_to_itself(root: Path) -> None:
     assert ran.returncode == 3, said(ran)
     record = ".aiwg/ralph/fleets/fleet-001/loops/2/attempts/001"
     page = here("report", record, cwd=root).stdout
-    assert page.startswith("# Report of fleet-001/2\n")
+    assert page.startswith("# Report on fleet-001/2\n")
     command = page.rstrip().splitlines()[-1].partition("`")[2].rstrip("`")
     assert command == f"ralph-tui report {record} --full"
     full = here(*shlex.split(command)[1:], cwd=root).stdout
@@ -294,7 +294,7 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
         assert "loop 1 pauses" in paused.stdout
         assert "loop 2 pauses" in paused.stdout
         again = here("fleet", "pause", "all", cwd=root).stderr
-        assert all(f"loop {one}: a pause was asked for already" in again for one in "12")
+        assert all(f"loop {one}: a pause is already requested" in again for one in "12")
         assert "waits for a place" in here("fleet", "guide", "3", "x", cwd=root).stderr
         assert "no question of loop 1 is open" in here("fleet", "decide", "1", cwd=root).stderr
         assert "say fleet abort 1 --yes" in here("fleet", "abort", "1", cwd=root).stderr

@@ -286,7 +286,7 @@ def test_a_gate_green_at_the_start_measures_no_progress(git_repo: Path) -> None:
     readings = [e for e in events_of(done.stdout) if e["kind"] == "reading_taken"]
     assert [reading["completion"] for reading in readings] == [0.0, 0.0]
     lines = here("replay", cwd=git_repo).stdout
-    assert "command passed, before anything was done" in lines
+    assert "command passed, before any work" in lines
 
 
 def test_what_you_started_last_is_recorded_for_the_form(git_repo: Path) -> None:

@@ -148,7 +148,7 @@ def test_what_was_promoted_says_why(folder: Path) -> None:
     name = known(folder, MOCK).learning_id
     out = memory(folder, "show", name).stdout
     assert "\nbecause: 2 runs reported it\n" in out
-    assert "\nstanding: proven, said by 2 runs\n" in out
+    assert "\nstanding: proven, reported by 2 runs\n" in out
 
 
 def test_a_learning_names_those_that_contradict_it(folder: Path) -> None:
@@ -191,7 +191,7 @@ def test_wishes(folder: Path) -> None:
     memory(folder, "unpin", other)
     assert wishes() == [(False, True), (False, False)]
     assert "    muted · strategy" in memory(folder, "list").stdout
-    assert memory(folder, "unmute", one).stdout == f"{one} is not muted any more\n"
+    assert memory(folder, "unmute", one).stdout == f"{one} is unmuted\n"
     assert wishes() == [(False, False), (False, False)]
 
 

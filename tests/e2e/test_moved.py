@@ -149,12 +149,12 @@ def test_of_a_copy_without_an_end_nobody_knows_here_whether_it_goes_on(tmp_path:
     done = here("status", str(folder), cwd=tmp_path)
     first, *_ = done.stdout.splitlines()
     assert first == (
-        "◇ unheard: no end was recorded in this copy; "
+        "◇ unknown: no end was recorded in this copy; "
         "whether the run goes on is known where it was recorded"
     )
     assert "resume" not in done.stdout
     told = json.loads(here("status", str(folder), "--json", cwd=tmp_path).stdout)
-    assert (told["phase"], told["verdict_word"]) == ("unheard", "unheard")
+    assert (told["phase"], told["verdict_word"]) == ("unheard", "unknown")
 
 
 def test_a_run_whose_process_is_gone_has_one_word_in_every_list(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_run_whose_process_is_gone_has_one_word_in_every_list(tmp_path: Path) 
     folder.mkdir(parents=True)
     shutil.copy(FOLDER / "v1-steady.jsonl", folder / "events.jsonl")
     told = here("status", cwd=tmp_path).stdout
-    assert told.startswith("◇ died: its process is gone; ralph-tui resume goes on with it\n")
+    assert told.startswith("◇ died: its process is gone; ralph-tui resume continues it\n")
     assert told.count("◇") == 1
     assert "killed" not in told
     assert "disconnected" not in told

@@ -88,12 +88,10 @@ def test_resume_and_report_say_what_the_checkpoints_come_to(repo: Path) -> None:
     rows = [line.removeprefix("ralph-tui: ") for line in again.stderr.splitlines()]
     assert rows[0] == "3 checkpoints: 2 at the start, 1 at the end"
     assert re.fullmatch(r"1 session, \ds in all, 1 file modified", rows[1])
-    known = re.fullmatch(r"the agent used at most (\d+) MB, in iteration 1", rows[2])
+    known = re.fullmatch(r"the agent's peak memory: (\d+) MB, in iteration 1", rows[2])
     assert known
     assert 60 < int(known[1]) < 400
-    last = (
-        r"the last one: iteration 1, at the end, [\d:]+, \ds into its session, snapshot 2, 1 file"
-    )
+    last = r"last: iteration 1, at the end, [\d:]+, \ds into its session, snapshot 2, 1 file"
     assert re.fullmatch(last, rows[3])
     assert len(rows) == 4
     resumed = next(e for e in read_journal(journal(repo)).events if isinstance(e, RunResumed))
@@ -351,13 +349,13 @@ def test_a_bad_line_in_the_middle(limited: Path) -> None:
     # All that tell of it name what works.
     works = "ralph-tui resume task-001/001 --from 29"
     assert f"'{works}' goes on" in said
-    assert f"{works} goes on from here" in here("report", cwd=limited).stdout
+    assert f"{works} continues from here" in here("report", cwd=limited).stdout
     status = here("status", "task-001/001", cwd=limited).stdout
     assert f"{works} --max-iterations {SHORT + 5}" in status
     killed = journal(limited).with_name("status.json")
     told = json.loads(killed.read_text()) | {"outcome": None, "phase": "agent"}
     killed.write_text(json.dumps(told))
-    assert f"unheard: its record breaks off here, so how it ended is not known; {works}" in (
+    assert f"unknown: its record ends abruptly here, without an outcome; {works}" in (
         here("status", cwd=limited).stdout
     )
     assert "--from" in refused(limited, "--from", "31", "--max-iterations", "5")

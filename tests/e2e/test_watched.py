@@ -52,14 +52,14 @@ def test_what_is_said_fits_a_loop_that_is_not_ours(
     """Nothing is measured before it or kept at a rollover; nobody here decides on its promise."""
     screen.shows("src/oauth.ts")
     loop.say("promise_made", iteration=1)
-    screen.shows("its loop ends with that")
+    screen.shows("this ends its loop")
     loop.say("rollover_began", iteration=1, number=1, cause="L2", percent=87.0, reason="full")
     screen.press("3")
     screen.shows("1 ● ⟳")
     screen.press("1")
-    screen.shows("nothing is measured yet: a reading comes")
+    screen.shows("nothing is measured yet: each iteration ends")
     report = here("report", "hooks", "--full", cwd=git_repo).stdout
-    assert report.startswith(f"# Report of hooks/{loop.folder.name}\n")
+    assert report.startswith(f"# Report on hooks/{loop.folder.name}\n")
     assert f"Run `{loop.folder.name}`, by ralph-tui 0.1.0." in report
     screen.press("C-c")
     screen.shows("the run hooks/", "goes on", "ralph-tui attach hooks")
@@ -93,7 +93,7 @@ def test_it_is_listed_and_replayed_as_a_film(loop: HookedLoop, git_repo: Path) -
         screen.press("End")
         screen.shows("completed", "1 iteration in", f"ralph-tui report hooks/{loop.folder.name}")
         screen.press("Home")
-        screen.shows("watched: nothing measures how far it is")
+        screen.shows("watched: progress is not measured")
         screen.press("q")
         assert screen.exit_code() == 0
     finally:

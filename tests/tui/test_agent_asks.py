@@ -29,7 +29,7 @@ def test_a_letter_allows_or_refuses(keys: str, answer: str, text: str) -> None:
         for shown in (
             "claude asks for Bash: git push origin main",
             "Share the branch",
-            "for this session it would allow",
+            "allowing it for this session permits",
             "Bash(git push *)",
             "allow it once",
             "do not allow it, and give the agent a reason",
@@ -44,7 +44,7 @@ def test_a_letter_allows_or_refuses(keys: str, answer: str, text: str) -> None:
 def test_an_edit_is_shown_as_a_diff_with_who_asks() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
-        await driver.sees("! waits for an answer")
+        await driver.sees("! awaiting an answer")
         await driver.sees("a subagent of claude asks for Edit: /srv/shared/config.py")
         await driver.sees("-DEBUG = True")
         await driver.sees("+DEBUG = False")
@@ -64,7 +64,7 @@ def test_it_is_told_that_it_was_taken_back() -> None:
             reason="the agent has taken it back",
         )
         driver.inbox.append(gone)
-        await driver.sees("the question is settled: the agent has taken it back")
+        await driver.sees("question closed: the agent has taken it back")
         assert not isinstance(driver.app.screen, Question)
 
     drive(live(story("permission")), look)
@@ -146,7 +146,7 @@ def test_nothing_is_sent_while_nothing_is_chosen() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver, ChoiceQuestion)
         await driver.press("enter", "9", "y")
-        await driver.sees("y does nothing here: answer first, or esc")
+        await driver.sees("y does nothing here; answer first, or press esc")
         await driver.press("n")
 
     (answer,) = sent(drive(live(story("choices")), look))

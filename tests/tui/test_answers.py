@@ -24,10 +24,10 @@ def answer(driver: Driver) -> str:
 
 
 WISHES: list[tuple[str, Command, str]] = [
-    ("c", Checkpoint(), "c checkpoint: sent; it is being taken"),
-    ("i", Interrupt(), "i interrupt: sent; it spends this iteration, what it did is measured"),
-    ("plus", Extend(iterations=1), "+ more: sent; one iteration more"),
-    ("minus", Extend(iterations=-1), "- fewer: sent; one iteration less"),
+    ("c", Checkpoint(), "c checkpoint: sent; saving a checkpoint"),
+    ("i", Interrupt(), "i interrupt: sent; this iteration counts, and its changes are measured"),
+    ("plus", Extend(iterations=1), "+ more: sent; one more iteration"),
+    ("minus", Extend(iterations=-1), "- fewer: sent; one fewer iteration"),
     ("p", Pause(), "p pause: sent; this iteration ends first"),
 ]
 
@@ -94,7 +94,7 @@ def test_a_pause_in_a_wait_leaves_the_wait_to_be_read() -> None:
         await driver.sees("then it pauses")
         driver.watch.now += 6.0
         await driver.sees("w retry now")
-        assert "waiting: usage limit, next try at" in "\n".join(driver.text())
+        assert "waiting: usage limit, retry at" in "\n".join(driver.text())
 
     last = story("limited")[-1]
     drive(live(story("limited")), look)
@@ -105,7 +105,7 @@ def test_a_second_p_is_answered_as_what_it_is() -> None:
         await driver.press("p")
         driver.watch.now -= 3.0  # soon after: the first is not recorded yet
         await driver.press("p")
-        assert answer(driver) == "p go on: sent"
+        assert answer(driver) == "p unpause: sent"
 
     drive(live(story("running")), look)
 
@@ -142,10 +142,10 @@ SILENT = [
     (("x",), "x does nothing; ? lists the keys"),
     (("e",), "e edits the next prompt: press 8 first"),
     (("1", "enter"), "enter does nothing; ? lists the keys"),
-    (("1", "up"), "there is nothing further that way"),
-    (("2", "end", "down"), "there is nothing further that way"),
-    (("3", "home", "left"), "there is nothing further that way"),
-    (("escape",), "esc: all panes are shown already"),
+    (("1", "up"), "nothing more in that direction"),
+    (("2", "end", "down"), "nothing more in that direction"),
+    (("3", "home", "left"), "nothing more in that direction"),
+    (("escape",), "esc: all panes are already shown"),
 ]
 
 
@@ -158,7 +158,7 @@ def test_a_key_that_changes_nothing_says_so() -> None:
     drive(live(story("running")), look)
 
 
-BEGINNING, END = "this is the beginning: no earlier event", "this is the end: no further event"
+BEGINNING, END = "already at the first event", "already at the last event"
 
 
 MOVES = [
@@ -170,9 +170,9 @@ MOVES = [
     (("end", "greater_than_sign"), END),
     (("end", "end"), END),
     (("home", "M"), "no earlier alarm or question"),
-    (("end", "m"), "no further alarm or question"),
-    ((*["left_square_bracket"] * 5,), "1x is the slowest"),
-    ((*["right_square_bracket"] * 8,), "instant is the fastest"),
+    (("end", "m"), "no later alarm or question"),
+    ((*["left_square_bracket"] * 5,), "1x is the slowest speed"),
+    ((*["right_square_bracket"] * 8,), "instant is the fastest speed"),
 ]
 
 
@@ -220,13 +220,13 @@ def test_a_key_that_means_nothing_in_a_question_says_what_to_do() -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Question))
         for key in ("z", "p", "f7", "9"):
             await driver.press(key)
-            await driver.sees(f"{key} does nothing here: answer first, or esc")
+            await driver.sees(f"{key} does nothing here; answer first, or press esc")
             assert isinstance(driver.app.screen, Question)
         assert driver.sent == []
         await driver.press("space")
         assert len(driver.sent) == 1
         await driver.press("space")
-        await driver.sees("space: no countdown runs, it waits until you answer")
+        await driver.sees("space: there is no countdown; the question waits for your answer")
         assert len(driver.sent) == 1
 
     drive(live(story("redirect")), look, (100, 30))
@@ -237,15 +237,15 @@ def test_the_other_dialogs_answer_alike() -> None:
         await driver.press("a")
         assert in_front(driver, GiveUp)
         await driver.press("z")
-        await driver.sees("z does nothing here: answer first, or esc")
+        await driver.sees("z does nothing here; answer first, or press esc")
         await driver.press("q")
         assert in_front(driver, Leave)
         await driver.press("x")
-        await driver.sees("x does nothing here: answer first, or esc")
+        await driver.sees("x does nothing here; answer first, or press esc")
         await driver.press("escape", "escape", "2", "enter")
         assert in_front(driver, Detail)
         await driver.press("x")
-        await driver.sees("x does nothing here: esc closes")
+        await driver.sees("x does nothing here; esc closes")
 
     drive(live(story("running")), look)
 
@@ -257,8 +257,8 @@ def test_the_other_dialogs_answer_alike() -> None:
     ("told", "says", "never"),
     [
         ("redirect", "! asked (approves in ", ("press d", "needs you")),
-        ("limited", "waiting: usage limit, next try at 10:59", ("w retries",)),
-        ("paused", "paused: the agent does not run", ("press p to go on",)),
+        ("limited", "waiting: usage limit, retry at 10:59", ("press w to retry",)),
+        ("paused", "paused: no agent is running", ("press p to unpause",)),
     ],
 )
 def test_a_replay_says_what_was_asked_and_offers_no_key(

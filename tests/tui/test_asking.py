@@ -114,7 +114,7 @@ def test_it_closes_when_it_is_settled_elsewhere(
         last = driver.cockpit.state
         driver.inbox.append(settled.model_copy(update={"seq": last.seq + 1, "at": last.at}))
         await driver.until(lambda: not is_open(driver))
-        await driver.sees(f"the question is settled: {how}")
+        await driver.sees(f"question closed: {how}")
         assert "needs you" not in driver.text()[0]
 
     assert drive(live(story("asked")), look).sent == []

@@ -81,18 +81,17 @@ def test_before_the_session_it_says_how_it_goes_about_it_and_what_the_last_one_c
         "2 see what the lexer is given",
         "◆ critical: 9 of 10 are used.",
         "",
-        "iteration 1 came to  mid",
+        "iteration 1: mid",
         "2 tests more pass; lexer.py and one other file changed.",
         "✓ test_nested passes now",
-        "✓ the parser was rewritten (guessed from words)",
-        "▲ in the way: pytest: command not found (measured, and it",
-        "  stands)",
-        "▲ in the way: no network (the agent says)",
+        "✓ the parser was rewritten (inferred from text)",
+        "▲ blocker: pytest: command not found (measured, still open)",
+        "▲ blocker: no network (reported by the agent)",
         "last Bash python -m pytest -q",
         "next mend test_quotes",
         "open test_quotes fails",
         "learned quotes carry state",
-        "not known the commits",
+        "unknown the commits",
     ]
 
 
@@ -117,7 +116,7 @@ def test_an_approach_that_goes_on_says_since_when() -> None:
 
 
 def test_nothing_is_said_as_such() -> None:
-    assert rows() == ["nothing is assessed yet"]
+    assert rows() == ["no assessment yet"]
 
 
 @each_row("width", [1, 12, 31, 76])
@@ -130,14 +129,14 @@ def test_the_frame_says_what_the_help_of_models_has_cost() -> None:
     asked = ev.ModelAsked(iteration=1, question_id="a", purpose="judge")
     state.apply(asked)
     pane.state = state
-    assert pane.subtitle(60)[0][0] == "a model is asked: judge"
+    assert pane.subtitle(60)[0][0] == "asking a model: judge"
     for error, cost in (("", 0.02), ("no answer in time", None)):
         state.apply(
             ev.ModelAnswered(
                 iteration=1, question_id="a", purpose="judge", seconds=6, cost_usd=cost, error=error
             )
         )
-    told = "help of models: 2 questions, 1 without an answer, 12s, $0.0200"
+    told = "model help: 2 questions, 1 unanswered, 12s, $0.0200"
     assert pane.subtitle(70)[0][0] == told
 
 
@@ -149,8 +148,8 @@ def test_in_a_live_run_the_keys_step_through_its_iterations() -> None:
         await driver.press("7", "z")
         latest = driver.cockpit.state.run.iteration
         await driver.press("less_than_sign")
-        await driver.sees(f"iteration {latest - 1}: tests, prompt, details; esc: the latest")
-        await driver.sees(f"iteration {latest - 1}  < > other iterations, esc the latest")
+        await driver.sees(f"iteration {latest - 1}: tests, prompt, details; esc: latest")
+        await driver.sees(f"iteration {latest - 1}  < > other iterations, esc latest")
         span = driver.cockpit.state.timeline.spans[-2]
         assert span.gate is not None
         await driver.sees(f"{span.gate.passed}/{span.gate.total}")
@@ -160,9 +159,9 @@ def test_in_a_live_run_the_keys_step_through_its_iterations() -> None:
             await driver.press("less_than_sign")
         await driver.sees("before iteration 1  < >")
         await driver.press("less_than_sign")
-        await driver.sees("there is no further iteration that way")
+        await driver.sees("no more iterations in that direction")
         await driver.press("escape")
-        await driver.sees("the latest iteration again")
+        await driver.sees("showing the latest iteration")
         assert "< > other iterations" not in "\n".join(driver.text())
 
     drive(live(story("running")), look, (80, 24))
@@ -263,7 +262,7 @@ def test_every_session_of_an_iteration_has_its_prompt() -> None:
 def test_words_can_stand_in_every_prompt_and_be_taken_back() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("g")
-        await driver.sees("ctrl+t send it in every prompt from now on")
+        await driver.sees("ctrl+t add it to every prompt from now on")
         await driver.press(*"mind it", "ctrl+t")
         assert driver.sent == [Instruct(text="mind it")]
         state = driver.cockpit.state
@@ -315,4 +314,4 @@ def test_an_estimate_is_told_only_where_nothing_is_measured() -> None:
     told: dict[ReadingSource, str] = {"tests": "mid", "estimate": "mid · about 45 % by activity"}
     for source, head in told.items():
         pane.state.run.source = source
-        assert "".join(text for text, _ in pane.build(60, 9)[0]) == f"iteration 7 came to  {head}"
+        assert "".join(text for text, _ in pane.build(60, 9)[0]) == f"iteration 7: {head}"

@@ -212,7 +212,7 @@ def test_a_run_whose_process_is_gone_has_died(elsewhere: Elsewhere) -> None:
             driver.watch.now += 2.0
             driver.cockpit.tick()
         await driver.sees("◇ died")
-        await driver.sees("its process is gone; ralph-tui resume goes on with it")
+        await driver.sees("its process is gone; ralph-tui resume continues it")
         await driver.sees("─ the end ─")
         await driver.press("escape")
         await driver.sees("▲ cut off")
@@ -224,7 +224,7 @@ def test_a_run_whose_process_is_gone_has_died(elsewhere: Elsewhere) -> None:
         for offered in ("pause", "guide", "abort", "checkpoint", "interrupt"):
             assert offered not in driver.text()[-1]
         await driver.press("p")
-        await driver.sees(" p pause: its process is gone; ralph-tui resume goes on with it")
+        await driver.sees(" p pause: its process is gone; ralph-tui resume continues it")
         elsewhere.lock = acquire(elsewhere.run.lock, "task-001/001", RUN_ID, "now")
         driver.watch.now += 20.0
         driver.cockpit.tick()
@@ -332,7 +332,7 @@ def test_a_question_opens_here_too_and_closes_when_it_is_answered_there(
         await driver.until(lambda: isinstance(driver.app.screen, Question))
         elsewhere.records(QuestionAnswered(question_id="q1", answer="retry", by="you"))
         await driver.until(lambda: not isinstance(driver.app.screen, Question))
-        await driver.sees("the question is settled: interrupt, at the run's own terminal")
+        await driver.sees("question closed: interrupt, at the run's own terminal")
 
     drive(elsewhere.look()[1], look)
 

@@ -35,7 +35,7 @@ def test_foreign_text_ends_no_sequence() -> None:
     [
         ("asked", "has produced no output"),
         ("steady", "completed: "),
-        ("crashed", "failed, by a bug"),
+        ("crashed", "failed because of a bug"),
     ],
 )
 def test_it_says_why(name: str, words: str) -> None:

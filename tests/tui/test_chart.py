@@ -411,7 +411,7 @@ def test_a_full_axis_keeps_its_marks() -> None:
 def test_the_push_says_its_band_and_value_beside_its_bars() -> None:
     at = heights(10, zoomed=True).completion
     row = text(plot(course(0, 10, 12, 13), width=76, height=10, zoomed=True))[at]
-    assert re.search(r"push +[▁▂▃▄▅▆▇█ ]+ (low|moderate|high|critical) \.\d+", row), row
+    assert re.search(r"u +[▁▂▃▄▅▆▇█ ]+ (low|moderate|high|critical) \.\d+", row), row
     assert "not yet" in text(plot(course(10), width=76, height=10, zoomed=True))[at]
 
 
@@ -514,15 +514,15 @@ def test_a_zoomed_chart_tells_every_number_with_a_plain_word(size: tuple[int, in
         await driver.press("end")
         shown = first + "\n" + "\n".join(driver.text())
         for row in (
-            r"c +completion +48 % +what is measured",
-            r"⋰ +forecast +\d+ % at 12 +where it leads",
-            rf"u +push +{re.escape(fraction(signal.output))} \w+ +the correction",
-            rf"P +error +{re.escape(fraction(signal.proportional))} +what is missing",
-            rf"I +mean +{re.escape(fraction(signal.integral_mean))} +what was missing",
-            rf"D +change +−?{re.escape(fraction(abs(signal.derivative)))} +of what is missing",
-            rf"v +velocity +{re.escape(fraction(signal.velocity))} +mean of the last steps",
-            rf"σ +volatility +{re.escape(fraction(signal.volatility))} +how much",
-            rf"reports +{signal.issue_load:.1f} +learnings and blockers",
+            r"c +completion +48 % +measured completion",
+            r"⋰ +forecast +\d+ % at 12 +projection at",
+            rf"u +output +{re.escape(fraction(signal.output))} \w+ +control output",
+            rf"P +error +{re.escape(fraction(signal.proportional))} +remaining now",
+            rf"I +mean +{re.escape(fraction(signal.integral_mean))} +mean of P",
+            rf"D +change +−?{re.escape(fraction(abs(signal.derivative)))} +change of P",
+            rf"v +velocity +{re.escape(fraction(signal.velocity))} +mean of recent steps",
+            rf"σ +volatility +{re.escape(fraction(signal.volatility))} +spread of",
+            rf"reports +{signal.issue_load:.1f} +reported learnings",
             r"kp ki kd +\.\d+ \.\d+ \.\d+ +settled: the usual weights",
             "from .3 moderate, .5 high, .7 critical",
             "▲ alarm  ◆ serious alarm, or a question  ↶ files restored  ★ best",
@@ -557,8 +557,8 @@ def test_ten_thousand_iterations_are_drawn_as_few_are() -> None:
 @each_row(
     ("name", "says"),
     [
-        ("empty", "the first reading comes before iteration 1"),
-        ("hooked", "with an iteration's end"),
+        ("empty", "the first measurement comes before iteration 1"),
+        ("hooked", "each iteration ends with a measurement"),
     ],
 )
 def test_before_any_reading_it_is_one_calm_sentence(name: str, says: str) -> None:

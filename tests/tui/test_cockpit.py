@@ -338,7 +338,7 @@ def test_a_dialog_is_blind_at_first() -> None:
         await driver.pilot.press("y")
         await driver.pilot.pause()
         assert isinstance(driver.app.screen, GiveUp)
-        await driver.sees("y came too early and was not taken")
+        await driver.sees("y ignored: pressed too early")
         driver.watch.now += 0.5
         await driver.pilot.press("y")  # half of what was typed is no answer
         await driver.pilot.pause()
@@ -465,7 +465,11 @@ def test_help_explains_every_key_on_one_line(is_live: bool, size: tuple[int, int
                 other, words = TOGETHER.get(action.name, (action.name, action.help))
                 assert re.search(rf"{re.escape(DEFAULTS.shown(other))} +{re.escape(words)}", text)
         assert second <= {action.name for action in ACTIONS}
-        for words in ("steer" if is_live else "replay", "agent at work", "fresh session went on"):
+        for words in (
+            "steer" if is_live else "replay",
+            "agent at work",
+            "handoff to a fresh session",
+        ):
             assert words in text
         assert "…" not in text.replace("y n …", "")
 

@@ -42,9 +42,9 @@ def rows(
 def test_it_says_how_full_the_window_is_and_when_it_will_be() -> None:
     told = rows("climbing")
     assert told[:6] == [
-        "71 % of 200k · 58k left · ▲ it fills",
+        "71 % of 200k · 58k left · ▲ filling up",
         "▰" * 35 + "┊▱▱▱▱▱▱┊▱▱▱▱┊▱▱",
-        "70 warns · 85 hands over · 95 stops",
+        "70 warns · 85 hands off · 95 stops",
         "85 % in about 2 tool calls",
         "item     carry the escape flag through nested groups ·",
         "         medium, 20-40 % of a window",
@@ -65,8 +65,8 @@ def test_every_iteration_has_a_bar_with_what_came_of_it() -> None:
 
 def test_a_window_of_which_nothing_is_known_is_said_to_be_so() -> None:
     told = " ".join(rows("unknown"))
-    assert "unknown: this agent does not tell how full its context window is; no session" in told
-    assert "1 not known" in rows("unknown")
+    assert "unknown: this agent does not report its context usage; automatic" in told
+    assert "1 unknown" in rows("unknown")
 
 
 def test_the_newest_handoff_is_read_in_full(tmp_path: Path) -> None:
@@ -82,15 +82,15 @@ def test_the_newest_handoff_is_read_in_full(tmp_path: Path) -> None:
 def test_without_its_file_the_record_tells_what_was_in_progress() -> None:
     told = "\n".join(rows("rolled_over", 100))
     for words in (
-        "was at   Nested groups ask for the escape flag",
+        "doing    Nested groups ask for the escape flag",
         "file     ralph_parser/groups.py, lines 45-120: the flag is carried, not yet read",
         "next     Read the flag in close_group",
         "you said Leave the public names as they are.",
-        "The handoff is not at hand: this record came without its folder.",
+        "The handoff is not available: this record came without its folder.",
     ):
         assert words in told
-    assert "no session has got it yet" in "\n".join(rows("between_sessions"))
-    assert "no session has got it yet" not in told
+    assert "not yet passed to a session" in "\n".join(rows("between_sessions"))
+    assert "not yet passed to a session" not in told
 
 
 def test_a_handoff_outside_its_folder_is_not_opened(tmp_path: Path) -> None:
@@ -118,15 +118,15 @@ def test_earlier_handoffs_are_read_by_looking_back(tmp_path: Path) -> None:
     assert any("handoff 1 of iteration 3" in row for row in rows("forgot", place=place, chosen=3))
     without = rows("forgot", place=place, chosen=2)
     assert without[0].startswith("iteration 2  < > other iterations")
-    assert without[-1] == "no session of it handed over"
+    assert without[-1] == "no handoff in this iteration"
 
     async def look(driver: Driver) -> None:
         await driver.press("9", "z")
         await driver.sees("31 % of 200k")
         await driver.press("less_than_sign")
-        await driver.sees("iteration 3: tests, prompt, details; esc: the latest")
+        await driver.sees("iteration 3: tests, prompt, details; esc: latest")
         await driver.sees("iteration 3  < > other iterations")
-        await driver.sees("2 sessions in iteration 3 · 1 rollover")
+        await driver.sees("2 sessions in iteration 3 · 1 handoff")
         await driver.sees("# Handoff 1 of iteration 3")
 
     drive(live(story("forgot"), folder=place), look, (80, 24))
@@ -164,12 +164,12 @@ def test_the_timeline_marks_the_rollover_and_tells_what_the_window_came_to() -> 
     rolled = next(point for point in third if point.checkpoint is not None)
     assert glyph_of(rolled)[0] == "⟳"
     told = ["".join(text for text, _ in row) for row in facts(rolled, state, state.at, 80)]
-    assert any(row.startswith("snapshot 7 at a rollover") for row in told)
+    assert any(row.startswith("snapshot 7 at a handoff") for row in told)
     told = ["".join(text for text, _ in row) for row in facts(third[0], state, state.at, 80)]
-    assert "context fullest 86 % · ⟳ 1 rollover" in told
+    assert "context peak 86 % · ⟳ 1 handoff" in told
     last = next(point for point in points if point.span.number == 4)
     told = ["".join(text for text, _ in row) for row in facts(last, state, state.at, 80)]
-    assert "context fullest 82 % · ⇣ forgot 1 time" in told
+    assert "context peak 82 % · ⇣ forgot 1 time" in told
 
 
 # the key ------------------------------------------------------------------------------------------
@@ -178,12 +178,12 @@ def test_the_timeline_marks_the_rollover_and_tells_what_the_window_came_to() -> 
 def test_the_key_asks_what_it_will_do_and_sends_it() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("C")
-        await driver.sees("Hand over to a fresh session of iteration 3?")
-        await driver.sees("Its context is 71 % full; the running tool has 1m to end.")
+        await driver.sees("Hand off to a fresh session in iteration 3?")
+        await driver.sees("Its context is 71 % full; the running tool has 1m to finish.")
         await driver.press("n")
         assert driver.sent == []
         await driver.press("C", "y")
-        await driver.sees("C roll over: sent; a running tool may end first")
+        await driver.sees("C hand off: sent; a running tool may end first")
 
     assert drive(live(story("climbing")), look).sent == [RollOver()]
 
@@ -195,7 +195,7 @@ def test_the_key_asks_what_it_will_do_and_sends_it() -> None:
 def test_the_key_says_why_not(name: str, why: str) -> None:
     async def look(driver: Driver) -> None:
         await driver.press("C")
-        await driver.sees(f"C roll over: {why}")
+        await driver.sees(f"C hand off: {why}")
 
     assert drive(live(story(name)), look).sent == []
 
@@ -203,11 +203,11 @@ def test_the_key_says_why_not(name: str, why: str) -> None:
 def test_a_session_that_ends_while_it_is_asked_is_not_handed_over() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("C")
-        await driver.sees("Hand over to a fresh session")
+        await driver.sees("Hand off to a fresh session")
         state = driver.cockpit.state
         end = ev.SessionFinished(iteration=3, outcome="success", seq=state.seq + 1, at=state.at)
         driver.inbox.append(end)
-        await driver.sees("C roll over: no session runs")
+        await driver.sees("C hand off: no session runs")
         assert driver.cockpit.is_current, "a question may have been waiting behind it"
 
     assert drive(live(story("climbing")), look).sent == []
@@ -216,14 +216,14 @@ def test_a_session_that_ends_while_it_is_asked_is_not_handed_over() -> None:
 def test_the_session_after_the_one_it_was_asked_about_works_on() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("C")
-        await driver.sees("Hand over to a fresh session")
+        await driver.sees("Hand off to a fresh session")
         state = driver.cockpit.state
         ended, at = state.seq + 1, state.at
         driver.inbox.append(ev.SessionFinished(iteration=3, outcome="success", seq=ended, at=at))
         driver.inbox.append(
             ev.SessionStarted(iteration=3, session_id="s", agent="a", seq=ended + 1, at=at)
         )
-        await driver.sees("C roll over: the session that was asked about is over")
+        await driver.sees("C hand off: that session has already ended")
 
     assert drive(live(story("climbing")), look).sent == []
 
@@ -234,7 +234,7 @@ def test_what_was_asked_for_already_is_refused() -> None:
         driver.inbox.append(ev.RolloverRequested(seq=state.seq + 1, at=state.at))
         await driver.until(lambda: driver.cockpit.state.context.requested_by)
         await driver.press("C")
-        await driver.sees("C roll over: the session is about to hand over already")
+        await driver.sees("C hand off: the session is about to hand over already")
 
     assert drive(live(story("climbing")), look).sent == []
 
@@ -244,7 +244,7 @@ def test_the_footer_names_it_where_there_is_room() -> None:
     state = RunState().apply_all(story("climbing"))
     for width in (80, 100, 140):
         keys = "".join(text for text, _ in keys_line(state, driver.source, width))
-        assert ("C roll over" in keys) == (width > 80)
+        assert ("C hand off" in keys) == (width > 80)
         assert keys.rstrip().endswith("q leave"), "nothing else gives way for it"
 
 
@@ -255,7 +255,7 @@ def test_a_handoff_is_read_in_full_and_sent_as_it_is() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
         shown = "\n".join(driver.text())
-        assert "Handoff of iteration 3" in shown
+        assert "Handoff in iteration 3" in shown
         assert "the handoff" in shown
         assert "in every prompt from here on" not in shown
         await driver.sees("sends in 5")
@@ -275,7 +275,7 @@ def test_a_handoff_is_edited_and_sent_with_what_was_written() -> None:
         assert area(driver).text == f"{HANDOFF}A"
         assert str(area(driver).border_title).strip() == "the handoff"
         await driver.press("enter")
-        await driver.sees("the handoff, as you edited it")
+        await driver.sees("the handoff, edited by you")
         await driver.press("y")
 
     assert drive(live(story("handoff_asked")), look).sent == [

@@ -90,11 +90,11 @@ def test_a_roll_back_takes_the_edited_instructions_along() -> None:
         await driver.press("e")
         area(driver).text = "small steps"
         await driver.press("enter")
-        await driver.sees("as you edited them")
-        await driver.sees("restore iteration 1 (70 %), which changes 23 files, and send")
+        await driver.sees("edited by you")
+        await driver.sees("restore iteration 1 (70 %): changes 23 files, and send the")
         await driver.sees("y  approve, as edited")
         await driver.press("r")
-        await driver.sees("Restore iteration 1: change 23 files, and send the instructions?")
+        await driver.sees("Restore iteration 1? This changes 23 files and sends the instructions.")
         await driver.press("y")
 
     told = drive(live(story("rollback")), look).sent
@@ -119,7 +119,7 @@ def test_what_is_typed_ahead_confirms_nothing() -> None:
         await opened(driver)
         driver.watch.now += 3
         await driver.pilot.press("a", "y")
-        await driver.sees("Abort the run? The agent is stopped, the files stay as they are.")
+        await driver.sees("Abort the run? The agent stops; the files stay as they are.")
         await driver.press("y")
 
     assert drive(live(story("redirect")), look).sent == [answer("abort")]
@@ -135,7 +135,7 @@ def test_what_silence_leaves_undone_is_said_of_another_answer_alone() -> None:
         row = question_rows.silence(counting, asked.at, 80, held=False, sure=abort)
         return "".join(text for text, _ in row)
 
-    assert told("approve").endswith(" approves in 2m, and the run goes on")
+    assert told("approve").endswith(" approves in 2m, and the run continues")
     assert told("abort").endswith(" aborts in 2m")
 
 
@@ -144,7 +144,7 @@ def test_a_stopped_countdown_waits_for_ever() -> None:
         await driver.sees("approves in 1m 56s")
         await driver.press("space")
         happens(driver, QuestionHeld(question_id="q1"))
-        await driver.sees("countdown stopped: it waits until you answer")
+        await driver.sees("countdown stopped; waiting for your answer")
         await driver.press("escape", "d", "space")
         await driver.sees("countdown stopped")
 
@@ -171,7 +171,7 @@ def test_letters_are_text_in_the_editor_and_kept_when_the_dialog_closes() -> Non
         await driver.press("escape")
         assert dialog(driver).editing is None
         await driver.press("escape", "d")
-        await driver.sees("as you edited them")
+        await driver.sees("edited by you")
         await driver.press("y")
 
     told = drive(live(story("redirect")), look).sent
@@ -187,9 +187,9 @@ def test_who_is_writing_when_the_question_is_settled_goes_on_writing() -> None:
         area(driver).text = ""
         await driver.press("u", "s", "e")
         happens(driver, QuestionAnswered(question_id="q1", answer="approve", by="ada"))
-        await driver.sees("the question is settled: approve, by ada")
-        await driver.sees("then has what you wrote")
-        assert "it waits until you answer" not in "\n".join(driver.text())
+        await driver.sees("question closed: approve, by ada")
+        await driver.sees("then shows what you wrote")
+        assert "waiting for your answer" not in "\n".join(driver.text())
         await driver.press("space", "a", "b", "x", "q", "escape")
         await driver.until(lambda: not isinstance(driver.app.screen, Question))
         await driver.press("g")
@@ -206,7 +206,7 @@ def test_words_that_came_too_late_are_the_next_draft() -> None:
         await driver.press("escape", "escape")
         happens(driver, QuestionAnswered(question_id="q1", answer="decline", by="ada"))
         await driver.until(lambda: not isinstance(driver.app.screen, Question))
-        await driver.sees("the question is settled: decline, by ada; g has what you wrote")
+        await driver.sees("question closed: decline, by ada; press g for the text you wrote")
         await driver.press("g")
         assert driver.app.screen.query_one(TextArea).text == "try the lexer"
         await driver.press("enter")
@@ -219,7 +219,7 @@ def test_words_of_an_answer_that_lost_are_kept_too() -> None:
         await opened(driver)
         await driver.press("g", "h", "i", "enter")
         happens(driver, QuestionAnswered(question_id="q1", answer="continue", by="ada"))
-        await driver.sees("the question is settled: continue, by ada")
+        await driver.sees("question closed: continue, by ada")
         await driver.press("g")
         assert driver.app.screen.query_one(TextArea).text == "hi"
 
@@ -231,7 +231,7 @@ def test_an_untouched_proposal_is_no_draft() -> None:
         await opened(driver)
         await driver.press("e")
         happens(driver, QuestionAnswered(question_id="q1", answer="approve", by="the default"))
-        await driver.sees("the question is settled: no answer in 2 min: approved")
+        await driver.sees("question closed: no answer in 2 min: approved")
         await driver.press("escape")
         await driver.until(lambda: not isinstance(driver.app.screen, Question))
         await driver.press("g")
@@ -243,17 +243,17 @@ def test_an_untouched_proposal_is_no_draft() -> None:
 @each_row(
     ("typed", "complaint"),
     [
-        ("", "nothing is written"),
-        ("five", "is neither"),
-        ("2.5", "is neither"),
-        ("-3", "is neither"),
-        ("0", "iterations go from 1 up to 1000"),
-        ("9999", "iterations go from 1 up to 1000"),
-        ("$0", "dollars go from more than 0"),
-        ("$9999999", "dollars go from more than 0"),
-        ("5 $2", "is neither"),
-        ("٣", "is neither"),
-        ("[/foo]" * 99, "is neither"),
+        ("", "nothing entered"),
+        ("five", "is not an amount"),
+        ("2.5", "is not an amount"),
+        ("-3", "is not an amount"),
+        ("0", "iterations must be 1 to 1000"),
+        ("9999", "iterations must be 1 to 1000"),
+        ("$0", "dollars must be above 0"),
+        ("$9999999", "dollars must be above 0"),
+        ("5 $2", "is not an amount"),
+        ("٣", "is not an amount"),
+        ("[/foo]" * 99, "is not an amount"),
     ],
 )
 def test_what_cannot_be_granted_says_why(typed: str, complaint: str) -> None:
@@ -268,9 +268,9 @@ def test_a_complaint_outlives_the_typing_that_came_before_it() -> None:
         area(driver).insert("abc")  # the news of it arrives after the enter
         dialog(driver).on_text_entry_sent()
         await driver.pilot.pause()
-        await driver.sees("“abc” is neither: write 5 for iterations")
+        await driver.sees("“abc” is not an amount: enter 5 for iterations")
         await driver.press("d")
-        await driver.until(lambda: "is neither" not in "\n".join(driver.text()))
+        await driver.until(lambda: "is not an amount" not in "\n".join(driver.text()))
 
     drive(live(story("pause")), look)
 
@@ -305,9 +305,9 @@ def test_what_can_be_granted(iterations: int, cents: int) -> None:
 @each_row(
     ("typed", "takes", "complaint"),
     [
-        ("$2", "iterations", "“$2” is no number of iterations: write 5"),
-        ("", "iterations", "nothing is written: write 5"),
-        ("much", "money", "“much” is no amount of dollars: write 2.50"),
+        ("$2", "iterations", "“$2” is not a number of iterations: enter 5"),
+        ("", "iterations", "nothing entered: enter 5"),
+        ("much", "money", "“much” is not an amount of dollars: enter 2.50"),
     ],
 )
 def test_a_grant_of_one_kind_names_that_kind(typed: str, takes: Takes, complaint: str) -> None:
@@ -408,7 +408,7 @@ def test_no_iteration_that_was_begun_is_taken_back() -> None:
 
     async def look(driver: Driver) -> None:
         await driver.press("-")
-        await driver.sees("no later iteration is left to take back")
+        await driver.sees("no later iteration can be removed")
 
     assert drive(live(events), look).sent == []
 
@@ -430,7 +430,7 @@ def test_giving_up_keeps_the_work_or_rolls_it_back(
         await driver.press("a")
         assert isinstance(driver.app.screen, GiveUp)
         if name == "decided":
-            await driver.sees("abort, and restore iteration 6, 44 %")
+            await driver.sees("abort and restore iteration 6, 44 %")
         await driver.press(*keys)
 
     assert drive(live(story(name)), look).sent == sent
@@ -445,7 +445,7 @@ def test_the_log_tells_what_came_of_an_intervention() -> None:
         await driver.press("2", "home", *["down"] * number, "enter")
         await driver.sees("approved by you")
         await driver.sees("after 2 iterations: +14 points")
-        await driver.sees("instructions that were sent:")
+        await driver.sees("instructions sent:")
         await driver.sees("pivot strategy")
 
     drive(live(story("decided")), look, (140, 45))

@@ -125,7 +125,7 @@ async def no_key_is_silent(
     ("name", "clicks", "sent"),
     [
         ("redirect", ["decline: continue"], [Answer(question_id="q1", answer="decline")]),
-        ("restore offered", ["instructions  +31", "restore; the present"],
+        ("restore offered", ["instructions  +31", "restore; current files"],
          [Answer(question_id="q1", answer="roll_back")]),
         ("redirect", ["abort the run", "back to the question", "decline: continue"],
          [Answer(question_id="q1", answer="decline")]),
@@ -151,7 +151,7 @@ def test_a_click_comes_too_early_as_a_key_does() -> None:
         driver.watch.now += 0.2
         y, row = next((y, r) for y, r in enumerate(driver.text()) if "decline: continue" in r)
         await driver.pilot.click(offset=(row.index("decline"), y))
-        await driver.sees("n came too early and was not taken")
+        await driver.sees("n ignored: pressed too early")
         assert isinstance(driver.app.screen, Question)
 
     assert drive(live(redirect()), look, (80, 24)).sent == []
@@ -217,7 +217,7 @@ def test_instructions_are_in_view_in_a_low_terminal(size: tuple[int, int]) -> No
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("running", "the run goes on here, as plain lines"),
+        ("running", "the run continues here as plain lines"),
         ("paused", "the run is paused and waits"),
         ("redirect", "the question stays open"),
     ],
@@ -241,12 +241,12 @@ def test_a_stop_that_is_asked_for_is_acknowledged_shown_and_taken_back() -> None
         await driver.until(lambda: isinstance(driver.app.screen, Question))
         await driver.press("q", "i")
         assert driver.sent[-1] == Stop(mode="after_iteration")
-        assert "i stop: sent; once the question is answered" in driver.text()[-2]
+        assert "i stop: sent; the run stops once the question is answered" in driver.text()[-2]
         happens(driver, StopRequested(mode="after_iteration", by="the terminal pts/7"))
-        await driver.sees("■ the run stops after this iteration, as asked")
+        await driver.sees("■ the run stops after this iteration, as requested")
         await driver.sees("then it stops")
         await driver.press("q")
-        await driver.sees("do not stop after this iteration")
+        await driver.sees("keep running after this iteration")
         await driver.press("i")
         assert driver.sent[-1] == Stop(mode="taken_back")
         happens(driver, StopRequested(mode="taken_back"))
@@ -263,7 +263,7 @@ def test_a_paste_of_a_megabyte_is_told_and_not_taken() -> None:
         await driver.press("g", *"before")
         area = driver.app.screen.query_one(TextEntry)
         driver.app.post_message(events.Paste("paste me " * 120_000))
-        await driver.sees("1,080,000 characters were pasted and not taken: 100,000 fit here")
+        await driver.sees("text of 1,080,000 characters not inserted: at most 100,000 fit here")
         assert area.text == "before"
         driver.app.post_message(events.Paste("x" * 90_000))
         await driver.until(lambda: len(area.text) == 90_006)
@@ -293,6 +293,6 @@ def test_the_question_to_abort_closes_with_the_run_and_takes_typed_keys_with_it(
         driver.inbox.append(end.model_copy(update={"seq": 9999, "at": story("decided")[-1].at}))
         await driver.until(lambda: driver.app.screen is driver.app.base)
         await driver.pilot.press("p")
-        await driver.sees("p was not taken: the dialog had just closed")
+        await driver.sees("p ignored: a dialog had just closed")
 
     assert drive(driver, go).sent == []

@@ -27,17 +27,17 @@ def text(place: Surroundings | None, width: int = 76, *, fleet: bool = False) ->
 def test_what_to_do_first_stands_above_what_is_missing() -> None:
     page = text(MISSING)
     assert page.index("No run is recorded in ~/work/thing yet.") < page.index("n   start")
-    assert page.index("D   see it work") < page.index("✓ git repository")
+    assert page.index("D   try it on a sample") < page.index("✓ git repository")
     assert "▲ commits          none yet\n                   git add ." in page
     assert "looked for   claude" in page
     typed = 'ralph-tui run "Fix the failing tests" -c "pytest -q"'
-    assert page.index("D   see it work") < page.index(typed) < page.index("✓ git repository")
+    assert page.index("D   try it on a sample") < page.index(typed) < page.index("✓ git repository")
 
 
 def test_where_only_fleets_ran_nobody_is_told_of_the_first_run() -> None:
     page = text(MISSING, fleet=True)
-    assert "No run but those of the fleet is recorded in ~/work/thing yet." in page
-    assert page.index("F   open the fleet") < page.index("n   start a run of this worktree")
+    assert "No run outside the fleet is recorded in ~/work/thing yet." in page
+    assert page.index("F   open the fleet") < page.index("n   start a run in this worktree")
     assert "first run" not in page
     assert "see it work" not in page
 
@@ -50,11 +50,11 @@ def test_all_of_it_fits_a_small_screen_where_there_is_no_agent(
     place = NewRunsHere(git_repo).look()
     assert len(rows(place, 76)) <= 22, "rows between the first and the last of 24"
     assert "claude, codex, gemini, opencode in the 22" in text(place)
-    assert "see it work" in text(place)
+    assert "try it on a sample" in text(place)
 
 
 def test_before_the_look_is_over_it_says_so() -> None:
-    assert "looking at what is here" in text(None)
+    assert "checking your set-up" in text(None)
     assert "n   start" in text(None)
 
 

@@ -74,7 +74,7 @@ def test_it_says_from_where_to_where_and_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("name", "said", "unsaid"),
     [
-        ("taken_over", "~$0.52 without that of codex (api)", ""),
+        ("taken_over", "~$0.52 without the cost of codex (api)", ""),
         ("never_told", "2 iterations in 1m 10s", "$"),
     ],
 )
@@ -171,7 +171,7 @@ def test_a_run_that_changed_no_file_says_so_and_offers_no_diff_with_itself() -> 
     ]
 
     async def look(driver: Driver) -> None:
-        await driver.sees("no file changed")
+        await driver.sees("no files changed")
         assert "git diff" not in "\n".join(driver.text())
 
     drive(live(events), look)
@@ -194,9 +194,9 @@ def test_it_says_first_what_could_make_tests_pass_without_the_work() -> None:
         rows = ["".join(t for t, _ in row) for row in end.build(end.inner_width, 30)]
         told = [row for row in rows if row.startswith("▲")]
         assert told == [
-            "▲ look first: what configures the tests changed: conftest.py",
-            "▲ look first: tests changed: tests/test_parser.py",
-            "▲ look first: files that the completion command names changed: check.py",
+            "▲ check first: test configuration changed: conftest.py",
+            "▲ check first: tests changed: tests/test_parser.py",
+            "▲ check first: files named by the completion command changed: check.py",
         ]
         await driver.sees(told[0])
 
@@ -207,7 +207,7 @@ def test_a_demo_says_that_its_folder_goes() -> None:
     root = "/tmp/ralph-tui-demo-x1y2/calculator"
 
     async def look(driver: Driver) -> None:
-        await driver.sees("its folder goes when you leave")
+        await driver.sees("its folder is deleted when you leave")
         card = "\n".join(driver.text())
         for words in ("ralph-tui report", "git diff", "ralph-tui restore", "u resume"):
             assert words not in card, "its folder goes: a command could not work"

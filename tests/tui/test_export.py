@@ -77,7 +77,7 @@ def test_report_events_and_all_rows_of_the_pane(tmp_path: Path) -> None:
         for key, name in (("4", "report.md"), ("5", "events.jsonl"), ("3", "what-happened.txt")):
             await driver.press(key)
             await driver.until(partial(_ends, driver, name))
-        assert (folder / "report.md").read_text().startswith("# Report of ")
+        assert (folder / "report.md").read_text().startswith("# Report on ")
         lines = (folder / "events.jsonl").read_text().splitlines()
         assert [json.loads(line)["seq"] for line in lines] == [e.seq for e in story("running")]
         pane = driver.cockpit.body.panes["log"]
@@ -116,7 +116,7 @@ def test_in_a_replay_all_of_the_run_is_written(tmp_path: Path) -> None:
 def test_before_anything_is_recorded_it_says_so() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("E")
-        assert "nothing of this run is recorded yet" in driver.cockpit.footer.notice
+        assert "nothing is recorded yet" in driver.cockpit.footer.notice
 
     drive(live(story("running")), look)
 
@@ -138,7 +138,7 @@ def test_it_bears_small_screens(tmp_path: Path, size: tuple[int, int]) -> None:
 def test_a_replay_says_what_is_of_the_moment_and_what_of_the_whole_run(tmp_path: Path) -> None:
     driver = replay(story("steady"))
     exporting(driver, tmp_path, "steady")
-    told = "screen and pane are of the moment shown; report and events are of the whole run"
+    told = "screen and pane show this moment; report and events cover the whole run"
 
     async def look(driver: Driver) -> None:
         await driver.press("E")

@@ -62,7 +62,7 @@ def test_a_row_per_file_and_a_count_per_category() -> None:
 
 def test_files_that_are_not_named_are_counted() -> None:
     pane = shown(CHANGES, {"source": 9_998, "test": 1, "aiwg": 1})
-    assert text_of(pane.build(60, 12)[-1]) == "and 9996 more, not named"
+    assert text_of(pane.build(60, 12)[-1]) == "and 9996 more, not listed"
     assert text_of(pane.subtitle(60)) == "tests 1 · source 9998 · run records 1"
 
 
@@ -77,7 +77,8 @@ def test_a_category_has_one_colour_in_its_rows_and_below() -> None:
 
 def test_nothing_is_said_of_categories_without_a_change() -> None:
     pane = shown([], {})
-    assert [text_of(row) for row in pane.build(40, 12)] == ["no file changed in this iteration yet"]
+    rows = [text_of(row) for row in pane.build(40, 12)]
+    assert rows == ["no files changed in this iteration yet"]
     assert pane.subtitle(40) == []
 
 
@@ -167,7 +168,7 @@ def test_without_its_repository_the_files_of_all_iterations_are_named() -> None:
 def test_while_the_run_goes_on_it_says_when_the_whole_is_shown() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("4", "enter")
-        await driver.sees("the whole run's files are shown when it is over")
+        await driver.sees("the whole run's files are shown once it has ended")
 
     drive(live(story("running"), files=Held()), look)
 

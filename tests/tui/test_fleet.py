@@ -122,7 +122,7 @@ def test_a_row_says_how_a_loop_stands_and_for_how_long() -> None:
     async def look(fleet: FleetDriver) -> None:
         assert "! needs you 3m" in _row("2", fleet) or "! needs you 4m" in _row("2", fleet)
         assert "waits 4" in _row("3b", fleet)
-        assert "making its tree" in _row("3c", fleet)
+        assert "creating clone" in _row("3c", fleet)
         assert LOOPS["queued"].label in _row("4", fleet)
         one = _row("1", fleet)
         assert all(part in one for part in (FIX, "62 %", "3/10", "$1.80", "local", "▁"))
@@ -136,8 +136,8 @@ def test_tries_stand_together_and_the_chosen_one_is_marked() -> None:
     async def look(fleet: FleetDriver) -> None:
         first, second, third = (_row(name, fleet) for name in ("3a", "3b", "3c"))
         assert f"┌ ★ chosen  {FAST[:30]}" in first
-        assert "├ beaten  attempt 2 of 3: codex" in second
-        assert "└ ▲ beaten  attempt 3 of 3: gemini" in third, "its work could not be collected"
+        assert "├ not chosen  attempt 2 of 3: codex" in second
+        assert "└ ▲ not chosen  attempt 3 of 3: gemini" in third, "its work could not be collected"
 
     with_fleet(look, FleetDriver(finished()), size=(140, 45))
 
@@ -306,7 +306,7 @@ def test_a_paused_loop_goes_on_by_the_same_key() -> None:
     [
         (("end", "p"), "p pause: loop 5 waits for a place"),
         (("end", "g"), "g guide: loop 5 waits for a place"),
-        (("up",), "there is nothing further that way"),
+        (("up",), "nothing more in that direction"),
         (("x",), "x does nothing here; ? lists the keys"),
         (("escape",), "esc: nothing is open; q leaves"),
         (("t",), "theme: "),
@@ -334,8 +334,8 @@ def test_what_is_over_takes_no_command_and_is_left_without_a_question() -> None:
 
 def test_a_refusal_is_said() -> None:
     async def press(fleet: FleetDriver) -> None:
-        fleet.fleet.refused.append((Asked("1", Pause()), "the run is paused already"))
-        await fleet.sees("pause: the run is paused already")
+        fleet.fleet.refused.append((Asked("1", Pause()), "the run is already paused"))
+        await fleet.sees("pause: the run is already paused")
 
     with_fleet(press, FleetDriver(under_way()))
 
@@ -344,7 +344,7 @@ def test_enter_opens_the_cockpit_of_the_loop_and_esc_leads_back() -> None:
     async def press(fleet: FleetDriver) -> None:
         await fleet.press("down", "enter")
         await fleet.until(lambda: isinstance(fleet.app.screen, LoopScreen))
-        await fleet.sees("esc leads back to the fleet")
+        await fleet.sees("esc returns to the fleet")
         await fleet.sees("iteration 7/12")
         await fleet.press("p")
         assert fleet.loop_sent == [Pause()]
@@ -374,7 +374,7 @@ def test_where_a_loop_has_ended_one_esc_leads_back() -> None:
         await fleet.press("enter")
         await fleet.until(lambda: isinstance(fleet.app.screen, LoopScreen))
         await fleet.sees("the end")
-        await fleet.sees("esc leads back to the fleet")
+        await fleet.sees("esc returns to the fleet")
         await fleet.press("escape")
         await fleet.until(lambda: fleet.app.screen is fleet.screen)
 

@@ -275,7 +275,7 @@ def test_of_a_loop_that_is_over_the_command_that_restores_is_named(elsewhere: El
         assert "ralph-tui restore --run" in offered
         assert "restore" not in page[-1]
         await driver.press("r")
-        await driver.sees(f"--run {record}; type it in your repository")
+        await driver.sees(f"--run {record} in your repository")
 
     drive(driver, look, size=(160, 45))
     fleet.stop()

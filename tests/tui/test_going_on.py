@@ -52,13 +52,13 @@ def test_the_screen_ends_with_the_command_that_stands_there(
 @pytest.mark.parametrize(
     ("name", "fields", "key", "why"),
     [
-        ("running", {}, "u", "the run goes on"),
-        ("running", {}, "o", "only when the run is over"),
-        ("steady", {}, "u", "it is completed; N runs it again"),
+        ("running", {}, "u", "the run is still running"),
+        ("running", {}, "o", "available once the run has ended"),
+        ("steady", {}, "u", "it is already completed; N runs it again"),
         ("stuck", {"scenario": "stuck", "root": "/tmp/ralph-tui-demo-1/calculator"}, "u",
-         "its folder goes when you leave"),
-        ("stuck", {"command": "TOKEN=[redacted] pytest"}, "N", "a secret in its command"),
-        ("stuck", {"watched": True}, "N", "hooks have recorded it"),
+         "its folder is deleted when you leave"),
+        ("stuck", {"command": "TOKEN=[redacted] pytest"}, "N", "the record omits a secret"),
+        ("stuck", {"watched": True}, "N", "hooks recorded it"),
     ],
 )  # fmt: skip
 def test_why_not_is_said_at_once(
@@ -161,7 +161,7 @@ def test_the_report_is_read_and_written_from_there(tmp_path: Path) -> None:
     async def look(driver: Driver) -> None:
         await driver.press("o")
         await driver.until(lambda: isinstance(driver.app.screen, Report))
-        await driver.sees("Report of task-001/001")
+        await driver.sees("Report on task-001/001")
         await driver.press("end")
         await driver.sees("Everything else: ralph-tui report task-001/001 --full")
         await driver.press("E")
@@ -222,10 +222,10 @@ def test_the_iteration_in_which_a_run_was_killed_is_said_to_be_cut_off(kind: typ
     number = events[start].model_dump()["iteration"]
 
     async def look(driver: Driver) -> None:
-        await driver.sees(f"iteration {number} was cut off, not measured")
+        await driver.sees(f"iteration {number} was cut off and not measured")
         await driver.press("escape", "3", "z")
         await driver.sees("–cut off")
         assert "–now" not in "\n".join(driver.text())
-        await driver.sees("was cut off, not measured; it has no snapshot of its own")
+        await driver.sees("was cut off and not measured; it has no snapshot of its own")
 
     drive(driver, look)

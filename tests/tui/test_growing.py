@@ -126,6 +126,6 @@ def test_a_bad_line_ends_the_record_where_it_is_met(journal: Path) -> None:
         assert ":51 cannot be read" in driver.source.note
         assert driver.cockpit.note.has_class("-shown")
         await driver.press("end")
-        assert "this is the end" in driver.cockpit.footer.notice
+        assert "already at the last event" in driver.cockpit.footer.notice
 
     drive(Driver(opened(journal)), look)

@@ -141,7 +141,7 @@ def test_no_wish_hides_what_a_run_waits_for(wish: ev.Event, then: str) -> None:
     at = events[-1].at
     state.apply(wish.model_copy(update={"at": at, "seq": len(events) + 1}))
     says = verdict(state, at)
-    assert says.text == f"waiting: usage limit, next try at 10:59, in 1h 24m; {then}"
+    assert says.text == f"waiting: usage limit, retry at 10:59, in 1h 24m; {then}"
     for width in (80, 100, 140):
         assert "1h 24m" in "".join(text for text, _ in header_lines(state, at, width)[0])
     state.apply(ev.AbortRequested(at=at, seq=len(events) + 2))
@@ -154,7 +154,8 @@ def test_a_wait_for_room_has_no_end() -> None:
     state = RunState().apply_all(run.events)
     text = "".join(text for text, _ in header_lines(state, run.at, 140)[0])
     assert "◷ waiting: disk full" in text
-    assert verdict(state, run.at).text == "waiting: disk full, until there is room; w retries now"
+    words = "waiting: disk full, until disk space is free; press w to retry now"
+    assert verdict(state, run.at).text == words
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -195,11 +196,11 @@ def test_denied_tools_are_counted_in_one_place() -> None:
         ("stuck", "limit reached: 10 of 10 iterations are used"),
         ("oscillating", "oscillating: "),
         ("regressing", "regressing: "),
-        ("limited", "waiting: usage limit, next try at 10:59, in 1h 24m; w retries now"),
+        ("limited", "waiting: usage limit, retry at 10:59, in 1h 24m; press w to retry now"),
         ("asked", "needs you, press d (interrupts in 4m 59s): The agent has produced no output"),
-        ("paused", "paused: the agent does not run; press p to go on"),
+        ("paused", "paused: no agent is running; press p to unpause"),
         ("empty", "starting: measuring"),
-        ("crashed", "failed, by a bug of ralph-tui: KeyError"),
+        ("crashed", "failed because of a bug in ralph-tui: KeyError"),
     ],
 )
 def test_the_headline_says_what_the_owner_should_know_first(name: str, says: str) -> None:
@@ -215,8 +216,8 @@ def test_an_outage_is_told_with_its_beginning_and_the_next_try() -> None:
     run.add(ev.WaitStarted(iteration=1, cause="outage", until=until, since=since, attempt=4))
     says = verdict(RunState().apply_all(run.events), until - timedelta(minutes=8)).text
     assert says == (
-        f"waiting: service down since {clock(since)}, next try at {clock(until)}, in 8m; "
-        "w retries now"
+        f"waiting: service down since {clock(since)}, retry at {clock(until)}, in 8m; "
+        "press w to retry now"
     )
 
 
@@ -310,7 +311,7 @@ def test_a_question_to_a_model_is_shown_while_it_is_open() -> None:
     asked = ev.ModelAsked(iteration=7, question_id="a", purpose="judge")
     state.apply(asked)
     first = "".join(span for span, _ in header_lines(state, state.at, 140)[0])
-    assert "asks a model: judge" in first
+    assert "asking a model: judge" in first
     state.apply(ev.ModelAnswered(iteration=7, question_id="a", purpose="judge"))
     first = "".join(span for span, _ in header_lines(state, state.at, 140)[0])
     assert "asks a model" not in first
@@ -587,12 +588,12 @@ def test_a_replay_says_that_it_is_one() -> None:
 
 def test_that_a_question_is_open_has_one_sign_everywhere() -> None:
     state = RunState().apply_all(DECISIONS["pause"]())
-    assert doing(state, state.at) == [("! waits for an answer", "warn")]
+    assert doing(state, state.at) == [("! awaiting an answer", "warn")]
 
 
 @each_row(("why", "word"), [
     ("died: the fleet's process is gone", "died"),
-    ("stopped: the fleet was stopped", "unheard"),
+    ("stopped: the fleet was stopped", "unknown"),
 ])  # fmt: skip
 def test_the_first_row_and_the_sentence_have_one_word_for_an_end(why: str, word: str) -> None:
     state = RunState().apply_all(STORIES["running"]())

@@ -92,12 +92,12 @@ def test_it_is_calm_at_every_size(size: tuple[int, int]) -> None:
 
 def test_head_detail_and_footer_say_where_one_is_and_what_enter_types() -> None:
     async def look(home: HomeDriver) -> None:
-        await home.until(lambda: "1 live" in home.page and "began" in home.rows()[-3])
+        await home.until(lambda: "1 live" in home.page and "started" in home.rows()[-3])
         rows = home.rows()
         assert rows[0].startswith(" ralph-tui  ~/parser  ")
         assert rows[0].endswith("  3 runs, 1 live")
         assert "▸ ● live" in rows[2]
-        assert "task-002/001 · claude · began" in rows[-3]
+        assert "task-002/001 · claude · started" in rows[-3]
         assert rows[-1].startswith(" enter ralph-tui attach task-002/001  n new run")
         await home.press("down")
         assert home.rows()[-1].startswith(" enter ralph-tui replay task-001/001  n new run")
@@ -141,11 +141,11 @@ def test_it_ends_with_a_command_line(keys: tuple[str, ...], command: list[str] |
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [
-        (("up",), "there is nothing further that way"),
+        (("up",), "nothing more in that direction"),
         (("x",), "x does nothing here; ? lists the keys"),
         (("escape",), "esc: nothing is open; q leaves"),
-        (("u",), "resume: it is alive: enter opens its screen"),
-        (("down", "u"), "resume: it is completed: nothing is left to do"),
+        (("u",), "resume: it is running; press enter to open it"),
+        (("down", "u"), "resume: it is already completed"),
         (("t",), "theme: ralph-light"),
     ],
 )
@@ -166,17 +166,17 @@ def test_the_help_has_every_key_and_leads_back() -> None:
         await home.press("question_mark")
         await home.until(lambda: "find a run" in home.page)
         for words in (
-            "start a run: a form",
+            "start a new run (form)",
             "search all runs here",
             "⊗        aborted",
-            "live: its word is beside",
+            "live, with its state",
         ):
             assert words in home.page
         await home.press("end")
-        await home.until(lambda: "not added up: see status" in home.page)
+        await home.until(lambda: "up: see ralph-tui status" in home.page)
         for words in (
-            "as a title: interventions",
-            "not added up: see status",
+            "number of interventions",
+            "up: see ralph-tui status",
             "limit reached",
             "twice opens",
         ):

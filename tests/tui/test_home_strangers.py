@@ -38,14 +38,14 @@ def test_an_objective_draws_in_its_own_cells_alone(tmp_path: Path, size: tuple[i
 def test_a_megabyte_that_is_pasted_is_refused_or_cut_in_a_moment() -> None:
     async def paste(driver: FormDriver) -> None:
         driver.app.post_message(events.Paste("some words of a log\n" * 50_000))
-        await driver.sees("1,000,000 characters were pasted and not taken: 100,000 fit here")
+        await driver.sees("text of 1,000,000 characters not inserted: at most 100,000 fit here")
         await driver.press("x")
         assert driver.form.page.objective.text == "x"
         await driver.to("command")
         driver.app.post_message(events.Paste("y" * 1_000_000))
         await driver.until(lambda: driver.form.page.command.value)
         assert len(driver.form.page.command.value) == LONGEST_VALUE
-        await driver.sees("10,000 characters fit here: the rest of what was pasted is cut")
+        await driver.sees("at most 10,000 characters; the rest of the pasted text was cut")
 
     drive(FormDriver(), paste)
 
@@ -79,7 +79,7 @@ def test_a_click_selects_and_two_open(tmp_path: Path) -> None:
 def test_all_that_can_be_chosen_is_in_view_on_a_small_screen() -> None:
     async def look(driver: FormDriver) -> None:
         page = driver.form.page
-        await driver.sees("○ and asks you for more ○ unrestricted")
+        await driver.sees("○ asks for anything else ○ unrestricted")
         for choice in (page.by, page.agent, page.permissions):
             words = sum(len(word) + 2 for _, word in choice.options)
             assert words + 3 * (len(choice.options) - 1) <= choice.size.width

@@ -29,10 +29,10 @@ def test_whose_words_and_numbers_these_are_stands_beside_them(tmp_path: Path) ->
         await driver.press("1")
         await driver.sees("─ recomputed ─")
         await driver.press("z")
-        await driver.sees("aiwg recorded the readings; pace, push, gains and alarms are")
+        await driver.sees("aiwg recorded the measurements; the rest is recomputed")
         await driver.sees("aiwg:  signal .03 proportional .73")
         words = " ".join("\n".join(driver.text()).replace("│", " ").replace("┃", " ").split())
-        assert "and alarms are recomputed aiwg: signal" in words
+        assert "the rest is recomputed aiwg: signal" in words
         assert "velocity 0 kp .12 ki .01 kd .6 " in words
         await driver.press("z", "M", "2", "z")
         screen = "\n".join(driver.text())
@@ -40,7 +40,7 @@ def test_whose_words_and_numbers_these_are_stands_beside_them(tmp_path: Path) ->
         assert "aiwg: REDIRECT oscillating: Oscillation detected: 4 undo/redo" in screen
         assert "waiting for your answer" not in screen
         await driver.press("z", "9")
-        await driver.sees("in the words of aiwg")
+        await driver.sees("as recorded by aiwg")
         await driver.sees("control pause")
 
     drive(shown("wired-oscillating", tmp_path), scenario)

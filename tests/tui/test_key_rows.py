@@ -57,7 +57,7 @@ def test_home_and_cockpit_keep_help_and_leave(width: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "key"), [
-    ("asked", "d answer"), ("paused", "p go on"), ("limited", "w retry now"),
+    ("asked", "d answer"), ("paused", "p unpause"), ("limited", "w retry now"),
     ("stuck", "u resume"), ("steady", "o report"), ("running", ""),
 ])  # fmt: skip
 @pytest.mark.parametrize("width", [40, 50, 59])

@@ -32,7 +32,10 @@ def test_a_set_key_acts_and_the_old_one_does_not() -> None:
         assert driver.sent == [Pause()]
         assert driver.cockpit.footer.notice.startswith("f5 pause: sent")
         await driver.press("R")
-        assert "R restore: the files are in use; pause first: f5" in driver.cockpit.footer.notice
+        assert (
+            "R restore: the files are in use; press f5 to pause first"
+            in driver.cockpit.footer.notice
+        )
         shown = {offer.text.split()[0]: offer.key for offer in driver.cockpit.dialogs.offers()}
         assert (shown["pause"], shown["send"], shown["abort"]) == ("f5", "G", "a")
         await driver.press("f2")
@@ -46,7 +49,7 @@ def test_a_set_key_acts_and_the_old_one_does_not() -> None:
 
 
 @pytest.mark.parametrize(("name", "says"), [
-    ("paused", "press f5 to go on"), ("asked", "press f6"),
+    ("paused", "press f5 to unpause"), ("asked", "press f6"),
 ])  # fmt: skip
 def test_the_verdict_names_it(name: str, says: str) -> None:
     async def look(driver: Driver) -> None:
@@ -69,7 +72,7 @@ def test_at_the_end_its_card_names_it(tmp_path: Path) -> None:
     async def look(driver: Driver) -> None:
         await driver.sees("f7 run again")
         await driver.press("u")
-        assert driver.cockpit.footer.notice == "u resume: it is completed; f7 runs it again"
+        assert driver.cockpit.footer.notice == "u resume: it is already completed; f7 runs it again"
 
     drive(with_record(live(story("steady"), keys=CHOSEN), tmp_path, "steady"), look)
 

@@ -78,7 +78,7 @@ def test_zoomed_it_says_why_and_what_came_of_it_in_this_run() -> None:
     assert "in the prompt of this iteration\n→ Run one failing test first" in told
     assert "\n  why       It is about test-fix tasks like this one, and it helped 6 of 7" in told
     assert "\n  this run  helped in 2 of 3 uses: 1 +24, 2 +2, 3 +22 points\n" in told
-    assert "\nfits too, not in the prompt\n· avoid: Large" in told
+    assert "\nalso fits, not in the prompt\n· avoid: Large" in told
     assert "\nlearned in this run\n+ Carry the quote state" in told
 
 
@@ -150,7 +150,7 @@ def test_the_card_of_what_was_edited_tells_both_wordings_once() -> None:
     told = "\n".join("".join(text for text, _ in row) for row in built)
     assert told.startswith("End fixtures with a newline.\n")
     assert told.count(FIXTURES.text) == 1
-    assert f"it said there {FIXTURES.text}" in told
+    assert f"wording then  {FIXTURES.text}" in told
 
 
 def test_what_was_joined_to_another_stays_as_it_was_sent() -> None:
@@ -163,7 +163,7 @@ def test_what_was_joined_to_another_stays_as_it_was_sent() -> None:
     ]
     told = after("taught", *promoted)
     assert told[3] == "→ In this project fixtures always end with a newline."
-    assert told[4] == "  convention  .72  helped 2 of 3  joined to another since  in the prompt"
+    assert told[4] == "  convention  .72  helped 2 of 3  merged into another since  in the prompt"
     state = RunState().apply_all(story("taught")).apply_all(promoted)
     assert [one.told.text for one in state.memory.in_prompt] == [RUN_ONE.text, FIXTURES.text]
     assert [one.told.text for one in state.memory.current][2] == LARGE.text
@@ -171,12 +171,12 @@ def test_what_was_joined_to_another_stays_as_it_was_sent() -> None:
 
 @pytest.mark.parametrize(
     ("name", "head"),
-    [("untaught", "nothing known yet for a test-fix task"), ("running", "none yet")],
+    [("untaught", "no learnings yet for a test-fix task"), ("running", "none yet")],
 )
 def test_where_nothing_is_known_it_says_what_will_stand_here(name: str, head: str) -> None:
     told = rows(name, 46)
     assert told[0] == head
-    assert re.search("stands? here", " ".join(told))
+    assert re.search("appears? here", " ".join(told))
 
 
 @pytest.mark.parametrize("name", ["marked", "badly_taught"])
@@ -200,9 +200,9 @@ def test_arrows_select_and_the_selection_stays_with_its_learning() -> None:
         await driver.press("end")
         assert pane(driver).selected == QUOTES.learning_id
         await driver.press("down")
-        await driver.sees("there is nothing further that way")
+        await driver.sees("nothing more in that direction")
         await driver.press("home", "up")
-        await driver.sees("there is nothing further that way")
+        await driver.sees("nothing more in that direction")
         assert pane(driver).selected == RUN_ONE.learning_id
 
     drive(live(story("taught")), look)
@@ -211,9 +211,9 @@ def test_arrows_select_and_the_selection_stays_with_its_learning() -> None:
 def test_where_nothing_is_listed_enter_says_so() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("5", "enter")
-        await driver.sees("there is nothing to open")
+        await driver.sees("nothing to open")
         await driver.press("down")
-        await driver.sees("there is nothing further that way")
+        await driver.sees("nothing more in that direction")
 
     drive(live(story("untaught")), look)
 
@@ -227,7 +227,7 @@ def test_the_card_tells_all_and_closes() -> None:
         assert isinstance(driver.app.screen, LearningCard)
         for text in (
             "learning: to avoid",
-            "refactor tasks; proven, said by 2 runs",
+            "refactor tasks; proven, reported by 2 runs",
             "helped 3 of 5 times, success rate .67",
             "Its words are close to the objective: parser.",
             "in prompts of iterations 1-3",
@@ -237,7 +237,7 @@ def test_the_card_tells_all_and_closes() -> None:
         ):
             await driver.sees(text)
         await driver.press("b")
-        await driver.sees("b does nothing here: esc closes")
+        await driver.sees("b does nothing here; esc closes")
         await driver.press("escape")
         assert pane(driver).has_focus
 
@@ -247,8 +247,8 @@ def test_the_card_tells_all_and_closes() -> None:
 @pytest.mark.parametrize(
     ("key", "change", "told", "verb"),
     [
-        ("asterisk", "pin", "pinned: it is in every prompt from the next iteration on", "* unpin"),
-        ("m", "mute", "muted: it is in no prompt from the next iteration on", "m unmute"),
+        ("asterisk", "pin", "pinned: in every prompt from the next iteration on", "* unpin"),
+        ("m", "mute", "muted: in no prompt from the next iteration on", "m unmute"),
     ],
 )
 def test_a_wish_is_told_as_done_when_the_run_has_recorded_it(
@@ -257,7 +257,7 @@ def test_a_wish_is_told_as_done_when_the_run_has_recorded_it(
     async def look(driver: Driver) -> None:
         await driver.press("5", "enter", key)
         assert driver.sent == [ChangeLearning(learning_id=RUN_ONE.learning_id, change=change)]
-        await driver.sees("sent; the run writes it down")
+        await driver.sees("sent; waiting for the run to record it")
         assert told not in "\n".join(driver.text())
         recorded(driver, changed(RUN_ONE.learning_id, change))
         await driver.sees(told)
@@ -277,7 +277,7 @@ def test_what_could_not_be_written_down_is_told_with_its_reason() -> None:
         await driver.press("5", "enter", "m")
         why = unchanged_words(RUN_ONE.learning_id, "the disk is full")
         recorded(driver, ev.Noticed(level="warn", source="memory", text=why))
-        await driver.sees("stays as it is: the disk")
+        await driver.sees("was not changed: the disk")
         await driver.sees("m mute")
 
     drive(live(story("taught")), look)
@@ -309,10 +309,10 @@ def test_other_words_are_sent_and_a_draft_is_kept() -> None:
         wish = ChangeLearning(learning_id=RUN_ONE.learning_id, change="edit", text=words)
         assert driver.sent == [wish]
         recorded(driver, changed(RUN_ONE.learning_id, "edit", words))
-        await driver.sees("reworded: the next prompt that carries it has your words")
-        await driver.sees("it said there Run one failing test first")
+        await driver.sees("reworded: later prompts use your wording")
+        await driver.sees("wording then  Run one failing test first")
         await driver.press("e", "enter")
-        await driver.sees("it says that already")
+        await driver.sees("no change: the text is the same")
         assert driver.sent == [wish]
 
     drive(live(story("taught")), look)
@@ -339,7 +339,7 @@ def test_deleting_asks_first() -> None:
         assert driver.sent == [ChangeLearning(learning_id=FIXTURES.learning_id, change="delete")]
         recorded(driver, changed(FIXTURES.learning_id, "delete"))
         await driver.until(lambda: driver.app.screen is driver.cockpit)
-        await driver.sees("the learning is deleted: no run looks it up again")
+        await driver.sees("the learning is deleted; no run retrieves it again")
         # This iteration's prompt carries it all the same; its card is for reading now.
         await driver.sees("deleted since")
         await driver.sees("→ 2 in the prompt")

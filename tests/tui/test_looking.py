@@ -68,7 +68,7 @@ def test_an_endless_diff_is_cut_and_says_so() -> None:
     rows = rows_of(head + "+x\n" * (MOST_LINES + 500))
     assert len(rows) <= MOST_LINES
     assert "cut here" in rows[-1][0][0]
-    assert "504 lines" in rows[-1][0][0]
+    assert "504 more lines" in rows[-1][0][0]
     assert len(rows_of(head + "+" + "x" * 10_000_000)[2][0][0]) <= LONGEST
 
 
@@ -184,7 +184,7 @@ def test_an_answer_for_a_file_that_is_not_selected_any_more_is_dropped() -> None
 def test_the_baseline_has_nothing_before_it() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "enter")
-        await driver.sees("the run begins here")
+        await driver.sees("the run starts here")
 
     drive(live(story("steady"), files=Held()), look)
 
@@ -236,7 +236,7 @@ def test_esc_closes_the_zoom_only_when_nothing_is_marked() -> None:
 @pytest.mark.parametrize(
     ("files", "says"),
     [
-        (None, "the files cannot be looked at from here"),
+        (None, "the files cannot be checked from here"),
         (Held(gone="/x does not hold it"), "/x does not"),
     ],
 )
@@ -251,7 +251,7 @@ def test_what_cannot_be_looked_at_is_one_sentence(files: Held | None, says: str)
 def test_a_restore_asks_first_and_says_what_it_would_change() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "right", "r")
-        await driver.sees("Restore snapshot 3: iteration 1, 09:")
+        await driver.sees("Restore snapshot 3 (iteration 1, 09:")
         await driver.sees("would change 4 files +7 −5 (1 deleted): docs/icon.png")
         await driver.press("n")
         assert driver.sent == []
@@ -276,7 +276,7 @@ def test_a_yes_counts_for_what_stood_there() -> None:
         files.asked.append(("a file", "has come", None))
         await driver.press("y")
         await driver.sees("would change 3 files")
-        await driver.sees("y restore that; it has grown since you looked")
+        await driver.sees("y restore; more would change than shown before")
         assert driver.sent == []
         await driver.press("y")
         await driver.until(lambda: driver.sent == [Restore(snapshot=3)])
@@ -287,10 +287,10 @@ def test_a_yes_counts_for_what_stood_there() -> None:
 def test_a_restore_that_cannot_be_told_does_not_say_that_nothing_changes() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "right", "r")
-        await driver.sees("what it would change cannot be told: /x has no index")
-        await driver.sees("y restore all the same")
+        await driver.sees("cannot check what would change: /x has no index")
+        await driver.sees("y restore anyway")
         await driver.press("escape", "a")
-        await driver.sees("what it would change cannot be told: /x has no index")
+        await driver.sees("cannot check what would change: /x has no index")
 
     drive(live(story("paused"), files=Held(gone="/x has no index")), look)
 
@@ -303,7 +303,7 @@ def test_what_a_snapshot_lacks_is_said_before_it_is_restored() -> None:
     ]
 
     async def look(driver: Driver) -> None:
-        told = "It lacks 9 paths, left as now: film.mov, core and 7 more"
+        told = "It lacks 9 paths, left unchanged: film.mov, core and 7 more"
         await driver.press("3", "home", "right", "r")
         await driver.sees(told)
         await driver.press("escape", "a")
@@ -345,7 +345,7 @@ def test_a_checkpoint_tells_its_session_and_the_memory_of_the_agent() -> None:
     *_, first, second = [point for point in points_of(state) if point.checkpoint]
     rows = [facts(point, state, run.at, 80) for point in (first, second)]
     told = [text for some in rows for row in some for text, _ in row if "session" in text]
-    assert told == ["30m into the session · agent at most 312 MB", "0s into the session"]
+    assert told == ["30m into the session · agent peak 312 MB", "0s into the session"]
 
 
 def test_what_lies_between_two_points_is_what_was_spent_between_them() -> None:
@@ -400,7 +400,7 @@ def test_a_restore_is_undone_by_the_same_key() -> None:
         await driver.sees("restored snapshot 2: 3 files; r on ↶ undoes it")
         assert " % ↶" in driver.text()[1], "it was measured with other files"
         await driver.press("3", "r")
-        await driver.sees("Undo the restore of 09:")
+        await driver.sees("Undo the restore at 09:")
         await driver.sees("would change")
         await driver.press("y")
         await driver.until(lambda: driver.sent == [Restore(snapshot=4)])
@@ -442,8 +442,8 @@ def test_an_old_rollback_is_no_news() -> None:
 @pytest.mark.parametrize(
     ("told", "keys", "says"),
     [
-        ("running", ("r",), "r restore: the files are in use; pause first: p"),
-        ("steady", ("3", "home", "r"), "; type it where the run was made"),
+        ("running", ("r",), "r restore: the files are in use; press p to pause first"),
+        ("steady", ("3", "home", "r"), " in the run's own repository"),
     ],
 )
 def test_a_restore_that_cannot_be_says_why(told: str, keys: tuple[str, ...], says: str) -> None:
@@ -460,7 +460,7 @@ def test_a_replay_of_a_run_that_lies_elsewhere_names_the_command() -> None:
         await driver.press("3", *["up"] * 30, "r")
         notice = driver.cockpit.footer.notice
         command = "ralph-tui restore 1 --run task-001/001"
-        assert notice == f"r restore: {command}; type it where the run was made"
+        assert notice == f"r restore: use {command} in the run's own repository"
         assert "r restore ·" not in "\n".join(driver.text()[:-1])
 
     drive(replay(story("steady"), files=Held()), look)
@@ -498,7 +498,7 @@ def test_a_run_that_is_over_names_the_command_that_restores(
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "right", "r")
         assert driver.cockpit.footer.notice == (
-            "r restore: ralph-tui restore 3 --run task-001/001; type it where the run was made"
+            "r restore: use ralph-tui restore 3 --run task-001/001 in the run's own repository"
         )
         assert timeline(driver).subtitle(80)[-1][0] == " mark"
         back = ev.WorktreeRestored(iteration=6, snapshot=3, present=9, tree="0" * 40, files=1)

@@ -73,7 +73,7 @@ def test_a_screen_that_is_left_was_looked_at_until_then(tmp_path: Path) -> None:
 
     async def look(driver: Driver) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Away))
-        await driver.sees("since you looked, ")
+        await driver.sees("since you last looked, ")
         await driver.sees("limit reached")
         await driver.press("enter")
         await driver.sees("─ the end ─")
@@ -162,7 +162,7 @@ def test_of_a_killed_run_its_last_sign_is_what_it_wrote_last(tmp_path: Path) -> 
     assert kept.last_sign() == wrote
 
     async def look(driver: Driver) -> None:
-        await driver.sees("its last sign: ")
+        await driver.sees("last activity: ")
         await driver.sees(", 7m")
 
     drive(back(replay(story("asked")), tmp_path), look)
@@ -179,7 +179,7 @@ def test_at_the_end_of_its_record_a_killed_run_is_shown_to_be_lost(tmp_path: Pat
         await driver.sees("! asked")
         lock.release()
         driver.watch.now += LOOK_S
-        await driver.sees("its process is gone; ralph-tui resume goes on with it")
+        await driver.sees("its process is gone; ralph-tui resume continues it")
         assert "! asked" not in "\n".join(driver.text())
         await driver.press("left")
         await driver.until(lambda: not driver.source.lost)

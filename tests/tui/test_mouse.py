@@ -26,7 +26,7 @@ def test_a_key_of_the_footer_can_be_clicked() -> None:
         await click(d, "p pause")
         assert [type(command) for command in d.sent] == [Pause]
         await click(d, "g guide")
-        await d.sees("esc close, the text is kept")
+        await d.sees("esc close, keep the text")
 
     drive(live(story("running")), scenario, (120, 30))
 

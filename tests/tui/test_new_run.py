@@ -114,7 +114,7 @@ def test_a_criterion_in_words_takes_the_place_of_the_command() -> None:
         await driver.to("by")
         await driver.press("right", "right")
         await driver.press("ctrl+t")
-        await driver.sees("there is no command to try")
+        await driver.sees("no command to try")
         await driver.to("criterion")
         await driver.paste("reads well")
         await driver.press("ctrl+enter")
@@ -130,7 +130,7 @@ def test_all_that_is_wrong_stands_beside_its_field() -> None:
         await driver.sees(NO_OBJECTIVE)
         await driver.sees(NO_COMMAND[:40])
         await driver.sees("must be at least 1, not '0'")
-        await driver.sees("3 to correct")
+        await driver.sees("3 errors marked above")
         assert driver.form.page.objective.has_focus
         await driver.paste("x")
         assert NO_OBJECTIVE not in "\n".join(driver.text())
@@ -141,7 +141,7 @@ def test_all_that_is_wrong_stands_beside_its_field() -> None:
 
 def test_commands_that_files_speak_for_are_an_arrow_away() -> None:
     async def fill(driver: FormDriver) -> None:
-        await driver.sees("↓ takes pytest -q (pyproject.toml names pytest)")
+        await driver.sees("↓ inserts pytest -q (pyproject.toml names pytest)")
         assert driver.form.page.command.value == ""
         await driver.to("command")
         for taken in ("pytest -q", "make test", "pytest -q"):
@@ -158,20 +158,20 @@ def test_who_works_is_chosen_among_those_found_and_the_others_are_told_of() -> N
     here = Here(replace(GOOD, agents=(absent, GOOD.agents[1]), chosen=""))
 
     async def fill(driver: FormDriver) -> None:
-        await driver.sees("none is found")
+        await driver.sees("no agent found")
         await driver.paste("Fix it")
         await driver.to("command")
         await driver.paste("true")
         await driver.press("ctrl+s")
-        await driver.sees("choose who works")
+        await driver.sees("choose an agent")
         await driver.press("right")
         await driver.sees("looked for claude on PATH")
         await driver.sees("npm install -g @anthropic-ai/claude-code")
         await driver.press("ctrl+s")
-        await driver.sees("it cannot work here")
+        await driver.sees("not available here")
         await driver.press("right", "ctrl+s")
-        await driver.sees("give the program's command line")
-        await driver.sees("any program that takes the prompt on stdin")
+        await driver.sees("enter the program's command line")
+        await driver.sees("any program that reads the prompt on stdin")
         await driver.paste("my-agent")
         await driver.sees("a shell command may do anything")
         await driver.press("ctrl+s")
@@ -200,7 +200,7 @@ def test_where_no_run_can_begin_it_says_why_and_what_to_do() -> None:
         await driver.to("command")
         await driver.paste("true")
         await driver.press("ctrl+s")
-        await driver.sees("it cannot start here: /x is not inside one")
+        await driver.sees("cannot start here: /x is not inside one")
 
     assert answered(fill, here) == []
 
@@ -235,7 +235,7 @@ def test_esc_keeps_all_that_was_typed() -> None:
     )
 
     async def come_back(driver: FormDriver) -> None:
-        await driver.sees("as you left it")
+        await driver.sees("(your draft)")
         page = driver.form.page
         assert page.objective.text == LONG
         assert page.texts["criterion"].value == "done well"
@@ -253,7 +253,7 @@ def test_pasted_lines_stay_lines_and_control_sequences_go() -> None:
         driver.app.post_message(events.Paste("one\r\ntwo\x1b[31m red\x07"))
         await driver.until(lambda: page.objective.text == "one\ntwo red")
         driver.app.post_message(events.Paste("x" * 200_000))
-        await driver.sees("were pasted and not taken")
+        await driver.sees("characters not inserted")
         page.command.focus()
         driver.app.post_message(events.Paste("pytest \\\n  -q\x1b[0m"))
         await driver.until(lambda: page.command.value == "pytest    -q")
@@ -307,8 +307,8 @@ def gone(pids: Path) -> bool:
 
 def test_a_command_that_is_tried_says_what_it_came_to(git_repo: Path) -> None:
     async def look(driver: FormDriver) -> None:
-        await driver.sees("it can be measured: 1 of 2 tests pass (tap), exit 1")
-        await driver.sees("a run would begin at 50 %")
+        await driver.sees("ready: 1 of 2 tests pass (tap), exit 1")
+        await driver.sees("a run would start at 50 %")
         driver.form.page.command.value = "echo oops; no-such-runner"
         await driver.press("ctrl+t")
         await driver.sees("was not found (exit 127)")
@@ -325,11 +325,11 @@ def test_esc_stops_the_command_that_is_tried_and_not_the_form(git_repo: Path) ->
     pids = git_repo / "pids"
 
     async def look(driver: FormDriver) -> None:
-        await driver.sees("it runs for")
+        await driver.sees("running for")
         await driver.sees("│ collected 7 tests")
         await driver.until(lambda: pids.exists() and pids.read_text().strip())
         await driver.press("ctrl+s")
-        await driver.sees("it cannot start yet")
+        await driver.sees("cannot start yet")
         await driver.press("escape")
         await driver.sees("stopped after")
         assert gone(pids)
@@ -357,7 +357,7 @@ def test_a_model_is_named_for_an_agent_that_takes_one() -> None:
         await driver.to("command")
         await driver.paste("make")
         await driver.to("agent.model")
-        await driver.sees("model empty: the agent's own choice")
+        await driver.sees("model empty: the agent's default")
         await driver.paste("opus")
         await driver.sees("-c make --model opus")
         await driver.to("agent.name")

@@ -64,7 +64,7 @@ def test_a_command_is_found_and_done(key: str) -> None:
 
 def test_what_cannot_be_done_now_says_why() -> None:
     async def look(driver: Driver) -> None:
-        await search(driver, "retrynow", "retry now, do not wait")
+        await search(driver, "retrynow", "retry now without waiting")
         await driver.sees("(the run is not waiting")
         await driver.press("enter")
         await driver.sees("w retry now: the run is not waiting")
@@ -102,7 +102,7 @@ def test_what_holds_already_is_not_offered() -> None:
     async def look(driver: Driver) -> None:
         told = [offer.text for offer in driver.cockpit.dialogs.offers()]
         kinds = [text for text in told if text.startswith("perm")]
-        asks = "permissions: may edit files, and asks you before anything else"
+        asks = "permissions: may edit files; asks before anything else"
         permit = "permit Bash(curl:*) (denied 1 time)"
         assert kinds == [permit, asks, "permissions: unrestricted (asks)"]
         driver.inbox.append(free)
@@ -188,9 +188,9 @@ def test_what_is_typed_at_once_is_searched() -> None:
 def test_words_that_fit_nothing_say_so() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("colon", *"xyzzy")
-        await driver.sees("no command is called so")
+        await driver.sees("no matching command")
         await driver.press("enter")
-        await driver.sees("no command is called so; esc closes")
+        await driver.sees("no matching command; esc closes")
         await driver.press("escape")
         assert driver.app.screen is driver.cockpit
 

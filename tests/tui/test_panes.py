@@ -287,11 +287,11 @@ def test_a_subagents_words_stay_whole() -> None:
 def test_the_stream_tells_of_a_limit_and_of_its_end() -> None:
     async def look(driver: Driver) -> None:
         await driver.sees("waiting: usage limit 1h 24m")
-        await driver.sees("▲ waiting: usage limit, next try at 10:59")
+        await driver.sees("▲ waiting: usage limit, retry at 10:59")
         last = driver.cockpit.state
         ended = ev.WaitEnded(iteration=3, waited_s=300, by="you", seq=last.seq + 1, at=last.at)
         driver.inbox.append(ended)
-        await driver.sees("tried again by you · 5m")
+        await driver.sees("retried by you · 5m")
         assert "waiting: usage limit 1h" not in "\n".join(driver.text())
 
     drive(live(story("limited")), look, (140, 45))

@@ -17,8 +17,8 @@ from tests.tui.driving import Driver, drive, live, story
 def test_leaving_says_that_it_pauses_and_waits() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("q")
-        await driver.sees("it pauses after this iteration, and waits")
-        await driver.sees("ralph-tui unpause lets it go on")
+        await driver.sees("it pauses after this iteration and waits")
+        await driver.sees("ralph-tui unpause continues it")
 
     drive(live(and_then("running", PauseRequested())), look)
 

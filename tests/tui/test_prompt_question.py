@@ -58,7 +58,7 @@ def test_it_is_edited_and_sent_with_what_was_written() -> None:
         assert area(driver).text == f"{LONG}A"
         assert str(area(driver).border_title).strip() == "the prompt"
         await driver.press("enter")
-        assert "the prompt, as you edited it" in "\n".join(driver.text())
+        assert "the prompt, edited by you" in "\n".join(driver.text())
         await driver.press("y")
         assert driver.sent == [
             Hold(question_id="q1"),
@@ -72,13 +72,13 @@ def test_a_handoff_is_shown_and_edited_in_the_same_way() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
         shown = "\n".join(driver.text())
-        assert "Handoff of iteration 2" in shown
+        assert "Handoff in iteration 2" in shown
         assert "the handoff" in shown
         assert "in every prompt from here on" not in shown
         await driver.press("e", "A")
         assert str(area(driver).border_title).strip() == "the handoff"
         await driver.press("enter")
-        assert "the handoff, as you edited it" in "\n".join(driver.text())
+        assert "the handoff, edited by you" in "\n".join(driver.text())
         await driver.press("y")
         assert driver.sent[-1] == Answer(question_id="q1", answer="send", text=f"{LONG}A")
 

@@ -48,16 +48,16 @@ def spoke(driver: CockpitScreen, text: str) -> Event:
 def test_words_are_looked_for_as_they_are_typed() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("slash")
-        await driver.sees("Type what you remember of an earlier run")
+        await driver.sees("Type words you remember from an earlier run")
         await driver.press(*"test")
         await driver.sees("4 places")
         await driver.sees("▸ learning    Run one failing test first")
         await driver.sees("task-001/001 · iteration 2 · 2026-03-13")
-        await driver.sees("in no run's record any more")
+        await driver.sees("no longer in any run's record")
         await driver.press("space", *"token")
         await driver.sees("1 place")
         await driver.press(*"zzz")
-        await driver.sees("Nothing is found for “test tokenzzz”: try other words; prompts, test")
+        await driver.sees("No results for “test tokenzzz”: try other words; prompts, test")
         await driver.press(*["backspace"] * 20)
         await driver.sees(EMPTY[:40])
 
@@ -80,7 +80,7 @@ def test_what_is_found_opens_at_its_moment_and_esc_leads_back_to_the_run() -> No
         await looks_for(driver, "test", "4 places")
         await driver.press("down", "enter")
         await driver.until(lambda: isinstance(driver.app.screen, RecordedScreen))
-        await driver.sees("found by a search: esc leads back")
+        await driver.sees("opened from a search: esc goes back")
         opened = driver.cockpit
         await driver.until(lambda: opened.state.seq == FOUND[1].seq)
         await driver.press("right")
@@ -128,15 +128,15 @@ def test_what_cannot_be_opened_or_searched_says_why() -> None:
     async def look(driver: Driver) -> None:
         await looks_for(driver, "broken", "the index cannot be read: ralph-tui rebuild")
         await driver.press("enter")
-        await driver.sees("there is nothing to open")
+        await driver.sees("nothing to open")
         await driver.press(*["backspace"] * 6)
         await types(driver, "test", "4 places")
         await driver.press("down", "down", "enter")
-        await driver.sees("no run's record has it any more")
+        await driver.sees("no run's record contains it any more")
         await driver.press("down", "enter")
         await driver.sees("task-004/002 is not there any more")
         await driver.press("down")
-        await driver.sees("there is nothing further that way")
+        await driver.sees("nothing more in that direction")
 
     drive(searching(), look)
 
@@ -221,7 +221,7 @@ def test_a_replay_can_be_searched_from_too() -> None:
 def test_a_screen_of_one_run_alone_says_how_else() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("slash")
-        await driver.sees("ralph-tui search finds in all")
+        await driver.sees("ralph-tui search covers all")
 
     drive(live(story("running")), look)
 
@@ -256,7 +256,7 @@ def test_the_end_of_a_run_is_no_need() -> None:
     async def look(driver: Driver) -> None:
         await looks_for(driver, "test", "4 places")
         driver.inbox.append(events[-1])
-        await driver.sees("your run is over: ")
+        await driver.sees("your run has ended: ")
         assert "needs you" not in "\n".join(driver.text())
 
     drive(driver, look)

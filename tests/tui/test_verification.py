@@ -43,7 +43,7 @@ def gate(*failing: str, passed: int | None = 37, failed: int | None = None) -> e
 def test_counts_are_words_and_what_is_not_named_is_said() -> None:
     rows = told(pane_after(gate("t.py::test_a", "t.py::test_b", failed=29)))
     assert rows[0].startswith("✗ 29 failing, 37 passed  exit 1 · ")
-    assert rows[1:] == ["✗ test_a (t.py)", "✗ test_b (t.py)", "  and 27 more, not named"]
+    assert rows[1:] == ["✗ test_a (t.py)", "✗ test_b (t.py)", "  and 27 more, not listed"]
 
 
 def test_without_counts_it_speaks_of_the_completion_command() -> None:

@@ -41,8 +41,8 @@ def state_of(*events: ev.Event) -> RunState:
     ("command", "events", "reason"),
     [
         (Pause(), [], None),
-        (Pause(), [ev.PauseRequested()], "a pause was asked for already"),
-        (Pause(), [ev.PauseRequested(), ev.Paused()], "the run is paused already"),
+        (Pause(), [ev.PauseRequested()], "a pause is already requested"),
+        (Pause(), [ev.PauseRequested(), ev.Paused()], "the run is already paused"),
         (Unpause(), [], "the run is not paused"),
         (Pause(), [ev.StopRequested(mode="now")], "the run is being stopped"),
         (Abort(), [ev.StopRequested(mode="now")], None),

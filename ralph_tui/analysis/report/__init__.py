@@ -94,7 +94,7 @@ def _told(sections: Mapping[str, Section], told: Material) -> list[str]:
 
 
 def _title(told: Material, circumstances: Circumstances) -> str:
-    return f"# Report of {escaped(circumstances.loop or _name(told) or 'a run')}"
+    return f"# Report on {escaped(circumstances.loop or _name(told) or 'a run')}"
 
 
 def _name(told: Material) -> str:
@@ -106,7 +106,7 @@ def _objective(told: Material) -> list[str]:
     started = told.started
     goal = [quoted(started.objective)]
     if started.criterion:
-        goal += ["It is done when:", quoted(started.criterion)]
+        goal += ["Done when:", quoted(started.criterion)]
     return goal
 
 
@@ -120,7 +120,7 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
     elif circumstances.alive:
         lines[0] += f" iteration {run.iteration} of {run.max_iterations}, as of {told.ended_at}"
         if told.state.needs.question is not None:
-            lines.append(f"It needs an answer: {escaped(told.state.needs.question.text)}")
+            lines.append(f"It needs your answer: {escaped(told.state.needs.question.text)}")
         else:
             lines.append(escaped(verdict(told.state, told.at, recorded=True).text))
     else:
@@ -128,20 +128,20 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
         lines[0] += f" {circumstances.endless[1]}. The record stops in {where}"
     if (back := told.state.oversight.rollback) is not None and told.state.oversight.stale:
         lines.append(
-            f"Then {count(back.files, 'file')} {'was' if back.files == 1 else 'were'} restored, as "
-            f"in snapshot {back.snapshot}, by {escaped(back.by)}; nothing was measured since."
+            f"Then {count(back.files, 'file')} {'was' if back.files == 1 else 'were'} restored "
+            f"to snapshot {back.snapshot} by {escaped(back.by)}; nothing has been measured since."
         )
     lines += [escaped(problem) for problem in circumstances.problems]
     if tool := told.state.foreign.tool:
         lines.append(
-            f"{escaped(told.started.imported)}, has recorded this run: completion is what it read; "
-            f"push, alarms and interventions are recomputed by ralph-tui, and what {escaped(tool)} "
-            "itself said stands in a section of its own."
+            f"Recorded by {escaped(told.started.imported)}: completion is what it measured. "
+            "ralph-tui recomputed the control output, alarms and interventions; "
+            f"what {escaped(tool)} reported has its own section."
         )
     if told.unknown:
         kinds = ", ".join(code(kind) for kind in told.unknown)
         number = count(sum(told.unknown.values()), "event")
-        lines.append(f"{number} of a newer version could not be told here: {kinds}")
+        lines.append(f"{number} of a newer version cannot be shown here: {kinds}")
     return "\n\n".join(lines)
 
 
@@ -195,7 +195,7 @@ def _agents(told: Material) -> str:
 def _waited(told: Material) -> str:
     """Time spent waiting for an answer, a service or the end of a pause; empty below a second."""
     seconds = sum(told.waited.values())
-    return f", {duration(seconds)} of it waiting" if seconds >= 1 else ""
+    return f", including {duration(seconds)} of waiting" if seconds >= 1 else ""
 
 
 def _how(started: RunStarted) -> str:
@@ -211,7 +211,7 @@ def _cost(told: Material) -> str:
         return f"unknown{unheld_words(run.budget_usd)}" if told.state.roster.worked else ""
     paid = f" ({escaped(run.billing)})" if run.billing else ""
     untold = told.state.roster.untold_words
-    without = f", {escaped(untold)}, which is not told" if untold else ""
+    without = f", {escaped(untold)}, which is not reported" if untold else ""
     return told.cost(run.cost_usd, estimated=run.cost_estimated) + paid + without
 
 
@@ -273,7 +273,7 @@ def _model_help(told: Material) -> str:
     """Describe the model calls made outside the agent's sessions."""
     known = told.state.intelligence
     words = help_words(known.help_calls, known.help_failed, known.help_seconds, known.help_cost_usd)
-    return words and f"{words}; it is in the cost above"
+    return words and f"{words}; included in the cost above"
 
 
 def _git(told: Material) -> str:
@@ -299,13 +299,13 @@ def _records(told: Material, circumstances: Circumstances) -> str:
     if not only:  # hooks and fleets record only the journal
         lines.append(
             "- `results/iter-*/`: prompts as sent, transcripts, outputs of the completion command "
-            "(what `ralph-tui prune` has not taken)"
+            "(unless removed by `ralph-tui prune`)"
         )
     if told.state.memory.plan is not None and not only:
         lines.append("- `plan.md`: the plan of this attempt")
     if told.state.memory.reflections and not only:
         name = "reflections.jsonl"
-        lines.append(f"- `../../{name}`: what the attempts of this task teach")
+        lines.append(f"- `../../{name}`: reflections on this task's attempts")
     if told.state.timeline.snapshots:
         lines.append(f"- {_snapshots(told, circumstances.held)}")
     version = escaped(told.started.program_version)
@@ -317,11 +317,11 @@ def _snapshots(told: Material, held: int | None) -> str:
     taken = len(told.state.timeline.snapshots)
     words = f"{count(taken, 'snapshot')} of the files"
     refs = code(f"refs/ralph/{told.started.run_id}/*")
-    gone = "gone from the repository (pruned, deleted by hand, or left in another clone)"
+    gone = "(pruned, deleted by hand, or left in another clone)"
     if held is None:
-        return f"{words}, as recorded, on {refs}; there is no repository here to ask for them"
+        return f"{words}, as recorded, on {refs}; there is no repository here to check them"
     if not held:
-        return f"none of {words} that were on {refs}: {gone}"
+        return f"none of {words} remain on {refs} {gone}"
     if held < taken:
-        return f"{held} of {words}, on {refs}; the other {taken - held}: {gone}"
+        return f"{held} of {words}, on {refs}; {taken - held} gone {gone}"
     return f"{words}, on {refs}"

@@ -41,7 +41,7 @@ def completion_chart(readings: Mapping[int, float], marks: Mapping[str, Mapping[
             line = [found.get(column, " ") for column in range(len(starts))]
             lines.append("     " + "".join(f"  {g}" if wide else g for g in line) + f"  {name}")
     if per > 1:
-        lines.append(f"     each column: {per} iterations, the last reading of them")
+        lines.append(f"     each column: {per} iterations, with the last measurement")
     return "\n".join(line.rstrip() for line in lines)
 
 

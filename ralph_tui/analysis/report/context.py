@@ -6,8 +6,8 @@ from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.events import ContextCompacted, HandoffWritten, WorkCommitted
 from ralph_tui.text.format import filled
 
-HEAD = ("#", "sessions", "fullest", "handed over", "forgot")
-APART = ("CONTEXT", "ROLLOVER", "FORGOT")
+HEAD = ("#", "sessions", "peak", "handoffs", "forgot")
+APART = ("CONTEXT", "HANDOFF", "FORGOT")
 """Words of log rows that this section covers."""
 
 
@@ -53,9 +53,9 @@ def _handoff(handoff: HandoffWritten) -> str:
     full = "" if handoff.percent is None else f" at {filled(handoff.percent)}"
     how = handoff.written
     parts = [
-        f"- iteration {handoff.iteration}, {moment(handoff.at)}: a session handed over{full}, "
+        f"- iteration {handoff.iteration}, {moment(handoff.at)}: a session handed off{full}, "
         f"{CAUSES[handoff.cause]}: "
-        f"{code(handoff.path) if handoff.path else 'its handoff could not be kept'}",
+        f"{code(handoff.path) if handoff.path else 'its handoff could not be saved'}",
         f" ({escaped(how)})" if how else "",
         f", copied to {code(handoff.copy_path)}" if handoff.copy_path else "",
     ]

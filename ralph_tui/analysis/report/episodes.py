@@ -9,7 +9,7 @@ from ralph_tui.state.log_entries import LogEntry
 from ralph_tui.text.format import count, points_gained
 from ralph_tui.text.terms import subject_words
 
-RECOMPUTED = "Recomputed: nobody was asked, and nothing of it was done."
+RECOMPUTED = "Recomputed: no one was asked, and no action was taken."
 """For a run led by another tool."""
 _SUBJECTS = {
     "STUCK": "stuck",
@@ -67,7 +67,7 @@ def _sent(told: Material, made: Intervention) -> str:
     run = told.state.run
     if run.iteration > made.iteration:
         return " sent"
-    return " for the next prompt" if run.live else ", not sent, as the run ended before"
+    return " for the next prompt" if run.live else ", not sent because the run ended first"
 
 
 def _instructions(text: str, title: str) -> list[str]:
@@ -96,5 +96,5 @@ def _met(told: Material, made: Intervention) -> str:
         None,
     )
     if made.level == "REDIRECT" and over is not None:
-        lines.append(f"  - over after iteration {over}")
+        lines.append(f"  - ended after iteration {over}")
     return "\n".join(lines)

@@ -24,9 +24,9 @@ def plan(told: Material) -> str:
         rests = f", from {count(made.estimate_from, 'run')}" if made.estimate_from else ""
         parts.append(f"Estimated: about {count(made.estimated_iterations, 'iteration')}{rests}.")
     if made.cites:
-        parts.append(f"It follows {', '.join(map(escaped, made.cites))}.")
+        parts.append(f"Based on {', '.join(map(escaped, made.cites))}.")
     if made.related:
-        parts.append(f"Tasks like this one: {', '.join(map(escaped, made.related))}.")
+        parts.append(f"Similar tasks: {', '.join(map(escaped, made.related))}.")
     return "\n\n".join(part for part in parts if part)
 
 

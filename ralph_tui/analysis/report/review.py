@@ -32,9 +32,9 @@ def first(told: Material) -> str:
     config, tests, named = to_check(touched, told.started.command)
     net = None if told.changes is None else {change.path for change in told.changes}
     lines = [
-        *_named("Tests were changed", tests, touched, net),
-        *_named("What configures the tests was changed", config, touched, net),
-        *_named("Files that the completion command names were changed", named, touched, net),
+        *_named("Tests changed", tests, touched, net),
+        *_named("Test configuration changed", config, touched, net),
+        *_named("Files named by the completion command changed", named, touched, net),
     ]
     for iteration, text in told.measured:
         if not (lines and text.startswith(_TOLD_BY_NAME)):
@@ -80,13 +80,12 @@ def files(told: Material) -> str:
             f"{tool} takes no snapshots" if tool else "the snapshots are not in this repository"
         )
         why = (
-            f"The net difference cannot be told: {missing}. "
-            f"{count(len(touched), 'file')} {'was' if len(touched) == 1 else 'were'} changed on "
-            "the way, some of which may be as before again:"
+            f"The net difference is unknown: {missing}. "
+            f"{count(len(touched), 'file')} changed along the way; changes may have been undone:"
         )
         return f"{why}\n\n{_list(f'- {code(path)}' for path in touched)}"
     if not told.changes:
-        return "No file differs from how it was at the start." if touched else ""
+        return "No files differ from the start." if touched else ""
     totals = files_changed(0, told.changes, live=False).totals
     rows = [
         (total.category, str(total.files), f"+{total.added}", f"−{total.removed}")
@@ -97,7 +96,7 @@ def files(told: Material) -> str:
         f"- {code(change.path)}: {change.status}, +{change.added} −{change.removed}"
         for change in largest
     )
-    until = "the files as they were restored" if told.state.oversight.stale else "the end"
+    until = "the restored files" if told.state.oversight.stale else "the end"
     return f"Between the start and {until}:\n\n{table(HEAD, rows)}\n\n{listed}"
 
 
@@ -115,7 +114,7 @@ def tests(told: Material) -> str:
         if span.gate is not None and span.gate.total is not None and not span.gate.broken
     ]
     broken = told.state.gate.broken_words
-    rows = [f"At the end {escaped(broken)}."] if broken else []
+    rows = [f"At the end, {escaped(broken)}."] if broken else []
     return "\n\n".join([*rows, *([_compared(told, counted)] if counted else [])])
 
 
@@ -135,15 +134,15 @@ def _compared(told: Material, counted: Sequence[GateFinished]) -> str:
     # If some failing or removed tests are unnamed, a missing name proves nothing.
     proven = not after.unnamed and len(gone) == fewer
     rows = [f"{_passing(before)} {since}, {_passing(after)} {_when(after, told)}.", ""]
-    rows += _group("fixed" if proven else "failed then, not named now", fixed)
+    rows += _group("fixed" if proven else "failing before, not named now", fixed)
     rows += _group("gone", gone)
     if unknown := fewer - len(gone):
         more = "more " if gone else ""
         rows.append(f"- {count(unknown, f'{more}test')} {are(unknown)} gone and not named")
-    rows += _group("newly failing" if not before.unnamed else "failing, not named then", new)
+    rows += _group("newly failing" if not before.unnamed else "failing, not named before", new)
     rows += _names("still failing", after, still)
     if before.unnamed:
-        many = f"{before.unnamed} more failed {since} and {_were(before.unnamed)} not named then"
+        many = f"{before.unnamed} more failed {since} and {_were(before.unnamed)} not named"
         if not before.failing:
             many = f"{before.unnamed} failed {since}; the output did not name them"
         rows.append(f"- {many}")

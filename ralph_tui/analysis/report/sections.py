@@ -13,7 +13,7 @@ from ralph_tui.analysis.report.requests import Request
 from ralph_tui.state import IterationSpan
 from ralph_tui.state.foreign import ForeignRows
 from ralph_tui.text.format import count, duration, percent, signed, token_count, with_lines
-from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING
+from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING, who_words
 
 
 def foreign(told: Material) -> str:
@@ -42,7 +42,7 @@ def _chart(told: Material) -> str:
     spans = told.state.timeline.spans
     marks = {
         BEST.label: {told.state.run.best_iteration: BEST.glyph},
-        f"{WARNING.glyph} alarm, {CRITICAL.glyph} a critical one": {
+        f"{WARNING.glyph} alarm, {CRITICAL.glyph} critical alarm": {
             m.iteration: m.glyph for m in told.state.control.marks
         },
         "R redirect, P pause, A abort": {
@@ -74,7 +74,7 @@ def _row(told: Material, span: IterationSpan, *, waits: bool) -> tuple[str, ...]
     beside = [other.completion for other in told.state.timeline.spans if other.completion]
     gain = told.state.timeline.gain(span)
     reading = "—" if span.completion is None else percent(span.completion, *beside)
-    reading += " (kept: not measured)" if span.kept else ""
+    reading += " (not measured, value kept)" if span.kept else ""
     found = told.state.timeline.began_with(span)
     if gain is not None and found is not None and found != span.previous:
         reading += f" (from {percent(found, *beside)}, restored)"
@@ -164,8 +164,8 @@ def _warnings(told: Material) -> str:
 
 def _restores(told: Material) -> str:
     return "\n".join(
-        f"- iteration {back.iteration}, {moment(back.at)}: {count(back.files, 'file')} as in "
-        f"snapshot {back.snapshot}, by {escaped(back.by)}; what was there is in snapshot "
+        f"- iteration {back.iteration}, {moment(back.at)}: {count(back.files, 'file')} restored to "
+        f"snapshot {back.snapshot}, by {escaped(back.by)}; previous files are in snapshot "
         f"{back.present}" + (f"; {len(back.kept)} left alone" if back.kept else "")
         for span in told.state.timeline.spans
         for back in span.rollbacks
@@ -199,7 +199,7 @@ def _asked(told: Material) -> str:
     waits = told.asked[-1:] if told.alive and told.state.needs.question else []
 
     def open_one(one: Request) -> str:
-        return "waits for an answer" if one in waits else "not answered"
+        return "waiting for an answer" if one in waits else "not answered"
 
     return "\n".join(
         f"- iteration {one.iteration}, {moment(one.at)}: {escaped(one.what)}: "
@@ -212,8 +212,8 @@ def _asked(told: Material) -> str:
 def _waits(told: Material) -> str:
     lines = []
     for began, ended in told.waits:
-        end = "it waits still" if ended is None else (
-            f"{duration(ended.waited_s)}, ended by {escaped(ended.by)}"
+        end = "still waiting" if ended is None else (
+            f"{duration(ended.waited_s)}, ended by {escaped(who_words(ended.by))}"
         )  # fmt: skip
         why = f": {escaped(began.reason)}" if began.reason else ""
         lines.append(f"- iteration {began.iteration}, {WAITS[began.cause].word}, {end}{why}")
@@ -242,38 +242,38 @@ def _learnings(told: Material) -> str:
 
 
 FIRST: dict[str, Callable[[Material], str]] = {
-    "Look at this first": review.first,
-    "What changed": review.files,
+    "Check first": review.first,
+    "Changed files": review.files,
     "Tests": review.tests,
 }
 """Sections before the facts, for a reviewer; by title, in order."""
 REVIEW: dict[str, Callable[[Material], str]] = {
     "Tests": review.tests,
-    "Look at this first": review.first,
-    "What changed": review.files,
+    "Check first": review.first,
+    "Changed files": review.files,
     "Asked and answered": decided,
-    "What the agent asked": _asked,
+    "Agent requests": _asked,
 }
 """All sections that a reviewer needs; by title, in order."""
 SECTIONS: dict[str, Callable[[Material], str]] = {
     "What happened": episodes,
-    "What the tool that led it said": foreign,
+    "Reported by the original tool": foreign,
     "Restored": _restores,
     "Guidance": _guidance,
-    "What the agent asked": _asked,
-    "What the agent says is in its way": _blockers,
-    "What the agent says it learned": _learnings,
+    "Agent requests": _asked,
+    "Blockers reported by the agent": _blockers,
+    "Learnings reported by the agent": _learnings,
     "Warnings": _warnings,
     "Completion": _chart,
     "Iterations": _iterations,
     "Approaches": strategy.strategies,
-    "What did not fit": strategy.issues,
+    "Validation issues": strategy.issues,
     "Plan": memory.plan,
     "Context": context,
     "Waits": _waits,
     "Resumed": _resumed,
     "Checkpoints": _checkpoints,
-    "Learnings of earlier runs": memory.learnings,
-    "What this attempt teaches": memory.reflections,
+    "Learnings from earlier runs": memory.learnings,
+    "Reflections": memory.reflections,
 }
 """Sections after the facts; by title, in order."""

@@ -26,7 +26,7 @@ from ralph_tui.text.terms import UNHEARD as NOBODY_KNOWS
 
 TOPICS = {
     "redirect": "Send the agent new instructions?",
-    "pause": "Go on?",
+    "pause": "Continue?",
     "goal": "When is it done?",
     "criterion": "Is it done?",
 }
@@ -43,7 +43,7 @@ UNHEARD = Verdict(
     DIED.glyph,
     "warn",
     NOBODY_KNOWS.word,
-    f"{NOBODY_KNOWS.word}: nothing comes from its sessions any more, and no end was recorded",
+    f"{NOBODY_KNOWS.word}: its sessions report nothing any more, and no end was recorded",
 )
 """The same for a loop that hooks record: it is unknown whether a process is gone."""
 ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was recorded")
@@ -93,11 +93,11 @@ def giving_up(state: RunState) -> Verdict | None:
     run = state.run
     if run.aborting:
         back = run.roll_back_to
-        then = "" if back is None else f"; then the files of snapshot {back} are restored"
-        text = f"aborting: the agent is being stopped{then}"
+        then = "" if back is None else f", then restoring the files of snapshot {back}"
+        text = f"aborting: stopping the agent{then}"
         return Verdict(OUTCOMES["aborted"].glyph, "warn", "aborting", text)
     if run.stopping == "now":
-        text = "stopping: the agent is being stopped"
+        text = "stopping: ending the agent's session now"
         return Verdict(PHASES["finished"].glyph, "warn", "stopping", text)
     return None
 
@@ -108,13 +108,13 @@ def wait(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | None
     if waits is None:
         return None
     wish = pause(state, keys=keys)
-    retry = f"{keys.shown('retry')} retries now" if keys else ""
+    retry = f"press {keys.shown('retry')} to retry now" if keys else ""
     then = THEN[wish.word] if wish is not None else retry
     if waits.until is None:
-        goes_on = "until there is room"
+        goes_on = "until disk space is free"
     else:
         at, left = day_and_clock(waits.until, now), until(waits.until, now)
-        goes_on = f"next try at {at}, in {left}"
+        goes_on = f"retry at {at}, in {left}"
     text = f"waiting: {waits.words(now)}, {goes_on}{'; ' if then else ''}{then}"
     return Verdict(WAITS[waits.cause].glyph, "warn", "waiting", text)
 
@@ -124,7 +124,7 @@ def refused(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | N
     trouble = state.service.trouble
     if trouble is None:
         return None
-    press = f"; {keys.shown('interrupt')} interrupts it" if keys else ""
+    press = f"; press {keys.shown('interrupt')} to interrupt" if keys else ""
     text = f"waiting: {trouble.words(now)}{press}: {row(trouble.text)}"
     return Verdict(PHASES["limited"].glyph, "warn", "waiting", text)
 
@@ -134,8 +134,8 @@ def pause(state: RunState, *, keys: Keys | None) -> Verdict | None:
     run = state.run
     paused, stopped = PHASES["paused"].glyph, PHASES["finished"].glyph
     if run.paused:
-        press = f"; press {keys.shown('pause')} to go on" if keys else ""
-        text = f"paused: the agent does not run{press}"
+        press = f"; press {keys.shown('pause')} to unpause" if keys else ""
+        text = f"paused: no agent is running{press}"
         return Verdict(paused, "owner", "paused", text)
     if run.stopping == "after_iteration":
         return Verdict(stopped, "owner", "stopping", "stopping: this iteration ends first")
@@ -149,8 +149,8 @@ def held(state: RunState, *, keys: Keys | None) -> Verdict | None:
     left = state.run.background
     if left is None:
         return None
-    limit = f"ended after {duration(left.silence_s)} of silence"
-    press = f"; {keys.shown('interrupt')} ends it now" if keys else ""
+    limit = f"it ends after {duration(left.silence_s)} of silence"
+    press = f"; press {keys.shown('interrupt')} to end it now" if keys else ""
     text = f"waiting: the session {row(left.words)}; {limit}{press}"
     return Verdict(PHASES["waiting"].glyph, "warn", "waiting", text)
 
@@ -160,7 +160,7 @@ def handing_over(state: RunState) -> Verdict | None:
     words = handing_over_words(state)
     if not words:
         return None
-    return Verdict(ROLLOVER.glyph, "warn", "handing over", f"handing over: {row(words)}")
+    return Verdict(ROLLOVER.glyph, "warn", "handing off", f"handing off: {row(words)}")
 
 
 def quiet(state: RunState, now: datetime) -> Verdict | None:
@@ -172,7 +172,7 @@ def quiet(state: RunState, now: datetime) -> Verdict | None:
     last = max(signs, default=None)
     if last is None or (now - last).total_seconds() < QUIET_S:
         return None
-    text = f"quiet: no output of the agent for {duration((now - last).total_seconds())}"
+    text = f"quiet: no agent output for {duration((now - last).total_seconds())}"
     return Verdict(*mark("warn"), "quiet", text)
 
 

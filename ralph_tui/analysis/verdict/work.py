@@ -48,7 +48,7 @@ def passing(state: RunState) -> Verdict | None:
     """
     if not passes_already(state) or state.run.source != "tests":
         return None
-    word = "passes already"
+    word = "already passes"
     return Verdict(*mark("warn"), word, f"{word}: {needed_words(state.run.started)}")
 
 
@@ -98,7 +98,7 @@ def _done_about(state: RunState, made: Intervention) -> str:
     """Describe the action, as ``instructions sent``, with its iteration if measured since."""
     after = f" after iteration {made.iteration}" if _readings_since(state, made) else ""
     if not made.decision:
-        return "you are asked"
+        return "asking you"
     if state.foreign.tool:
         return made.decision
     if made.instructions:
@@ -116,14 +116,14 @@ def _since(state: RunState, made: Intervention, *, up: bool) -> str:
     if not _readings_since(state, made):
         return f", {NOT_MEASURED}"
     if made.about == "circuit":
-        return "; files change again, nothing is gained yet" if _changes_again(state) else ""
+        return "; files change again, no gain yet" if _changes_again(state) else ""
     if up:
         return ""
     later = [span for span in state.timeline.spans if span.number >= made.iteration]
     restored = any(span.rollbacks for span in later)  # a restore itself ends the alarm
     if restored and state.timeline.gained_since(made.iteration) <= 0:
-        return "; the alarm is off, nothing is gained yet"
-    return "; better since, not yet by enough to be over"
+        return "; the alarm is off, no gain yet"
+    return "; improved since, but not enough yet"
 
 
 def _readings_since(state: RunState, made: Intervention) -> bool:
@@ -208,14 +208,14 @@ def _forecast(state: RunState) -> Verdict:
     if run.started is None:
         return Verdict(begun.glyph, "dim", begun.word, "starting: nothing is recorded yet")
     if run.completion is None and run.started.watched:
-        return Verdict(begun.glyph, "dim", "watched", "watched: nothing measures how far it is")
+        return Verdict(begun.glyph, "dim", "watched", "watched: progress is not measured")
     if run.completion is None:
-        text = "starting: measuring where the work stands"
+        text = "starting: measuring the current state"
         return Verdict(begun.glyph, "dim", begun.word, text)
     if done(state):
         return Verdict(*mark("good"), "done", f"done: {percent(run.completion)} measured")
     if signal is None:
-        text = f"starting from {percent(run.completion)}: the first iteration tells the pace"
+        text = f"starting from {percent(run.completion)}: the first iteration shows the pace"
         return Verdict(begun.glyph, "dim", begun.word, text)
     left = iterations_left(state, signal.iteration)
     if state.oversight.stale:
@@ -227,7 +227,7 @@ def _forecast(state: RunState) -> Verdict:
         since = f"no gain since {place(last_gain(state))}"
         return Verdict(begun.glyph, "dim", "no gain", f"{since}: {_remain(left)}")
     if run.source == "estimate":
-        text = f"estimated: by activity alone, nothing measures how far it is; {_remain(left)}"
+        text = f"estimated: from activity only, progress is not measured; {_remain(left)}"
         return Verdict(begun.glyph, "dim", "estimated", text)
     if signal.forecast is None:
         return _no_pace(state, left)

@@ -78,7 +78,7 @@ class Dialogs:
         self._wish_to_pause = (now, not waiting)
         self._source.send(commands.Unpause() if waiting else commands.Pause())
         first = "it pauses after the wait" if needs.wait else "this iteration ends first"
-        words = "go on: sent" if waiting else f"pause: sent; {first}"
+        words = "unpause: sent" if waiting else f"pause: sent; {first}"
         self._host.say(f"{self._app.keys.shown('pause')} {words}")
 
     def guide(self) -> None:
@@ -103,8 +103,8 @@ class Dialogs:
         most = MOST_STANDING if always else MOST_CHARACTERS
         if send and len(text) > most:
             send = False
-            what = "what every prompt carries" if always else "guidance"
-            self._host.say(f"{what} is limited to {most} characters; the text is kept")
+            what = "the instruction for every prompt" if always else "guidance"
+            self._host.say(f"{what} is limited to {most} characters; your text is kept")
         self._draft = "" if send else text
         if send and always:
             self._source.send(commands.Instruct(text=text))
@@ -117,7 +117,7 @@ class Dialogs:
         wish = commands.EditPrompt(wanted=not state.intelligence.edit_requested)
         reason = commands.refusal(wish, state) if self._source.live else "only in a live run"
         if self._source.lost:
-            reason = "the run is gone"
+            reason = "the run's process is gone"
         if reason is None:
             self._source.send(wish)
             cancelled = "cancelled; the next prompt is sent as it is"
@@ -155,12 +155,12 @@ class Dialogs:
         """Hand off to a fresh session after one question."""
         wish, state = commands.RollOver(), self._host.state
         meant = state.agent.began
-        question = f"Hand over to a fresh session of iteration {state.run.iteration}?"
+        question = f"Hand off to a fresh session in iteration {state.run.iteration}?"
 
         def refused() -> str | None:
             """Return a reason if this session has ended meanwhile, or if the run refuses."""
             if self._host.state.agent.began != meant:
-                return "the session that was asked about is over"
+                return "that session has already ended"
             return commands.refusal(wish, self._host.state)
 
         def answered(yes: bool | None) -> None:  # noqa: FBT001
@@ -170,25 +170,25 @@ class Dialogs:
             if because is None and yes:
                 self._source.send(wish)
             key, sent = self._app.keys.shown("roll_over"), "sent; a running tool may end first"
-            self._host.say(f"{key} roll over: {because or sent}")
+            self._host.say(f"{key} hand off: {because or sent}")
 
         dialog = Confirm(
             question,
             roll_over_words(state),
             self._clock,
             stands=lambda: refused() is None,
-            yes="hand over",
+            yes="hand off",
         )
         self._app.push_screen(dialog, answered)
 
     def permissions(self, wish: commands.SetPermissions) -> None:
         """Change the agent's permissions from its next session on; ask before "skip"."""
         if wish.mode == "skip":
-            question = "Let the agent do everything, without asking?"
-            detail = "From its next session on: any command, any file, the network."
+            question = "Allow everything without asking?"
+            detail = "From the agent's next session on: any command, any file, the network."
             live = partial(commands.refusal, wish)
             dialog = Confirm(
-                question, detail, self._clock, lambda: live(self._host.state) is None, yes="let it"
+                question, detail, self._clock, lambda: live(self._host.state) is None, yes="allow"
             )
             self._app.push_screen(dialog, lambda yes: self._permitted(wish, yes))
         else:
@@ -197,7 +197,7 @@ class Dialogs:
     def _permitted(self, wish: commands.SetPermissions, yes: bool | None) -> None:  # noqa: FBT001
         if yes:
             self._source.send(wish)
-            self._host.say("permissions: from the agent's next session on")
+            self._host.say("permissions: changed from the agent's next session on")
 
     def help(self) -> None:
         live, asked = self._source.live, self._host.state.needs.question is not None
@@ -270,8 +270,12 @@ class Dialogs:
         elif way in ("after_iteration", "taken_back"):
             self._source.send(commands.Stop(mode=way))
             asked = self._host.state.needs.question is not None
-            when = "once the question is answered" if asked else "when this iteration is done"
-            words = "taken back; the run goes on" if way == "taken_back" else f"sent; {when}"
+            when = "once the question is answered" if asked else "when this iteration ends"
+            words = (
+                "withdrawn; the run continues"
+                if way == "taken_back"
+                else f"sent; the run stops {when}"
+            )
             self._host.say(f"i stop: {words}")
 
     def hang_up(self, by: str) -> None:

@@ -31,7 +31,7 @@ NAMES: "dict[What, str]" = {
     "report": "report.md",
     "events": "events.jsonl",
 }
-NOTHING_YET = "nothing of this run is recorded yet; press it again in a moment"
+NOTHING_YET = "nothing is recorded yet; press the key again in a moment"
 
 
 class ExportView:
@@ -74,7 +74,7 @@ class ExportView:
         if record is None:
             self._host.say(f"{self._key('report')} report: {NOTHING_YET}")
             return
-        self._host.say(f"{self._key('report')} report: it is being made…")
+        self._host.say(f"{self._key('report')} report: preparing…")
         background.run(self._app, partial(self._show, record))
 
     async def _show(self, record: OnDisk) -> None:
@@ -112,7 +112,7 @@ class ExportView:
 
     def _begin(self, record: OnDisk, name: str, make: Callable[[], str]) -> None:
         if self._busy:
-            self._tell("the last one is still being written", "warn")
+            self._tell("the previous file is still being written", "warn")
             return
         self._busy = True
         self._tell(f"writing {name}…", "dim")

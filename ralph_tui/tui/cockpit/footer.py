@@ -27,9 +27,9 @@ WHOLE_FROM = 80
 def verb(action: Action, state: RunState, player: Player | None) -> str:
     """Return the footer's verb for an action in this state."""
     if action.name == "pause" and (state.run.paused or state.run.pause_requested):
-        return "go on"
+        return "unpause"
     if action.name == "play" and player is not None and player.playing:
-        return "hold"
+        return "pause"
     return action.verb
 
 

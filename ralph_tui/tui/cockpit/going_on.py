@@ -13,12 +13,12 @@ from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.modals.choosing import Confirm
 
 ASKED = {
-    "resume": ("Resume this run, in this terminal?", "resume"),
-    "again": ("Run the same again, as a new attempt, in this terminal?", "run again"),
+    "resume": ("Resume this run in this terminal?", "resume"),
+    "again": ("Run it again as a new attempt in this terminal?", "run again"),
 }
 """The question, and the label of y."""
-OF_FLEET = "it is a loop of a fleet, which ends with a branch: see ralph-tui fleet status"
-DEMO = ("Play the demo again, in a new folder, in this terminal?", "play it again")
+OF_FLEET = "this is a fleet's loop, which ends with a branch; see ralph-tui fleet status"
+DEMO = ("Play the demo again in a new folder in this terminal?", "play it again")
 
 
 class GoingOn:
@@ -66,9 +66,9 @@ class GoingOn:
         if self.fleet is not None:
             return OF_FLEET
         if not self._host.ALONE:
-            return f"{command}; not beside another run"
+            return f"not while another run is open; use {command}"
         if not anywhere and (record is None or record.worktree is None):
-            return f"{command}; type it where the run was made"
+            return f"use {command} in the run's own repository"
         return None
 
     def ask(self, name: Literal["resume", "again"]) -> None:
@@ -99,6 +99,6 @@ class GoingOn:
                 place = None if record is None or anywhere else record.worktree
                 self._app.go_on_with(shlex.split(words)[1:], place)
 
-        detail = f"this screen ends, then: {words}"
+        detail = f"this screen closes, then: {words}"
         confirm = Confirm(question, detail, self._app.monotonic, stands, yes=verb)
         self._app.push_screen(confirm, answered)

@@ -17,23 +17,23 @@ def _sign(term: terms.Term, words: str = "") -> tuple[str, str]:
 
 BESIDE: dict[str, Sequence[tuple[str, str]]] = {
     "watch": (
-        ("1-9 tab", "a pane by number; the next"),
-        ("↑ ↓", "move in it; page, home, end"),
-        ("enter", "open what is selected"),
-        ("esc", "close; then all panes again"),
+        ("1-9 tab", "go to a pane; the next pane"),
+        ("↑ ↓", "move; also page, home, end"),
+        ("enter", "open the selection"),
+        ("esc", "close; then show all panes"),
         ("mouse", "click; shift+drag selects"),
     ),
     "steer": (("8, e", "edit the next prompt once"),),
     "go back": (
         ("3, ← →", "select an iteration"),
-        ("v", "mark it, to compare two"),
-        ("enter", "what it changed, as a diff"),
+        ("v", "mark it to compare two"),
+        ("enter", "show its changes as a diff"),
     ),
-    "leave": (("ctrl+c", "the same; twice: at once"),),
+    "leave": (("ctrl+c", "same; twice skips asking"),),
     "replay": (
-        ("mouse", "on the bar: go there"),
-        _sign(terms.SHORTENED, "a wait, shown shortened"),
-        ("┼", "an iteration begins"),
+        ("mouse", "click the bar to go there"),
+        _sign(terms.SHORTENED, "a shortened wait"),
+        ("┼", "start of an iteration"),
     ),
 }
 """Keys of single panes and the mouse, by task; ``{name}`` is replaced by that action's key."""
@@ -41,25 +41,25 @@ IN_A_QUESTION: Block = (
     "in a question",
     (
         ("y n", "yes, no; a aborts"),
-        ("e g", "edit it; with guidance"),
+        ("e g", "edit; answer with guidance"),
         ("w", "answer in your own words"),
-        ("space", "stop its countdown"),
-        ("↑ ↓", "read on"),
-        ("esc", "answer later; {decide} opens it"),
+        ("space", "stop the countdown"),
+        ("↑ ↓", "scroll"),
+        ("esc", "answer later; {decide} reopens it"),
     ),
 )
 TOGETHER: dict[str, tuple[str, str]] = {
-    "grant": ("take_back", "one iteration more, fewer"),
+    "grant": ("take_back", "add or remove an iteration"),
     "back": ("forward", "one event back, forward"),
     "back_iteration": ("forward_iteration", "one iteration back, forward"),
-    "slower": ("faster", "half, double the speed"),
-    "start": ("end", "to the beginning, the end"),
-    "next_mark": ("previous_mark", "next alarm, the one before"),
+    "slower": ("faster", "half or double speed"),
+    "start": ("end", "go to the start or end"),
+    "next_mark": ("previous_mark", "next or previous alarm"),
 }
 """Pairs of actions that share a row: the first maps to the second and the help for both."""
 LEARNINGS: Block = (
     "learnings",
-    (("5, enter", "all about one of them"), ("* m e x", "pin, mute, edit, delete it")),
+    (("5, enter", "show a learning's details"), ("* m e x", "pin, mute, edit, delete it")),
 )
 
 
@@ -67,24 +67,24 @@ SIGNS: tuple[Block, ...] = (
     (
         "signs",
         (
-            _sign(terms.ASKED, "it needs you"),
+            _sign(terms.ASKED, "needs you"),
             _sign(terms.GOOD, "good, passed, helped"),
             _sign(terms.WARNING, "a warning"),
-            _sign(terms.CRITICAL, "critical; you were asked"),
-            _sign(terms.LEVELS["owner"], "what you asked for"),
-            ("└", "what was done about it"),
+            _sign(terms.CRITICAL, "critical, or a question"),
+            _sign(terms.LEVELS["owner"], "your own request"),
+            ("└", "response or effect"),
             _sign(terms.BEST, "the best so far"),
-            _sign(terms.PHASES["agent"], "the iteration that runs"),
+            _sign(terms.PHASES["agent"], "running iteration"),
             _sign(terms.ROLLED_BACK, "files were restored"),
             _sign(terms.CHECKPOINTS["key"], "saved by key (◦ by timer)"),
-            _sign(terms.ROLLOVER, "a fresh session went on"),
+            _sign(terms.ROLLOVER, "handoff to a fresh session"),
             _sign(terms.FORGOT, "the agent forgot details"),
         ),
     ),
-    ("what the run does", tuple(by_sign(terms.PHASES[name] for name in AT_WORK))),
-    ("how it ended", tuple(by_sign([*terms.OUTCOMES.values(), terms.DIED]))),
+    ("run states", tuple(by_sign(terms.PHASES[name] for name in AT_WORK))),
+    ("outcomes", tuple(by_sign([*terms.OUTCOMES.values(), terms.DIED]))),
     (
-        "signs of learnings",
+        "learning signs",
         tuple(
             _sign(term)
             for term in (
@@ -97,7 +97,7 @@ SIGNS: tuple[Block, ...] = (
             )
         ),
     ),
-    ("words", (("push", "how hard the prompt urges"),)),
+    ("words", (("u", "strength of the correction"),)),
 )
 
 

@@ -62,9 +62,9 @@ class HistoryView:
             trees = (tree_before(point, state), tree_at(point, state))
         since, until = trees
         if until is None or (ends is not None and since is None):
-            what: tuple[str, str] | str = "there is no snapshot of this point: select another one"
+            what: tuple[str, str] | str = "this point has no snapshot; select another one"
         elif since is None:
-            what = "the run begins here: nothing lies before it"
+            what = "the run starts here; there is nothing before it"
         else:
             what = (since, until)
         files, clock = self._source.files, self._app.monotonic
@@ -80,7 +80,7 @@ class HistoryView:
             now = self._source.clock(state)
             return between(points[0], points[-1], state, now, width) if points else []
 
-        trees = whole_change(state) or "nothing of this run was saved"
+        trees = whole_change(state) or "this run saved no snapshots"
         files, clock = self._source.files, self._app.monotonic
         self._app.push_screen(Changes("changes of the whole run", told, files, trees, clock))
 
@@ -103,7 +103,7 @@ class HistoryView:
         number = target.number
         if not self._here:
             question = (
-                f"{_question(point, number)} In this terminal: what would change is shown first."
+                f"{_question(point, number)} This runs in the terminal and shows the changes first."
             )
             self._going_on.ask_to_end_with(self._command(number), question, "restore")
             return True
@@ -136,13 +136,13 @@ class HistoryView:
         if started is not None and started.imported:
             return IMPORTED
         if started is None:
-            return "nothing of this run is recorded yet"
+            return "nothing is recorded yet"
         if self._here:
             return None if over(state) else BY_NAME["restore"].refusal(state)
         target = to_restore(points[self._timeline.current], state) if points else None
         command = self._command(None if target is None else target.number)
         if (work := self._going_on.fleet) is not None and work.record:
-            return f"{command}; type it in your repository"
+            return f"use {command} in your repository"
         return self._going_on.refused(command)
 
     @property
@@ -193,9 +193,9 @@ class HistoryView:
 
 def _question(point: TimelinePoint, snapshot: int) -> str:
     if point.rollback is not None:
-        return f"Undo the restore of {clock(point.rollback.at)}: back to snapshot {snapshot}?"
+        return f"Undo the restore at {clock(point.rollback.at)} (back to snapshot {snapshot})?"
     at = "" if point.at is None else f", {clock(point.at)}"
-    return f"Restore snapshot {snapshot}: {point.name}{at}?"
+    return f"Restore snapshot {snapshot} ({point.name}{at})?"
 
 
 def _restored(back: WorktreeRestored) -> str:

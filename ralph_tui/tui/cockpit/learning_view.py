@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ralph_tui.tui.modals.learning import LearningCard
 
 DONE: dict[Change, str] = {
-    "pin": "pinned: it is in every prompt from the next iteration on",
-    "unpin": "not pinned any more: it is looked up where it fits",
-    "mute": "muted: it is in no prompt from the next iteration on",
-    "unmute": "not muted any more: it is looked up where it fits",
-    "edit": "reworded: the next prompt that carries it has your words",
+    "pin": "pinned: in every prompt from the next iteration on",
+    "unpin": "unpinned: retrieved only when it fits",
+    "mute": "muted: in no prompt from the next iteration on",
+    "unmute": "unmuted: retrieved again when it fits",
+    "edit": "reworded: later prompts use your wording",
     "delete": GONE["deleted"],
 }
 
@@ -69,7 +69,8 @@ class LearningView:
         if over is None and not self._source.lost:
             return ""
         how = f"ralph-tui memory pin, mute, edit or delete {seen.learning.learning_id}"
-        return f"{over or 'the run is gone'}; to change it: {how}"
+        why = over or "the run's process is gone"
+        return f"{why}; to change it: {how}"
 
     # changes ----------------------------------------------------------------------------------
 
@@ -84,11 +85,11 @@ class LearningView:
             from ralph_tui.tui.modals.guide import Rewording  # noqa: PLC0415
 
             draft = self._drafts.get(name, learning.text)
-            dialog = Rewording("What the learning says", draft, self._app.monotonic)
+            dialog = Rewording("The learning's text", draft, self._app.monotonic)
             self._app.push_screen(dialog, lambda said: self._reworded(name, said))
         elif change == "delete":
             question = f"Delete “{clip(learning.saying, 40)}” for all runs?"
-            instead = "for good; muted, it stays and is in no prompt"
+            instead = "permanent; mute it instead to keep it out of prompts"
             command = ChangeLearning(learning_id=name, change="delete")
             confirm = Confirm(
                 question, instead, self._app.monotonic,
@@ -103,7 +104,7 @@ class LearningView:
         seen = self._host.state.memory.seen.get(name)
         self._drafts[name] = text
         if send and seen is not None and text == seen.learning.text.strip():
-            self._tell("it says that already", "dim")
+            self._tell("no change: the text is the same", "dim")
         elif send:
             self._send(name, "edit", text)
 
@@ -111,14 +112,14 @@ class LearningView:
         try:
             command = ChangeLearning(learning_id=name, change=change, text=text)
         except ValueError:
-            self._tell("too long: a learning has at most 10,000 characters; yours are kept", "warn")
+            self._tell("too long: at most 10,000 characters; your text is kept", "warn")
             return
         if reason := refusal(command, self._host.state):
             self._tell(reason, "warn")
             return
         state = self._host.state
         self._pending = (command, state.memory.seen[name].learning.text, len(state.log.entries))
-        self._tell("sent; the run writes it down", "dim")
+        self._tell("sent; waiting for the run to record it", "dim")
         self._source.send(command)
 
     def _tell(self, words: str, style: str) -> None:

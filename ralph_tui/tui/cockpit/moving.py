@@ -11,7 +11,7 @@ from ralph_tui.tui.cockpit.body import Body
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.panes.pane import IterationPane
 
-FIRST, LAST = "this is the beginning: no earlier event", "this is the end: no further event"
+FIRST, LAST = "already at the first event", "already at the last event"
 
 
 class Move(NamedTuple):
@@ -23,17 +23,17 @@ class Move(NamedTuple):
 
 
 MOVES: Mapping[str, Move] = {
-    "play": Move(lambda player: player.toggle(), "there is nothing to play: it has one event"),
+    "play": Move(lambda player: player.toggle(), "nothing to play: there is only one event"),
     "back": Move(lambda player: player.seek(player.position - 1), FIRST),
     "forward": Move(lambda player: player.seek(player.position + 1), LAST),
     "start": Move(lambda player: player.seek(1), FIRST),
     "end": Move(lambda player: player.seek(player.length), LAST),
-    "slower": Move(lambda player: player.change_speed(-1), "1x is the slowest"),
-    "faster": Move(lambda player: player.change_speed(1), "instant is the fastest"),
+    "slower": Move(lambda player: player.change_speed(-1), "1x is the slowest speed"),
+    "faster": Move(lambda player: player.change_speed(1), "instant is the fastest speed"),
     "back_iteration": Move(lambda player: player.step_iteration(-1), FIRST),
     "forward_iteration": Move(lambda player: player.step_iteration(1), LAST),
     "previous_mark": Move(lambda player: player.step_mark(-1), "no earlier alarm or question"),
-    "next_mark": Move(lambda player: player.step_mark(1), "no further alarm or question"),
+    "next_mark": Move(lambda player: player.step_mark(1), "no later alarm or question"),
 }
 """By action name."""
 
@@ -75,7 +75,7 @@ class Moving:
         if self._host.source.player is not None:
             self.move("forward_iteration" if by > 0 else "back_iteration")
         elif not self._step(by):
-            self._host.say("there is no further iteration that way")
+            self._host.say("no more iterations in that direction")
 
     def _step(self, by: int) -> bool:
         numbers = list(dict.fromkeys(s.number for s in self._host.state.timeline.spans))
@@ -86,7 +86,7 @@ class Moving:
         latest = there == len(numbers) - 1
         self._show(None if latest else numbers[there])
         where = f"iteration {numbers[there]}" if numbers[there] else "before iteration 1"
-        more = ", the latest" if latest else "; esc: the latest"
+        more = ", the latest" if latest else "; esc: latest"
         self._host.say(f"{where}: tests, prompt, details{more}")
         return True
 

@@ -16,7 +16,7 @@ from ralph_tui.tui.modals.palette import Offer
 
 PERMISSIONS = {
     "edits": "permissions: may edit files only",
-    "ask": "permissions: may edit files, and asks you before anything else",
+    "ask": "permissions: may edit files; asks before anything else",
     "skip": "permissions: unrestricted (asks)",
 }
 MOST_PERMITS = 50

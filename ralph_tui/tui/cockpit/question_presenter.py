@@ -171,11 +171,7 @@ class QuestionPresenter:
         answer, sent = state.needs.answer, self._sent
         texts = self._written()
         self._sent = None
-        how, taken, here = (
-            "it is not open any more" if state.run.live else "the run is over",
-            "",
-            False,
-        )
+        how, taken, here = ("no longer open" if state.run.live else "the run has ended", "", False)
         withdrawn = state.needs.withdrawn
         if withdrawn is not None and withdrawn.question_id == question_id:
             how = clip(flat(withdrawn.reason), 60)
@@ -196,7 +192,7 @@ class QuestionPresenter:
             self._keep_draft(text)
         if not here:
             kept = f"; {self._kept}" if lost else ""
-            self._host.say(f"the question is settled: {how}{kept}")
+            self._host.say(f"question closed: {how}{kept}")
 
     def _place(self, by: str) -> str:
         """Describe where the answer came from; "you" means the user at the run's own terminal."""
@@ -207,7 +203,7 @@ class QuestionPresenter:
     @property
     def _kept(self) -> str:
         """The notice that says where unsent text is saved."""
-        return f"{self._app.keys.shown('guide')} has what you wrote"
+        return f"press {self._app.keys.shown('guide')} for the text you wrote"
 
     def _written(self) -> list[str]:
         return [self._texts[takes] for takes in ("instructions", "words") if takes in self._texts]

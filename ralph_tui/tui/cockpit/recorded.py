@@ -11,7 +11,7 @@ class RecordedScreen(SideScreen, CockpitScreen):
     """The cockpit of a recorded run; leaving it goes back and ends nothing."""
 
     ALONE = False
-    HINT = "found by a search: esc leads back, {search} to what was found"
+    HINT = "opened from a search: esc goes back, {search} returns to the results"
     """The notice shown when the screen opens."""
 
     def __init__(self, source: Source) -> None:
@@ -36,11 +36,11 @@ class RecordedScreen(SideScreen, CockpitScreen):
 class LoopScreen(RecordedScreen):
     """The cockpit of a fleet's loop, live or finished."""
 
-    HINT = "esc leads back to the fleet"
+    HINT = "esc returns to the fleet"
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.body.end.esc = "leads back to the fleet"
+        self.body.end.esc = "returns to the fleet"
 
     def action_unzoom(self) -> None:
         """Like the base class, but go back even if the end summary is open."""

@@ -276,14 +276,14 @@ class CockpitScreen(RunScreen):
     def action_unzoom(self) -> None:
         """Return to the latest iteration, then to all panes, then toggle the end summary."""
         if self.moving.end():
-            self.footer.say("the latest iteration again")
+            self.footer.say("showing the latest iteration")
         elif self.body.zoomed is not None:
             self.show_pane(self.body.unzoom())
         elif self.ending.toggle():
             self._place_end()
             self._sync()
         else:
-            self.footer.say("esc: all panes are shown already")
+            self.footer.say("esc: all panes are already shown")
 
     # actions ----------------------------------------------------------------------------------
 
@@ -319,7 +319,7 @@ class CockpitScreen(RunScreen):
 
     def _search(self) -> None:
         if not self.ralph.show_search():
-            words = "this screen shows one run alone; ralph-tui search finds in all"
+            words = "this screen shows only one run; ralph-tui search covers all"
             self.say(f"{self.label}: {words}")
 
     def on_iterations_pane_wanted(self) -> None:

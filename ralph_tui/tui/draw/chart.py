@@ -14,7 +14,7 @@ from ralph_tui.tui.draw.spans import Line, Span, cells
 from ralph_tui.tui.draw.terms import PACE, PARTS, lines_of
 from ralph_tui.tui.draw.words import SPARKS, fraction
 
-TITLE = "push"
+TITLE = "u"
 LOUD, SOFT = "mean strong", "mean"
 WIDEST = 2
 """Cells of a bar on either side of its iteration."""
@@ -98,14 +98,14 @@ class Kind:
 
 
 KINDS = (
-    Kind("c", "completion", "accent", "━", "what is measured, over the range so far"),
-    Kind("⋰", "forecast", "dim", "┈", "where it leads at this pace"),
-    Kind("u", "push", "mean", "▄", "the correction asked for: kp·P + ki·I + kd·D"),
-    Kind("P", "error", "error", "─", "what is missing now: 1 − completion"),
-    Kind("I", "mean", "text", "╌", "what was missing; late iterations weigh more"),
-    Kind("D", "change", "dim", "┈", "of what is missing; − is progress"),
-    Kind("v", "velocity", "owner", "─", "mean of the last steps; + is progress"),
-    Kind("σ", "volatility", "dim", "┈", "how much those steps differ"),
+    Kind("c", "completion", "accent", "━", "measured completion, scaled to its range"),
+    Kind("⋰", "forecast", "dim", "┈", "projection at the current pace"),
+    Kind("u", "output", "mean", "▄", "control output: kp·P + ki·I + kd·D"),
+    Kind("P", "error", "error", "─", "remaining now: 1 − completion"),
+    Kind("I", "mean", "text", "╌", "mean of P; recent iterations weigh more"),
+    Kind("D", "change", "dim", "┈", "change of P; negative is progress"),
+    Kind("v", "velocity", "owner", "─", "mean of recent steps; positive is progress"),
+    Kind("σ", "volatility", "dim", "┈", "spread of those steps"),
 )
 
 

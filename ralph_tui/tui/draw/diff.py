@@ -42,7 +42,7 @@ def rows_of(text: str) -> list[Line]:
     rows += _head(head)
     if len(kept) < whole:
         left = whole - len(kept)
-        rows.append([(f"{WARNING.glyph} cut here: the diff goes on for {left:,} lines", "warn")])
+        rows.append([(f"{WARNING.glyph} cut here: {left:,} more lines", "warn")])
     return rows
 
 
@@ -82,6 +82,6 @@ def _head(lines: list[str] | None) -> list[Line]:
         elif line.startswith("new mode "):
             facts.append(f"{old} → {MODES.get(line.rsplit(' ', 1)[-1], '')}")
         elif line.startswith("Binary files "):
-            facts.append("binary: nothing to read")
+            facts.append("binary file")
     told = f"  {', '.join(facts)}" if facts else ""
     return [[("── ", "accent"), (path, "strong"), (told, "dim")]]

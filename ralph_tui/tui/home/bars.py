@@ -98,7 +98,11 @@ def detail(listing: Listing, now: datetime) -> list[tuple[Line, Line]]:
     if row is None:
         return []
     term, style = state_of(row)
-    parts = [row.name, row.agent, f"began {day_and_clock(row.started, now)}" if row.started else ""]
+    parts = [
+        row.name,
+        row.agent,
+        f"started {day_and_clock(row.started, now)}" if row.started else "",
+    ]
     parts.append(f"recorded by {row.imported}" if row.imported else "")
     facts: Line = [(term.label, style), ("  ", ""), (" · ".join(filter(None, parts)), "dim")]
     if row.problem:

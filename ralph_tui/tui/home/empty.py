@@ -21,15 +21,12 @@ LABEL = 17
 """Cells of a finding's label."""
 MARGIN = 2
 KEYS = (
-    ("home_new", "start the first run: say what to reach, and the command that tells when"),
-    ("home_demo", "see it work on a sample project: a minute, no account"),
+    ("home_new", "start your first run: set an objective and a completion command"),
+    ("home_demo", "try it on a sample project: one minute, no account needed"),
 )
 BESIDE_A_FLEET = (
-    ("home_fleet", "open the fleet: its loops, each in the cockpit of a single run"),
-    (
-        "home_new",
-        "start a run of this worktree: say what to reach, and the command that tells when",
-    ),
+    ("home_fleet", "open the fleet: each loop has its own cockpit"),
+    ("home_new", "start a run in this worktree: set an objective and a completion command"),
 )
 """Shown if a fleet ran here: its loops have worktrees of their own, so no run is listed."""
 TYPED = 'ralph-tui run "Fix the failing tests" -c "pytest -q"'
@@ -73,7 +70,7 @@ def rows(
 ) -> list[Line]:
     """Return the page's rows; `fleet`: a fleet ran here, but no single run."""
     where = f" in {flat(place.folder)}" if place is not None and place.folder else " here"
-    but = " but those of the fleet" if fleet else ""
+    but = " outside the fleet" if fleet else ""
     page: list[Line] = [[], *_plain(f"No run{but} is recorded{where} yet.", "strong", width), []]
     for action, what in BESIDE_A_FLEET if fleet else KEYS:
         first, *more = wrap(what, max(8, width - 4), 3)
@@ -82,7 +79,7 @@ def rows(
         page += [[("    ", ""), (row, "text")] for row in more]
     page += [[], *_typed(width), []]
     if place is None:
-        return [*page, [("looking at what is here…", "dim")]]
+        return [*page, [("checking your set-up…", "dim")]]
     for finding in place.findings:
         page += _finding(finding, width)
     return page
@@ -90,7 +87,7 @@ def rows(
 
 def _typed(width: int) -> list[Line]:
     """Return the sample command, beside its label if there is room."""
-    label = "as a command: "
+    label = "or type: "
     if len(label) + len(TYPED) <= width:
         return [[(label, "dim"), (TYPED, "accent")]]
     return [*_plain(label, "dim", width), *_plain(TYPED, "accent", width)]

@@ -25,7 +25,7 @@ from textual.timer import Timer
 from ralph_tui.base.errors import RalphError
 from ralph_tui.layers.sensor import GateResult
 from ralph_tui.ports.new_runs import Draft, NewRuns, Trial
-from ralph_tui.text.format import duration, percent
+from ralph_tui.text.format import count, duration, percent
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import CRITICAL, PHASES, WARNING
 from ralph_tui.tui import background
@@ -43,7 +43,7 @@ MARKS: Mapping[Tone, str] = {
     "dim": "",
 }
 """Signs, since colour alone is never enough; a command that fails as expected has none."""
-PASSES = "it passes already, so it cannot tell when the work is done: say that below in words"
+PASSES = "it already passes, so it cannot show when the work is done; add a criterion below"
 SHORT_S = 10
 """Shorter durations are shown with tenths of a second."""
 LINES = 3
@@ -57,26 +57,26 @@ def outcome(result: GateResult) -> tuple[Tone, str]:
     if result.error:
         return "bad", result.error
     if result.cancelled:
-        return "dim", f"stopped after {took}; what it says is not known"
+        return "dim", f"stopped after {took}; no result"
     if result.timed_out:
         return (
             "bad",
-            f"it was stopped after {took}, the most that `gate.timeout_s` gives it: "
-            "a run counts that as failed",
+            f"stopped after {took}, the limit of `gate.timeout_s`; "
+            "a run would count this as a failure",
         )
     ended = f"exit {result.exit_code} after {took}"
     if result.counts is None:
         return _uncounted(result, ended)
     counts = result.counts
     if not counts.total:
-        return "warn", f"{ended}: {counts.runner} ran, and no test with it"
+        return "warn", f"{ended}: {counts.runner} ran no tests"
     says = f"{counts.passed} of {counts.total} tests pass ({counts.runner}), {ended}"
     if result.ok:
         return "warn", f"{says}; {PASSES}"
     if not counts.failed + counts.errors:
-        return "warn", f"{says}; yet it fails: what else does it check?"
+        return "warn", f"{says}, but the command fails; what else does it check?"
     begins = percent(100 * counts.passed / counts.total)
-    return "plain", f"it can be measured: {says}; a run would begin at {begins}"
+    return "plain", f"ready: {says}; a run would start at {begins}"
 
 
 def _uncounted(result: GateResult, ended: str) -> tuple[Tone, str]:
@@ -84,8 +84,8 @@ def _uncounted(result: GateResult, ended: str) -> tuple[Tone, str]:
         return "warn", f"{ended}; {PASSES}"
     return (
         "plain",
-        f"{ended}; its output has no test counts that are known here, so its exit code alone "
-        "tells that the work is done, and nothing tells how far it is",
+        f"{ended}; its output has no known test counts, so only its exit code shows "
+        "when the work is done, and progress is unknown",
     )
 
 
@@ -100,7 +100,7 @@ LOOK_S = 0.25
 """Interval between updates while the command is tried."""
 KEEP_S = 1.0
 """Delay after an edit before the draft is saved."""
-ONE_MOMENT = "one moment: it is still looked at what is here"
+ONE_MOMENT = "one moment: still checking your set-up"
 LAST_LINE = 200
 """Characters shown of the last line that a tried command printed."""
 TRY, STOP = "try it", "stop  "
@@ -169,7 +169,7 @@ class NewRun(Modal[list[str] | None]):
     def pairs(self) -> Sequence[Pair]:
         if self._trial is not None:
             return (("esc", "stop the command"), ("tab", "next field"))
-        keys = (("ctrl+s", "start"), ("ctrl+t", "try command"), ("esc", "leave, all kept"))
+        keys = (("ctrl+s", "start"), ("ctrl+t", "try command"), ("esc", "close, keep draft"))
         return (*keys, ("tab", "next"), ("ctrl+y", "copy"))
 
     def on_mount(self) -> None:
@@ -227,7 +227,7 @@ class NewRun(Modal[list[str] | None]):
         if self._trial is not None:
             self._stop_trial()
         elif page.by.value == "criterion":
-            self.tell("there is no command to try: you are asked instead")
+            self.tell("no command to try: the run asks you instead")
         elif not command:
             page.mark({"command": NO_COMMAND})
         elif here is None:
@@ -238,7 +238,7 @@ class NewRun(Modal[list[str] | None]):
     def _stop_trial(self) -> None:
         if self._trial is not None:
             self._trial.cancel()
-            self.tell("the command is being stopped")
+            self.tell("stopping the command")
 
     async def _try(self, here: NewRuns, command: str) -> None:
         self._began = monotonic()
@@ -263,7 +263,7 @@ class NewRun(Modal[list[str] | None]):
 
     def _tick(self) -> None:
         if self._trial is not None:
-            runs = f"{PHASES['verifying'].glyph} it runs for {duration(monotonic() - self._began)}"
+            runs = f"{PHASES['verifying'].glyph} running for {duration(monotonic() - self._began)}"
             said = clip(flat(self._trial.last_line(), LAST_LINE), LAST_LINE)
             told = Content(f"{runs}; esc stops it")
             if said:
@@ -293,12 +293,12 @@ class NewRun(Modal[list[str] | None]):
         wrong = objections(draft, place, here.problem)
         self.page.mark(wrong)
         if wrong:
-            self.tell(f"it cannot start yet: {len(wrong)} to correct, marked above")
+            self.tell(f"cannot start yet: {count(len(wrong), 'error')} marked above")
         elif place.obstacles and self.page.agent.value != PLAYS_DEMO:
             self.page.scroll_home(animate=False)
-            self.tell(f"it cannot start here: {flat(place.obstacles[0].says)}")
+            self.tell(f"cannot start here: {flat(place.obstacles[0].says)}")
         elif self._trial is not None:
-            self.tell("the command that is tried still runs: wait for its end, or esc")
+            self.tell("the command is still running; wait, or press esc to stop it")
         else:
             self.dismiss(arguments(draft, place))
 
@@ -317,7 +317,7 @@ class NewRun(Modal[list[str] | None]):
 
     def _copy(self) -> None:
         self.app.copy_to_clipboard(self.typed_line.command)
-        self.tell("copied: the command line as a shell takes it")
+        self.tell("copied the command line")
 
     def action_roll(self, by: int) -> None:
         self.page.roll(by)
@@ -331,6 +331,6 @@ class NewRun(Modal[list[str] | None]):
                 self._ahead += event.character
             return True
         if event.is_printable and event.key != "question_mark":  # the focus is in no text field
-            self.tell(f"{key_name(event)} does nothing here: tab leads to the next field")
+            self.tell(f"{key_name(event)} does nothing here; tab goes to the next field")
             return True
         return False

@@ -47,10 +47,10 @@ class OneLine(Input):
         """Keep one line, and drop control sequences, which would draw something other than text."""
         text = event.text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ").strip()
         if "\n" in text:
-            self._tell("one line fits here: only the first of what was pasted is taken")
+            self._tell("only one line fits here; the other pasted lines were dropped")
         text, room = strip_controls(text), LONGEST_VALUE - len(self.value)
         if len(text.partition("\n")[0]) > room:  # a longer text would be rejected as a whole
-            self._tell(f"{LONGEST_VALUE:,} characters fit here: the rest of what was pasted is cut")
+            self._tell(f"at most {LONGEST_VALUE:,} characters; the rest of the pasted text was cut")
         event.text = text[:room]
 
     def _tell(self, sentence: str) -> None:

@@ -17,18 +17,18 @@ OPTIONS = {
     "permissions.mode": "--permissions",
 }
 """The settings of the form and their options, in the order of the command line."""
-NO_OBJECTIVE = "say what the agent is to reach"
-NO_COMMAND = "give a command that exits with 0 when the work is done, or choose that you agree"
-NO_CRITERION = "say in words when the work is done, or choose a command"
+NO_OBJECTIVE = "describe what the agent should achieve"
+NO_COMMAND = "enter a command that exits with 0 when the work is done, or choose “you agree”"
+NO_CRITERION = "describe when the work is done, or choose a command"
 NO_PROGRAM = {
-    "command": "give the program's command line; it gets the prompt on stdin",
-    "acp": "give the command line that makes the program speak the Agent Client Protocol",
+    "command": "enter the program's command line; it reads the prompt on stdin",
+    "acp": "enter the command line that starts the program with the Agent Client Protocol",
 }
 """The error for each agent that needs a command but has none."""
 
 TAKES_COMMAND = {
-    "command": "any program that takes the prompt on stdin",
-    "acp": "a program that speaks ACP, as: my-agent --acp",
+    "command": "any program that reads the prompt on stdin",
+    "acp": "a program that speaks ACP, such as my-agent --acp",
 }
 """The placeholder of the command field for each of these agents."""
 
@@ -92,9 +92,9 @@ def _objections(
         yield "criterion", NO_CRITERION
     offer = next((one for one in place.agents if one.name == agent), None)
     if not agent:
-        yield "agent.name", "choose who works"
+        yield "agent.name", "choose an agent"
     elif offer is not None and not offer.ready:
-        yield "agent.name", "it cannot work here: choose another, or install it first"
+        yield "agent.name", "not available here; choose another, or install it first"
     program = draft.settings.get("agent.command", place.text("agent.command"))
     if agent in NO_PROGRAM and not program.strip():
         yield "agent.command", NO_PROGRAM[agent]

@@ -20,20 +20,20 @@ from ralph_tui.tui.modals.guide import PlainArea
 
 NUMBERS = (
     ("limits.max_iterations", "iterations", "1 to 1000"),
-    ("limits.budget_usd", "budget, USD", "whole run; empty: none"),
+    ("limits.budget_usd", "budget, USD", "whole run; empty: no limit"),
     ("limits.session_timeout_s", "per session", "90s, 30m, 8h"),
 )
 """Limits, their labels, and the values they accept."""
 MODES = (
     ("edits", permission_words("edits")),
-    ("ask", "and asks you for more"),
+    ("ask", "asks for anything else"),
     ("skip", permission_words("skip")),
 )
 """Short enough to fit side by side in 80 columns."""
 MOST_SUGGESTIONS = 4
-DEMO_PLAYS = "plays a sample project: a minute, no account; what stands here is kept"
-NONE_FOUND = "none is found: `command` is a program of your own, the demo needs none"
-FREE = "a shell command may do anything, whatever is chosen"
+DEMO_PLAYS = "plays a sample project: one minute, no account; this form is kept"
+NONE_FOUND = "no agent found: choose `command` for your own program, or play the demo"
+FREE = "a shell command may do anything, whatever you choose here"
 
 
 class Objective(PlainArea):
@@ -82,7 +82,7 @@ class Page(VerticalScroll):
         self.by = Choice(
             (
                 ("command", "a command passes"),
-                ("both", "it passes, and you agree"),
+                ("both", "it passes and you agree"),
                 ("criterion", "you agree"),
             ),
             "command",
@@ -90,9 +90,9 @@ class Page(VerticalScroll):
         self.command = CommandField()
         self.texts: Mapping[str, OneLine] = {
             "command": self.command,
-            "criterion": OneLine("in words; you are asked each time the agent says so"),
+            "criterion": OneLine("you confirm this each time the agent says it is done"),
             "agent.command": OneLine(TAKES_COMMAND["command"]),
-            "agent.model": OneLine("empty: the agent's own choice"),
+            "agent.model": OneLine("empty: the agent's default"),
             **{name: OneLine() for name, _, _ in NUMBERS},
         }
         self.agent = Choice(())
@@ -104,7 +104,7 @@ class Page(VerticalScroll):
         yield Field("objective", "objective", self.objective)
         yield Field("by", "done when", self.by)
         yield Field("command", "command", self.command, self.try_it)
-        yield Field("criterion", "in words", self.texts["criterion"])
+        yield Field("criterion", "criterion", self.texts["criterion"])
         yield Field("agent.name", "agent", self.agent, hint="looking for agents…")
         yield Field("agent.command", "its command", self.texts["agent.command"])
         yield Field("agent.model", "model", self.texts["agent.model"])
@@ -204,7 +204,7 @@ class Page(VerticalScroll):
         """Show the commands that files of the repository suggest."""
         found = self.place.suggestions[:MOST_SUGGESTIONS]
         told = ", ".join(f"{flat(one.command)} ({flat(one.because)})" for one in found)
-        self.fields["command"].hint(f"↓ takes {told}" if told else "")
+        self.fields["command"].hint(f"↓ inserts {told}" if told else "")
 
     def _arrange(self) -> None:
         self.fields["command"].display = self.by.value != "criterion"
@@ -216,7 +216,7 @@ class Page(VerticalScroll):
         offer = next((one for one in self.place.agents if one.name == self.agent.value), None)
         if offer is not None:
             ready = offer.ready or not offer.install
-            says = offer.says if ready else f"{offer.says}; to install it: {offer.install}"
+            says = offer.says if ready else f"{offer.says}; install it with: {offer.install}"
             self.fields["agent.name"].hint(flat(says, 600))
         elif self.place.folder:
             playing = self.agent.value == PLAYS_DEMO
@@ -247,7 +247,7 @@ class Page(VerticalScroll):
 
 
 def _head(place: Surroundings, left: Draft | None) -> Content:
-    how = ", as you left it," if left else ""
+    how = " (your draft)" if left else ""
     head = Content.styled(f"a new run{how} in {flat(place.folder)}", "bold")
     return sum(map(_obstacle, place.obstacles), start=head)
 

@@ -39,40 +39,37 @@ def _cannot_go_on(listing: Listing) -> str:
     if row is None:
         return _none_selected(listing)
     if row.imported:
-        return f"{row.imported} recorded it: it can be replayed, and no more"
+        return f"recorded by {row.imported}; it can only be replayed"
     if row.name.startswith("hooks/"):
-        return "its next Claude Code session goes on with it"
+        return "its next Claude Code session continues it"
     if row.live:
-        return "it is alive: enter opens its screen"
-    return "" if row.status in CAN_GO_ON else "it is completed: nothing is left to do"
+        return "it is running; press enter to open it"
+    return "" if row.status in CAN_GO_ON else "it is already completed"
 
 
 def _no_fleet(listing: Listing) -> str:
-    return "" if listing.fleet else "no fleet was started here yet: ralph-tui fleet run"
+    return "" if listing.fleet else "no fleet here yet; start one with ralph-tui fleet run"
 
 
 FIND = "find a run"
 KEYS: tuple[HomeKey, ...] = (
     Key("", "open", "open", "open", _none_selected, "runs", fixed="enter", written="enter",
         said="open the selected run",
-        details=("a live one: its screen", "a past one: its replay")),
+        details=("live: its screen", "past: its replay")),
     Key("home_new", "new run", "open", "new", footer="always", waits=True),
     Key("home_resume", "resume", "open", "resume", _cannot_go_on, "runs"),
     Key("home_fleet", "fleet", "open", "fleet", _no_fleet, "fleet"),
     Key("home_demo", "demo", "open", "demo", footer="empty"),
     Key("search", "search", FIND, "search", footer="runs"),
-    *moving(FIND, "the newest", "the oldest"),
+    *moving(FIND, "newest run", "oldest run"),
     *ALWAYS,
 )  # fmt: skip
 
 STATES: Block = (
-    "how a run stands",
+    "run states",
     (
-        (NEEDS_YOU.glyph, "it needs you"),
-        (
-            "".join(dict.fromkeys(PHASES[name].glyph for name in AT_WORK)),
-            "live: its word is beside",
-        ),
+        (NEEDS_YOU.glyph, "needs you"),
+        ("".join(dict.fromkeys(PHASES[name].glyph for name in AT_WORK)), "live, with its state"),
         *by_sign(OUTCOMES.values()),
         (DIED.glyph, "died: its process is gone"),
     ),
@@ -80,10 +77,10 @@ STATES: Block = (
 COLUMNS: Block = (
     "columns",
     (
-        (CRITICAL.glyph, "as a title: interventions"),
+        (CRITICAL.glyph, "number of interventions"),
         ("~$", "the cost is an estimate"),
-        ("—", "not told in its record, or"),
-        ("", "not added up: see status"),
+        ("—", "not recorded, or not added"),
+        ("", "up: see ralph-tui status"),
     ),
 )
 

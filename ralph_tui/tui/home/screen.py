@@ -215,7 +215,7 @@ class HomeScreen(ListScreen[Listing]):
     def action_open(self) -> None:
         row = self.listing.row
         if row is None:
-            self.foot.say("it is still being read")
+            self.foot.say("the list is still loading")
         else:
             self._end_with(opening(row))
 

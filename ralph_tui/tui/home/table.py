@@ -51,7 +51,7 @@ def state_of(row: RunRow) -> tuple[terms.Term, str]:
 
 def _objective(row: RunRow, now: datetime, width: int) -> Line:
     readable = row.imported and not row.problem
-    text = flat(row.objective) or (NO_OBJECTIVE if readable else "(its record cannot be read)")
+    text = flat(row.objective) or (NO_OBJECTIVE if readable else "(unreadable record)")
     style = "strong" if row.live else "text" if row.objective else "dim"
     return [(clip(text, width), style)]
 

@@ -57,13 +57,13 @@ class Key(Generic[V]):
 def moving(task: str, first: str, last: str) -> tuple[Key[Any], ...]:
     """Return the keys that move the selection; `first` and `last` describe home and end."""
     rows = (
-        ("down,j", "↓ j", "the next one", "move(1)"),
-        ("up,k", "↑ k", "the one before", "move(-1)"),
-        ("pagedown,space", "page ↓", "a screenful further", "page(1)"),
-        ("pageup", "page ↑", "a screenful back", "page(-1)"),
+        ("down,j", "↓ j", "next row", "move(1)"),
+        ("up,k", "↑ k", "previous row", "move(-1)"),
+        ("pagedown,space", "page ↓", "one page down", "page(1)"),
+        ("pageup", "page ↑", "one page up", "page(-1)"),
         ("home", "home", first, "move(-1000000)"),
         ("end", "end", last, "move(1000000)"),
-        ("", "mouse", "click selects, twice opens", ""),
+        ("", "mouse", "click selects; twice opens", ""),
     )
     return tuple(
         Key("", "", task, action, fixed=keys, written=shown, said=said)

@@ -217,7 +217,7 @@ class Changes(Modal[None]):
             self._say(str(error))
             return
         if not changes:
-            self._say("no file differs")
+            self._say("no files differ")
             return
         self.listed.fill(changes)
         self.listed.display = True
@@ -232,7 +232,7 @@ class Changes(Modal[None]):
         total = sum(change.added + change.removed for change in self.listed.changes)
         if path is None and total > MOST_LINES:
             self._say(
-                f"too much for one page, {total:,} lines: → goes through the files one by one"
+                f"{total:,} lines are too many for one page; press → to view files one by one"
             )
             return
         await asyncio.sleep(SETTLE_S)

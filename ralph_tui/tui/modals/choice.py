@@ -165,7 +165,7 @@ class ChoiceQuestion(Question):
             return
         words = self.sheet.editor.written
         if not words:
-            self._complain("nothing is written yet")
+            self._complain("nothing entered yet")
             return
         labels = {option.label for option in self._choice.options}
         kept = [one for one in self._picked[self._index] if one in labels]

@@ -64,7 +64,7 @@ class Choosing(Modal[T]):
 
     def pairs(self) -> Sequence[Pair]:
         *answers, back = self.choices()
-        scroll = [("↑", ""), ("↓", "read on")] if self.query_one(ScrollText).hidden else []
+        scroll = [("↑", ""), ("↓", "scroll")] if self.query_one(ScrollText).hidden else []
         named = [(choice.key, "") for choice in answers[:-1]]  # the dialog says what each does
         named.append((answers[-1].key, "choose" if named else answers[-1].verb))
         return (*named, *scroll, (back.key, back.verb))

@@ -34,7 +34,7 @@ class Export(Choosing[None]):
 
         `of_a_moment`: the screen shows an earlier moment of the run.
         """
-        super().__init__("Write which of these into a file?", clock)
+        super().__init__("What do you want to export?", clock)
         self._of_a_moment = of_a_moment
         self._pane, self._write = pane, write
         self._path, self._said, self._style = "", "", ""
@@ -46,14 +46,14 @@ class Export(Choosing[None]):
             self.lay()
 
     def hints(self) -> Sequence[str]:
-        told = "screen and pane are of the moment shown; report and events are of the whole run"
+        told = "screen and pane show this moment; report and events cover the whole run"
         return (told,) if self._of_a_moment else ()
 
     def choices(self) -> Sequence[Choice]:
         return (
             Choice("1", "this screen", "text"),
-            Choice("2", "this screen", "a picture (SVG)"),
-            Choice("3", f"the pane “{self._pane}”", "text, all of its rows"),
+            Choice("2", "this screen", "picture (SVG)"),
+            Choice("3", f"the pane “{self._pane}”", "text, all rows"),
             Choice("4", "the report", "Markdown"),
             Choice("5", "the events", "JSON, one per line"),
             *([Choice("y", "copy its path")] if self._path else []),

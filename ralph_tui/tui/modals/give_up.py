@@ -35,7 +35,7 @@ class GiveUp(Choosing[Way]):
 
         `stands`: see `Choosing`; the rest: see `Restore`.
         """
-        question = "Abort this run? The agent is stopped; the present is saved."
+        question = "Abort this run? The agent stops; your current files are saved."
         super().__init__(question, clock, stands)
         self._best, self._lacks = best, lacks
         self.preview = Preview(look) if look is not None else None
@@ -44,11 +44,11 @@ class GiveUp(Choosing[Way]):
         would = "the files as they were then"
         if self.preview is not None:
             would = "\n".join(filter(None, [self.preview.words, self._lacks]))
-        back = Choice("r", f"abort, and restore {self._best}", would)
+        back = Choice("r", f"abort and restore {self._best}", would)
         return (
             Choice("y", "abort", "the files stay as they are"),
             *([back] if self._best else []),
-            Choice("esc", "back", "the run goes on"),
+            Choice("esc", "back", "the run continues"),
         )
 
     def on_mount(self) -> None:
@@ -64,7 +64,7 @@ class GiveUp(Choosing[Way]):
             self.dismiss("roll_back")
             return True
         if event.key == "r":
-            self.tell("r does nothing here: there is no best point to restore yet")
+            self.tell("r does nothing here; there is no best snapshot to restore yet")
         return event.key == "r"
 
     def action_answer(self, way: Way) -> None:

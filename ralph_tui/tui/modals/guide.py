@@ -36,8 +36,10 @@ class PlainArea(TextArea):
             event.stop()
             event.prevent_default()
             if isinstance(self.screen, Modal):
-                most = f"{MOST_CHARACTERS:,} fit here"
-                self.screen.tell(f"{size:,} characters were pasted and not taken: {most}")
+                most = f"at most {MOST_CHARACTERS:,}"
+                self.screen.tell(
+                    f"pasted text of {size:,} characters not inserted: {most} fit here"
+                )
             return
         # A terminal sends the line ends of pasted text as its enter key does.
         event.text = strip_controls(event.text.replace("\r\n", "\n").replace("\r", "\n"))
@@ -91,7 +93,7 @@ class Writing(Modal[Written]):
 
     def pairs(self) -> Sequence[Pair]:
         keys = (("enter", self.SENDS), ("ctrl+j", "new line"))
-        return (*keys, ("esc", "close, the text is kept"))
+        return (*keys, ("esc", "close, keep the text"))
 
     def parts(self) -> ComposeResult:
         with Vertical(classes="dialog wide"):
@@ -141,10 +143,10 @@ class Guide(Writing):
         self._standing, self._before = standing, before
 
     def more(self) -> ComposeResult:
-        every = Content.assemble(("ctrl+t", "bold"), " send it in every prompt from now on")
+        every = Content.assemble(("ctrl+t", "bold"), " add it to every prompt from now on")
         if self._standing:
             said = clip(one_line(self._standing), 160)
-            every = every.append(Content(f" (no words: none)\nnow in every prompt: {said}"))
+            every = every.append(Content(f" (empty removes it)\nnow in every prompt: {said}"))
         yield Static(every, classes="hint")
         for row in self._before:
             yield Static(Content(row), classes="hint")
@@ -163,4 +165,4 @@ class Guide(Writing):
 class Rewording(Writing):
     """New wording for a learning."""
 
-    SENDS = "keep them"
+    SENDS = "save"

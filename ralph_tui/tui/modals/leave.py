@@ -14,24 +14,24 @@ Stands = Literal["going", "pausing", "paused", "asking"]
 """The run is working, about to pause, paused, or waiting for an answer."""
 
 HERE: dict[Stands, str] = {
-    "going": "the run goes on here, as plain lines",
-    "pausing": "it pauses after this iteration, and waits",
+    "going": "the run continues here as plain lines",
+    "pausing": "it pauses after this iteration and waits",
     "paused": "the run is paused and waits",
     "asking": "the question stays open",
 }
-THERE: dict[Stands, str] = {**HERE, "going": "the run goes on where it lives"}
+THERE: dict[Stands, str] = {**HERE, "going": "the run continues in its own process"}
 """How the run continues after its screen closes, in this process (`HERE`) or in another one."""
 LAST: dict[Stands, str] = {
-    "going": "the agent ends its work first",
-    "pausing": "the agent ends its work first",
-    "paused": "once unpaused, it does one more",
-    "asking": "it ends with your answer to the question",
+    "going": "the agent finishes its work first",
+    "pausing": "the agent finishes its work first",
+    "paused": "one more iteration runs after you unpause",
+    "asking": "it stops once you answer the question",
 }
 AFTERWARDS: dict[Stands, str] = {
-    "going": "ralph-tui attach brings the screen back",
-    "pausing": "ralph-tui unpause lets it go on, attach brings the screen back",
-    "paused": "ralph-tui unpause lets it go on, attach brings the screen back",
-    "asking": "ralph-tui decide answers, attach brings the screen back",
+    "going": "ralph-tui attach reopens this screen",
+    "pausing": "ralph-tui unpause continues it, attach reopens this screen",
+    "paused": "ralph-tui unpause continues it, attach reopens this screen",
+    "asking": "ralph-tui decide answers it, attach reopens this screen",
 }
 
 
@@ -59,12 +59,12 @@ class Leave(Choosing[Leaving]):
         `stopping`: a stop after this iteration is pending, and can be taken back.
         """
         self._elsewhere, self._stands, self._stopping = elsewhere, stands, stopping
-        super().__init__("The run is alive. How do you want to leave?", clock)
+        super().__init__("The run is still running. How do you want to leave?", clock)
 
     def choices(self) -> Sequence[Choice]:
         stop = [
-            Choice("s", "stop now", "the agent is stopped; resume goes on"),
-            Choice("i", "do not stop after this iteration", "the stop is taken back")
+            Choice("s", "stop now", "the agent stops; you can resume later"),
+            Choice("i", "keep running after this iteration", "the stop is cancelled")
             if self._stopping
             else Choice("i", "stop after this iteration", LAST[self._stands]),
         ]

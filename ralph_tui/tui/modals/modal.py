@@ -36,7 +36,7 @@ TOLD_S = 3.0
 """How long a notice is shown."""
 HEADER, BELOW = 3, 2
 """Rows above and below a dialog, left free for the screen's header and the dialog's keys."""
-NO_FURTHER = "there is nothing further that way"
+NO_FURTHER = "nothing more in that direction"
 
 Pair = tuple[str, str]
 """A key as shown, and its effect; empty if the next pair names the effect of both."""
@@ -182,7 +182,7 @@ class Modal(ModalScreen[T], Veiled[T]):
             return False
         if self.DECIDES:
             self._sees_from = min(self.clock() + STILL_S, self._opened + LONGEST_S)
-        self.tell(f"{key} came too early and was not taken")
+        self.tell(f"{key} ignored: pressed too early")
         return True
 
     def take_key(self, event: events.Key) -> bool:
@@ -204,8 +204,8 @@ class Modal(ModalScreen[T], Veiled[T]):
                     self.tell_how()
                     below.leave()
                 case _:
-                    instead = "answer first, or esc" if self.DECIDES else "esc closes"
-                    self.tell(f"{key_name(event)} does nothing here: {instead}")
+                    instead = "answer first, or press esc" if self.DECIDES else "esc closes"
+                    self.tell(f"{key_name(event)} does nothing here; {instead}")
 
     def tell(self, words: str) -> None:
         """Show a notice above the keys for a moment."""

@@ -15,7 +15,7 @@ from ralph_tui.tui.draw.spans import clip, flat, flat_name
 
 NAMED = 3
 """Paths named in a preview."""
-NOBODY = "the files cannot be looked at from here"
+NOBODY = "the files cannot be checked from here"
 
 
 def lines(added: int, removed: int) -> str:
@@ -48,7 +48,7 @@ def preview(files: Files | None, tree: str, *, named: int = NAMED) -> Callable[[
 
 def _outlook(changes: tuple[FileChange, ...], named: int) -> str:
     if not changes:
-        return "nothing: the files are the same now"
+        return "nothing: the files already match"
     sizes = lines(sum(c.added for c in changes), sum(c.removed for c in changes))
     gone = sum(change.status == "deleted" for change in changes)
     words = f"{count(len(changes), 'file')} {sizes}".rstrip()
@@ -68,7 +68,7 @@ def lacking(snapshot: SnapshotTaken) -> str:
     names = [clip(flat_name(path), 40) for path in snapshot.missing[:NAMED]]
     more = f" and {number - len(names)} more" if names and number > len(names) else ""
     named = f": {', '.join(names)}{more}" if names else ""
-    return f"It lacks {count(number, 'path')}, left as now{named}"
+    return f"It lacks {count(number, 'path')}, left unchanged{named}"
 
 
 class Preview:
@@ -76,7 +76,7 @@ class Preview:
 
     def __init__(self, look: Callable[[], Outlook]) -> None:
         """`look` blocks, and raises ``RalphError`` if it cannot tell."""
-        self.words = "would change: reading…"
+        self.words = "checking what would change…"
         self.ready = self.failed = False
         self._look = look
         self._paths: frozenset[str] | None = None
@@ -88,7 +88,7 @@ class Preview:
             outlook = await asyncio.to_thread(self._look)
         except RalphError as error:
             self._paths, self.failed = None, True
-            self.words = f"what it would change cannot be told: {flat(str(error))}"
+            self.words = f"cannot check what would change: {flat(str(error))}"
         else:
             self._paths, self.failed = outlook.paths, False
             self.words = f"would change {outlook.words}"

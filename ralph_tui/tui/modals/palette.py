@@ -80,7 +80,7 @@ class Palette(Modal[Callable[[], None] | None]):
             yield self._list
 
     def pairs(self) -> Sequence[Pair]:
-        return (("↑", ""), ("↓", "select"), ("enter", "do it"), ("esc", "close"))
+        return (("↑", ""), ("↓", "select"), ("enter", "run"), ("esc", "close"))
 
     def on_resize(self, event: events.Resize) -> None:
         self._draw()
@@ -105,7 +105,7 @@ class Palette(Modal[Callable[[], None] | None]):
         width = min(columns, WIDEST) - (FRAME_CELLS if framed else 0) - ScrollText.EDGE
         height = max(1, min(len(self._all), rows - 1 - (FRAME_ROWS if framed else 0)))
         told = [self._row(index, max(8, width)) for index in range(len(self.found))]
-        self._list.show(told or [[("no command is called so", "dim")]], height)
+        self._list.show(told or [[("no matching command", "dim")]], height)
         top = self._list.top
         if not top <= self.current < top + height:
             self._list.roll(self.current - (top if self.current < top else top + height - 1))
@@ -140,7 +140,7 @@ class Palette(Modal[Callable[[], None] | None]):
         if self.found:
             self.dismiss(self.found[self.current].run)
         else:
-            self.tell("no command is called so; esc closes")
+            self.tell("no matching command; esc closes")
 
     def on_listed_clicked(self, message: Listed.Clicked) -> None:
         """Run the clicked command."""

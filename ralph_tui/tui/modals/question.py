@@ -36,9 +36,9 @@ MOST_USD = 1_000_000
 
 
 EXAMPLES: dict[Takes, str] = {
-    "more": "neither: write 5 for iterations, $2.50 for dollars",
-    "iterations": "no number of iterations: write 5",
-    "money": "no amount of dollars: write 2.50",
+    "more": "not an amount: enter 5 for iterations, $2.50 for dollars",
+    "iterations": "not a number of iterations: enter 5",
+    "money": "not an amount of dollars: enter 2.50",
 }
 """The error for input that grants nothing, by what may be granted."""
 
@@ -55,14 +55,14 @@ def granted(text: str, takes: Takes = "more") -> tuple[int, float]:
     if match and takes != "iterations":
         dollars = float(match[1])
         if not 0 < dollars <= MOST_USD:
-            raise ValueError(f"dollars go from more than 0 up to {MOST_USD}")
+            raise ValueError(f"dollars must be above 0 and at most {MOST_USD}")
         return 0, dollars
     if takes != "money" and re.fullmatch(r"\d{1,9}", text, re.ASCII):
         if not 1 <= int(text) <= MOST_ITERATIONS:
-            raise ValueError(f"iterations go from 1 up to {MOST_ITERATIONS}")
+            raise ValueError(f"iterations must be 1 to {MOST_ITERATIONS}")
         return int(text), 0.0
     what, example = EXAMPLES[takes].split(": ")
-    wrong = f"“{clip(flat(text), 20)}” is {what}" if text else "nothing is written"
+    wrong = f"“{clip(flat(text), 20)}” is {what}" if text else "nothing entered"
     raise ValueError(f"{wrong}: {example}")
 
 
@@ -167,7 +167,7 @@ class Question(Modal[Answer | None]):
 
     def reading(self) -> Sequence[Pair]:
         """Return the keys that scroll, if there is more to read."""
-        return (("↑", ""), ("↓", "read on")) if self.sheet.scrolls else ()
+        return (("↑", ""), ("↓", "scroll")) if self.sheet.scrolls else ()
 
     def _foot(self, listed: bool) -> list[Line]:  # noqa: FBT001 passed as a callback
         width = self.sheet.room[0]
@@ -207,7 +207,7 @@ class Question(Modal[Answer | None]):
             if self._hold():
                 self._lay()
             else:
-                self.tell("space: no countdown runs, it waits until you answer")
+                self.tell("space: there is no countdown; the question waits for your answer")
             return True
         option = next((option for option in self.asked.options if option.key == key), None)
         if option is not None:
@@ -220,7 +220,7 @@ class Question(Modal[Answer | None]):
         elif drawn.certain(option, self.asked):
             self._confirming = option
             if option.answer == "roll_back" and self._look is not None:
-                self._would = "would change now: reading…"
+                self._would = "checking what would change now…"
                 background.run(self, partial(self._read, self._look))
             self.look_away()
             self._lay()
@@ -232,7 +232,7 @@ class Question(Modal[Answer | None]):
         try:
             self._would = f"would change now: {(await asyncio.to_thread(look)).words}"
         except RalphError as error:
-            self._would = f"what it would change now cannot be told: {flat(str(error))}"
+            self._would = f"cannot check what would change now: {flat(str(error))}"
         self._lay()
 
     def _confirmed(self, *, yes: bool) -> None:
@@ -246,7 +246,7 @@ class Question(Modal[Answer | None]):
         """Answer with the text that belongs to this option."""
         text = drawn.text_for(option, self.asked, self._texts)
         if len(text) > drawn.MOST_CHARACTERS:
-            self._complain(f"{len(text)} characters: an answer has {drawn.MOST_CHARACTERS} at most")
+            self._complain(f"{len(text)} characters; an answer has at most {drawn.MOST_CHARACTERS}")
             return
         if self.is_current:
             self.dismiss(
@@ -316,7 +316,7 @@ class Question(Modal[Answer | None]):
         elif self._texts.get("words"):
             self._answer(option)
         else:
-            self._complain("nothing is written yet")
+            self._complain("nothing entered yet")
 
     def _grant(self, option: Option) -> None:
         try:

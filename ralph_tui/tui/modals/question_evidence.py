@@ -46,7 +46,7 @@ def diff_rows(text: str) -> list[Line]:
     """Return the diff of an iteration; empty without one."""
     if not text:
         return []
-    return [[("what this iteration changed", "dim")], *_diff_rows(text)]
+    return [[("changes in this iteration", "dim")], *_diff_rows(text)]
 
 
 @lru_cache(maxsize=2)

@@ -22,24 +22,24 @@ TITLES = {
     "redirect": "REDIRECT at iteration {}",
     "pause": "PAUSE after iteration {}",
     "goal": "When is it done?",
-    "criterion": "Is it done? The agent says so in iteration {}",
-    "removal": "Tests are gone after iteration {}",
-    "handoff": "Handoff of iteration {}",
+    "criterion": "Is it done? Claimed in iteration {}",
+    "removal": "Tests are missing after iteration {}",
+    "handoff": "Handoff in iteration {}",
     "silence": "Iteration {} needs a decision",
-    "prompt": "The prompt of iteration {}",
-    "permission": "The agent asks for a permission, in iteration {}",
-    "choice": "The agent asks you, in iteration {}",
+    "prompt": "Prompt for iteration {}",
+    "permission": "The agent asks for permission in iteration {}",
+    "choice": "The agent has a question in iteration {}",
 }
 """By topic."""
 WHOLE: Mapping[str, str] = {"prompt": "the prompt", "handoff": "the handoff"}
 """Topics that propose a whole text, and the name of that text."""
 
-UNDONE = {"roll_back": ", and nothing is restored", "abort": ", and the run goes on"}
+UNDONE = {"roll_back": ", and nothing is restored", "abort": ", and the run continues"}
 """Suffix for a countdown during a confirmation: the step not taken if time runs out."""
 MORE: tuple[Takes, ...] = ("more", "iterations", "money")
 TAKING: dict[Takes, str] = {
     "instructions": "edit",
-    "words": "with words",
+    "words": "with text",
     **dict.fromkeys(MORE, "with more"),
 }
 """Short names of answers that take input."""
@@ -47,9 +47,9 @@ TAKING: dict[Takes, str] = {
 GOES_ON = 4
 """Cells by which the second row of an answer is indented."""
 EDITING: dict[Takes, tuple[str, str, str]] = {
-    "instructions": ("instructions for the agent", "done", "back, the text is kept"),
-    "words": ("words for the agent", "send", "back, the text is kept"),
-    "choices": ("your answer", "choose", "back, the text is kept"),
+    "instructions": ("instructions for the agent", "done", "back, keep the text"),
+    "words": ("guidance for the agent", "send", "back, keep the text"),
+    "choices": ("your answer", "choose", "back, keep the text"),
     "more": ("how much more: 5 for iterations, $2.50 for dollars", "grant", "back"),
     "iterations": ("how many more iterations", "grant", "back"),
     "money": ("how many more dollars", "grant", "back"),
@@ -146,9 +146,9 @@ def _proposal(asked: QuestionAsked, edited: str, width: int) -> list[Line]:
     if not asked.proposal and not edited:
         return []
     what, whole = proposed(asked), asked.topic in WHOLE
-    head: Line = [(what if whole else f"{what}, in every prompt until a new best", "dim")]
+    head: Line = [(what if whole else f"{what}, in every prompt until completion improves", "dim")]
     if edited:
-        how = f"as you edited {'it' if whole else 'them'}"
+        how = "edited by you"
         head = [(f"{what}, ", "dim"), (how, "owner strong")]
     style = "owner" if edited else "accent"
     rows = wrap(edited or asked.proposal, max(1, width - 2), MOST_ROWS)
@@ -185,8 +185,8 @@ def stops(asked: QuestionAsked, state: RunState) -> str:
     if state.run.stopping != "after_iteration":
         return ""
     enforced = any(enforces(option, asked) for option in asked.options)
-    sent = "; instructions are sent when it is resumed" if enforced else ""
-    return f"the run stops after this iteration, as asked{sent}"
+    sent = "; instructions are sent on resume" if enforced else ""
+    return f"the run stops after this iteration, as requested{sent}"
 
 
 def stop_rows(told: str, width: int) -> list[Line]:
@@ -240,8 +240,8 @@ def silence(
     """
     left = countdown(asked.deadline, now)
     if not left or asked.deadline is None:
-        stopped = "countdown stopped: it" if asked.default else "it"
-        return [(f"{stopped} waits until you answer", "dim")]
+        stopped = "countdown stopped; " if asked.default else ""
+        return [(f"{stopped}waiting for your answer", "dim")]
     whole = max(1.0, (asked.deadline - asked.at).total_seconds())
     share = (asked.deadline - now).total_seconds() / whole
     gauge: Line = [(f"{bar(share, 8)} ", "warn")]
@@ -266,11 +266,11 @@ def text_for(option: Option, asked: QuestionAsked, texts: Mapping[Takes, str]) -
 def certain(option: Option, asked: QuestionAsked) -> str | None:
     """Return what to ask before this answer is sent; None if it needs no confirmation."""
     if option.answer == "abort":
-        return "Abort the run? The agent is stopped, the files stay as they are."
+        return "Abort the run? The agent stops; the files stay as they are."
     if option.answer == "roll_back" and asked.rollback is not None:
         changed = count(asked.rollback.files, "file")
-        then = ", and send the instructions" if enforces(option, asked) else ""
-        return f"Restore {place(asked.rollback.iteration)}: change {changed}{then}?"
+        then = " and sends the instructions" if enforces(option, asked) else ""
+        return f"Restore {place(asked.rollback.iteration)}? This changes {changed}{then}."
     return None
 
 
@@ -278,7 +278,7 @@ def confirmation(option: Option, asked: QuestionAsked, width: int, would: str = 
     """Return the confirmation of an irreversible answer; `would`: what it changes."""
     sure = wrap(certain(option, asked) or "", width, 2)
     restores = option.answer == "roll_back"
-    does = "restore; the present is saved first" if restores else "abort"
+    does = "restore; current files are saved first" if restores else "abort"
     return [
         *([(row, "warn strong")] for row in sure),
         *([[(clip(would, width), "text")]] if would else []),
@@ -295,9 +295,9 @@ def wrong(text: str) -> list[Line]:
 def settled(how: str) -> list[Line]:
     """Return the message for an editor that is still open after its question was settled."""
     return [
-        [("the question is settled: ", "warn"), (how, "text")],
+        [("question closed: ", "warn"), (how, "text")],
         [("enter", "strong"), (" or ", "dim"), ("esc", "strong"), (" closes; ", "dim"),
-         ("g", "strong"), (" then has what you wrote", "dim")],
+         ("g", "strong"), (" then shows what you wrote", "dim")],
     ]  # fmt: skip
 
 

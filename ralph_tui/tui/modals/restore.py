@@ -35,7 +35,7 @@ class Restore(Choosing[bool]):
         return [self.preview.words, *([self._lacks] if self._lacks else [])]
 
     def choices(self) -> Sequence[Choice]:
-        undone = "the present is saved first: it can be undone"
+        undone = "current files are saved first, so you can undo it"
         back = Choice("esc", "back", "the files stay as they are")
         return (Choice("y", self._verb, undone), back)
 
@@ -45,7 +45,7 @@ class Restore(Choosing[bool]):
     async def _read(self) -> None:
         await self.preview.read()
         if self.preview.failed:
-            self._verb = "restore all the same"  # the user then agrees without a preview
+            self._verb = "restore anyway"  # the user then agrees without a preview
         self.lay()
 
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - Textual parses the argument
@@ -55,11 +55,11 @@ class Restore(Choosing[bool]):
         elif self.preview.ready:
             background.run(self, self._agree, exclusive=True)
         else:
-            self.tell("y: not before it stands here what would change")
+            self.tell("y: wait until the changes are shown")
 
     async def _agree(self) -> None:
         if await self.preview.grown():
-            self._verb = "restore that; it has grown since you looked"
+            self._verb = "restore; more would change than shown before"
             self.lay()
             self.look_away()
         else:

@@ -62,5 +62,5 @@ class Detail(TextDialog):
     """Untrusted text, shown without markup."""
 
     def __init__(self, title: str, body: str, clock: Callable[[], float] = monotonic) -> None:
-        text = clip(body.expandtabs(4), MOST_CHARACTERS) or "There is nothing more to tell."
+        text = clip(body.expandtabs(4), MOST_CHARACTERS) or "No further details."
         super().__init__(title, [Content(text)], clock)

@@ -136,7 +136,7 @@ class AgentPane(RowsPane):
         if entry.running and self._lost():
             return [(f"{WARNING.glyph} cut off", "warn")]
         if entry.running and entry.asked_at is not None:
-            return [("waits for your answer", "warn")]
+            return [("waiting for your answer", "warn")]
         if entry.running:
             age = (self.now - (entry.ran_from or entry.at)).total_seconds()
             return [("running" + (f" {duration(age)}" if age >= 1 else ""), "accent")]
@@ -172,7 +172,7 @@ class AgentPane(RowsPane):
             errors = f", {fold.tool_errors} failed" if fold.tool_errors else ""
             spans.append((f"{count(fold.tool_calls, 'call')}{errors} · ", "dim"))
         if self.following:
-            return [*spans, ("the last rows" if self._lost() else "following", "dim")]
+            return [*spans, ("last rows" if self._lost() else "following", "dim")]
         new = f"{self.unseen} new · " if self.unseen else ""
         return [*spans, (f"{new}end: follow", "accent")]
 

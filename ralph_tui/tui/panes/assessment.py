@@ -11,7 +11,7 @@ from ralph_tui.tui.draw.words import level_mark
 
 ROWS = 6
 """Maximum number of rows for one statement."""
-GUESSED = "guessed from words"
+GUESSED = "inferred from text"
 
 
 def assessment_rows(
@@ -37,28 +37,28 @@ def assessment_rows(
         rows += _second_opinion(known.refined.get(assessed), width)
         rows += _verdict(known.judged, assessed, width)
         rows += _issues(known.validations.get((assessed, "after")), width)
-    return rows or [[("nothing was assessed in this iteration", "dim")]]
+    return rows or [[("no assessment in this iteration", "dim")]]
 
 
 def _nothing(state: RunState) -> str:
     started = state.run.started
     if tool := state.foreign.tool:
-        return f"not recorded: {tool} says nothing of this iteration"
+        return f"not recorded by {tool} for this iteration"
     off = started is not None and started.config.get("intelligence.enabled") is False
-    return "switched off: intelligence.enabled" if off else "nothing is assessed yet"
+    return "off: intelligence.enabled is false" if off else "no assessment yet"
 
 
 def model_help(state: RunState) -> Line:
     """Draw the cost of models' help so far; empty if no model was asked."""
     known = state.intelligence
     if known.asked is not None:
-        return [(f"a model is asked: {in_words(known.asked.purpose)}", "accent")]
+        return [(f"asking a model: {in_words(known.asked.purpose)}", "accent")]
     if not known.help_calls:
         return []
     cost = "" if known.help_cost_usd is None else f", {money(known.help_cost_usd, exact=True)}"
-    failed = f", {known.help_failed} without an answer" if known.help_failed else ""
+    failed = f", {known.help_failed} unanswered" if known.help_failed else ""
     asked = count(known.help_calls, "question")
-    return [(f"help of models: {asked}{failed}, {duration(known.help_seconds)}{cost}", "dim")]
+    return [(f"model help: {asked}{failed}, {duration(known.help_seconds)}{cost}", "dim")]
 
 
 def _foreign(state: RunState, iteration: int, width: int) -> list[Line]:
@@ -66,7 +66,7 @@ def _foreign(state: RunState, iteration: int, width: int) -> list[Line]:
     rows: list[Line] = []
     for said in state.foreign.verdicts.get(iteration, []):
         if not rows:
-            rows.append([(f"iteration {iteration}, in the words of {said.tool}", "strong")])
+            rows.append([(f"iteration {iteration}, as recorded by {said.tool}", "strong")])
         words = said.act if said.layer == "oversight" else in_words(said.act)
         head = " ".join(part for part in (said.layer, words) if part)
         mark, style = level_mark(SEVERITIES[said.level])
@@ -97,19 +97,21 @@ def _strategy(strategy: ev.StrategyPlanned, width: int) -> list[Line]:
 
 
 def _assessment(made: ev.AssessmentMade, width: int, *, estimated: bool) -> list[Line]:
-    head = f"{_place(made.iteration)} came to" if made.iteration else "before iteration 1"
+    head = f"{_place(made.iteration)}:" if made.iteration else "before iteration 1:"
     guess = f" · about {made.progress:.0f} % by activity" if estimated else ""
     rows: list[Line] = [
-        [(head, "strong"), (f"  {made.phase}{guess}", "dim")],
+        [(head, "strong"), (f" {made.phase}{guess}", "dim")],
         *_texts(made.summary, width),
     ]
     for done in made.accomplishments:
         guess = f" ({GUESSED})" if done.source == "text" else ""
         rows += _item(f"{GOOD.glyph} ", "good", f"{flat(done.text)}{guess}", width)
     for blocker in made.blockers:
-        source = {"report": "the agent says", "text": GUESSED}.get(blocker.source, "measured")
-        stands = ", and it stands" if blocker.standing else ""
-        words = f"in the way: {flat(blocker.text)} ({source}{stands})"
+        source = {"report": "reported by the agent", "text": GUESSED}.get(
+            blocker.source, "measured"
+        )
+        stands = ", still open" if blocker.standing else ""
+        words = f"blocker: {flat(blocker.text)} ({source}{stands})"
         rows += _item(f"{WARNING.glyph} ", "warn", words, width)
     for label, words in (("last", made.last_action), ("next", made.next_step)):
         if words:
@@ -117,7 +119,7 @@ def _assessment(made: ev.AssessmentMade, width: int, *, estimated: bool) -> list
     rows += _listed("open", made.pending, width)
     rows += _listed("learned", made.learnings, width)
     if made.missing:
-        rows += _item("not known ", "dim", ", ".join(made.missing), width)
+        rows += _item("unknown ", "dim", ", ".join(made.missing), width)
     return rows
 
 

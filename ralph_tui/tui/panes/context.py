@@ -36,10 +36,10 @@ def past_context_rows(state: RunState, span: IterationSpan | None, width: int) -
     """Draw the context use of an earlier iteration."""
     use = known.use_of(state, span) if span is not None else None
     if use is None:
-        return [[("no session has run in it", "dim")]]
+        return [[("no session ran in this iteration", "dim")]]
     rows = [_bar_row(use, known.thresholds(state), 3, width), _sessions(use)]
     if not known.handoffs_of(state, span):
-        rows.append([("no session of it handed over", "dim")])
+        rows.append([("no handoff in this iteration", "dim")])
     return rows
 
 
@@ -48,7 +48,7 @@ def _peaks(state: RunState, width: int, most: int | None, *, scarce: bool) -> li
     if not history:
         return []
     shown, digits = history[-most:] if most else history, len(str(history[-1].iteration))
-    head: Line = [("fullest in each iteration", "dim")]
+    head: Line = [("peak use per iteration", "dim")]
     if len(shown) < len(history):
         head.append((f", the last {len(shown)} of {len(history)}", "dim"))
     limits = known.thresholds(state)
@@ -70,7 +70,7 @@ def handoff_rows(
         [(head, "accent strong"), (f"  {clock(handoff.at)}{full}", "dim")],
         *_told(_origin(handoff), width, "dim"),
         *_told(flat_name(handoff.path, 120), width, "dim"),
-        *([[("no session has got it yet", "warn")]] if waits else []),
+        *([[("not yet passed to a session", "warn")]] if waits else []),
     ]
     text, problem = read
     if text:
@@ -85,7 +85,7 @@ def context_totals(state: RunState) -> Line:
         sum(use.rollovers for use in history),
         sum(use.compactions for use in history),
     )
-    parts = [f"{ROLLOVER.glyph} {count(rolled, 'rollover')}"] if rolled else []
+    parts = [f"{ROLLOVER.glyph} {count(rolled, 'handoff')}"] if rolled else []
     parts += [f"{FORGOT.label} {count(forgot, 'time')}"] if forgot else []
     return [(" · ".join(parts), "dim")] if parts else []
 
@@ -113,7 +113,7 @@ def _present(state: RunState, width: int, *, scarce: bool) -> list[Line]:
             *_told(known.forecast(state), width, "text"),
         ]  # fmt: skip
     if words := known.handing_over_words(state):
-        rows += _told(f"handing over: {words}", width, "warn")
+        rows += _told(f"handing off: {words}", width, "warn")
     for compacted in state.context.compactions:
         rows += _told(f"{FORGOT.label}{compacted.shrunk}", width, "warn")
     rows += _item(state, width)
@@ -124,23 +124,23 @@ def _unknown(state: RunState, width: int) -> list[Line]:
     if state.foreign.tool:
         return _told(NOT_RECORDED, width, "dim")
     if not state.context.tells:
-        words = "unknown: this agent does not tell how full its context window is"
-        return _told(f"{words}; no session is ended before it is full", width, "text")
-    lacks = "how full its context window is"
+        words = "unknown: this agent does not report its context usage"
+        return _told(f"{words}; automatic handoff is off", width, "text")
+    lacks = "its context usage"
     if state.context.tokens is not None:
-        lacks = "how much its context window holds"
+        lacks = "the size of its context window"
     if state.context.window and state.context.tokens is None:
-        return _told("the session has only begun: nothing is in its window yet", width, "text")
-    words = f"unknown so far: the agent has not told {lacks}"
-    return _told(f"{words}; until it does, no session is ended before it is full", width, "text")
+        return _told("the session has just started; its window is empty", width, "text")
+    words = f"unknown so far: the agent has not reported {lacks}"
+    return _told(f"{words}; until it does, there is no automatic handoff", width, "text")
 
 
 def _limits(state: RunState) -> str:
-    """Return ``70 warns · 85 hands over · 95 stops``."""
+    """Return ``70 warns · 85 hands off · 95 stops``."""
     warn, checkpoint, stop = known.thresholds(state)
     if not known.rolls_over(state.run.started):
-        return f"{warn:g} warns; nothing is handed over for it: context.rollover is off"
-    return f"{warn:g} warns · {checkpoint:g} hands over · {stop:g} stops"
+        return f"{warn:g} warns; no automatic handoff: context.rollover is off"
+    return f"{warn:g} warns · {checkpoint:g} hands off · {stop:g} stops"
 
 
 def _item(state: RunState, width: int) -> list[Line]:
@@ -153,9 +153,9 @@ def _item(state: RunState, width: int) -> list[Line]:
 
 
 def _sessions(use: ContextUse) -> Line:
-    """Draw ``2 sessions in iteration 3 · 1 rollover``."""
+    """Draw ``2 sessions in iteration 3 · 1 handoff``."""
     parts = [f"{count(max(1, use.sessions), 'session')} in iteration {use.iteration}"]
-    parts += [count(use.rollovers, "rollover")] if use.rollovers else []
+    parts += [count(use.rollovers, "handoff")] if use.rollovers else []
     parts += [f"{FORGOT.word} {count(use.compactions, 'time')}"] if use.compactions else []
     return [(" · ".join(parts), "dim")]
 
@@ -180,7 +180,7 @@ def _bar_row(use: ContextUse, limits: Thresholds, digits: int, width: int) -> Li
     if use.compactions:
         marks.append((f" {FORGOT.label}", "warn"))
     if use.peak_percent is None:
-        return [*number, ("not known", "dim"), *marks]
+        return [*number, ("unknown", "dim"), *marks]
     tone = CONTEXT_TONES[level_of(use.peak_percent, limits)]
     room = max(1, min(WIDEST, width - digits - 20))
     bar = _bar(use.peak_percent, limits, room, tone)
@@ -200,7 +200,7 @@ def _origin(handoff: HandoffWritten) -> str:
 def _recorded(handoff: HandoffWritten, width: int) -> list[Line]:
     """Draw the handoff's fields from the journal."""
     progress = f" ({handoff.progress})" if handoff.item and handoff.progress else ""
-    rows = _labelled("was at", handoff.summary, width)
+    rows = _labelled("doing", handoff.summary, width)
     rows += _labelled("item", f"{handoff.item}{progress}", width)
     for done in handoff.done:
         rows += _labelled("done", done, width)

@@ -28,7 +28,7 @@ SCARCE = 12
 """With fewer rows, explanations available elsewhere are omitted."""
 PRESENT_ROWS = 8
 """Approximate rows used by the running session."""
-UNSAVED = ("", "It could not be kept in a file; the next prompt told what stands here.")
+UNSAVED = ("", "It could not be saved to a file; the next prompt contained these facts.")
 
 
 class DetailsPane(IterationPane):

@@ -128,7 +128,7 @@ class EndPane(LinesPane):
             told = replace(step, command=step.command.replace(objective, shown))
             yield from ((line, step.command) for line in _step(told, keys, width))
         if scratch(started):
-            words = "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
+            words = "its folder is deleted when you leave; ralph-tui demo --keep FOLDER keeps it"
             yield [(clip(words, width), "dim")], ""
         elif fleet is None and started.root and not Path.cwd().is_relative_to(started.root):
             yield [(piece, "dim") for piece in wrap(f"in {flat(started.root)}", width, 1)], ""
@@ -138,7 +138,9 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
     """Yield the results and their cost; after a crash, also where the traceback is."""
     run, gates = state.run, [s.gate for s in state.timeline.spans if s.gate is not None]
     if run.crash is not None:
-        words = "this is a bug of ralph-tui; the agent was stopped, the traceback is in the journal"
+        words = (
+            "this is a bug in ralph-tui; the agent was stopped and the journal has the traceback"
+        )
         yield from ([(row, "text")] for row in wrap(words, width, 2))
     done = ""
     if run.completion is not None:
@@ -158,7 +160,7 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
     if run.completion is not None and run.best > run.completion:
         where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"
         best = f"best {percent(run.best, run.completion)} {where}"
-    spent = flat(run.billing or "") or ("cost not told" if state.roster.worked else "")
+    spent = flat(run.billing or "") or ("cost unknown" if state.roster.worked else "")
     if run.cost_known:
         without = state.roster.untold_words
         paid = f"({flat(run.billing)})" if run.billing else ""
@@ -171,7 +173,7 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
     paused = any(entry.kind == "pause" for entry in state.log.entries)
     pauses = ", pauses included" if paused else ""
     took = f"{went} in {duration(elapsed(state, now))}{pauses}"
-    unchanged = "no file changed" if trees and trees[0] == trees[1] and not cut else ""
+    unchanged = "no files changed" if trees and trees[0] == trees[1] and not cut else ""
     since = "files restored since" if state.oversight.stale else ""
     yield from _packed([done, since, tests, best, took, cut, unchanged, spent], width)
 
@@ -186,14 +188,14 @@ def _to_check(state: RunState, width: int) -> Iterator[Line]:
     command = state.run.started.command if state.run.started else None
     config, tests, named = to_check(touched_by(state), command)
     changed = {
-        "what configures the tests": config,
+        "test configuration": config,
         "tests": tests,
-        "files that the completion command names": named,
+        "files named by the completion command": named,
     }
     for title, paths in changed.items():
         if paths:
             names = ", ".join(flat_name(path) for path in paths)
-            told = f"{WARNING.glyph} look first: {title} changed: {names}"
+            told = f"{WARNING.glyph} check first: {title} changed: {names}"
             yield from ([(row, "warn")] for row in wrap(told, width, 2))
 
 
@@ -222,7 +224,7 @@ def _asked(state: RunState, width: int) -> Iterator[Line]:
     for each in made[:MOST_ASKED]:
         yield [("asked  ", "dim"), (clip(_told(each), width - 7), "text")]
     if len(made) > MOST_ASKED:
-        rest = f"and {len(made) - MOST_ASKED} more: 2 what happened"
+        rest = f"and {len(made) - MOST_ASKED} more: press 2"
         yield clickable([(f"       {rest}", "dim")], "2")
 
 

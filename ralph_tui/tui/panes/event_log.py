@@ -42,7 +42,7 @@ def entry_rows(entry: LogEntry, width: int, *, past: bool) -> list[Line]:
         shown = [*entry.follow[:FIRST], hidden, *entry.follow[-LAST:]]
     for row in shown:
         if isinstance(row, int):
-            rows.append([(" " * TIME, ""), (f"└ … {row} more, enter shows them", "dim")])
+            rows.append([(" " * TIME, ""), (f"└ … {row} more; enter shows them", "dim")])
             continue
         rows += _told(row, width, NESTED_ROWS, past=past, nested=True)
     return [clip_row(row, width) for row in rows]
@@ -178,14 +178,10 @@ class EventLog(RowsPane):
     def _instructions(self, entry: LogEntry) -> str:
         """Return the instructions sent to the agent, or those proposed."""
         made = [one for one in self.state.oversight.interventions if _has(entry, one.seq)]
-        given = [
-            f"instructions that were sent:\n{one.instructions}" for one in made if one.instructions
-        ]
+        given = [f"instructions sent:\n{one.instructions}" for one in made if one.instructions]
         question = self.state.needs.question
         if made and question is not None and made[-1] is self.state.oversight.interventions[-1]:
-            given += [f"instructions that are proposed:\n{question.proposal}"] * bool(
-                question.proposal
-            )
+            given += [f"instructions proposed:\n{question.proposal}"] * bool(question.proposal)
         return "\n\n".join(given)
 
     def _denied(self) -> str:
@@ -194,7 +190,7 @@ class EventLog(RowsPane):
         often = sorted(needs.denied, key=lambda line: -needs.denied[line])[:MOST_DENIED]
         rows = [f"{needs.denied[line]:>5} × {flat(line)}" for line in often]
         head = "Denied so far, by the permissions.allow line that would permit it:"
-        return "\n".join([head, *rows, "", "The commands (key :) permit them."])
+        return "\n".join([head, *rows, "", "You can permit them in the command palette (key :)."])
 
 
 def _has(entry: LogEntry, seq: int) -> bool:

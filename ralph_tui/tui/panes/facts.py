@@ -71,12 +71,12 @@ def of_point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
 
 
 def _of_session(checkpoint: CheckpointPoint) -> str:
-    """Return ``41m into the session · agent at most 312 MB``, without unknown parts."""
+    """Return ``41m into the session · agent peak 312 MB``, without unknown parts."""
     parts = []
     if checkpoint.session_id and checkpoint.trigger != "start":
         parts.append(f"{duration(checkpoint.duration_s)} into the session")
     if checkpoint.memory_bytes:
-        parts.append(f"agent at most {memory_size(checkpoint.memory_bytes)}")
+        parts.append(f"agent peak {memory_size(checkpoint.memory_bytes)}")
     return " · ".join(parts)
 
 
@@ -234,9 +234,9 @@ def _context(use: ContextUse) -> tuple[list[Line], list[Line]]:
     """Return early and late rows: context use is shown early if it had notable effects."""
     if use.peak_percent is None and not (use.rollovers or use.compactions):
         return [], []
-    parts = ["fullest " + ("unknown" if use.peak_percent is None else filled(use.peak_percent))]
+    parts = ["peak " + ("unknown" if use.peak_percent is None else filled(use.peak_percent))]
     if use.rollovers:
-        parts.append(f"{terms.ROLLOVER.glyph} {count(use.rollovers, 'rollover')}")
+        parts.append(f"{terms.ROLLOVER.glyph} {count(use.rollovers, 'handoff')}")
     if use.compactions:
         parts.append(f"{terms.FORGOT.label} {count(use.compactions, 'time')}")
     rows: list[Line] = [[("context ", "dim"), (" · ".join(parts), "text")]]
@@ -247,10 +247,10 @@ def _gain(span: IterationSpan, state: RunState) -> list[Line]:
     if span.completion is None:
         return [[("not measured" if span.ended_at else "not measured yet", "dim")]]
     if span.kept:
-        return [[(f"not measured: {percent(span.completion)} is kept", "warn")]]
+        return [[(f"not measured; {percent(span.completion)} is kept", "warn")]]
     began = state.timeline.began_with(span)
     if began is None:
-        where = " of files that were not measured before" if span.number else " at the start"
+        where = " (these files were not measured before)" if span.number else " at the start"
         return [[(percent(span.completion), "text"), (where, "dim")]]
     row: Line = [_change(began, span.completion)]
     row.append((f"  {_course(began, span.completion)}", "text"))
@@ -324,6 +324,6 @@ def _saved(point: TimelinePoint, state: RunState, way_back: str, width: int) -> 
         return []
     row: Line = [(f"saved as snapshot {taken.number}", "text")]
     if point.rollback is not None:
-        row = [(f"as it was before: snapshot {taken.number}", "text")]
+        row = [(f"previous files: snapshot {taken.number}", "text")]
     way: Line = [(f" · {way_back.replace('{}', str(taken.number))}", "dim")] if way_back else []
     return [[*row, *way] if cells(row) + cells(way) <= width else row]

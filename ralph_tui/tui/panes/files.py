@@ -92,7 +92,7 @@ class FilesPane(LinesPane):
     def action_whole(self) -> None:
         """Switch between the whole run and its last iteration."""
         if not self._over:
-            self.post_message(self.Still("the whole run's files are shown when it is over"))
+            self.post_message(self.Still("the whole run's files are shown once it has ended"))
             return
         self._whole, self.top = not self.whole, 0
         self.redraw()
@@ -140,15 +140,15 @@ class FilesPane(LinesPane):
                 row.append((" " * (column + most + (2 if most else 0) - cells(row)) + word, "dim"))
             rows.append(row)
         unnamed = sum(self._counts(changes).values()) - len(changes)
-        return rows + ([[(f"and {unnamed} more, not named", "dim")]] if unnamed > 0 else [])
+        return rows + ([[(f"and {unnamed} more, not listed", "dim")]] if unnamed > 0 else [])
 
     def _nothing(self) -> str:
         if self.state.files.unknown and not self.whole:
-            return "what changed cannot be told"
+            return "changes unknown"
         if self.state.foreign.tool and self.state.run.last_change_at is None:
             return NOT_RECORDED
         where = "the whole run" if self.whole else "this iteration"
-        return f"no file changed in {where}" + ("" if self._over else " yet")
+        return f"no files changed in {where}" + ("" if self._over else " yet")
 
     def headline(self, width: int) -> Line:
         """Show which changes are listed."""

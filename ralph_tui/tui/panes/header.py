@@ -52,9 +52,9 @@ def doing(state: RunState, now: datetime, room: int = ROOM, *, lost: bool | str 
         return [(f"{term.glyph} {left or 'waiting'}: {term.word}", "warn")]
     asked = state.needs.question
     if asked is not None and (asked.request is not None or not run.session_running):
-        return [(f"{ASKED.glyph} waits for an answer", "warn")]
+        return [(f"{ASKED.glyph} awaiting an answer", "warn")]
     if run.live and (help_ := state.intelligence.asked) is not None:
-        return [(f"{PHASES['thinking'].glyph} asks a model: {in_words(help_.purpose)}", "accent")]
+        return [(f"{PHASES['thinking'].glyph} asking a model: {in_words(help_.purpose)}", "accent")]
     if (trouble := state.service.trouble) is not None:
         took = _took(trouble.since, now).strip()
         return [(f"{PHASES['limited'].glyph} {took}: {trouble.word}", "warn")]
@@ -293,7 +293,7 @@ class OneLine(Header):
         action = next(able, None) if state.run.started is not None else None
         if action is None:
             return []
-        verb = "go on" if action.name == "pause" else action.verb
+        verb = "unpause" if action.name == "pause" else action.verb
         return clickable(
             [(keys.shown(action.name), "key"), (f" {verb}", "text")], keys.of(action.name)[0]
         )

@@ -55,7 +55,7 @@ def open_now(span: IterationSpan, state: RunState) -> bool:
 
 def cut_off_words(span: IterationSpan) -> str:
     """Describe an iteration that was open when the run's process disappeared."""
-    return f"{place(span.number)} was cut off, not measured"
+    return f"{place(span.number)} was cut off and not measured"
 
 
 def came_to(span: IterationSpan, state: RunState) -> tuple[str, str]:

@@ -177,7 +177,7 @@ class IterationsPane(LinesPane):
 
     def build(self, width: int, height: int) -> list[Line]:
         if not self.points:
-            return [[("the tests are run once before iteration 1", "dim")]]
+            return [[("the tests run once before iteration 1", "dim")]]
         mark, told = find(self.points, self.marked), self.told(width)
         if self.zoomed:
             room = max(3, height - len(told) - 1)
@@ -211,7 +211,7 @@ class IterationsPane(LinesPane):
         if started is None or started.watched:
             return ""
         if self._source.live and over(self.state) is None:
-            return self._keys.told("to restore it: {pause} pause, then {restore}")
+            return self._keys.told("to restore it, press {pause} to pause, then {restore}")
         record = self._source.record
         work = record.fleet if record is not None else None
         name = started.name if work is None else work.record

@@ -145,7 +145,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
     learning = seen.learning
     rows: list[Line] = [
         [(piece, "strong")]
-        for line in (learning.text.strip() or "It says nothing.").split("\n")[:MOST_ROWS]
+        for line in (learning.text.strip() or "(empty)").split("\n")[:MOST_ROWS]
         for piece in wrap(line, width, MOST_ROWS)
     ]
     rows.append([])
@@ -161,7 +161,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
         ("so far", ", ".join(part for part in (rate_words(learning), rate) if part)),
         ("chosen", seen.why),
         ("in prompts of", iterations(seen.prompts)),
-        ("it said there", _said_there(seen)),
+        ("wording then", _said_there(seen)),
         ("this run", credit_words(seen) if seen.credits else ""),
         ("proven", seen.promoted.because if seen.promoted else ""),
         *_content(learning.content, learning.text),

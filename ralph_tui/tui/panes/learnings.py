@@ -16,9 +16,9 @@ from ralph_tui.tui.panes.pane import LinesPane, or_still
 
 GROUPS: tuple[tuple[str, Callable[[SeenLearning], bool]], ...] = (
     ("in the prompt of this iteration", lambda seen: seen.in_prompt),
-    ("fits too, not in the prompt", lambda seen: seen.current),
+    ("also fits, not in the prompt", lambda seen: seen.current),
     ("learned in this run", lambda seen: seen.origin == "learned"),
-    ("looked up in earlier iterations", lambda seen: True),
+    ("retrieved in earlier iterations", lambda seen: True),
 )
 """Heading and condition of each group; a learning is in the first group that accepts it."""
 
@@ -108,11 +108,11 @@ class LearningsPane(LinesPane):
         memory = self.state.memory
         if memory.looked_up_at is None:
             head = "none yet"
-            text = "What earlier runs have taught stands here, with why it was chosen."
+            text = "Learnings from earlier runs appear here, with the reason for each choice."
         else:
             kind = f" for a {flat(memory.task_type, 40)} task" if memory.task_type else ""
-            head = f"nothing known yet{kind}"
-            text = "What this run learns will stand here, and the next one begins with it."
+            head = f"no learnings yet{kind}"
+            text = "This run's learnings will appear here; the next run starts with them."
         rows: list[Line] = [[(piece, "text")] for piece in wrap(head, width, 2)]
         return rows + [[(piece, "dim")] for piece in wrap(text, width, 5)]
 
@@ -172,7 +172,7 @@ class LearningsPane(LinesPane):
     def action_open(self) -> None:
         """Open the card of the selected learning."""
         if self.selected is None:
-            self.post_message(self.Still("there is nothing to open"))
+            self.post_message(self.Still("nothing to open"))
         else:
             self.post_message(self.Wanted(self.selected))
 

@@ -70,7 +70,7 @@ class Pane(LineWidget, can_focus=True):
     class Still(Message):
         """A key had no effect; `why` is the explanation to show."""
 
-        why: str = "there is nothing further that way"
+        why: str = "nothing more in that direction"
 
     def __init__(self) -> None:
         super().__init__(id=self.key, classes="pane")
@@ -313,4 +313,4 @@ class IterationPane(LinesPane):
             return []
         number = self.span.number
         place = f"iteration {number}" if number else "before iteration 1"
-        return [(f"{place}  ", "warn strong"), ("< > other iterations, esc the latest", "dim")]
+        return [(f"{place}  ", "warn strong"), ("< > other iterations, esc latest", "dim")]

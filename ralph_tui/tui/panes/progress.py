@@ -20,10 +20,10 @@ from ralph_tui.tui.draw.words import fraction
 from ralph_tui.tui.panes.pane import LinesPane, padded
 
 PROFILES = {
-    "exploration": "gentle, while the work is explored",
+    "exploration": "gentle while exploring",
     "focused": "the usual weights",
-    "aggressive": "harder: it is too slow, or unsteady",
-    "damped": "calmer, until it goes up and down no more",
+    "aggressive": "stronger: too slow or unsteady",
+    "damped": "calmer until completion stops swinging",
 }
 """Purpose of each set of gains, the weights of P, I and D."""
 SIGNS: Line = [
@@ -67,7 +67,9 @@ def explanation(state: RunState, course: Course, drawn: Heights, width: int) -> 
         gains = " ".join(gain(value) for value in (signal.kp, signal.ki, signal.kd))
         told = f"{profile_words(signal.profile)}: {PROFILES[signal.profile]}"
         rows += [
-            _plain("reports", f"{signal.issue_load:.1f}", "learnings and blockers told; they fade"),
+            _plain(
+                "reports", f"{signal.issue_load:.1f}", "reported learnings and blockers; they fade"
+            ),
             _plain("kp ki kd", gains, told),
         ]
     return [*_imported(state, width), *rows, [(" " * 7, ""), *SIGNS]]
@@ -78,7 +80,7 @@ def _imported(state: RunState, width: int) -> list[Line]:
     tool = state.foreign.tool
     if not tool:
         return []
-    told = f"{tool} recorded the readings; pace, push, gains and alarms are recomputed"
+    told = f"{tool} recorded the measurements; the rest is recomputed"
     room = max(8, width - 7)
     rows: list[Line] = [[(" " * 7, ""), (row, "warn")] for row in wrap(told, room, 3)]
     own = state.foreign.control(state.run.iteration)
@@ -186,9 +188,9 @@ class ProgressPane(LinesPane):
         if not state.gate.readings:
             started = state.run.started
             comes = (
-                "a reading comes with an iteration's end"
+                "each iteration ends with a measurement"
                 if started is not None and started.watched
-                else "the first reading comes before iteration 1"
+                else "the first measurement comes before iteration 1"
             )
             calm = wrap(f"nothing is measured yet: {comes}", width, height)
             return [[(row, "dim")] for row in calm]

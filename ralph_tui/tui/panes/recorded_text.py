@@ -21,7 +21,7 @@ def read_inside(
     leave the folder are refused.
     """
     if folder is None:
-        return "", f"The {what} is not at hand: this record came without its folder."
+        return "", f"The {what} is not available: this record came without its folder."
     root = folder.resolve()
     try:
         path = root / name

@@ -173,7 +173,7 @@ class RowsPane(Pane):
     def action_open(self) -> None:
         """Open the selected entry, or the last one."""
         if not self._ends:
-            self.post_message(self.Still("there is nothing to open"))
+            self.post_message(self.Still("nothing to open"))
             return
         number = self.selected if self.selected is not None else self.last
         self.selected = number

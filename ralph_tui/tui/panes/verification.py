@@ -121,7 +121,7 @@ def _result(last: GateFinished, before: GateFinished | None, width: int) -> list
     ]
     unnamed = last.unnamed + max(0, len(last.failing) - NAMED)
     if last.failing and unnamed:
-        rows.append([(f"  and {unnamed} more, not named", "dim")])
+        rows.append([(f"  and {unnamed} more, not listed", "dim")])
     if last.tail:
         rows.append([("─" * width, "faint")])
         rows += [

@@ -49,7 +49,7 @@ class Results(ListTable):
 
     def _where(self, one: Found) -> Line:
         when = "" if one.at is None or self._now is None else day_and_clock(one.at, self._now)
-        run = one.run or "in no run's record any more"
+        run = one.run or "no longer in any run's record"
         at = place(one.iteration) if one.iteration else ""
         objective = "" if one.what == "objective" else flat(one.objective, 200)
         parts = [part for part in (run, at, when, objective) if part]

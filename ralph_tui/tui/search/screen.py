@@ -33,8 +33,8 @@ SETTLE_S = 0.15
 """How long typing must pause before the search starts."""
 LONGEST_QUERY = 500
 EMPTY = (
-    "Type what you remember of an earlier run: words of its objective, of what the agent did, of "
-    "a learning, a reflection or an outcome. A word finds what begins like it; "
+    "Type words you remember from an earlier run: its objective, the agent's actions, a "
+    "learning, a reflection or the outcome. A word also finds longer words; "
     f"{NOT_SEARCHED}."
 )
 OWN_KEYS = (("↑↓", "select"), ("enter", "open there"), ("esc", "back"))
@@ -144,7 +144,7 @@ class SearchScreen(SideScreen):
         try:
             found = await asyncio.to_thread(self._archive.search, query, LIMIT)
             words = clip(flat(query), 60)
-            why = f"Nothing is found for “{words}”: try other words; {NOT_SEARCHED}."
+            why = f"No results for “{words}”: try other words; {NOT_SEARCHED}."
         except RalphError as error:
             found, why = (), str(error)
         if query != self._asked:
@@ -179,9 +179,9 @@ class SearchScreen(SideScreen):
     def action_open(self) -> None:
         found = self.results.current
         if self._looking or found is None:
-            self._say("still looking" if self._looking else "there is nothing to open", "dim")
+            self._say("still searching" if self._looking else "nothing to open", "dim")
         elif not found.run:
-            self._say("no run's record has it any more", "warn")
+            self._say("no run's record contains it any more", "warn")
         elif not self._opening:
             self._opening = True
             self._say("opening…", "dim")
@@ -213,7 +213,7 @@ class SearchScreen(SideScreen):
 
     def action_help(self) -> None:
         """Point to the keys listed at the bottom."""
-        self._say("the keys stand below", "dim")
+        self._say("the keys are shown below", "dim")
 
     def open_help(self) -> None:
         self.action_help()

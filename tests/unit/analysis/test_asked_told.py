@@ -21,7 +21,7 @@ def test_each_is_one_entry_of_the_log_that_says_who_decided_what() -> None:
         ("Bash: curl example.org: no answer in 5 min: refused", "owner", False),
     ]
     assert [row.text for row in asked[2].follow] == ["never outside of the project"]
-    assert "for the session it would allow: files in /srv/shared" in asked[1].head.detail
+    assert "allowing it for the session permits: files in /srv/shared" in asked[1].head.detail
 
 
 def test_while_it_is_open_the_entry_says_what_is_asked() -> None:
@@ -48,7 +48,7 @@ def test_plain_lines_say_the_same() -> None:
 
 def test_the_report_lists_what_was_allowed_and_refused_by_whom() -> None:
     page = report(permissions_decided(), Circumstances())
-    _, _, section = page.partition("## What the agent asked\n\n")
+    _, _, section = page.partition("## Agent requests\n\n")
     lines = section.partition("\n\n")[0].splitlines()
     assert [line.partition(" UTC: ")[2] for line in lines] == [
         "Bash: git push origin main: **allowed once by you**",
@@ -57,14 +57,14 @@ def test_the_report_lists_what_was_allowed_and_refused_by_whom() -> None:
         "Bash: rm -rf /srv: **refused by you: never outside of the project**",
         "Bash: curl example.org: **no answer in 5 min: refused**",
     ]
-    assert "Permissions: may edit files, and asks you for more" in page
+    assert "Permissions: may edit files; asks for anything else" in page
     assert "ASKED" not in page.partition("## Warnings")[2], "it has a section of its own"
 
 
 def test_what_was_taken_back_and_what_is_open_is_told_as_that() -> None:
     events = permission()
     assert "main: **not answered**" in report(events, Circumstances())
-    assert "main: **waits for an answer**" in report(events, Circumstances(alive=True))
+    assert "main: **waiting for an answer**" in report(events, Circumstances(alive=True))
     question = RunState().apply_all(events).needs.question
     assert question is not None
     gone = ev.QuestionWithdrawn(
@@ -74,7 +74,7 @@ def test_what_was_taken_back_and_what_is_open_is_told_as_that() -> None:
         reason="the agent has taken it back",
     )
     page = report([*events, gone], Circumstances())
-    assert "main: **no answer was needed: the agent has taken it back**" in page
+    assert "main: **no answer needed: the agent has taken it back**" in page
 
 
 def test_the_owners_time_to_think_is_not_the_tools() -> None:
@@ -110,7 +110,7 @@ def test_what_is_asked_again_after_a_no_is_told_once() -> None:
             )
         )
     assert not run.world.state.asking.waiting
-    words = "in the same session: told the same, without a question"
+    words = "in the same session: same answer, without asking you"
     entry = RunState().apply_all(run.events).log.entries[-1]
     assert [row.text for row in entry.follow] == [f"asked again 3 times {words}"]
     lines = PlainLines()

@@ -33,7 +33,7 @@ def test_an_episode_is_what_was_done_who_decided_and_what_it_changed() -> None:
     (at,) = [number for number, row in enumerate(rows) if "STUCK" in row]
     assert rows[at].endswith("▲ STUCK No rise for 3 iterations")
     assert rows[at + 1] == (
-        "  REDIRECT nobody to ask: approved; over: a new best, 72 %; after 2 iterations: +16 points"
+        "  REDIRECT no one to ask: approved; over: a new best, 72 %; after 2 iterations: +16 points"
     )
 
 
@@ -41,7 +41,7 @@ def test_the_open_question_comes_first() -> None:
     state = RunState().apply_all(DECISIONS["redirect"]())
     first, *rest = told(state, hours=1)
     assert first.startswith("! needs you, since 1h: ")
-    assert any(row.endswith("(not over)") for row in rest)
+    assert any(row.endswith("(still open)") for row in rest)
 
 
 def test_nobody_can_answer_what_a_lost_process_asked() -> None:
@@ -50,7 +50,7 @@ def test_nobody_can_answer_what_a_lost_process_asked() -> None:
     asked, now = state.needs.question.at, state.at + timedelta(hours=2)
     first, sign, then, course, *_ = while_away(state, now, lost=True)
     assert first.text.startswith("◇")
-    assert sign.text == f"its last sign: {day_and_clock(state.at, now)}, 2h ago"
+    assert sign.text == f"last activity: {day_and_clock(state.at, now)}, 2h ago"
     began = f"! a question was left open, asked {day_and_clock(asked, now)}, 2h"
     assert then.text.startswith(began)
     assert course.text.startswith(f"in {duration(state.run.worked_s(state.at))}: ")
@@ -63,13 +63,13 @@ def test_who_looked_on_while_nothing_was_recorded_saw_that_it_was_there() -> Non
     assert while_away(state, now, lost=broken)[0].text == f"◇ {broken}", "as its screen has it"
     seen = seen_of(state, looked, lost=False)
     rows = [line.text for line in while_away(state, now, seen, lost=True)]
-    assert rows[1] == f"its last sign: {day_and_clock(looked, now)}, 5m ago"
+    assert rows[1] == f"last activity: {day_and_clock(looked, now)}, 5m ago"
     wrote = looked + timedelta(minutes=3)
     rows = [line.text for line in while_away(state, now, seen, lost=True, sign=wrote)]
-    assert rows[1] == f"its last sign: {day_and_clock(wrote, now)}, 2m ago"
+    assert rows[1] == f"last activity: {day_and_clock(wrote, now)}, 2m ago"
     dead = seen_of(state, looked, lost=True)
     rows = [line.text for line in while_away(state, now, dead, lost=True)]
-    assert rows[1] == f"its last sign: {day_and_clock(state.at, now)}, 9m ago"
+    assert rows[1] == f"last activity: {day_and_clock(state.at, now)}, 9m ago"
 
 
 def test_waits_and_denials_are_told() -> None:
@@ -113,11 +113,12 @@ def halves(name: str, at: int) -> tuple[RunState, Seen, RunState]:
 def test_what_was_seen_is_not_told_again() -> None:
     then, seen, now = halves("stuck", 5)
     rows = [line.text for line in while_away(now, now.at, seen)]
-    assert rows[1].startswith(f"since you looked, {clock(then.at)}: 5 iterations, 31 % to 31 %, $")
-    assert rows[2] == "as many tests pass as then"
+    since = f"since you last looked, {clock(then.at)}"
+    assert rows[1].startswith(f"{since}: 5 iterations, 31 % to 31 %, $")
+    assert rows[2] == "the same number of tests pass as before"
     assert not any("5 iterations are used" in row for row in rows)
     before = [line.text for line in while_away(then, then.at)]
-    old = [row for row in before if "STUCK" in row and "(not over)" not in row]
+    old = [row for row in before if "STUCK" in row and "(still open)" not in row]
     assert not set(old) & set(rows)
 
 
@@ -219,7 +220,7 @@ def test_of_a_cost_that_not_all_have_told_it_is_said_whose_it_lacks() -> None:
     events = taken_over()
     state = RunState().apply_all(events)
     (course,) = [row for row in told(state) if "iterations," in row]
-    assert course.endswith("0 % to 100 %, ~$0.52 without that of codex")
+    assert course.endswith("0 % to 100 %, ~$0.52 without the cost of codex")
     (course,) = [row for row in told(RunState().apply_all(never_told())) if "iterations," in row]
     assert "$" not in course
     then = (
@@ -228,7 +229,7 @@ def test_of_a_cost_that_not_all_have_told_it_is_said_whose_it_lacks() -> None:
     later = max(at for at, one in enumerate(events) if isinstance(one, ev.SessionStarted)) - 20
     seen = seen_of(RunState().apply_all(events[:then]), events[then].at, lost=False)
     rows = while_away(RunState().apply_all(events[:later]), events[later].at, seen)
-    (course,) = [line.text for line in rows if line.text.startswith("since you looked")]
+    (course,) = [line.text for line in rows if line.text.startswith("since you last looked")]
     assert "$" not in course, "what only Codex has done since has an unknown cost"
 
 

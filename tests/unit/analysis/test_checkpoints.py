@@ -70,9 +70,9 @@ def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() 
     assert rows[:3] == [
         "6 checkpoints: 3 at the start, 1 by timer, 1 by key, 1 at the end",
         "2 sessions, 41m in all, 3 files modified",
-        "the agent used at most 1.5 GB, in iteration 2",
+        "the agent's peak memory: 1.5 GB, in iteration 2",
     ]
-    assert rows[3].startswith("the last one: iteration 2, by key, ")
+    assert rows[3].startswith("last: iteration 2, by key, ")
     assert rows[3].endswith(", 1m 5s into its session, snapshot 2, 2 files")
     assert len(rows) == 4
 
@@ -85,7 +85,7 @@ def test_what_is_not_known_is_left_out() -> None:
         changed(1, "a.py", more=4),
     )
     assert rows[:2] == ["1 checkpoint: 1 at the start", "at least 1 file modified"]
-    assert rows[2].startswith("the last one: iteration 1, at the start, ")
+    assert rows[2].startswith("last: iteration 1, at the start, ")
     assert rows[2].endswith(", no snapshot, 0 files")
 
 

@@ -35,7 +35,7 @@ def test_while_a_tool_runs_it_is_said_until_when() -> None:
     until = clock(run.at + timedelta(seconds=60), seconds=True)
     run.wait(seconds=20)
     assert says(run) == (
-        f"handing over: the context is 86 % full, the running tool may take until {until}"
+        f"handing off: the context is 86 % full, the running tool may take until {until}"
     )
 
 
@@ -50,13 +50,13 @@ def test_between_two_sessions_it_is_said_what_follows() -> None:
     run = filled()
     reached(run)
     until = clock(run.at + timedelta(seconds=60), seconds=True)
-    at_it = f"handing over: the context is 86 % full, what it is at may take until {until}"
+    at_it = f"handing off: the context is 86 % full, its current message may take until {until}"
     assert says(run) == at_it, "the message that told it may be about to use a tool"
     run.add(ev.SessionFinished(iteration=1, outcome="rolled_over"))
     run.add(
         ev.RolloverBegan(iteration=1, number=1, cause="L2", percent=86, reason="the window fills")
     )
-    after = "handing over: the window fills; a fresh session goes on from what this one left"
+    after = "handing off: the window fills; a fresh session continues from its handoff"
     assert says(run) == after
     run.add(ev.SessionStarted(iteration=1, session_id="s2", agent="claude"))
     assert not says(run).startswith("handing over")
@@ -65,7 +65,7 @@ def test_between_two_sessions_it_is_said_what_follows() -> None:
 def test_what_you_asked_for_is_said_to_be_under_way() -> None:
     run = filled(20_000)
     run.add(ev.RolloverRequested(by="ada"))
-    assert says(run) == "handing over: asked by ada; the session ends now"
+    assert says(run) == "handing off: requested by ada; the session ends now"
 
 
 def test_a_session_that_stays_is_not_said_to_hand_over() -> None:

@@ -75,7 +75,7 @@ def test_the_time_of_a_run_that_goes_on_is_that_of_now() -> None:
 
 @each_row(("budget", "says"), [
     (None, ""),
-    (0.5, "; the budget of $0.50 holds only what is told"),
+    (0.5, "; the budget of $0.50 covers only reported costs"),
 ])  # fmt: skip
 def test_a_budget_holds_nothing_of_a_cost_that_nobody_tells(
     budget: float | None, says: str
@@ -92,9 +92,9 @@ def test_a_whole_run() -> None:
     text = report(events, Circumstances("a/folder", held=10))
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == [
-        *("# Report of task-001/001", "## What changed", "## Tests", "## The run"),
-        *("## What happened", "## What the agent says is in its way"),
-        *("## What the agent says it learned", "## Completion", "## Iterations"),
+        *("# Report on task-001/001", "## Changed files", "## Tests", "## The run"),
+        *("## What happened", "## Blockers reported by the agent"),
+        *("## Learnings reported by the agent", "## Completion", "## Iterations"),
         *("## Checkpoints", "## Records"),
     ]
     assert text.splitlines()[2] == "**Completed:** the completion command passed after iteration 9"
@@ -110,8 +110,8 @@ def test_a_whole_run() -> None:
     assert rows[-1].endswith(" 2 +4 −3 | passed 25/25 |")
     acts = section(text, "What happened")
     assert "- iteration 5: **REDIRECT** stuck: " in acts
-    assert "  - nobody to ask: approved\n  - instructions sent: " in acts
-    assert "\n  - 2 iterations later: +16 points\n  - over after iteration 6" in acts
+    assert "  - no one to ask: approved\n  - instructions sent: " in acts
+    assert "\n  - 2 iterations later: +16 points\n  - ended after iteration 6" in acts
     chart = section(text, "Completion")
     assert "★ best" in chart
     assert "R redirect" in chart
@@ -137,7 +137,7 @@ def test_how_it_stands_without_an_end() -> None:
     assert "\n\nevents.jsonl:7 cannot be read\n" in text
     assert "| 2 | not finished | — | — | — |" in text
     crashed = page(ev.RunCrashed(error="ValueError: no", traceback="..."))
-    assert "**Failed, by a bug of ralph-tui:** ValueError: no" in crashed
+    assert "**Failed because of a bug in ralph-tui:** ValueError: no" in crashed
 
 
 def test_limits_that_were_changed_are_told_beside_those_of_the_start() -> None:
@@ -200,7 +200,7 @@ def test_each_agent_has_its_own_model_and_nobody_elses_mode_or_cost() -> None:
     text = report(journal(*events, start=start), HERE)
     assert "- Agent: claude (opus), codex (gpt-5.5)\n" in text
     assert "- Permissions: unrestricted\n" in text
-    assert "$0.25, without that of codex, which is not told\n" in text
+    assert "$0.25, without the cost of codex, which is not reported\n" in text
 
 
 def changed(iteration: int, *paths: str, added: int = 2, removed: int = 1) -> ev.Event:
@@ -215,16 +215,16 @@ def test_the_files_are_those_a_reviewer_gets() -> None:
         *(*finished(2, 20), changed(2, "a.py", added=0, removed=36)),
     )
     net = [FileChange(path="a.py", status="modified", category="source", added=2)]
-    whole = section(page(*events, circumstances=replace(HERE, changes=net)), "What changed")
+    whole = section(page(*events, circumstances=replace(HERE, changes=net)), "Changed files")
     assert "| source | 1 | +2 | −0 |" in whole
     assert "- `a.py`: modified, +2 −0" in whole
-    unknown = section(page(*events), "What changed")
-    assert unknown.startswith("The net difference cannot be told: ")
+    unknown = section(page(*events), "Changed files")
+    assert unknown.startswith("The net difference is unknown: ")
     assert unknown.endswith("- `a.py`")
     for text in (whole, unknown):
         assert "38" not in text, "what was done and undone is not added up"
-    undone = section(page(*events, circumstances=replace(HERE, changes=[])), "What changed")
-    assert undone == "No file differs from how it was at the start."
+    undone = section(page(*events, circumstances=replace(HERE, changes=[])), "Changed files")
+    assert undone == "No files differ from the start."
 
 
 def test_changed_tests_and_configuration_come_first_by_name() -> None:
@@ -241,13 +241,13 @@ def test_changed_tests_and_configuration_come_first_by_name() -> None:
         for path in ("a.py", "tests/test_a.py", "check.sh")
     ]
     text = report(events, replace(HERE, changes=net))
-    assert section(text, "Look at this first").splitlines() == [
-        "- **Tests were changed:** `tests/test_a.py` (iterations 1, 2), "
+    assert section(text, "Check first").splitlines() == [
+        "- **Tests changed:** `tests/test_a.py` (iterations 1, 2), "
         "`tests/test_b.py` (iteration 2, undone since)",
-        "- **Files that the completion command names were changed:** `check.sh` (iteration 1)",
+        "- **Files named by the completion command changed:** `check.sh` (iteration 1)",
         "- after iteration 1: 24 tests were counted, 25 before: look.",
     ]
-    assert text.index("## Look at this first") < text.index("## What changed")
+    assert text.index("## Check first") < text.index("## Changed files")
     assert "## Warnings" not in text, "nothing is told twice"
 
 
@@ -274,10 +274,10 @@ def test_the_tests_are_told_by_name_before_and_after() -> None:
     said = section(unnamed, "Tests")
     assert "fixed" not in said
     assert "newly" not in said
-    assert "- **failed then, not named now** (1):\n  - `a`" in said
+    assert "- **failing before, not named now** (1):\n  - `a`" in said
     assert "- 1 more failed and were not named" not in said
     assert "- 1 more failed and was not named" in said
-    assert "- 2 more failed at the start and were not named then" in said
+    assert "- 2 more failed at the start and were not named" in said
     nameless = section(page(gate(0, [], 6, 4), *finished(1, 40), gate(1, [], 5, 5)), "Tests")
     assert "- 5 failed; the output does not name them" in nameless
     assert "- 6 failed at the start; the output did not name them" in nameless
@@ -300,7 +300,7 @@ def test_tests_that_are_gone_are_not_called_fixed() -> None:
     assert text.splitlines() == [
         "7 of 10 tests passed at the start, 8 of 8 tests passed at the end.",
         "",
-        "- **failed then, not named now** (2):",
+        "- **failing before, not named now** (2):",
         "  - `b`",
         "  - `c`",
         "- **gone** (1):",
@@ -316,7 +316,7 @@ def test_an_iteration_that_was_not_measured_gained_nothing_that_is_known() -> No
     kept = ev.ReadingTaken(iteration=2, completion=40, source="tests", held=True, expected=10)
     text = page(*finished(1, 40), *finished(2, 40), kept)
     rows = [row for row in text.splitlines() if row.startswith(("| 1 |", "| 2 |"))]
-    assert rows[1].startswith("| 2 | incomplete | 40 % (kept: not measured) | — |")
+    assert rows[1].startswith("| 2 | incomplete | 40 % (not measured, value kept) | — |")
     assert "not measured" not in rows[0]
 
 
@@ -343,7 +343,7 @@ def test_a_broken_build_has_fixed_nothing() -> None:
         "Tests",
     )
     assert text.splitlines() == [
-        "At the end the build is broken since iteration 2: bad \\`x\\`.",
+        "At the end, the build has been broken since iteration 2: bad \\`x\\`.",
         "",
         "8 of 10 tests passed at the start, 9 of 10 tests passed after iteration 1.",
         "",
@@ -386,7 +386,7 @@ def test_every_warning_is_told_and_none_twice() -> None:
     )
     assert section(text, "Warnings").splitlines() == [
         "- before iteration 1: **WARN** 1 file less",
-        '- iteration 1: **DENIED** Bash: permissions.allow = \\["Bash(rm:\\*)"\\] permits it',
+        '- iteration 1: **DENIED** Bash: permit it with permissions.allow = \\["Bash(rm:\\*)"\\]',
         "- iteration 1, 2 times: **AGENT** it broke",
     ]
 
@@ -407,7 +407,7 @@ def test_blockers_are_told_with_the_iterations_that_named_them() -> None:
             for k, blockers in enumerate((["no network"], ["no network", "no key"]), 1)
         )
     )
-    assert section(text, "What the agent says is in its way").splitlines() == [
+    assert section(text, "Blockers reported by the agent").splitlines() == [
         "- no network (iterations 1, 2)",
         "- no key (iteration 2)",
     ]
@@ -434,11 +434,11 @@ def test_strategies_are_told_as_stretches_and_issues_with_their_iterations() -> 
         found(4, "Last."),
     )
     assert section(text, "Approaches").splitlines() == [
-        "- iterations 1 to 2: go on: So \\*it\\* is.",
+        "- iterations 1 to 2: continue: So \\*it\\* is.",
         "- iterations 3 to 4: another approach: So \\*it\\* is.",
         "- iteration 5: another approach: So \\*it\\* is.",
     ]
-    assert section(text, "What did not fit") == "- iterations 1 to 4, 2 times: Last."
+    assert section(text, "Validation issues") == "- iterations 1 to 4, 2 times: Last."
 
 
 def test_a_criterion_that_was_accepted_says_by_whom() -> None:
@@ -466,16 +466,16 @@ def test_guidance_waits_rollbacks_and_learnings() -> None:
     )
     assert section(text, "Guidance") == "- mind the lexer (delivered in the prompt)"
     assert section(text, "Waits").splitlines() == [
-        "- iteration 2, usage limit, 1m 30s, ended by the clock: 5-hour limit",
-        "- iteration 2, disk full, it waits still",
+        "- iteration 2, usage limit, 1m 30s, ended by the timer: 5-hour limit",
+        "- iteration 2, disk full, still waiting",
     ]
-    assert section(text, "What the agent says it learned") == (
+    assert section(text, "Learnings reported by the agent") == (
         "- the lexer counts from 0 (iteration 1)"
     )
     assert section(text, "Resumed") == ("- 2026-11-20 14:11 UTC, headless: iteration 2, 38 m in")
     assert section(text, "Restored") == (
-        "- iteration 1, 2026-11-20 14:12 UTC: 2 files as in snapshot 3, by you; "
-        "what was there is in snapshot 7; 1 left alone"
+        "- iteration 1, 2026-11-20 14:12 UTC: 2 files restored to snapshot 3, by you; "
+        "previous files are in snapshot 7; 1 left alone"
     )
 
 
@@ -514,19 +514,16 @@ def test_plan_learnings_and_reflections_where_they_are() -> None:
     assert section(text, "Plan") == (
         "Fix the lexer first\n\n1. read it\n2. mend it\n\n"
         "Estimated: about 4 iterations, from 6 runs.\n\n"
-        "It follows task-001/001 #1.\n\nTasks like this one: task-003."
+        "Based on task-001/001 #1.\n\nSimilar tasks: task-003."
     )
-    assert section(text, "Learnings of earlier runs") == (
+    assert section(text, "Learnings from earlier runs") == (
         "- Run \\<b\\>one\\</b\\> test first. (in the prompts of 1; helped in 1 of 1 counted use)"
     )
-    assert section(text, "What this attempt teaches").splitlines() == [
-        "- Look at the fixture",
-        "  - strip it",
-    ]
+    assert section(text, "Reflections").splitlines() == ["- Look at the fixture", "  - strip it"]
     assert "`plan.md`" in text
     assert "reflections.jsonl" in text
     plain = page(*finished(1, 10))
-    for title in ("## Plan", "## Learnings", "## What this attempt teaches", "plan.md"):
+    for title in ("## Plan", "## Learnings", "## Reflections", "plan.md"):
         assert title not in plain
 
 
@@ -555,7 +552,7 @@ def test_what_the_attempt_teaches_is_what_is_particular_to_it() -> None:
         ),
         reflected("Every iteration brought something.", "Nothing stood in its way."),
     )
-    assert section(text, "What this attempt teaches").splitlines() == [
+    assert section(text, "Reflections").splitlines() == [
         "- Begin with the lexer.",
         "  - Iteration 1 brought 10 points.",
         "  - Expect about 1 iteration.",
@@ -614,7 +611,7 @@ def test_waiting_is_told_apart_from_the_sessions() -> None:
     ]
     told = [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
     assert [(row["sessions"], row["waited"]) for row in told] == [("50s", "5m"), ("1m", "1m")]
-    assert "\n- Time: 18m, 6m of it waiting, 2026-" in text
+    assert "\n- Time: 18m, including 6m of waiting, 2026-" in text
     alone = page(*finished(1, 10, duration_s=60))
     assert "waiting" not in alone
     assert "waited" not in alone
@@ -676,9 +673,9 @@ def test_a_reviewer_is_told_that_the_files_are_not_those_of_the_end() -> None:
     assert "Between the start and the end:" in before
     after = report(journal(*run, *restored(2, 1)), here, full=False)
     assert (
-        "Then 1 file was restored, as in snapshot 1, by you; nothing was measured since." in after
+        "Then 1 file was restored to snapshot 1 by you; nothing has been measured since." in after
     )
-    assert "Between the start and the files as they were restored:" in after
+    assert "Between the start and the restored files:" in after
     undone = report(journal(*run, *restored(2, 1), *restored(2, 2)), here, full=False)
     assert "restored" not in undone
 
@@ -687,8 +684,8 @@ def test_a_reviewer_is_told_that_the_files_are_not_those_of_the_end() -> None:
     ("held", "line"),
     [
         (None, r"3 snapshots of the files, as recorded, on `refs/ralph/r/\*`; there is no repo"),
-        (0, r"none of 3 snapshots of the files that were on `refs/ralph/r/\*`: gone from the rep"),
-        (1, r"1 of 3 snapshots of the files, on `refs/ralph/r/\*`; the other 2: gone from the r"),
+        (0, r"none of 3 snapshots of the files remain on `refs/ralph/r/\*` \(pruned"),
+        (1, r"1 of 3 snapshots of the files, on `refs/ralph/r/\*`; 2 gone \(pruned"),
         (3, r"3 snapshots of the files, on `refs/ralph/r/\*`\n"),
     ],
 )
@@ -753,7 +750,7 @@ def test_the_chart() -> None:
 
 def test_a_chart_of_very_many_iterations_takes_no_time() -> None:
     lines = completion_chart({0: 5, 10**12: float("inf")}, {"best": {10**12: "★"}}).splitlines()
-    assert lines[-1].endswith("iterations, the last reading of them")
+    assert lines[-1].endswith("iterations, with the last measurement")
     assert max(map(len, lines)) < 90
 
 
@@ -910,9 +907,9 @@ def test_a_reviewer_gets_result_tests_changes_answers_and_cost() -> None:
     changes = (FileChange(path="tests/test_a.py", status="modified", category="test", added=3),)
     page = report(DECISIONS["redirect"](), Circumstances(changes=changes), full=False)
     titles = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
-    wanted = ["Tests", "Look at this first", "What changed", "Asked and answered", "Cost"]
+    wanted = ["Tests", "Check first", "Changed files", "Asked and answered", "Cost"]
     assert [one for one in wanted if one in titles] == [one for one in titles if one in wanted]
-    assert {"Tests", "Look at this first", "What changed", "Cost"} <= set(titles)
+    assert {"Tests", "Check first", "Changed files", "Cost"} <= set(titles)
     assert not {"Iterations", "Completion", "Approaches", "Checkpoints", "Records"} & set(titles)
     assert "--full" in page.splitlines()[-1]
     assert len(page.splitlines()) < 60

@@ -20,18 +20,18 @@ def test_it_tells_peaks_rollovers_handoffs_and_what_was_forgotten() -> None:
     events.append(commit.model_copy(update={"seq": len(events) + 1, "at": events[-1].at}))
     text = page(events)
     assert section(text) == (
-        "| # | sessions | fullest | handed over | forgot |\n"
+        "| # | sessions | peak | handoffs | forgot |\n"
         "| :-- | --: | --: | --: | --: |\n"
         "| 1 | 1 | 45 % | 0 | 0 |\n"
         "| 2 | 1 | 62 % | 0 | 0 |\n"
         "| 3 | 2 | 86 % | 1 | 0 |\n"
         "| 4 | 1 | 82 % | 0 | 1 |\n"
         "\n"
-        "- iteration 3, 2026-03-14 09:30 UTC: a session handed over at 86 %, the window was nearly "
+        "- iteration 3, 2026-03-14 09:30 UTC: a session handed off at 86 %, the window was nearly "
         "full: `results/iter-003/handoff-1.md` (worded by a model, edited by you)\n"
         "  - in progress: Nested groups ask for the escape flag after the token was consumed.\n"
         "  - next: Read the flag in close_group, then run tests/test_nested.py.\n"
-        "- iteration 4, 2026-03-14 09:32 UTC: the agent summed its context up, from 82 % to 22 % "
+        "- iteration 4, 2026-03-14 09:32 UTC: the agent compacted its context, from 82 % to 22 % "
         "of the window: it forgot details\n"
         "- iteration 3, 2026-03-14 09:33 UTC: committed as `aaaaaaaaaaaa`, ralph: \\*wip\\*"
     )

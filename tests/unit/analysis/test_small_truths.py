@@ -15,7 +15,7 @@ def test_a_guessed_end_of_a_limit_is_the_next_try() -> None:
     )
     assert event.words(NOW).startswith("claude is at its limit until ")
     guessed = event.model_copy(update={"guessed": True})
-    assert guessed.words(NOW).startswith("claude is at its limit, next try at ")
+    assert guessed.words(NOW).startswith("claude is at its limit, retry at ")
 
 
 def test_a_low_balance_is_no_matter_of_signing_in() -> None:

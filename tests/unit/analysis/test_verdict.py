@@ -40,7 +40,7 @@ def test_an_open_episode_says_what_since_when_and_what_was_done() -> None:
     said = told(world)
     assert f"{reason}, not measured since" in said
     assert any(one.startswith("needs you, press d (approves in 2m): Send") for one in said)
-    assert any(one.endswith("better since, not yet by enough to be over") for one in said)
+    assert any(one.endswith("improved since, but not enough yet") for one in said)
     assert said[-1].startswith("completed")
 
 
@@ -183,11 +183,9 @@ def test_an_episode_of_the_circuit_breaker_says_whether_anything_happens_again()
     world.play(answer("continue"))
     said = told(world)
     reason = "stalled: 3 iterations in a row changed no files and brought no new best"
-    assert f"{reason}; you are asked" in said
+    assert f"{reason}; asking you" in said
     assert f"{reason}; continued by you after iteration 3" in said
-    again = (
-        f"{reason}; continued by you after iteration 3; files change again, nothing is gained yet"
-    )
+    again = f"{reason}; continued by you after iteration 3; files change again, no gain yet"
     assert again in said
     assert said[-1].startswith("completed")
     assert not any("better since" in one for one in said)
@@ -221,5 +219,5 @@ def test_a_loop_that_is_watched_is_never_said_to_be_resumed() -> None:
     started = ev.RunStarted.model_validate(start | {"max_iterations": 5, "session_timeout_s": 0})
     state = RunState().apply_all([started])
     lost = verdict(state, started.at, lost=True)
-    assert (lost.word, "resume" in lost.text) == ("unheard", False)
-    assert verdict(state, started.at).text == "watched: nothing measures how far it is"
+    assert (lost.word, "resume" in lost.text) == ("unknown", False)
+    assert verdict(state, started.at).text == "watched: progress is not measured"

@@ -105,7 +105,7 @@ APPROVED = answered("redirect", "approve", SILENCE, instructions="Try another wa
 DECLINED = answered("redirect", "decline")
 CONTINUED = answered("pause", "continue")
 BACK = ev.WorktreeRestored(iteration=4, snapshot=2, present=9, tree="an older tree")
-LIMIT = "waiting: usage limit, next try at "
+LIMIT = "waiting: usage limit, retry at "
 
 
 def limited(*wishes: ev.Event, cause: str = "usage_limit", minutes: float | None = 84) -> Recorder:
@@ -153,15 +153,12 @@ SILENT = ("silence", "The agent has produced no output for 10 minutes.", "retry"
 
 TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     "nothing recorded": (nothing, "○ starting: nothing is recorded yet"),
-    "starting": (working, "○ starting: measuring where the work stands"),
+    "starting": (working, "○ starting: measuring the current state"),
     "first iteration": (
         lambda: working(30),
-        "○ starting from 30 %: the first iteration tells the pace",
+        "○ starting from 30 %: the first iteration shows the pace",
     ),
-    "watched hook loop": (
-        lambda: Recorder(10, **WATCHED),
-        "○ watched: nothing measures how far it is",
-    ),
+    "watched hook loop": (lambda: Recorder(10, **WATCHED), "○ watched: progress is not measured"),
     "on track": (lambda: working(0, 20, 40, 60), "✓ on track: about 2 more iterations"),
     "on track, nearly": (lambda: working(0, 40, 80), "✓ on track: about 1 more iteration"),
     "slow": (
@@ -188,7 +185,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         "◐ verifying: the completion command measures iteration 3",
     ),
     "done, not over": (lambda: working(0, 100), "✓ done: 100 % measured"),
-    "limit": (limited, f"◷ {LIMIT}{{at}}, in 1h 24m; w retries now"),
+    "limit": (limited, f"◷ {LIMIT}{{at}}, in 1h 24m; press w to retry now"),
     "limit, pausing": (
         lambda: limited(ev.PauseRequested()),
         f"◷ {LIMIT}{{at}}, in 1h 24m; then it pauses",
@@ -200,19 +197,19 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "overload": (
         lambda: limited(cause="overload", minutes=1),
-        "◷ waiting: overload since {since}, next try at {at}, in 1m; w retries now",
+        "◷ waiting: overload since {since}, retry at {at}, in 1m; press w to retry now",
     ),
     "outage": (
         lambda: limited(cause="outage", minutes=8),
-        "◷ waiting: service down since {since}, next try at {at}, in 8m; w retries now",
+        "◷ waiting: service down since {since}, retry at {at}, in 8m; press w to retry now",
     ),
     "disk full": (
         lambda: limited(cause="disk_full", minutes=None),
-        "◷ waiting: disk full, until there is room; w retries now",
+        "◷ waiting: disk full, until disk space is free; press w to retry now",
     ),
     "paused": (
         lambda: with_(working(0, 20), ev.Paused()),
-        "▮ paused: the agent does not run; press p to go on",
+        "▮ paused: no agent is running; press p to unpause",
     ),
     "pausing": (
         lambda: with_(working(0, 20), ev.PauseRequested()),
@@ -224,15 +221,15 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "stopping now": (
         lambda: with_(working(0, 20), ev.StopRequested(mode="now")),
-        "■ stopping: the agent is being stopped",
+        "■ stopping: ending the agent's session now",
     ),
     "aborting": (
         lambda: with_(working(0, 20), ev.AbortRequested()),
-        "⊗ aborting: the agent is being stopped",
+        "⊗ aborting: stopping the agent",
     ),
     "aborting, restoring": (
         lambda: with_(working(0, 20), ev.AbortRequested(roll_back_to=3)),
-        "⊗ aborting: the agent is being stopped; then the files of snapshot 3 are restored",
+        "⊗ aborting: stopping the agent, then restoring the files of snapshot 3",
     ),
     "redirect": (
         lambda: question(*REDIRECT),
@@ -257,7 +254,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "pause question": (
         lambda: question(*PAUSE),
-        "! needs you, press d: Go on? Still nothing new 4 iterations after the redirect",
+        "! needs you, press d: Continue? Still nothing new 4 iterations after the redirect",
     ),
     "criterion": (
         lambda: question("criterion", "Is this true: notes.md explains everything"),
@@ -278,7 +275,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "stuck, nothing done": (
         lambda: alarmed("stuck"),
-        "▲ stuck: no new best for 3 iterations; you are asked",
+        "▲ stuck: no new best for 3 iterations; asking you",
     ),
     "stuck, instructed": (
         lambda: alarmed("stuck", *APPROVED),
@@ -305,7 +302,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     "regressing, better": (
         lambda: alarmed("regressing", *APPROVED, again=31, up=False),
         "◆ regressing: 2 falls in a row cost 20 points; instructions sent after iteration 4; "
-        "better since, not yet by enough to be over",
+        "improved since, but not enough yet",
     ),
     "circuit": (
         lambda: alarmed("circuit", *CONTINUED, again=30),
@@ -317,8 +314,8 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
             alarmed("circuit", *CONTINUED, again=30),
             ev.HealthChecked(iteration=5, status="healthy", level="LOG"),
         ),
-        "▲ stalled: 3 iterations in a row changed no files and brought no new best; continued by "
-        "you after iteration 4; files change again, nothing is gained yet",
+        "▲ stalled: 3 iterations in a row changed no files and brought no new best; "
+        "continued by you after iteration 4; files change again, no gain yet",
     ),
     "restored": (
         lambda: with_(working(0, 20, 40), BACK),
@@ -326,12 +323,12 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "handing over": (
         handing_over,
-        "⟳ handing over: the context is 86 % full, what it is at may take until {late}",
+        "⟳ handing off: the context is 86 % full, its current message may take until {late}",
     ),
     "background": (
         session_held,
         "○ waiting: the session waits for 1 background task: npm run dev (since {now}); "
-        "ended after 10m of silence; i ends it now",
+        "it ends after 10m of silence; press i to end it now",
     ),
     "completed": (
         lambda: over("completed", "the completion command passed after iteration 2"),
@@ -349,7 +346,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     "interrupted": (lambda: over("interrupted", "stopped by a signal"), "■ stopped by a signal"),
     "crashed": (
         lambda: with_(working(0, 20), ev.RunCrashed(error="KeyError: 'x'", traceback="")),
-        "✗ failed, by a bug of ralph-tui: KeyError: 'x'",
+        "✗ failed because of a bug in ralph-tui: KeyError: 'x'",
     ),
 }
 
@@ -380,9 +377,9 @@ def _recorded_or_lost(run: Recorder, name: str) -> None:
     lost = verdict(state, run.at, lost=True)
     if state.run.live:
         watched = "watched" in name
-        assert lost.word == ("unheard" if watched else "died")
+        assert lost.word == ("unknown" if watched else "died")
         assert watched or lost.line == (
-            "◇ died: its process is gone; ralph-tui resume goes on with it"
+            "◇ died: its process is gone; ralph-tui resume continues it"
         )
     else:
         assert lost == verdict(state, run.at) or state.run.started is None
@@ -393,7 +390,7 @@ def test_a_silent_agent_is_told_about() -> None:
     state, began = run.world.state, run.world.state.run.last_output_at or run.at
     assert verdict(state, began + timedelta(seconds=119)).word != "quiet"
     later = verdict(state, run.at + timedelta(seconds=245))
-    assert later.line.startswith("▲ quiet: no output of the agent for 4m")
+    assert later.line.startswith("▲ quiet: no agent output for 4m")
 
 
 def test_a_session_that_has_just_begun_is_not_silent() -> None:
@@ -466,4 +463,4 @@ def test_a_loop_that_hooks_record_says_what_it_starts_with() -> None:
     start = {"run_id": "r", "root": "/r", "objective": "x", "agent": "claude"} | WATCHED
     started = ev.RunStarted.model_validate(start | {"max_iterations": 5})
     state = RunState().apply_all([started])
-    assert verdict(state, started.at).line == "○ watched: nothing measures how far it is"
+    assert verdict(state, started.at).line == "○ watched: progress is not measured"

@@ -98,7 +98,7 @@ def test_rollovers_and_what_was_forgotten_are_told() -> None:
     )  # fmt: skip
     table = context_table(known, "task-001/001", alive=True)
     assert "| 1         | 88 % | 1         | 1      |" in table
-    assert 'normal; "hand over" was reached' in table
+    assert 'normal; "handoff due" was reached' in table
     assert "| Last Handoff        | .aiwg/handoff-1.md" in table
     assert "This run's context windows fill up" in table
     assert context_row(known) == "20 % (normal), 160k tokens left, handed over once, forgot once"

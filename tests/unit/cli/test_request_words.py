@@ -38,9 +38,9 @@ def test_what_it_would_do_and_why_is_told_in_full() -> None:
     text = question_text(question("permission_edit"))
     for part in (
         "a subagent of claude asks for Edit: /srv/shared/config.py",
-        "it would do:\n  /srv/shared/config.py\n  -DEBUG = True\n  +DEBUG = False\n",
-        "why:\n  outside of the project: /srv/shared/config.py",
-        "for this session it would allow:\n  files in /srv/shared\n",
+        "request:\n  /srv/shared/config.py\n  -DEBUG = True\n  +DEBUG = False\n",
+        "reason:\n  outside of the project: /srv/shared/config.py",
+        "allowing it for this session permits:\n  files in /srv/shared\n",
         "  refuse TEXT  do not allow it, and give the agent a reason",
     ):
         assert part in text

@@ -55,8 +55,8 @@ def test_a_reason_is_told_once_however_many_events_carry_it() -> None:
     assert lines_of(*STUCK, asked(timedelta()), answer, DECIDED) == [
         " 3/10 iteration 3 of 10",
         f" 3/10 warn    stuck: {REASON}",
-        " 3/10 redirect nobody to ask: approved (stuck)",
-        " 3/10 redirect it sends: x",
+        " 3/10 redirect no one to ask: approved (stuck)",
+        " 3/10 redirect instructions: x",
     ]
 
 
@@ -84,7 +84,7 @@ def test_what_is_no_longer_so_and_over_at_once_is_one_line() -> None:
     assert lines_of(cleared, over, later, over) == [
         "alarm   no longer stuck",
         " 4/10 iteration 4 of 10",
-        " 4/10 over    stuck: a new best ends it",
+        " 4/10 over    stuck: ended by a new best",
     ]
 
 
@@ -97,9 +97,9 @@ def test_a_wait_does_not_repeat_what_has_ended_the_session() -> None:
     )
     assert lines_of(limited("It is reached"), wait) == [
         "agent   stopped by a limit after 3s: It is reached",
-        "waiting (usage limit since 14:00), the iteration is not spent",
+        "waiting (usage limit since 14:00), the iteration does not count",
     ]
-    assert lines_of(limited("Another"), wait)[1].endswith("is not spent: It is reached")
+    assert lines_of(limited("Another"), wait)[1].endswith("does not count: It is reached")
 
 
 def test_a_deadline_within_ten_minutes_has_seconds() -> None:
@@ -155,7 +155,7 @@ def test_a_question_that_somebody_may_answer_has_a_line() -> None:
     )
     assert question.endswith(" unless you answer)")
     assert decided == " 3/10 redirect no answer in 2 min: approved (stuck)"
-    assert sent == " 3/10 redirect it sends: x"
+    assert sent == " 3/10 redirect instructions: x"
 
 
 def test_a_strategy_is_told_when_it_changes() -> None:
@@ -207,9 +207,9 @@ def test_what_a_redirect_sends_is_told_whole() -> None:
     question = asked(timedelta(minutes=2))
     answer = ev.QuestionAnswered(question_id="q", answer="approve")
     *_, told = lines_of(*STUCK, question, answer, decided)
-    assert told == f" 3/10 redirect it sends: {first.strip()}"
+    assert told == f" 3/10 redirect instructions: {first.strip()}"
     (alone,) = lines_of(decided)
-    assert alone == f"redirect stuck: approved, by you; it sends: {first.strip()}"
+    assert alone == f"redirect stuck: approved, by you; instructions: {first.strip()}"
     declined = decided.model_copy(update={"approved": False})
     assert lines_of(declined) == ["redirect stuck: declined, by you"]
 

@@ -23,7 +23,7 @@ def test_the_log_tells_what_became_knowledge_and_not_what_helped() -> None:
         (
             "log",
             "MEMORY",
-            "proven now: In this project fixtures always end with a newline. "
+            "now proven: In this project fixtures always end with a newline. "
             "(it was used with success)",
         )
     ]
@@ -67,18 +67,19 @@ def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:
             ev.LearningPromoted(
                 iteration=1, staged_id="s", learning=FIXTURES, because="two runs have said it"
             ),
-            "memory  proven now: In this project fixtures always end with a newline. "
+            "memory  now proven: In this project fixtures always end with a newline. "
             "(two runs have said it)",
         ),
         (
             ev.LearningPromoted(
                 iteration=1, staged_id="s", learning=FIXTURES, merged=True, because=""
             ),
-            "memory  joined to what was known: In this project fixtures always end with a newline.",
+            "memory  merged with an existing learning: "
+            "In this project fixtures always end with a newline.",
         ),
         (
             ev.LearningChanged(learning_id="learn-x", change="unmute", by="you (pts/3)"),
-            "memory  not muted any more by you (pts/3): learn-x",
+            "memory  unmuted by you (pts/3): learn-x",
         ),
         (
             ev.PlanMade(
@@ -113,11 +114,11 @@ def test_the_words_of_what_is_known() -> None:
     for (uses, successes), words in used.items():
         learning = LARGE.model_copy(update={"uses": uses, "successes": successes})
         assert learning.helped == words
-    assert FIXTURES.proof == "unproven: said by 1 run"
+    assert FIXTURES.proof == "unproven: reported by 1 run"
     estimate = FIXTURES.model_copy(update={"type": "estimate", "runs": 2})
-    assert estimate.proof == "unproven: said by 2 runs, proven from 3 runs on"
-    assert RUN_ONE.proof == "proven, said by 3 runs"
+    assert estimate.proof == "unproven: reported by 2 runs, proven after 3 runs"
+    assert RUN_ONE.proof == "proven, reported by 3 runs"
     assert LARGE.saying == "avoid: Large refactors across many files in one iteration."
     never = LARGE.model_copy(update={"text": "Never refactor."})
     assert never.saying == "Never refactor."
-    assert unchanged_words("learn-x", "no") == "learning learn-x stays as it is: no"
+    assert unchanged_words("learn-x", "no") == "learning learn-x was not changed: no"

@@ -56,7 +56,7 @@ def test_the_fold_says_what_it_said_then(journal: Path) -> None:
 def test_a_report_can_be_made_of_it(journal: Path) -> None:
     events = read_journal(journal).events
     page = report(events, Circumstances())
-    assert page.startswith("# Report of ")
+    assert page.startswith("# Report on ")
     read = any(event.kind == "reading_taken" for event in events)
     assert ("## Completion\n\n```text\n100 ┤" in page) is read
     assert "newer version" not in page
@@ -89,7 +89,7 @@ def test_an_unknown_kind_is_kept_and_shown_raw(tmp_path: Path) -> None:
     row = RunState().apply_all(recording.events).log.rows[-1]
     assert (row.word, row.text, row.detail, row.seq) == ("NEWER", shown, shown, 6)
     page = report(recording.events, Circumstances())
-    assert "1 event of a newer version could not be told here: `dream_had`" in page
+    assert "1 event of a newer version cannot be shown here: `dream_had`" in page
 
 
 def test_unknown_fields_of_a_known_kind_are_ignored(tmp_path: Path) -> None:

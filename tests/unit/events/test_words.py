@@ -39,32 +39,32 @@ def question(question_id: str) -> ev.QuestionAsked:
 @each_row(
     ("event", "shared"),
     [
-        (ev.StopRequested(mode="after_iteration"), "after this iteration, asked by you"),
+        (ev.StopRequested(mode="after_iteration"), "after this iteration, requested by you"),
         (ev.Unpaused(), "by you"),
         (ev.GuidanceDelivered(guidance_id="g", into="prompt"), "delivered with the prompt"),
         (ev.GuidanceDelivered(guidance_id="g", into="session"), "delivered into the session"),
         (ev.QuestionAnswered(question_id="q", answer="roll_back"), "restored by you"),
-        (ev.JournalRestored(path="x"), "the journal had been deleted; it was written again"),
+        (ev.JournalRestored(path="x"), "the journal was deleted and has been written again"),
         (ev.Noticed(level="error", source="watch", text="no more watches"), "no more watches"),
         (
             ev.GateFinished(
                 iteration=1, ok=False, exit_code=None, timed_out=True, duration_s=1.0, tail=""
             ),
-            "ran out of time",
+            "timed out",
         ),
         (
             ev.ToolDenied(iteration=1, tool_id="t", tool="Bash", permit="Bash(git push)"),
-            'permissions.allow = ["Bash(git push)"] permits it',
+            'permit it with permissions.allow = ["Bash(git push)"]',
         ),
         (
             ev.ToolDenied(
                 iteration=1, tool="Bash", permit="Bash(curl:*)", also=["Bash(git push:*)"]
             ),
-            'permissions.allow = ["Bash(curl:*)", "Bash(git push:*)"] permits it',
+            'permit it with permissions.allow = ["Bash(curl:*)", "Bash(git push:*)"]',
         ),
         (
             ev.ToolDenied(iteration=1, tool="Write", final=True),
-            "no line of permissions.allow permits it",
+            "permissions.allow cannot permit it",
         ),
     ],
 )
@@ -82,7 +82,7 @@ def test_what_permits_a_tool_is_not_cut_off_behind_a_long_message() -> None:
     )
     first, second = str(plain_line(denied)).splitlines()
     assert "Bash denied: no no" in first
-    assert second.endswith('agent   permissions.allow = ["Bash(curl:*)"] permits it')
+    assert second.endswith('agent   permit it with permissions.allow = ["Bash(curl:*)"]')
 
 
 def test_a_shared_row_is_told_as_its_word_and_its_text() -> None:
@@ -113,9 +113,10 @@ def test_work_that_holds_a_session_is_told_with_its_start_wherever_one_looks() -
     one = f"waits for 1 background task: npm run dev (since {began[0]})"
     assert line(event) == f"agent   {one}"
     later = NOW + timedelta(minutes=5)
-    limit = "ended after 9m of silence"
+    limit = "it ends after 9m of silence"
     said = verdict(folded(STARTED, event), later)
-    assert said.text == f"waiting: the session {one}; {limit}; i ends it now", "no mere silence"
+    words = f"waiting: the session {one}; {limit}; press i to end it now"
+    assert said.text == words, "no mere silence"
     said = verdict(folded(STARTED, event), later, recorded=True)
     assert said.text == f"waiting: the session {one}; {limit}"
 
@@ -158,18 +159,18 @@ def test_a_wait_ends_at_one_time_in_log_and_stream(ahead: timedelta) -> None:
     (told,) = state.agent.rows
     (row,) = state.log.rows
     when = told.text.removeprefix("waiting: overload, ")
-    assert when.startswith("next try at ")
+    assert when.startswith("retry at ")
     assert ("2026-03-04" in when) == (ahead.days > 0)
-    until = when.removeprefix("next try at ")
-    assert row.text == f"waiting until {until}; the iteration is not spent"
+    until = when.removeprefix("retry at ")
+    assert row.text == f"waiting until {until}; the iteration does not count"
     assert row.word == "OVERLOAD"
 
 
 def test_a_wait_for_room_says_so() -> None:
     state = folded(ev.WaitStarted(iteration=1, cause="disk_full"))
-    assert state.agent.rows[-1].text == "waiting: disk full, until there is room"
+    assert state.agent.rows[-1].text == "waiting: disk full, until disk space is free"
     row = state.log.rows[-1]
-    assert (row.word, row.text) == ("DISK FULL", "waiting; the iteration is not spent")
+    assert (row.word, row.text) == ("DISK FULL", "waiting; the iteration does not count")
 
 
 def test_a_session_without_a_reason_tells_its_outcome_in_words() -> None:
@@ -245,7 +246,7 @@ def test_failing_tests_without_a_name_are_counted_where_some_are_named() -> None
     pane = VerificationPane()
     pane.state, pane.now = folded(gate), NOW
     rows = ["".join(text for text, _ in row) for row in pane.build(60, 40)]
-    assert rows[-1].strip() == "and 9 more, not named"
+    assert rows[-1].strip() == "and 9 more, not listed"
     all_named = gate.model_copy(update={"failed": 20})
     pane.state = folded(all_named)
     assert "not named" not in str(pane.build(60, 40))
@@ -339,7 +340,7 @@ def test_a_command_that_was_refused_is_no_entry_of_the_log() -> None:
     state = RunState()
     state.apply(ev.PauseRequested(seq=1, by="you"))
     before = len(state.log.rows)
-    state.apply(ev.CommandRefused(seq=2, command="pause", reason="the run is paused already"))
+    state.apply(ev.CommandRefused(seq=2, command="pause", reason="the run is already paused"))
     assert len(state.log.rows) == before == 1
 
 
@@ -348,13 +349,13 @@ def test_changes_that_cannot_be_counted_are_not_told_as_none() -> None:
         unknown: ev.FilesChanged(iteration=1, live=False, totals=[], unknown=unknown).line()
         for unknown in (True, False)
     }
-    assert told == {True: "files   what changed is not known", False: "files   nothing changed"}
+    assert told == {True: "files   changes unknown", False: "files   nothing changed"}
 
 
 def test_a_checkpoint_is_named_by_the_number_that_restores_it() -> None:
     taken = ev.CheckpointCaptured(
         iteration=3, number=2, trigger="key", snapshot=9, by="you", note="before the rewrite"
     )
-    assert taken.line() == "saved   snapshot 9, asked for by you: before the rewrite"
+    assert taken.line() == "saved   snapshot 9, requested by you: before the rewrite"
     failed = taken.model_copy(update={"snapshot": None, "error": "the disk is full"})
-    assert failed.line() == "warn    the checkpoint failed, asked for by you: the disk is full"
+    assert failed.line() == "warn    the checkpoint failed, requested by you: the disk is full"

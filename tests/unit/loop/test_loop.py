@@ -101,7 +101,7 @@ def test_a_run_ends_at_its_limit() -> None:
     assert world.end.outcome == "limit_reached"
     assert "all 2 iterations are used up at 40 %" in world.end.reason
     assert [e.alarm for e in world.all(ev.AlarmRaised)] == ["BUDGET_EXCEEDED"]
-    assert "the one iteration is used up at" in World([2, 3], max_iterations=1).run().end.reason
+    assert "the only iteration is used up at" in World([2, 3], max_iterations=1).run().end.reason
 
 
 def test_a_run_ends_when_its_money_is_spent() -> None:
@@ -304,7 +304,7 @@ def test_one_that_is_stopped_in_its_last_iteration_has_reached_its_limit() -> No
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
     assert world.end.outcome == "limit_reached"
-    assert "the one iteration is used up" in world.end.reason
+    assert "the only iteration is used up" in world.end.reason
 
 
 def test_an_end_while_paused_needs_no_unpause() -> None:
@@ -341,7 +341,7 @@ def test_commands_that_cannot_be_obeyed_say_why() -> None:
     refused = [(e.command, e.reason) for e in world.all(ev.CommandRefused)]
     assert refused == [
         ("unpause", "the run is not paused"),
-        ("pause", "a pause was asked for already"),
+        ("pause", "a pause is already requested"),
     ]
 
 

@@ -80,7 +80,7 @@ def test_a_broken_build_is_regressing_after_two_readings_and_comes_first_in_the_
     assert "0/20 tests" in header(at(world, 3))
     prompt = world.agent.prompts[4]
     assert "the build is broken; 20 tests are expected" in prompt
-    assert "1. the build is broken since iteration 3: error: expected `;`" in prompt
+    assert "1. the build has been broken since iteration 3: error: expected `;`" in prompt
     assert "- calc" not in prompt
     assessed = {made.iteration: made for made in world.all(ev.AssessmentMade)}
     assert assessed[4].summary.startswith("The build has been broken since iteration 3")

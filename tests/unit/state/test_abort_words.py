@@ -25,4 +25,4 @@ def test_an_abort_names_who_ordered_it(who: str) -> None:
     text = report(run.events, Circumstances(), full=True)
     for shown in (status, text):
         assert "your order" not in shown
-    assert f"**ABORT** by order: {reason}" in text.replace("\\", "")
+    assert f"**ABORT** on request: {reason}" in text.replace("\\", "")

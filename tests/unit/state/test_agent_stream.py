@@ -31,7 +31,7 @@ def folded(*events: Event) -> RunState:
     [
         (
             RunResumed(found="It had ended in iteration 3.", away_s=7200),
-            "the run goes on, 2h later: It had ended in iteration 3",
+            "resumed after 2h: It had ended in iteration 3",
         ),
         (RunCrashed(error="KeyError: 'x'", traceback=""), "the run failed: KeyError: 'x'"),
     ],

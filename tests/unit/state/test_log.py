@@ -68,7 +68,7 @@ def answer(name: str, by: str = "you", **more: Any) -> ev.QuestionAnswered:
 
 
 def test_refused_commands_never_fill_the_log() -> None:
-    refused = ev.CommandRefused(command="pause", reason="a pause was asked for already")
+    refused = ev.CommandRefused(command="pause", reason="a pause is already requested")
     assert told(refused, refused) == []
 
 
@@ -79,7 +79,7 @@ def test_refused_commands_never_fill_the_log() -> None:
         (answer("approve"), "approved by you"),
         (answer("approve", text="Take another way."), "edited and approved by you"),
         (answer("decline", "the terminal pts/3"), "declined by you (terminal pts/3)"),
-        (ev.QuestionWithdrawn(question_id="q", reason="so"), "no answer was needed: so"),
+        (ev.QuestionWithdrawn(question_id="q", reason="so"), "no answer needed: so"),
         (ev.RunFinished(outcome="interrupted", reason="", iterations=4, completion=5),
          "the run ended before an answer"),
     ],
@@ -141,7 +141,7 @@ def test_an_alarm_that_nobody_was_asked_about_is_over_with_its_condition() -> No
     ended = ev.AlarmCleared(iteration=5, alarm="STUCK")
     assert told(reading(3, 60), stuck(), reading(5, 60), ended, stuck(9)) == [
         "STUCK No rise for 3 iterations",
-        "  over, it stands at 60 %",
+        "  over at 60 %",
         "STUCK No rise for 3 iterations …",
     ]
 
@@ -157,7 +157,7 @@ def test_an_episode_may_end_where_the_next_one_opens() -> None:
     )
     assert rows[-2:] == [
         "  over: a new best, 80 %",
-        "REDIRECT away from the objective: Off the objective …",
+        "REDIRECT off the objective: Off the objective …",
     ]
 
 
@@ -185,10 +185,10 @@ def test_an_answer_brings_its_consequences_along() -> None:
     ) == [
         "STUCK No rise for 3 iterations …",
         "  REDIRECT restored by you",
-        "  RESTORED 1 file as in snapshot 3, by you; what was there is saved as snapshot 9",
+        "  RESTORED 1 file to snapshot 3, by you; previous files saved as snapshot 9",
         "  PAUSE extended by you · Still",
         "  now 12 iterations, by you",
-        "  undone by you: 1 file as in snapshot 9, by you; what was there is saved as snapshot 10",
+        "  undone by you: 1 file to snapshot 9, by you; previous files saved as snapshot 10",
     ]
 
 
@@ -199,10 +199,10 @@ def test_an_abort_is_one_entry_with_the_end_and_the_resume() -> None:
         ev.RunFinished(outcome="aborted", reason="aborted by you", iterations=4, completion=62),
         ev.RunResumed(away_s=300),
     ) == [
-        "ABORT asked by you",
+        "ABORT requested by you",
         "  the agent is stopped",
         "  ABORTED 62 % after 4 iterations",
-        "  RESUMED after 5m: the run goes on",
+        "  RESUMED after 5m: the run continues",
     ]
 
 
@@ -217,10 +217,10 @@ def test_a_crash_and_a_stop_are_followed_by_their_resume() -> None:
         ev.RunResumed(found="it had died"),
     ) == [
         "FAILED KeyError",
-        "  RESUMED the run goes on",
-        "STOP now, asked by you",
+        "  RESUMED the run continues",
+        "STOP now, requested by you",
         "  STOPPED 9 % after 1 iteration",
-        "  RESUMED the run goes on",
+        "  RESUMED the run continues",
         "RESUMED it had died",
     ]
 
@@ -235,11 +235,11 @@ def test_guidance_is_one_entry_from_queued_to_acknowledged() -> None:
 
 def test_a_pause_is_one_entry() -> None:
     assert told(ev.PauseRequested(), ev.Paused(), 300, ev.Unpaused()) == [
-        "PAUSE asked by you",
-        "  paused: no agent runs",
-        "  went on after 5m, said by you",
+        "PAUSE requested by you",
+        "  paused: no agent is running",
+        "  continued after 5m, by you",
     ]
-    assert told(ev.PauseRequested(), ev.Unpaused())[-1] == "  taken back by you"
+    assert told(ev.PauseRequested(), ev.Unpaused())[-1] == "  withdrawn by you"
 
 
 def test_waits_in_a_row_are_one_entry() -> None:
@@ -247,10 +247,10 @@ def test_waits_in_a_row_are_one_entry() -> None:
     again = first.model_copy(update={"attempt": 2, "until": START + timedelta(hours=1)})
     ended = ev.WaitEnded(iteration=2, waited_s=60)
     rows = told(first, ended, again)
-    assert rows[1:] == [f"  1 try in vain; next try at {_clock(hours=1)}"]
-    assert rows[0].endswith("the iteration is not spent …")
+    assert rows[1:] == [f"  1 failed attempt; retry at {_clock(hours=1)}"]
+    assert rows[0].endswith("the iteration does not count …")
     assert told(first, ended, again, ev.WaitEnded(iteration=2, waited_s=3540, by="you"))[1:] == [
-        "  went on after 1h, asked by you"
+        "  continued after 1h, requested by you"
     ]
 
 
@@ -278,7 +278,7 @@ def test_people_are_told_of_an_entry_below_it() -> None:
 
 def test_what_comes_again_is_counted() -> None:
     denied = ev.ToolDenied(iteration=1, tool="Bash", message="no", permit="Bash(rm:*)")
-    assert told(denied, denied, denied)[0].endswith("permits it (3 times)")
+    assert told(denied, denied, denied)[0].endswith('["Bash(rm:*)"] (3 times)')
     warned = ev.Noticed(level="warn", source="sensor", text="Test files changed: a.py.")
     other = warned.model_copy(update={"text": "Test files changed: b.py."})
     begun = ev.IterationStarted(iteration=2, max_iterations=9)

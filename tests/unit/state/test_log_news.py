@@ -47,7 +47,7 @@ def test_the_log_tells_a_change_of_strategy_and_no_more() -> None:
 
 
 def test_every_line_tells_its_strategy() -> None:
-    assert line(planned(1)) == "strategy go on: So it is."
+    assert line(planned(1)) == "strategy continue: So it is."
     assert line(planned(2, "pivot", "blocker_resolution")) == (
         "strategy another approach: So it is."
     )

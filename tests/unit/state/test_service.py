@@ -34,7 +34,7 @@ def test_it_is_said_in_verdict_header_and_status() -> None:
     says = verdict(state, now)
     assert says.word == "waiting"
     assert says.text.startswith("waiting: overload since ")
-    assert "the agent tries again by itself" in says.text
+    assert "the agent retries automatically" in says.text
     assert says.text.endswith("retry 7 of 10")
     assert "".join(text for text, _ in doing(state, now)) == "◷ 1m: overload"
     status: RunStatus = {**summarize(state, now), "alive": True, "problem": ""}
@@ -61,4 +61,4 @@ def test_another_note_changes_nothing() -> None:
     state = told(REFUSED, AgentNoted(iteration=1, text="Hook x: ended"))
     assert state.service.trouble is not None
     silent = told(AgentNoted(iteration=1, service="silent", text="No answer yet"))
-    assert verdict(silent, silent.at).text.startswith("waiting: no answer of the agent's service")
+    assert verdict(silent, silent.at).text.startswith("waiting: no answer from the agent's service")

@@ -32,10 +32,10 @@ def rows(diff: str) -> list[str]:
 
 def test_the_dialog_shows_the_diff_last() -> None:
     shown = rows(DIFF)
-    at = shown.index("what this iteration changed")
+    at = shown.index("changes in this iteration")
     assert shown[at + 1 :] == ["── calc.py", "@@ -1 +1 @@", "-return a - b", "+return a + b "]
     assert any("the agent says" in row for row in shown[:at])
-    assert "what this iteration changed" not in rows("")
+    assert "changes in this iteration" not in rows("")
 
 
 def test_decide_prints_its_beginning_above_the_answers() -> None:

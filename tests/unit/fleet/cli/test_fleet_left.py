@@ -37,7 +37,7 @@ def test_no_resume_is_promised_of_a_record_that_breaks_off(tmp_path: Path) -> No
         state = a_state(ended, failed, *over)
         lost = why_lost(state, "line 9 cannot be read", alive=False)
         words = left_words(FleetFolder(tmp_path / "fleet-001"), state, lost)
-        assert "unheard: its record breaks off here, so how it ended is not known" in words
+        assert "unknown: its record ends abruptly here, without an outcome" in words
         assert words.count("ralph-tui fleet resume") == 1
         assert "fleet resume says what to do" in words
     assert why_lost(a_state(), "line 9 cannot be read", alive=True) == ""

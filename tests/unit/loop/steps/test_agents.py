@@ -107,9 +107,9 @@ def test_at_a_long_limit_the_next_one_goes_on_and_the_first_comes_back() -> None
     handed, back = world.all(ev.AgentChanged)
     assert handed.until is not None
     assert timedelta(0) < handed.until - (BEGAN + timedelta(hours=1)) < timedelta(minutes=1)
-    assert handed.words(BEGAN).endswith("; second works meanwhile")
+    assert handed.words(BEGAN).endswith("; second works in the meantime")
     assert handed.words(BEGAN).startswith("fake is at its limit until ")
-    assert back.words(BEGAN) == "fake is tried again, second no longer stands in"
+    assert back.words(BEGAN) == "trying fake again instead of second"
     assert [text.partition(" (")[0] for text in world.state.roster.worked_words] == [
         "fake in iterations 1, 3-4",
         "second in iterations 1-2",
@@ -143,7 +143,8 @@ def test_a_refused_login_and_a_missing_program_hand_over_for_good() -> None:
     assert who(world) == [(1, "fake"), (1, "second"), (1, "third"), (2, "third")]
     assert changes(world) == [(1, "fake", "second", "auth"), (1, "second", "third", "missing")]
     assert all(event.until is None for event in world.all(ev.AgentChanged))
-    assert world.state.roster.stands_in(BEGAN) == "fake is not signed in; third works meanwhile"
+    words = world.state.roster.stands_in(BEGAN)
+    assert words == "fake is not signed in; third works in the meantime"
 
 
 def test_a_run_ends_where_no_agent_ever_can() -> None:
@@ -173,7 +174,7 @@ def test_where_all_are_limited_the_run_waits_for_the_earliest_and_that_one_goes_
     assert (wait.agent, wait.others) == ("second", ["fake"])
     assert wait.resets_at == BEGAN + timedelta(hours=2)
     entry = next(row.text for row in world.state.log.rows if row.text.startswith("waiting until"))
-    assert entry.endswith(": usage limit of second and fake; the iteration is not spent")
+    assert entry.endswith(": usage limit of second and fake; the iteration does not count")
 
 
 def test_nobody_is_said_to_work_while_all_are_waited_for() -> None:
@@ -213,7 +214,7 @@ def test_one_that_was_not_there_at_the_start_is_said_once_and_left_out() -> None
     assert changes(world) == [(1, "gone", "fake", "missing")]
     assert {agent for _, agent in who(world)} == {"fake"}
     words = world.state.roster.stands_in(BEGAN)
-    assert words == "gone cannot be run (gone is gone); fake works meanwhile"
+    assert words == "gone cannot be run (gone is gone); fake works in the meantime"
 
 
 def test_an_agent_that_is_there_and_refuses_to_work_is_not_said_to_be_missing() -> None:
@@ -302,4 +303,4 @@ def test_one_that_does_not_start_hands_over_for_good() -> None:
     world.run()
     assert who(world) == [(1, "fake"), (1, "fake"), (1, "second"), (2, "second"), (3, "second")]
     assert changes(world) == [(1, "fake", "second", "not_started")]
-    assert world.only(ev.AgentChanged).words(BEGAN).startswith("fake does not start; second")
+    assert world.only(ev.AgentChanged).words(BEGAN).startswith("fake did not start; second")

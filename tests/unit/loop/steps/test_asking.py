@@ -197,7 +197,7 @@ def test_what_was_refused_is_refused_in_the_same_words_without_a_question(
     assert [event.times for event in world.all(ev.AgentRefusedAgain)] == list(range(1, 31))
     assert world.state.asking.waiting == {}
     told = [row.text for row in world.state.log.rows if "asked again" in row.text]
-    assert told == ["asked again 30 times in the same session: told the same, without a question"]
+    assert told == ["asked again 30 times in the same session: same answer, without asking you"]
 
 
 def test_only_the_very_same_call_is_refused_without_a_question() -> None:

@@ -32,7 +32,7 @@ def test_headless_it_fails_before_anything_is_spent_and_says_what_to_add() -> No
     steps = {step.name: step.command for step in next_steps(world.state)}
     assert "resume" not in steps
     assert steps["again"].endswith(" --until-promise")
-    assert "passes already" in str(refusal_to_go_on("resume", world.state))
+    assert "already passes" in str(refusal_to_go_on("resume", world.state))
     assert next_step(json.loads(json.dumps(summarize(world.state))), "") == steps["again"]
 
 
@@ -95,7 +95,7 @@ def test_a_command_and_a_criterion_may_be_given_together() -> None:
 @pytest.mark.parametrize(
     ("goal", "missing"),
     [
-        ({"until_promise": True}, "the run ends only with a promise and a changed file"),
+        ({"until_promise": True}, "the run ends only after a promise and a changed file"),
         ({"criterion": "twice as fast"}, "the run ends only when its criterion is met"),
     ],
 )

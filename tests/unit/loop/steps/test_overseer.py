@@ -332,7 +332,7 @@ def test_of_a_command_that_passed_before_anything_was_done_the_question_says_so(
     world = World([10, 10, 10, 10, 10, 10, 10], mode="attended", until_promise=True)
     world.play(lambda asked: answer("abort")(asked))
     asked = world.all(ev.QuestionAsked)[-1]
-    needed = "the run ends only with a promise and a changed file"
+    needed = "the run ends only after a promise and a changed file"
     assert asked.text.endswith(f"; the completion command already passes: {needed}")
 
 
@@ -715,7 +715,7 @@ def test_what_else_holds_is_told_by_its_name_and_not_by_what_was_not_done() -> N
     strayed = Situation("WARN", "objective_deviation", "It works elsewhere.")
     assert beside([stuck, strayed]) == [
         "STUCK: No rise in the first 3 iterations.",
-        "AWAY FROM THE OBJECTIVE: It works elsewhere.",
+        "OFF THE OBJECTIVE: It works elsewhere.",
     ]
 
 

@@ -47,7 +47,7 @@ def test_it_is_told_once_however_long_it_takes() -> None:
     assert waits[:4] == ["wait_started", "wait_ended", "snapshot_taken", "snapshot_taken"]
     assert len(world.all(ev.WaitStarted)) == 1
     started, ended = world.all(ev.WaitStarted)[0], world.all(ev.WaitEnded)[0]
-    assert started.reason.startswith("the disk is full: what was recorded is safe")
+    assert started.reason.startswith("the disk is full: free some space")
     assert started.reason.endswith("No space left on device)")
     assert ended.waited_s >= 6
     assert not world.all(ev.Noticed)
