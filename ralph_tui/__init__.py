@@ -1,3 +1,3 @@
 """ralph-tui: a terminal cockpit that runs a coding agent in a loop under closed-loop control."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

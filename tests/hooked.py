@@ -30,7 +30,7 @@ class HookedLoop:
         """The loop, its first iteration and its session."""
         self.say(
             "run_started",
-            program_version="0.1.0",
+            program_version="0.2.0",
             run_id=self.folder.name,
             root=str(self.folder.parents[3]),
             objective=objective,

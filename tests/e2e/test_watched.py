@@ -60,7 +60,7 @@ def test_what_is_said_fits_a_loop_that_is_not_ours(
     screen.shows("nothing is measured yet: each iteration ends")
     report = here("report", "hooks", "--full", cwd=git_repo).stdout
     assert report.startswith(f"# Report on hooks/{loop.folder.name}\n")
-    assert f"Run `{loop.folder.name}`, by ralph-tui 0.1.0." in report
+    assert f"Run `{loop.folder.name}`, by ralph-tui 0.2.0." in report
     screen.press("C-c")
     screen.shows("the run hooks/", "goes on", "ralph-tui attach hooks")
     assert screen.exit_code() == 0

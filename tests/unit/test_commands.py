@@ -1,4 +1,4 @@
-"""Why a command cannot be carried out now: one sentence, whoever asks."""
+"""The reason why a command is unavailable: one sentence, on every screen."""
 
 from ralph_tui import events as ev
 from ralph_tui.commands import (
@@ -29,7 +29,7 @@ ANSWERED = ev.QuestionAnswered(question_id="q1", answer="guide", by="ada")
 
 
 def state_of(*events: ev.Event) -> RunState:
-    """A run that has begun, and these events."""
+    """The state of a started run after these events."""
     begun = [event for event in STORIES["running"]() if isinstance(event, ev.RunStarted)]
     state = RunState()
     for seq, event in enumerate([*begun, *events], start=1):

@@ -1,4 +1,4 @@
-"""The measure of context checkpoints: its examiner sees all, its model nothing but its session."""
+"""The benchmark of context checkpoints: its examiner sees all, its model only its session."""
 
 import json
 import random
@@ -122,7 +122,7 @@ def step_of(examiner: Examiner, move: Call) -> Step:
 
 
 def left(examiner: Examiner, done: int, way: str, *, said: bool) -> str:
-    """A handoff by a session that did so many steps of the first item, as the product writes it."""
+    """A handoff after this many steps of the first item, as the product writes it."""
     item = examiner.task.items[0]
     for step in range(1, done + 1):
         add(examiner, 1, step, way)

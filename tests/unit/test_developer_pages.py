@@ -1,4 +1,4 @@
-"""What the pages for developers name is there."""
+"""The pages for developers name only existing things."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+(?:\.(?:py|tcss|md|toml|txt)|/))`")
 WRITTEN = {"betterleaks.toml"}
-"""Files that are none of this repository."""
+"""Files outside this repository."""
 PAGES = ["CONTRIBUTING.md", "docs/explanation/architecture.md", "bench/README.md"]
 
 

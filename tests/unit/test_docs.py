@@ -21,7 +21,7 @@ PROGRAM = "ralph-tui"
 
 @cache
 def parsed(page: Path) -> list[tuple[str, str, str]]:
-    """Its tokens as type, language of a fence, and content."""
+    """Its tokens as type, fence language, and content."""
     return [
         (t.type, t.info, t.content) for t in MarkdownIt().enable("table").parse(page.read_text())
     ]
@@ -40,7 +40,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """Of its headings, as GitHub and MkDocs make them."""
+    """Anchors of its headings, as GitHub and MkDocs make them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     words = (re.sub(r"[^\w\- ]", "", text.lower()) for text in headings)
     return {re.sub(r"[ ]+", "-", text.strip()) for text in words}
@@ -66,7 +66,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def commands(page: Path) -> Iterator[str]:
-    """Command lines of the program in blocks of shell."""
+    """Command lines of the program in shell blocks."""
     for kind, info, content in parsed(page):
         if kind == "fence" and info in ("sh", "console"):
             for line in content.replace("\\\n", " ").splitlines():

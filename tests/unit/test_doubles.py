@@ -1,4 +1,4 @@
-"""The stub ends every scenario as it says, in both generations of versions; so does its service."""
+"""The stub and its service end every scenario as documented, in both version generations."""
 
 import contextlib
 import json
@@ -36,7 +36,7 @@ STORY = {"CLAUDE_CODE_MAX_RETRIES": "2", "PATH": os.environ["PATH"], "HOME": "/n
 
 
 def ignores_sigterm(pid: int) -> bool:
-    """What ends only by a kill does that last, after all it has to say."""
+    """True if the process ignores SIGTERM: the last step of scenarios that end only by a kill."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     ignored = next(line.split()[1] for line in lines if line.startswith("SigIgn:"))
     return bool(int(ignored, 16) >> (signal.SIGTERM - 1) & 1)
@@ -78,7 +78,7 @@ def result(output: str) -> dict[str, Any]:
 
 
 def working_folders() -> set[str]:
-    """Those of all processes."""
+    """Working folders of all processes."""
     found = set()
     for link in Path("/proc").glob("[0-9]*/cwd"):
         with contextlib.suppress(OSError):
@@ -111,7 +111,7 @@ AFTERWARDS = {
     "long_line": a_line_has_600_kb,
     "sigterm": the_command_is_gone_with_all_its_children,
 }
-"""What is to be seen of some of them besides."""
+"""Additional visible effects of some scenarios."""
 
 
 @each_row("name", names())

@@ -1,4 +1,4 @@
-"""An extension is left out by leaving its folder out: the core works without it."""
+"""An extension is removed by deleting its folder: the core works without it."""
 
 import json
 import os
@@ -19,7 +19,7 @@ LOOKED_AT = (
     ("replay", "task-001", "--headless"),
     ("attach", "--help"),
 )
-"""What shows a run of ours, and nothing else."""
+"""Commands that show one of our own runs."""
 ASKED = (*LOOKED_AT, ("--help", "--all"), ("history", "--json"))
 PROGRAM = """
 import contextlib, io, json, sys
@@ -36,12 +36,12 @@ first, whole = runs.names(), runs.names()
 assert runs.fleet() is None
 print(json.dumps([said, sorted(first), sorted(whole), sorted(runs.read(whole))]))
 """
-"""All that is asked, in one process."""
+"""Runs all the commands, in one process."""
 
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a run of ours, a run of another tool, and a folder of a fleet that never began."""
+    """A repository with our run, another tool's run, and the folder of a fleet that never began."""
     root = tmp_path_factory.mktemp("repository")
     ralph = root / ".aiwg" / "ralph"
     attempt = ralph / "tasks" / "task-001" / "attempts" / "001"
@@ -56,22 +56,23 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def shown(repository: Path) -> list[str]:
-    """What the whole program prints."""
+    """The output of the whole program."""
     said, *_ = answers(ROOT, repository)
     return said[: len(LOOKED_AT)]
 
 
 def copy_without(missing: tuple[str, ...], folder: Path) -> Path:
-    """A folder that holds the package without these extensions."""
+    """A folder with the package, but without these extensions."""
     package = folder / "ralph_tui"
-    shutil.copytree(ROOT / "ralph_tui", package)  # compiled as it is: that takes longest
+    # Compiled files are copied too, because compiling takes longest.
+    shutil.copytree(ROOT / "ralph_tui", package)
     for name in missing:
         shutil.rmtree(package / name)
     return folder
 
 
 def answers(package: Path, root: Path) -> tuple[list[str], list[str], list[str], list[str]]:
-    """What the package that lies in this folder says in `root`, and the runs that it lists."""
+    """Output of the package in this folder for `root`, and the runs that it lists."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", PROGRAM, json.dumps(ASKED)],
         cwd=root,
@@ -85,7 +86,7 @@ def answers(package: Path, root: Path) -> tuple[list[str], list[str], list[str],
     return said, first, whole, rows
 
 
-# That none of them needs another one is a contract of `pyproject.toml`.
+# A contract in `pyproject.toml` keeps them independent of each other.
 @pytest.mark.parametrize("missing", [("fleet",), EXTENSIONS], ids="-".join)
 def test_the_core_works_without(
     missing: tuple[str, ...], repository: Path, shown: list[str], tmp_path: Path

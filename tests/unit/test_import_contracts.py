@@ -1,4 +1,4 @@
-"""The house's walls: who may import whom, how long a file may be, where an exception may end."""
+"""Architecture rules: allowed imports, file length, and where exceptions may end."""
 
 import ast
 import json
@@ -67,7 +67,7 @@ def test_quick_commands_import_nothing_heavy(tmp_path: Path) -> None:
 
 
 def test_the_first_frame_waits_for_nothing_but_the_screen() -> None:
-    """What knows runs, settings and git is loaded behind it."""
+    """Modules for runs, settings and git are loaded later."""
     commands = ("run", "demo", "resume", "replay", "attach")
     names = ", ".join(f"ralph_tui.cli.commands.{name}" for name in commands)
     loaded = loaded_after(f"import ralph_tui.cli.fronts.stage, {names}")
@@ -98,7 +98,7 @@ def test_building_the_parser_imports_only_the_commands_asked_for() -> None:
 
 
 def modules(*words: str) -> int:
-    """How many modules an interpreter imports, one a line of what it says of its imports."""
+    """Number of modules that an interpreter imports, from its import log."""
     command = [sys.executable, "-X", "importtime", *words]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return sum(line.startswith("import time:") for line in done.stderr.splitlines())
@@ -114,7 +114,7 @@ def test_files_stay_short() -> None:
 
 
 def nodes_of(path: Path, *words: str) -> Iterator[ast.AST]:
-    """All of a module's nodes, if one of these words stands in it: most need not be parsed."""
+    """All nodes of a module that contains one of these words: most need no parsing."""
     text = path.read_text()
     if any(word in text for word in words):
         yield from ast.walk(ast.parse(text))
@@ -134,8 +134,7 @@ GUARDS = {
     PACKAGE / "cli" / "fronts" / "stage.py",
     PACKAGE / "tui" / "driver.py",
 }
-"""A bug ends in the engines, a failing layer in the guard, no session for its hook, and no run for
-its screen."""
+"""Bugs end in the engine, layer failures in the guard; hooks and screens never end a run."""
 
 
 def test_only_engine_guard_of_layers_hook_and_screen_catch_what_nobody_expected() -> None:
@@ -150,7 +149,7 @@ def test_only_engine_guard_of_layers_hook_and_screen_catch_what_nobody_expected(
 
 
 def test_layers_are_guarded_in_one_module_of_the_loop() -> None:
-    """Elsewhere a failure of a layer is passed to it."""
+    """Elsewhere a layer's failure is passed to it."""
     tree = ast.parse((PACKAGE / "loop" / "guard.py").read_text())
     catching = [
         function.name
@@ -164,7 +163,7 @@ def test_layers_are_guarded_in_one_module_of_the_loop() -> None:
 
 
 def test_the_keeper_needs_the_standard_library_only() -> None:
-    """It runs with ``python -I -S``, where nothing else is found."""
+    """It runs with ``python -I -S``, which finds nothing else."""
     tree = ast.parse((PACKAGE / "adapters" / "processes" / "keeper.py").read_text())
     imported = {
         name.partition(".")[0]
@@ -202,13 +201,13 @@ OPENERS = {
     "text/secrets/formats.py": "data of this package",
     "tui/panes/rows.py": "a row",
 }
-"""What opens something in another way than `plain_files`, and what it opens."""
+"""Files that open something without `plain_files`, and what they open."""
 AGENTS = PACKAGE / "demo"
-"""The embedded agent opens what an agent opens, in a process of its own."""
+"""The embedded agent opens an agent's files, in its own process."""
 
 
 def calls_of(names: set[str]) -> dict[str, list[int]]:
-    """Lines by module where a function or method of this name is called."""
+    """Line numbers by module of calls to a function or method of this name."""
     found: dict[str, list[int]] = {}
     for path in FILES:
         if path.is_relative_to(AGENTS):
@@ -232,7 +231,7 @@ def test_files_are_opened_in_one_way() -> None:
 
 
 def test_json_is_read_in_one_way() -> None:
-    """What is nested deeply raises something else than a ``ValueError`` in any other."""
+    """Deep nesting raises something other than a ``ValueError`` in any other reader."""
     readers = calls_of({"loads", "raw_decode", "JSONDecoder"})
     toml = {"config/files.py", "config/settings.py"}
     assert readers.keys() == {"text/foreign_json.py", *toml}

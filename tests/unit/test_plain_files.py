@@ -1,4 +1,4 @@
-"""Files that an agent can replace: nothing is waited for, followed, or taken for what it is not."""
+"""Files that an agent can replace: never block, follow a link, or misread them."""
 
 import errno
 import os
@@ -63,7 +63,7 @@ def test_only_a_plain_file_is_opened(
 
 
 def test_a_fifo_with_a_writer_is_refused_too(tmp_path: Path) -> None:
-    """Opening it would succeed, and reading wait."""
+    """Opening it would succeed, but reading would block."""
     path = tmp_path / "record"
     os.mkfifo(path)
     writer = os.open(path, os.O_RDWR)
@@ -103,7 +103,7 @@ def test_below_the_records_no_folder_is_a_link(tmp_path: Path) -> None:
 
 
 def test_records_may_be_kept_on_another_disk(tmp_path: Path) -> None:
-    """`.aiwg` or `.aiwg/ralph` as a link is its owner's choice."""
+    """A link at `.aiwg` or `.aiwg/ralph` is the user's choice."""
     for name, link in (("one", ".aiwg"), ("two", ".aiwg/ralph")):
         worktree, disk = tmp_path / name, tmp_path / f"disk-{name}"
         disk.mkdir()

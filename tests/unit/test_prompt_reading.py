@@ -1,4 +1,4 @@
-"""The reader of prompts finds what it is there to find."""
+"""The prompt reader finds what it should find."""
 
 from tests.prompt_reading import contradictions, control_words, repeated
 

@@ -1,4 +1,4 @@
-"""The words that were retired do not come back, wherever a person reads."""
+"""Retired words do not return to any text for people."""
 
 import re
 from pathlib import Path
@@ -15,17 +15,17 @@ PACKAGE = Path(ralph_tui.__file__).parent
 REPOSITORY = PACKAGE.parent
 NO_WORDS = (
     "text/secrets",  # formats of keys
-    "layers/oversight/objective.py",  # words of others that say nothing
+    "layers/oversight/objective.py",  # foreign text without meaning
     "layers/memory/orders.py",
     "demo/project",
 )
-"""What holds texts that nobody reads as ours."""
+"""Files whose texts are not ours."""
 SAID_SO = {"hooks/program/words.py": "a line that programs read"}
 
 
 @each_row("instead", RETIRED)
 def test_each_of_them_is_found(instead: str) -> None:
-    """A word on the list that no text can be found by guards nothing."""
+    """A word that matches no text guards nothing."""
     samples = {
         "tests, or the completion command": "the gate passed",
         "failing": "while it is red",
@@ -55,7 +55,7 @@ def test_each_of_them_is_found(instead: str) -> None:
 
 
 def unquoted(page: str) -> str:
-    """Markdown without its blocks of code, which others have printed."""
+    """Markdown without code blocks, which contain foreign output."""
     return re.sub(r"^(```+|~~~+).*?^\1", "", page, flags=re.DOTALL | re.MULTILINE)
 
 
@@ -66,7 +66,7 @@ def test_names_are_no_words() -> None:
 
 
 def test_no_sentence_of_the_program_uses_them() -> None:
-    """Every text in the code with a blank in it, which is how messages differ from names."""
+    """Every text in the code with a blank in it, which distinguishes messages from names."""
     found = retired_in(
         (f"{path}:{line}", text)
         for module in sorted(PACKAGE.rglob("*.py"))

@@ -1,4 +1,4 @@
-"""What an agent asked is told afterwards: in the log, on plain lines, in the report."""
+"""An agent's question in the log, plain lines and the report."""
 
 from ralph_tui import events as ev
 from ralph_tui.analysis.report import Circumstances, report

@@ -102,7 +102,7 @@ def test_a_run_that_has_just_begun_is_no_news() -> None:
 
 
 def halves(name: str, at: int) -> tuple[RunState, Seen, RunState]:
-    """A story as it stood at an iteration's end, what was seen of it then, and its end."""
+    """A story at an iteration's end, what the user had seen of it, and its end."""
     events = STORIES[name]()
     finished = [i for i, event in enumerate(events) if isinstance(event, ev.IterationFinished)]
     cut = finished[at - 1]

@@ -1,4 +1,4 @@
-"""What the checkpoints of a run come to."""
+"""Summary of a run's checkpoints."""
 
 from functools import partial
 from typing import Any
@@ -78,7 +78,7 @@ def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() 
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    """A run of an older version told no session and no memory."""
+    """A run of an older version recorded no session and no memory."""
     rows = told(
         ev.IterationStarted(iteration=1, max_iterations=10),
         ev.CheckpointCaptured(iteration=1, number=1, trigger="start", duration_s=9),

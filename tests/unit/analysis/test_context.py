@@ -1,4 +1,4 @@
-"""How full the window is, and a session that hands over: one sentence for all who show it."""
+"""How full the window is, and handoffs: one sentence on every screen."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from tests.world.recorder import Recorder
 
 
 def filled(tokens: int = 172_000, **config: float) -> Recorder:
-    """A session whose window is so full; 86 % of it."""
+    """A session with this fill level; 86 % of the window by default."""
     run = Recorder(10, config={f"context.{name}": value for name, value in config.items()})
     run.baseline(0)
     run.open(1)

@@ -1,4 +1,4 @@
-"""The lab's command: its JSON, its table, and what it says about bad input."""
+"""The lab command: its JSON, its table, and its errors for bad input."""
 
 import argparse
 import json
@@ -43,7 +43,7 @@ FIELDS = [
 
 @pytest.fixture(autouse=True)
 def _nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings of whoever runs the tests do not reach them."""
+    """Isolate the tests from the developer's settings."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
@@ -175,7 +175,7 @@ ANSWERS = {
 
 
 def lived(world: World, choices: list[int] | None = None) -> World:
-    """Run it; questions are answered by the choices in turn, by the first answer after them."""
+    """Run it; answer questions with these choices in turn, then with the first answer."""
     left = list(choices or [])
     for event in world.steps():
         assert len(world.events) < 10_000
@@ -190,7 +190,7 @@ def lived(world: World, choices: list[int] | None = None) -> World:
 
 
 def written(world: World, folder: Path, events: int | None = None) -> Path:
-    """The journal of a run that was lived, or of its first events."""
+    """The journal of a simulated run, or of its first events."""
     journal = folder / "events.jsonl"
     journal.write_text("".join(event.model_dump_json() + "\n" for event in world.events[:events]))
     return journal
@@ -270,7 +270,7 @@ def test_a_run_that_broke_off_is_recomputed_up_to_its_last_reading(last: str) ->
     rows = recompute(events[: at + 1])
     readings = [event for event in events[: at + 1] if event.kind == "reading_taken"]
     assert len(rows) == len(readings) - 1
-    # A PAUSE that is waited in was checked when it opened: all that is to be recorded is.
+    # A waiting PAUSE was checked when it opened, so its record is complete.
     assert rows[-1].recorded == (rows[-1].row if last == "question_asked" else None)
     assert all(one.recorded == one.row for one in rows[:-1])
 

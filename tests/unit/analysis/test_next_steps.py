@@ -1,4 +1,4 @@
-"""What can be done with a run that is over: commands that work as they stand."""
+"""Next steps for an ended run: commands that work as printed."""
 
 import shlex
 from dataclasses import replace

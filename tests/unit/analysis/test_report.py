@@ -1,4 +1,4 @@
-"""The report of a run: what it tells, and that nothing in it can mark up, link or escape."""
+"""A run's report, and that nothing in it can mark up, link or escape."""
 
 import re
 from dataclasses import replace
@@ -853,7 +853,7 @@ def test_long_text_is_cut() -> None:
 
 
 def poisoned(text: str) -> list[ev.Event]:
-    """One event of each kind, with `text` in every field that takes any text."""
+    """One event of each kind, with `text` in every free-text field."""
 
     def fill(value: Any) -> Any:
         match value:
@@ -883,7 +883,7 @@ def poisoned(text: str) -> list[ev.Event]:
 )  # fmt: skip
 def test_no_field_of_any_event_gets_through(text: str) -> None:
     written = report(poisoned(text), Circumstances(text, problems=[text]))
-    # A path that is a word of the completion command is told apart.
+    # A path that is a word of the completion command is distinguished.
     word = "word" if text in named_files(text) else "two words"
     benign = report(poisoned(word), Circumstances(word, problems=[word]))
     assert not (LINKS - {"heading_open"}) & {token.type for token in tokens(written)}

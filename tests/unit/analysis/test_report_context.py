@@ -1,4 +1,4 @@
-"""What a report says of the context window."""
+"""The report's section on the context window."""
 
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.events import Event, WorkCommitted

@@ -1,4 +1,4 @@
-"""The report lists the records that there are."""
+"""The report lists only records that exist."""
 
 from ralph_tui.analysis.report import Circumstances, report
 from tests.tui.driving import story

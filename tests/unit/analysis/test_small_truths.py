@@ -1,4 +1,4 @@
-"""Sentences that a check of real agents found untrue."""
+"""Sentences that a check with real agents proved wrong."""
 
 from datetime import UTC, datetime
 

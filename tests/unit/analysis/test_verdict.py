@@ -83,7 +83,7 @@ def test_screen_status_and_prompt_never_contradict_each_other(
 
 
 JUDGES = ("on track", "slow:", "healthy", "on course", "no open alarm", "near completion")
-"""What only the verdict says, and what nobody says any more."""
+"""Phrases that only the verdict uses, and retired ones."""
 
 
 def _all_places_say(said: Verdict, state: RunState, now: datetime) -> None:

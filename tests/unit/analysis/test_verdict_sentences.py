@@ -1,4 +1,4 @@
-"""The table of verdicts: one sentence for every state of a run, as a stranger reads it."""
+"""The table of verdicts: one clear sentence for every state of a run."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -20,7 +20,7 @@ OPTION = Option(key="y", answer="approve", verb="approve")
 
 
 def working(*series: float, most: int = 10, **start: Any) -> Recorder:
-    """A run at work after these readings, the baseline first."""
+    """A run at work after these measurements, the baseline first."""
     run = Recorder(most, **start)
     if series:
         run.baseline(series[0])
@@ -61,7 +61,7 @@ def with_(run: Recorder, *events: ev.Event, after: float = 0) -> Recorder:
 def alarmed(
     about: str, *decided: ev.Event, again: float | None = None, up: bool = True
 ) -> Recorder:
-    """An episode about this that opened after iteration 4, and what was decided."""
+    """An episode for this alarm, opened after iteration 4, and the decision."""
     run = working(10)
     for k in (1, 2, 3, 4):
         run.gate(k, 30)
@@ -369,7 +369,7 @@ def test_every_state_has_its_sentence(name: str) -> None:
 
 
 def _recorded_or_lost(run: Recorder, name: str) -> None:
-    """Of a recorded run nobody is needed; of a lost one only its end is said otherwise."""
+    """A recorded run needs no user; a lost one differs only in its end."""
     state = run.world.state
     said = verdict(state, run.at, recorded=True)
     assert "needs you" not in said.line
@@ -394,7 +394,7 @@ def test_a_silent_agent_is_told_about() -> None:
 
 
 def test_a_session_that_has_just_begun_is_not_silent() -> None:
-    """However long ago the one before it was heard: it may have been killed, its run resumed."""
+    """However old the last output is: that session may have been killed and the run resumed."""
     began = ev.SessionStarted(iteration=2, agent="claude", session_id="s")
     run = with_(working(0, 20), began, after=300)
     assert verdict(run.world.state, run.at + timedelta(seconds=60)).word != "quiet"
@@ -427,7 +427,7 @@ def test_an_answer_stands_beside_the_question_that_it_answered(
     again = {"iteration": 5, "level": "PAUSE", "about": opened, "reason": asked}
     second = [one.model_copy(update={"question_id": "q2"}) for one in answered("pause", "continue")]
     with_(run, ev.InterventionMade.model_validate(again), *second)
-    # Which question is asked about money, or conflicts, is no word on the episode.
+    # A question about money or conflicts says nothing about the episode.
     other = {"iteration": 5, "level": "PAUSE", "about": "conflicts", "reason": "Conflicts."}
     third = [one.model_copy(update={"question_id": "q3"}) for one in answered("pause", "continue")]
     with_(run, ev.InterventionMade.model_validate(other), *third)

@@ -1,4 +1,4 @@
-"""What `doctor` finds, check by check, in surroundings that are made for it."""
+"""Each `doctor` check in a prepared environment."""
 
 import ctypes
 import fcntl
@@ -33,7 +33,7 @@ SECRET = "sk-ant-what-nobody-may-see"
 
 
 class Made:
-    """Makes surroundings in one folder."""
+    """Creates environments in one folder."""
 
     def __init__(self, folder: Path, home: Path) -> None:
         self.folder, self.home, self.bin = folder, home, home / "bin"
@@ -51,7 +51,7 @@ class Made:
         return Surroundings(self.folder, environ, loaded, seconds=seconds, **facts)
 
     def program(self, name: str, script: str) -> None:
-        """Put one on PATH."""
+        """Put a program on PATH."""
         path = self.bin / name
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
@@ -63,7 +63,7 @@ def made(git_repo: Path, tmp_path: Path) -> Made:
 
 
 def told(found: Iterable[Finding]) -> str:
-    """A line each, and nothing in it that a screen may not say."""
+    """One line each, without anything a screen must not show."""
     text = "\n".join(line for finding in found for line in lines_of(finding, 0))
     assert retired(text) == []
     assert SECRET not in text
@@ -71,8 +71,6 @@ def told(found: Iterable[Finding]) -> str:
 
 
 class TestGit:
-    """Git and the repository."""
-
     def test_all_is_well(self, made: Made) -> None:
         said = told(check_git(made()))
         assert said.startswith("✓ ok      git       git 2.")
@@ -106,7 +104,7 @@ class TestGit:
 
 
 class TestAgents:
-    """What is on PATH, and what is to be seen of a sign-in."""
+    """Agents on PATH, and signs of a login."""
 
     def test_none(self, made: Made) -> None:
         said = told(check_agent(made(environ={"PATH": str(made.bin)})))
@@ -122,7 +120,7 @@ class TestAgents:
         assert "claude can ask you, takes words while it works, tells its context" in said
 
     def test_a_file_of_credentials_is_never_opened(self, made: Made) -> None:
-        """A FIFO in its place would hold up whoever opens it."""
+        """A FIFO instead of the file would block every reader."""
         made.program("claude", "echo '2.1.328 (Claude Code)'")
         (made.home / ".claude").mkdir()
         os.mkfifo(made.home / ".claude" / ".credentials.json")
@@ -175,7 +173,7 @@ class TestAgents:
         made.program("opencode", "echo 1.18.33")
         environ = {"OPENAI_API_KEY": SECRET}
         said = told(check_other_agents(made("agent.name=claude", environ=environ)))
-        # Codex takes no key from its environment but one that its config names.
+        # Codex reads only a key that its config names.
         assert "Codex CLI (codex) 0.169.0 (~/bin/codex); no sign of a sign-in was found" in said
         assert "→ run `codex login`, or set the key that Codex's config.toml names" in said
         assert "(env_key); then --agent codex runs it" in said
@@ -250,8 +248,6 @@ class TestAgents:
 
 
 class TestSettings:
-    """Settings and channels."""
-
     def test_all_that_is_wrong(self, made: Made) -> None:
         (made.folder / ".ralph-tui.toml").write_text("[limit]\n[permissions]\nmode='skip'")
         said = told(check_settings(made("control.decay=7")))
@@ -274,7 +270,7 @@ class TestSettings:
 
 
 class TestDisk:
-    """Room, rights and watches."""
+    """Disk space, permissions and watches."""
 
     def test_room(self, made: Made) -> None:
         assert told(check_disk(made())).startswith("✓ ok      disk ")
@@ -313,8 +309,6 @@ class TestDisk:
 
 
 class TestRecords:
-    """Lock, journal and index."""
-
     def attempt(self, made: Made) -> Path:
         folder = ralph_folder(made.folder) / "tasks" / "task-001" / "attempts" / "001"
         folder.mkdir(parents=True)
@@ -357,8 +351,6 @@ class TestRecords:
 
 
 class TestTerminal:
-    """What the cockpit would find."""
-
     def test_the_sizes_are_those_of_the_layout(self, made: Made) -> None:
         wide, tall = (HORIZONTAL[-1][0], VERTICAL[-1][0])
         assert "all panes" in told(check_terminal(made(columns=wide, rows=tall)))
@@ -453,7 +445,7 @@ def test_nothing_is_written(made: Made) -> None:
 
 
 class TestWords:
-    """How it is told."""
+    """The output's wording."""
 
     def test_a_long_subject_is_apart_from_what_is_said(self) -> None:
         assert lines_of(Finding("note", "other agents", "are slow"), 0)[0].endswith(

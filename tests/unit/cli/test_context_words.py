@@ -1,4 +1,4 @@
-"""What is told of a context window: known, unknown, over, and by a hand that lies."""
+"""Wording for a context window: known, unknown, overfull, and from forged data."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The frame around the commands: what is refused, in which words, with which exit code."""
+"""The frame around the commands: refusals, their wording and exit codes."""
 
 import os
 import re
@@ -54,7 +54,7 @@ def test_every_command_is_there_and_says_what_it_does() -> None:
 
 
 def test_the_help_keeps_to_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And each command to one line of it."""
+    """Each command fits on one line."""
     monkeypatch.setenv("COLUMNS", "80")
     lines = build_parser()[0].format_help().splitlines()
     assert max(map(len, lines)) < 80
@@ -146,13 +146,13 @@ def test_what_is_named_is_looked_for_before_the_terminal(
 
 
 class FakeCommand:
-    """Stands where a command module stands."""
+    """Replacement for a command module."""
 
     def __init__(self, act: Callable[[], int]) -> None:
         self.act = act
 
     def add_arguments(self, parser: "object") -> None:
-        """It takes none."""
+        """Add no arguments."""
 
     def run(self, _: object) -> int:
         return self.act()
@@ -256,7 +256,7 @@ def test_the_module_and_the_script_are_the_same() -> None:
 
 
 class TestSettingsFlags:
-    """The flags that ``run`` and ``demo`` share."""
+    """Flags shared by ``run`` and ``demo``."""
 
     def test_there_is_one_for_every_setting_that_has_a_flag(self) -> None:
         parser = Parser(prog="x")
@@ -313,7 +313,7 @@ class TestSettingsFlags:
 
 
 class TestPrepareTextual:
-    """What Textual finds in its environment."""
+    """Environment variables for Textual."""
 
     def test_nothing_moves(self) -> None:
         environ: dict[str, str] = {}

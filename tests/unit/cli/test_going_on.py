@@ -1,4 +1,4 @@
-"""A screen that ends with another command: that is done next, where it belongs."""
+"""A screen that ends with another command: it runs next, in the right folder."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What other terminals say about a run and its open question, and what they refuse themselves."""
+"""Status of a run and its open question on other terminals, and local refusals."""
 
 import argparse
 import json
@@ -65,7 +65,7 @@ QUESTION = ev.QuestionAsked(
 
 
 def folded(*events: ev.Event) -> Any:
-    """A status as it comes from its file, of a living run."""
+    """A live run's status as read from its file."""
     state = RunState()
     for seq, event in enumerate(
         [START, ev.IterationStarted(iteration=4, max_iterations=10), *events]
@@ -77,7 +77,7 @@ def folded(*events: ev.Event) -> Any:
 
 
 def asked() -> ev.QuestionAsked:
-    """The question as it stands now, a minute and a half before its deadline."""
+    """The current question, 90 seconds before its deadline."""
     return QUESTION.model_copy(update={"deadline": datetime.now(UTC) + timedelta(seconds=99)})
 
 
@@ -93,7 +93,7 @@ def fields(*arguments: str) -> dict[str, object]:
 
 
 class TestQuestion:
-    """All that helps to decide."""
+    """Details that help to decide."""
 
     def test_it_is_told_in_full(self) -> None:
         text = question_text(folded(asked())["question"])
@@ -147,7 +147,7 @@ class TestQuestion:
 
 
 class TestWishes:
-    """What was asked of a living run and is still to come."""
+    """Pending requests to a live run."""
 
     def test_they_are_told_while_the_agent_works(self) -> None:
         status = folded(
@@ -244,7 +244,7 @@ def test_a_state_is_told_as_the_glossary_has_it(state: dict[str, Any], shown: st
 
 
 class TestAnswer:
-    """What ``decide`` sends, and what it does not even send."""
+    """What ``decide`` sends or refuses to send."""
 
     @each_row(
         ("arguments", "expected"),
@@ -315,7 +315,7 @@ class TestAnswer:
 
 
 class TestRollBack:
-    """``abort --roll-back`` goes to the best snapshot."""
+    """``abort --roll-back`` restores the best snapshot."""
 
     def living(self, *events: ev.Event) -> LiveRun:
         return LiveRun(RecordedRun(Path("/r/events.jsonl")), Owner(), folded(*events))
@@ -336,7 +336,7 @@ class TestRollBack:
 
 
 class TestFinding:
-    """Which run is meant, and whether it can be reached."""
+    """Selection of a run, and whether it is reachable."""
 
     @pytest.fixture
     def root(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

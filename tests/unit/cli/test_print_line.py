@@ -1,4 +1,4 @@
-"""Lines reach a slow reader whole; a reader that does not read holds nothing up after a signal."""
+"""Lines reach a slow reader whole; a stalled reader blocks nothing after a signal."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What an agent asks, told and answered from another terminal."""
+"""An agent's questions, shown and answered on another terminal."""
 
 import argparse
 import io
@@ -22,7 +22,7 @@ from tests.world.asking import ASKING
 
 
 def question(name: str) -> dict[str, Any]:
-    """The open question, as the status file has it."""
+    """The open question from the status file."""
     found = json.loads(ASKING[name]()[-1].model_dump_json())
     assert isinstance(found, dict)
     return found
@@ -101,7 +101,7 @@ def test_hostile_words_are_sanitized() -> None:
 def decided(
     monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any], *words: str, typed: str | None = None
 ) -> tuple[int, list[dict[str, object]]]:
-    """``decide`` while this is open; `typed`: at a terminal. Its code, and what was sent."""
+    """Run ``decide`` while this is open (`typed`: at a terminal); return exit code and messages."""
     sent: list[dict[str, object]] = []
     status: Any = {"question": asked}
     live = LiveRun(RecordedRun(Path("/r/attempts/events.jsonl")), Owner(), status)

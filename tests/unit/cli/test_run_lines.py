@@ -1,4 +1,4 @@
-"""The plain lines of whole runs: each fact once, nothing glued, nothing for screens alone."""
+"""Plain lines of whole runs: each fact once, no glued lines, nothing for screens alone."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ REASON = "No rise for 3 iterations."
 
 
 def lines_of(*events: ev.Event) -> list[str]:
-    """As they are printed, without the time."""
+    """Printed lines without the time."""
     printed = PlainLines()
     found = [printed.line(event.model_copy(update={"at": NOW})) for event in events]
     return [line.split(" ", 1)[1] for text in found if text for line in text.splitlines()]
@@ -129,7 +129,7 @@ def test_the_last_line_tells_the_cost_where_it_is_known() -> None:
 
 
 def test_a_report_of_the_agent_is_a_line_for_each_claim() -> None:
-    """What it sums up has a line where it has not said it in words just before."""
+    """The summary has its own line unless the agent has just said the same."""
     report = ev.AgentReported(
         iteration=3, completion=64, summary="fixed\ntwo", blockers=["no\nnetwork"], next="more"
     )

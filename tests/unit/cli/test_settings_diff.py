@@ -1,4 +1,4 @@
-"""The change of a settings file as it is shown: as difflib says it, without its work."""
+"""The diff of a settings file, as difflib would show it but faster."""
 
 import difflib
 import random
@@ -20,7 +20,7 @@ def test_it_is_the_diff_of_the_whole_file(place: int, less: int) -> None:
 
 
 def test_of_a_long_line_its_ends_are_shown_without_secrets() -> None:
-    """All settings may be one line, of which a part would be no secret any more."""
+    """All settings may be on one line, where a cut could expose part of a secret."""
     key = "".join(random.Random(1).choices("aCdEfGhJk23456789", k=300))
     filled = '"a": "' + "x" * 100_000 + '"'
     for begin in range(END - 340, END + 10, 35):

@@ -1,4 +1,4 @@
-"""A signal's handler writes a byte; what follows from it happens in a thread of its own."""
+"""A signal handler writes a byte; its own thread does the rest."""
 
 import asyncio
 import os
@@ -50,7 +50,7 @@ def fleet(front: Front) -> AbstractContextManager[None]:
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
-    """Give this process its handlers back: after a signal, all of them are ignored."""
+    """Restore this process's handlers: after a signal, all are ignored."""
     before = {number: signal.getsignal(number) for number in FORWARDED}
     yield
     for number, handler in before.items():
@@ -73,7 +73,7 @@ def test_a_signal_stops_from_another_thread(number: signal.Signals, heard: Any) 
 
 
 def test_a_signal_is_heard_while_the_main_thread_sleeps() -> None:
-    """It comes to another thread, as it can: nothing interrupts what the main thread waits for."""
+    """The signal arrives in another thread and does not interrupt the main thread's wait."""
     heard: list[signal.Signals] = []
     came = threading.Event()
 
@@ -92,7 +92,7 @@ def test_a_signal_is_heard_while_the_main_thread_sleeps() -> None:
 
 
 def test_a_screen_is_stopped_by_its_loop_and_not_by_the_handler() -> None:
-    """The thread that draws may hold the lock of the output when it is interrupted."""
+    """The drawing thread may hold the output lock when it is interrupted."""
     done: list[str] = []
 
     class Terminal(LinuxDriver):

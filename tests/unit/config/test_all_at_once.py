@@ -1,4 +1,4 @@
-"""All that is wrong in the settings, at once: each with its place, its line and what was meant."""
+"""All settings errors at once: each with its place, line and suggestion."""
 
 import os
 import tomllib
@@ -186,7 +186,7 @@ def test_on_the_terminal_each_is_a_line_of_its_own(user_file: Path) -> None:
 
 
 class TestLines:
-    """Where a setting stands in a file."""
+    """The line of a setting in a file."""
 
     def test_of_every_way_to_write_one(self) -> None:
         text = """\
@@ -241,6 +241,6 @@ y = 2
         assert all(1 <= number <= len(lines) for number in found.values())
 
     def test_within_a_bounded_time(self) -> None:
-        """A list of very many lines: its own line is known all the same, or nothing behind it."""
+        """For a very long list, either the right line or none."""
         found = lines_of("a = 1\nb = [\n" + "1,\n" * 10_000 + "]\nc = 1")
         assert found["a"] == 1

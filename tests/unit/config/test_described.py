@@ -1,4 +1,4 @@
-"""The file that ``config init`` writes: it says all, changes nothing, and can be taken as it is."""
+"""The file that ``config init`` writes: complete, without effect, and valid as it is."""
 
 import re
 import tomllib
@@ -28,7 +28,7 @@ def user_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def uncommented(text: str) -> str:
-    """Every setting is set, to what it says."""
+    """Set every setting to its documented value."""
     return re.sub(r"^#(?=[a-z_]+ = )", "", text, flags=re.MULTILINE)
 
 

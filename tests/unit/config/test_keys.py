@@ -1,4 +1,4 @@
-"""Keys that are set: what can be one, what is wrong with one, and what every screen is given."""
+"""User-defined keys: valid names, errors, and the keys of every screen."""
 
 import importlib
 import pkgutil
@@ -144,7 +144,7 @@ def test_a_sentence_names_the_key_that_is_set() -> None:
 
 
 def test_a_key_set_for_another_action_before_it_was_a_default_keeps_it() -> None:
-    """Settings of earlier versions work on: the action whose default moved there gives way."""
+    """Settings of earlier versions still work: the action whose default moved there yields."""
     for chosen, name, key in (
         ({"zoom": "f"}, "diff", "d"),
         ({"checkpoint": "E"}, "export", "e"),
@@ -174,7 +174,7 @@ ONE_MEANING = {
     "w": {"retry"},
     "z": {"zoom"},
 }
-"""By key the actions of screens that have it."""
+"""By key, the actions of screens that have it."""
 IN_DIALOGS = {
     "a": {"abort"},
     "e": {"approve", "send"},
@@ -183,7 +183,7 @@ IN_DIALOGS = {
     "y": {"approve", "continue", "yes", "once", "promise", "send", "wait"},
     "w": {"criterion"},
 }
-"""By key the answers of questions that have it; the other keys are no answers."""
+"""By key, the answers of questions that have it; other keys are not answers."""
 
 
 def test_one_key_has_one_meaning_on_all_screens() -> None:

@@ -1,4 +1,4 @@
-"""Settings: five sources, one order, and an error sentence for whatever is wrong in any of them."""
+"""Settings: five sources, one order, and a clear error for anything wrong."""
 
 import json
 import os
@@ -336,7 +336,7 @@ def test_progress_offers_every_source() -> None:
 
 
 class TestRecorded:
-    """The settings that a run was started with, where it goes on."""
+    """A run's original settings when it is resumed."""
 
     def test_they_outrank_files_and_environment_but_no_flag(self, repository: Path) -> None:
         name = "control.patience"
@@ -371,7 +371,7 @@ class TestRecorded:
 
 
 def template_of(root: Path, name: str) -> tuple[str | None, str]:
-    """The setting as the repository's file makes it, and the warnings."""
+    """The setting from the repository's file, and the warnings."""
     (root / ".ralph-tui.toml").write_text(f"[intelligence]\nprompt_template = {name!r}\n")
     loaded = load(root, {}, {})
     return loaded.settings.intelligence.prompt_template, "".join(loaded.warnings)

@@ -1,4 +1,4 @@
-"""The demo's agent asks: what it does with each answer, and with none."""
+"""The demo's agent asks: its reaction to each answer, and to none."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Path:
 
 
 class Talk:
-    """A session of the agent, read and answered line by line."""
+    """An agent session, read and answered line by line."""
 
     def __init__(self, agent: Child[str]) -> None:
         self.agent = agent
@@ -58,7 +58,7 @@ class Talk:
         return self.until(lambda event: event["type"] == "result")
 
     def edited(self) -> list[str]:
-        """The files that were edited, as the turn went."""
+        """Edited files in the order of the turn."""
         blocks = [b for e in self.seen if e["type"] == "assistant" for b in e["message"]["content"]]
         uses = [block["input"] for block in blocks if block.get("name") == "Edit"]
         return [str(Path(use["file_path"]).parent.name + "/" + Path(use["file_path"]).name)

@@ -1,4 +1,4 @@
-"""The scenario `context`: sessions that know their prompt and the files, and a small window."""
+"""The `context` scenario: sessions know only their prompt and the files, in a small window."""
 
 import json
 import subprocess

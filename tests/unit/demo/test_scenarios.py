@@ -1,4 +1,4 @@
-"""The demo's project and agent: every scenario really run, its readings fed to the controller."""
+"""The demo's project and agent: every scenario is run, its measurements go to the controller."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def measure(project: Path) -> float:
-    """Points, by running the real tests."""
+    """Completion in points, from the real tests."""
     done = subprocess.run(
         demo.completion_command(),
         shell=True,
@@ -55,7 +55,7 @@ def measure(project: Path) -> float:
 def session(
     project: Path, scenario: str, iteration: int, prompt: str = "go"
 ) -> list[dict[str, Any]]:
-    """One session of the agent; its stream."""
+    """The output stream of one agent session."""
     message = {"type": "user", "message": {"role": "user", "content": prompt}}
     done = subprocess.run(
         program(scenario, fast=True),
@@ -135,7 +135,7 @@ def test_the_stream_is_that_of_a_real_agent(project: Path) -> None:
     assert contexts == sorted(contexts)
     window = stream[-1]["modelUsage"]["demo-agent"]["contextWindow"]
     assert 0.1 < contexts[-1] / window < 0.6
-    # A tool fails once, in the second iteration, and is mended.
+    # A tool fails once, in the second iteration, and is then fixed.
     failed = [
         block["content"]
         for event in session(project, "steady", 2)

@@ -1,4 +1,4 @@
-"""What the log and plain lines say of learnings."""
+"""Wording of learnings in the log and plain lines."""
 
 from ralph_tui import events as ev
 from ralph_tui.events.memory import unchanged_words

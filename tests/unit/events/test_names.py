@@ -1,4 +1,4 @@
-"""Names of 2000 failing tests, run after run: what a night of them may cost."""
+"""Names of 2000 failing tests in every iteration: the cost of a whole night."""
 
 import tracemalloc
 
@@ -7,7 +7,7 @@ from ralph_tui.layers.sensor.runners import MOST_CHARACTERS, MOST_NAMES, Tally
 from ralph_tui.text.sanitize import LONGEST_NAME
 
 NIGHT = 200
-"""Iterations."""
+"""Number of iterations."""
 
 
 def gate(names: list[str]) -> GateFinished:
@@ -19,7 +19,7 @@ def test_a_night_that_names_2000_failing_tests_stays_in_the_megabytes() -> None:
     names = [f"{where}[parameter-{n:020}]" for n in range(2000)]
     line = gate(names).model_dump_json()
     assert len(line) * NIGHT < 60e6, "bytes of the journal"
-    parse_event(line)  # what is loaded once is no cost of an event
+    parse_event(line)  # one-time loading is no cost of an event
     tracemalloc.start()
     try:
         events = [parse_event(line) for _ in range(NIGHT)]

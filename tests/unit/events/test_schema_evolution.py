@@ -1,4 +1,4 @@
-"""Journals of every version that ever was stay readable, and newer ones do no harm."""
+"""Journals of every past version stay readable, and newer ones do no harm."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def lines_of(journal: Path) -> list[bytes]:
 
 
 def newer(tmp_path: Path, *more: dict[str, Any]) -> Recording:
-    """The start of a run, and events of a version to come, on disk."""
+    """A run's start and events of a future version, on disk."""
     lines = lines_of(FOLDER / "v1-steady.jsonl")[:5]
     for seq, fields in enumerate(more, 6):
         stamped = {"seq": seq, "at": "2031-01-01T00:00:00Z", **fields}
@@ -133,7 +133,7 @@ OF_THE_FUTURE: tuple[tuple[dict[str, Any], str], ...] = (
 def test_what_a_newer_version_says_otherwise_costs_its_own_row(
     tmp_path: Path, fields: dict[str, Any], raw: str
 ) -> None:
-    """Of this version it would be an error: nobody but a newer one writes so."""
+    """For this version it would be an error; only a newer one writes it."""
     recording = newer(tmp_path, fields, {"kind": "paused"})
     path = recording.path
     first, *rest = path.read_bytes().splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""An event is told apart by its kind, imported from one place, and says how urgent it is."""
+"""Events: distinct kinds, one import path, and an urgency each."""
 
 import pytest
 

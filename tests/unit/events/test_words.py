@@ -1,4 +1,4 @@
-"""What log, plain lines, agent's stream and screen say of one event is one wording."""
+"""Log, plain lines, agent stream and screen use one wording for an event."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def folded(*events: ev.Event) -> RunState:
-    """The state after these events, each numbered and told at noon."""
+    """The state after these numbered events, all at noon."""
     stamped = [e.model_copy(update={"seq": seq, "at": NOW}) for seq, e in enumerate(events, 1)]
     return RunState().apply_all(stamped)
 
@@ -93,7 +93,7 @@ def test_a_shared_row_is_told_as_its_word_and_its_text() -> None:
 
 
 def held(*whats: str, **fields: Any) -> ev.BackgroundAwaited:
-    """A session of iteration 1 that waits for tasks; each began a minute after the one before."""
+    """A session of iteration 1 that waits for tasks; each began a minute after the last."""
     tasks = [BackgroundTask(what=what, age_s=600.0 - 60 * n) for n, what in enumerate(whats)]
     return ev.BackgroundAwaited(iteration=1, tasks=tasks, silence_s=540.0, **fields)
 
@@ -154,7 +154,7 @@ def test_an_impossible_age_is_told_all_the_same(age_s: float) -> None:
 
 @each_row("ahead", [timedelta(hours=1), timedelta(days=3)])
 def test_a_wait_ends_at_one_time_in_log_and_stream(ahead: timedelta) -> None:
-    """Another day is told with its date."""
+    """Another day is shown with its date."""
     state = folded(ev.WaitStarted(iteration=1, cause="overload", until=NOW + ahead))
     (told,) = state.agent.rows
     (row,) = state.log.rows
@@ -198,7 +198,7 @@ def test_an_end_says_its_outcome_once_on_the_screen(reason: str, said: str) -> N
 
 
 def test_one_number_is_written_alike_by_all_who_show_it() -> None:
-    """84.9 and 85.4: whole points would say that nothing rose, and that 85 is not the best 85."""
+    """84.9 and 85.4: whole points would hide the rise."""
     readings = [
         ev.ReadingTaken(iteration=k, completion=points, source="tests")
         for k, points in enumerate((80.0, 84.9, 85.4, 84.9))
@@ -228,7 +228,7 @@ def test_one_number_is_written_alike_by_all_who_show_it() -> None:
             )
         ),
     )
-    assert state.log.entries == []  # a new best stands in the chart
+    assert state.log.entries == []  # a new best is in the chart
     header = " ".join("".join(text for text, _ in row) for row in header_lines(state, NOW, 180))
     assert "84.9 %" in header
     assert "best 85.4 %" in header
@@ -336,7 +336,7 @@ def test_what_is_not_known_and_where_the_best_is_are_told_in_words() -> None:
 
 
 def test_a_command_that_was_refused_is_no_entry_of_the_log() -> None:
-    """Who gave it is told; it is nothing that others should have noticed."""
+    """The sender gets the answer; others need not see it."""
     state = RunState()
     state.apply(ev.PauseRequested(seq=1, by="you"))
     before = len(state.log.rows)

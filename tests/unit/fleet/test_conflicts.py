@@ -1,4 +1,4 @@
-"""Which branches are held against each other, and that each pair is told once."""
+"""Pairs of branches compared for conflicts; each pair is reported once."""
 
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.runtime.carrying_out import may_be_merged, with_news

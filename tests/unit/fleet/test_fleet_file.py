@@ -1,4 +1,4 @@
-"""The file of a fleet: what it means, and all that is wrong in it at once."""
+"""The fleet file: its meaning, and all its errors at once."""
 
 from pathlib import Path
 from textwrap import dedent
@@ -106,7 +106,7 @@ def test_what_is_not_said_is_as_it_always_is(tmp_path: Path) -> None:
 
 
 def test_what_runs_are_told_is_what_a_run_takes(tmp_path: Path) -> None:
-    """Each setting of a loop is taken by the layer that reads a command line's."""
+    """The layer that reads a command line also accepts each setting of a loop."""
     from ralph_tui.config.sources import problem_of
 
     for loop in plan(tmp_path, NIGHT).loops:

@@ -1,4 +1,4 @@
-"""Where a fleet is recorded, what it is called, and that there is one at a time."""
+"""Where a fleet is recorded, its name, and that only one exists at a time."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A fleet's journal: written as a run's, and read back up to what is wrong."""
+"""A fleet's journal: written like a run's, and read back up to the first error."""
 
 from pathlib import Path
 

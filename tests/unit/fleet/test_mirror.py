@@ -1,4 +1,4 @@
-"""The mirror of a loop's run: equal to the journal, without a gap, and nobody's word for it."""
+"""The mirror of a loop's run: equal to the journal, without gaps or forged events."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -105,7 +105,7 @@ def test_the_status_is_kept_if_it_is_of_this_run(tmp_path: Path) -> None:
 
 
 def test_a_mirror_is_read_as_the_run_that_it_is(tmp_path: Path) -> None:
-    """Its process is its fleet's: without that nobody knows whether it goes on."""
+    """Only the fleet knows its process: without the fleet its state is unknown."""
     lock = take_lock(tmp_path, "uuid", "2026-01-01T00:00:00Z")
     fleet = create_fleet(tmp_path)
     lock.rename(fleet.name)

@@ -1,4 +1,4 @@
-"""What a loop cannot be told, by how it stands."""
+"""Commands that a loop refuses, by its state."""
 
 from ralph_tui.fleet.loop_state import LoopState, refusal
 from ralph_tui.ports.clones import Loop

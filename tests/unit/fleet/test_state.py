@@ -1,4 +1,4 @@
-"""What each event of a fleet changes."""
+"""The effect of each event on a fleet's state."""
 
 from datetime import timedelta
 
@@ -128,7 +128,7 @@ def test_work_that_is_gone_stays_so_until_another_attempt_begins() -> None:
 
 
 def test_where_the_work_of_an_earlier_attempt_is() -> None:
-    """On the host that was lost, until that comes back: then it is a branch."""
+    """On the lost host until it returns: then it is a branch."""
     anew = told.LoopRequeued(loop="1", reason="its host was stopped", resume=False)
     lost = (JOINED, placed(), began(), told.HostLost(host="one", left=True), anew)
     loop = loop_after(*lost)

@@ -1,4 +1,4 @@
-"""What is said of loops that could work and do not: who is held, who follows, who has no place."""
+"""Wording for loops that wait: on hold, in order, or without a free place."""
 
 import re
 from datetime import timedelta
@@ -30,7 +30,7 @@ HELD = told.AccountHeld(account="work", until=AT, cause="usage_limit", reason="m
 
 
 def said(*events: told.FleetEvent) -> dict[str, str]:
-    """The sentence of each loop; of the fleet under ``fleet``."""
+    """The sentence of each loop; the fleet's is under ``fleet``."""
     state = FleetState().replay(stamped([started(PLAN), *BEGUN, *events]))
     sentences = {name: loop_sentence(loop, state, state.at) for name, loop in state.loops.items()}
     return sentences | {"fleet": fleet_sentence(state, state.at)}
@@ -92,7 +92,7 @@ def test_who_tries_first_is_named_and_the_others_wait_for_their_turn() -> None:
 
 
 def test_one_that_goes_on_in_its_tree_waits_for_the_host_that_has_it() -> None:
-    """However many others are free; and it is told for how long."""
+    """However many other hosts are free; the message says for how long."""
     lost = told.HostLost(host="far", left=True)
     words = said(
         told.HostJoined(host="far", slots=1, home="far"),

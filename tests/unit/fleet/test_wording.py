@@ -1,4 +1,4 @@
-"""A fleet in words: what is told first, and of whom."""
+"""The wording of a fleet: the order of facts, and the loop that each names."""
 
 from datetime import timedelta
 
@@ -133,7 +133,7 @@ def test_who_asks_or_is_paused_is_told_as_that_and_counted_once() -> None:
     paused = told.LoopProgressed(loop="1", phase="paused")
     assert sentence(*BEGUN, paused) == "1 paused; 5 queued"
     lost = told.LoopLost(loop="1", until=NOW + timedelta(minutes=5))
-    for before in (asks, paused):  # whether that still holds nobody knows
+    for before in (asks, paused):  # this may no longer be true
         said = sentence(*BEGUN, before, lost)
         assert said == "nothing is heard of this machine: its loops may go on for 5m more; 5 queued"
 
@@ -176,7 +176,7 @@ def test_of_a_loop_that_was_better_than_it_ended_the_way_back_is_told() -> None:
 
 
 def test_a_loop_lasts_as_long_as_it_worked() -> None:
-    """Its own screen leaves out the minute in which its fleet was dead, too."""
+    """Its own screen also leaves out the minute in which its fleet was dead."""
     status = {"version": STATUS_VERSION, "phase": "agent", "away_s": 65.0}
     progress = progress_of("1", status)
     assert progress is not None

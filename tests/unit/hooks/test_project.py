@@ -1,4 +1,4 @@
-"""The copy of the hook program: made, brought up to date, its owner's changes kept, taken away."""
+"""The copy of the hook program: created, updated, removed, with the user's changes kept."""
 
 import json
 import os

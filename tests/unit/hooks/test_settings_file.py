@@ -1,4 +1,4 @@
-"""``.claude/settings.json`` replaced: what it was is kept, and whatever is odd changes nothing."""
+"""Replacing ``.claude/settings.json``: the old file is kept, and odd content changes nothing."""
 
 import json
 import os

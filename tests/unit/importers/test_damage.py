@@ -1,4 +1,4 @@
-"""Whatever has become of a foreign run's files, the rest replays, and what is lost is told."""
+"""Damaged files of a foreign run: the rest replays, and losses are reported."""
 
 import json
 import os
@@ -91,7 +91,7 @@ def in_a_folder(path: Path) -> None:
 
 
 HARMLESS = (deleted, recoded)
-"""What leaves nothing to complain of: what is not there was never written, UTF-16 is read."""
+"""Harmless changes: a missing file was never written, and UTF-16 is read."""
 DAMAGE = (cut, emptied, garbled, doubled, deepened, listed, recoded, deleted, piped, linked, looped,
           in_a_folder)  # fmt: skip
 
@@ -164,7 +164,7 @@ def test_costs_of_which_some_are_lost_are_a_lower_bound(
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where values stand in a JSON text; of lists the first and the last."""
+    """Positions of values in a JSON text; in lists only the first and the last."""
     found = [path]
     if isinstance(value, dict):
         for name, inner in value.items():
@@ -217,7 +217,7 @@ def test_no_value_of_another_type_is_too_much(
             try:
                 damaged = replaced(damaged, place, value)
             except (LookupError, TypeError, AttributeError):
-                continue  # what the change before has taken away
+                continue  # an earlier change removed this place
         path.write_text(json.dumps(damaged))
         sound(root)
 

@@ -1,4 +1,4 @@
-"""Which external runs there are, what they are called, and which iterations each had."""
+"""External runs: which exist, their names, and the iterations of each."""
 
 import json
 from pathlib import Path
@@ -215,7 +215,7 @@ def test_without_a_state_what_lies_beside_it_is_told(tmp_path: Path) -> None:
 
 
 def iterations(project: Path) -> list[tuple[int, str, bool]]:
-    """Number and status of each, and whether a reading was taken."""
+    """Number and status of each, and whether it was measured."""
     _, recording, state = told(project)
     read = {reading.iteration for reading in state.gate.readings}
     return [

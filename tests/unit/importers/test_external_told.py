@@ -1,4 +1,4 @@
-"""What the iterations of an external run tell: times, readings, ends, checkpoints, verdicts."""
+"""Iterations of an external run: times, measurements, ends, checkpoints, verdicts."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from tests.rows import each_row
 
 
 def minutes(project: Path) -> list[tuple[float, float]]:
-    """When the sessions began and ended, minutes from the start of the run."""
+    """Start and end of each session, in minutes from the run's start."""
     _, recording, _ = told(project)
 
     def since(event: ev.Event) -> float:

@@ -1,4 +1,4 @@
-"""Loops within a session and those that a hook records: each rule of how they are read."""
+"""Loops within a session and those that a hook records: every reading rule."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def entry(
 
 
 def hooked(root: Path, *entries: dict[str, Any], **fields: Any) -> ImportedRun:
-    """A loop of the hook."""
+    """A loop recorded by a hook."""
     folder = root / ".aiwg" / "ralph"
     (folder / "iterations").mkdir(parents=True, exist_ok=True)
     state = {"active": False, "task": "Fix it", "completion": "make test", "maxIterations": 9,
@@ -44,7 +44,7 @@ def hooked(root: Path, *entries: dict[str, Any], **fields: Any) -> ImportedRun:
 
 
 def filed(root: Path, number: int, **fields: Any) -> None:
-    """The file of one iteration, which holds neither its number nor a time."""
+    """The file of one iteration, which has neither its number nor a time."""
     path = root / ".aiwg" / "ralph" / "iterations" / f"iteration-{number}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(fields))
@@ -63,7 +63,7 @@ def finished(recording: Recording) -> dict[int, IterationFinished]:
 
 
 def minutes(recording: Recording) -> list[tuple[float, float]]:
-    """When each iteration began and ended, minutes after the hour."""
+    """Start and end of each iteration, in minutes after the hour."""
     began = [e.at for e in recording.events if isinstance(e, IterationStarted)]
     ended = [e.at for e in recording.events if isinstance(e, IterationFinished)]
     return [(_minute(a), _minute(b)) for a, b in zip(began, ended, strict=True)]
@@ -99,7 +99,7 @@ def test_the_sample_of_a_hook_says_what_its_file_says(tmp_path: Path) -> None:
 
 
 def test_what_an_agent_says_it_took_never_reaches_behind_the_end_before(tmp_path: Path) -> None:
-    """42 and 30 seconds, of a loop of half a second."""
+    """42 and 30 seconds, in a loop of half a second."""
     (run,) = find_imported(unpacked("internal-hook", tmp_path))
     recording = read_imported(run)
     times = [event.at for event in recording.events]
@@ -172,7 +172,7 @@ def test_a_number_alone_makes_no_hundred_thousand_iterations(tmp_path: Path) -> 
 
 
 def test_the_file_of_an_iteration_stands_in_where_the_list_lacks_it(tmp_path: Path) -> None:
-    """As where the list was lost; files above the number that it is at belong to an older loop."""
+    """As when the list is lost; files above the current number belong to an older loop."""
     filed(tmp_path, 1, action="began", result="half", verified=False)
     filed(tmp_path, 2, action="went on", result="all pass", verified=True, learnings="mock it")
     filed(tmp_path, 7, action="of an older loop", result="?", verified=True)

@@ -1,4 +1,4 @@
-"""What the sessions of an external run printed: the stream of their agent, or plain words."""
+"""Printed output of an external run's sessions: an agent's stream, or plain text."""
 
 import json
 import tracemalloc

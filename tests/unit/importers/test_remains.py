@@ -1,4 +1,4 @@
-"""What is left of runs of another tool is named, with the file that is missing."""
+"""Leftovers of another tool's runs are listed, with the missing file."""
 
 import json
 from datetime import UTC, datetime

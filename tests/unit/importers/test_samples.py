@@ -1,4 +1,4 @@
-"""Every recorded sample of another tool folds, and says what its own records say."""
+"""Every recorded sample of another tool folds, and agrees with its own records."""
 
 from pathlib import Path
 
@@ -66,8 +66,11 @@ GOLDEN = {
         [0.475, 2.001, 3.389, 4.723, 6.341, 7.622, 8.844, 10.971],
     ),
 }  # fmt: skip
-"""Iterations, tools, checkpoints, iterations with changed files, dollars, seconds; our alarms, its
-own interventions; when its sessions began and ended, seconds after the run."""
+"""Expected values of each sample.
+
+Iterations, tools, checkpoints, iterations with changed files, dollars, seconds; our alarms and its
+own interventions; start and end of its sessions, in seconds after the run's start.
+"""
 
 
 @each_row("sample", GOLDEN)

@@ -1,4 +1,4 @@
-"""Interval and length of sessions go together, or it is said."""
+"""A warning appears when checkpoint interval and session length do not fit."""
 
 from ralph_tui.config.settings import CheckpointSettings, Settings
 from ralph_tui.events import Noticed

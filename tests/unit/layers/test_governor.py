@@ -1,4 +1,4 @@
-"""Layers 1 and 4 as one fold: what a run's state tells them."""
+"""Layers 1 and 4 as one fold over a run's state."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""Runs whose prompts are kept whole in `golden/`: words are judged by reading them.
+"""Runs whose prompts are stored whole in `golden/`, because wording needs a reader.
 
-``python -m tests.unit.loop.golden_prompts`` writes them anew; read each that changed, aloud.
+Run ``python -m tests.unit.loop.golden_prompts`` to rewrite them, and read each changed one aloud.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,7 +51,7 @@ def working(
     blockers: Sequence[str] = (),
     promises: bool = False,
 ) -> Callable[[FakeSession], None]:
-    """An act: edit a file, run the tests, report."""
+    """Act: edit a file, run the tests, report."""
 
     def act(session: FakeSession) -> None:
         k = session.iteration
@@ -174,7 +174,7 @@ def with_a_plan() -> str:
 
 
 def fills_its_window(session: FakeSession) -> None:
-    """An act: half of the work, words of the owner, and a window that is full."""
+    """Act: half of the work, guidance from the user, and a full window."""
     k = session.iteration
     session.emit(ev.GuidanceQueued(guidance_id="g", text="Leave `escape()` as it is."))
     session.emit(ev.GuidanceDelivered(guidance_id="g", into="session"))
@@ -208,7 +208,7 @@ diff --git a/parser.py b/parser.py
 
 
 def half_way() -> World:
-    """Its first session has filled its window; it had a plan."""
+    """Its first session filled its window; it had a plan."""
     world = run_of([2, 4, 10], plan="PLAN.md")
     world.plan = Progress(1, 3, (("read groups", True), ("nest groups", False), ("errors", False)))
     world.workspace.difference = DIFF
@@ -225,7 +225,7 @@ def taking_over() -> str:
 
 
 def windows_fill() -> str:
-    """Its second session has filled its window, too."""
+    """Its second session filled its window, too."""
     world = half_way()
     world.agent.acts.append(fills_its_window)
     return world.run().agent.prompts[2]

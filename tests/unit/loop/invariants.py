@@ -1,11 +1,11 @@
-"""What holds for every run that the overseer watched."""
+"""Invariants of every run that the overseer watched."""
 
 from ralph_tui import events as ev
 from tests.world import World
 
 
 def check(world: World) -> None:
-    """Fail where one of them does not hold."""
+    """Fail if an invariant is broken."""
     open_ = None
     for event in world.events:
         if isinstance(event, ev.RunResumed | ev.RunFinished):

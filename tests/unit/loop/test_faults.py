@@ -1,4 +1,4 @@
-"""A fault inside any part of any layer costs that layer's advice in that iteration, and no more."""
+"""A fault in any part of a layer costs only that layer's advice in that iteration."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -50,15 +50,13 @@ def named(parts: list[Part]) -> Callable[[Test], Test]:
 
 
 def world_for(part: Part, most: int = 8) -> World:
-    """A busy run in which this part has something to do."""
+    """A busy run in which this part has work."""
     passed, rules = (COMPLETED, ASKING) if part in HELP else (SWINGS, None)
     return busy(passed, rules, max_iterations=most)
 
 
 def run_with(fault: Fault, most: int = 8) -> tuple[World, int]:
-    """A busy run with this fault, whose owner takes the first of every options; how often it came
-    true.
-    """
+    """Run with this fault; the user takes every first option. Also return the fault's count."""
     world = world_for(fault.part, most)
     with injected(world, fault) as met:
         world.play(owner.first)
@@ -67,7 +65,7 @@ def run_with(fault: Fault, most: int = 8) -> tuple[World, int]:
 
 @cache
 def always(part: Part) -> World:
-    """A run in which this part raises whenever it is called."""
+    """A run in which this part raises on every call."""
     world, met = run_with(Fault(part))
     check(world)
     assert met, "a fault that never came true shows nothing"
@@ -76,7 +74,7 @@ def always(part: Part) -> World:
 
 @cache
 def once(part: Part, at: int = 3) -> World | None:
-    """A run in which this part raises in this iteration; none where it had nothing to do then."""
+    """A run in which this part raises in this iteration; none if it has no work then."""
     world, met = run_with(Fault(part, at=[at]))
     return world if met else None
 
@@ -99,7 +97,7 @@ def failures(world: World) -> list[ev.Noticed]:
 
 
 def check(world: World) -> None:
-    """What holds of every run, whatever fails in it."""
+    """Invariants of every run, whatever fails in it."""
     assert world.end.outcome in ("limit_reached", "completed", "aborted"), world.end.reason
     begun = [event.iteration for event in world.all(ev.IterationStarted)]
     assert begun == list(range(1, len(begun) + 1))
@@ -112,7 +110,7 @@ def check(world: World) -> None:
 
 
 ONCE = ("baseline", "concluded", "reflect", "reflection_question", "plan")
-"""What is done once in a run; of the two that are called `plan` the fold's is looked at below."""
+"""Done once in a run; of the two called `plan`, the fold's is checked below."""
 LASTING = [part for part in ALL if part.name != "run"]
 """Without a baseline there is no run."""
 
@@ -142,8 +140,10 @@ SUMS = (
 def test_the_next_iteration_tries_again_and_later_signals_are_those_of_a_sound_run(
     part: Part,
 ) -> None:
-    """All but the gains after a failed control law: they follow the default ones as gently as
-    they follow any others, so that what is left of the difference is 0.3 of it each time.
+    """Everything except the gains after a failed control law.
+
+    Gains follow the default ones gradually, as always, so that 0.3 of the difference remains each
+    time.
     """
     at, world = next((k, world) for k in (3, 4, 5, 6, 7) if (world := once(part, k)))
     check(world)

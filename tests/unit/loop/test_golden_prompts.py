@@ -1,4 +1,4 @@
-"""Prompts of whole runs, word for word. See `golden_prompts`, which writes them anew."""
+"""Prompts of whole runs, word for word; `golden_prompts` rewrites them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The guard: what a layer raises costs its advice; the run's end and expected errors pass."""
+"""The guard: a layer's exception costs its advice; a run's end and expected errors pass."""
 
 import pytest
 

@@ -1,5 +1,6 @@
-"""Each layer switched off, alone and with others: the run ends as it should, and says no more than
-what its layers know; so does its resume.
+"""Each layer off, alone and with others: the run still ends correctly.
+
+It reports only what the remaining layers know, and so does its resume.
 """
 
 from functools import partial
@@ -26,16 +27,16 @@ BELONGS: dict[str, tuple[type[ev.Event], ...]] = {
     "memory": (ev.LearningsRetrieved, ev.LearningStaged, ev.PlanMade, ev.ReflectionWritten),
     "intelligence": (ev.AssessmentMade, ev.StrategyPlanned, ev.ValidationDone),
 }
-"""What only the layer records."""
+"""Events that only the layer records."""
 ALWAYS: dict[str, tuple[type[ev.Event], ...]] = {
     "control": (),
     "oversight": (ev.HealthChecked,),
     "memory": (ev.LearningsRetrieved, ev.LearningStaged, ev.PlanMade, ev.ReflectionWritten),
     "intelligence": (ev.AssessmentMade, ev.StrategyPlanned, ev.ValidationDone),
 }
-"""What it records in any run."""
+"""Events that it records in any run."""
 HEADINGS = {"control": "# Control", "memory": "Run one test at a time.", "intelligence": "# Strat"}
-"""What only it says in a prompt."""
+"""Prompt text that only it writes."""
 LAYERS = tuple(BELONGS)
 COMBINATIONS = [
     frozenset(name for name, on in zip(LAYERS, chosen, strict=True) if on)
@@ -98,7 +99,7 @@ def test_a_run_needs_none_of_its_layers(run: str, layers: frozenset[str]) -> Non
 
 @each_row("layers", FEW)
 def test_its_resume_needs_none_of_them_either(layers: frozenset[str]) -> None:
-    """Killed right after the reading of iteration 5, which is then evaluated by the resume."""
+    """Killed right after the measurement of iteration 5, which the resume then evaluates."""
     settings, readings = settings_with(layers), RUNS["oscillating"]
     first = busy(readings, settings, max_iterations=8)
     for event in first.steps():

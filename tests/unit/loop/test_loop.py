@@ -1,4 +1,4 @@
-"""The loop: its steps in their order, its ends, and its owner's wishes at any moment."""
+"""The loop: the order of its steps, its ends, and user commands at any moment."""
 
 from collections.abc import Callable
 from functools import partial
@@ -132,7 +132,7 @@ def test_the_prompt_carries_what_was_measured_and_reported() -> None:
 
 
 def test_control_speaks_in_the_prompt_only_when_it_is_on() -> None:
-    """A signal that nobody reads does not count."""
+    """A signal that no one reads does not count."""
     series = [2, 3, 3, 3, 3, 3]
     on = World(series, max_iterations=5).run()
     off = World(
@@ -297,7 +297,7 @@ def test_stop_after_the_iteration_lets_it_finish() -> None:
 
 
 def test_one_that_is_stopped_in_its_last_iteration_has_reached_its_limit() -> None:
-    """Nothing is left that a resume could go on with."""
+    """A resume would have nothing left to do."""
     world = World([2, 4], max_iterations=1)
     world.agent.acts.append(wait)
     world.send(Stop(mode="after_iteration"))
@@ -361,7 +361,7 @@ def test_commands_after_the_end_began_are_refused() -> None:
 
 @pytest.mark.parametrize("command", [Abort(), Stop()])
 def test_an_end_that_comes_while_the_run_ends_hurries_it(command: Command) -> None:
-    """It is refused, but a git that does not end is waited for no longer."""
+    """It is refused, but a git that hangs is stopped sooner."""
     world = World([2, 10])
     world.watcher.stop = lambda: world.host.inbox.append(command)  # type: ignore[method-assign]
     world.run()
@@ -371,7 +371,7 @@ def test_an_end_that_comes_while_the_run_ends_hurries_it(command: Command) -> No
 
 
 def test_every_command_works_at_every_moment() -> None:
-    """Whatever is asked, wherever the loop stands: the run ends, and nothing is left running."""
+    """Any command at any point: the run ends, and no process is left."""
     places = moments(World([2, 4, 10]).run().events)
     for first, command in enumerate(
         (Pause(), Abort(), Guide(text="hi"), Stop(), Checkpoint(), Unpause())

@@ -1,4 +1,4 @@
-"""What a run makes of broken builds, of silent commands, of tests that are gone, of mere growth."""
+"""Broken builds, silent commands, missing tests, and mere growth of tests."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ def played(
 
 
 def at(world: World, iteration: int) -> RunState:
-    """The state when an iteration's reading had been evaluated."""
+    """The state after an iteration's measurement was evaluated."""
     state = RunState()
     for event in world.events:
         state.apply(event)
@@ -283,7 +283,7 @@ def test_a_resumed_run_takes_up_what_is_expected() -> None:
 
 
 def test_the_journal_of_an_older_version_is_judged_as_it_was() -> None:
-    """Nothing that it does not record changes what is made of its readings."""
+    """Missing fields do not change the evaluation of its measurements."""
     sixty = named(12, *"abcdefgh")
     world = played([sixty, named(18, "a"), named(19, "a"), KILLED, KILLED, KILLED, KILLED])
     new = ("expected", "broken", "gone", "added", "regained")

@@ -1,4 +1,4 @@
-"""A run that broke off anywhere goes on: nothing is forgotten, nothing is done twice."""
+"""A run cut off anywhere can be resumed: nothing is lost or done twice."""
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -183,7 +183,7 @@ def test_a_run_that_goes_on_after_its_limit_teaches_by_its_last_end_alone() -> N
     later.play(first, partial(later.loop.resume, ev.RunResumed()))
     assert later.end.outcome == "completed"
     assert {one.triggered_by for one in later.state.memory.reflections} == {"success"}
-    # Before its next iteration the files say that it goes on.
+    # Before its next iteration the files show that it continues.
     assert later.records.projected[0] == whole.records.projected[-1]
 
 

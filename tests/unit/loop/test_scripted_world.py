@@ -1,4 +1,4 @@
-"""An agent that knows nothing but its prompt is done sooner with the layers on."""
+"""An agent that knows only its prompt finishes sooner with the layers on."""
 
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,7 @@
-"""The 17 steps: their order, and what each one is for.
+"""The 17 steps: their order and their effects.
 
-Every step has an effect that a reader of journal, prompt or files would miss. It is looked for in a
-whole run, and in one in which this step alone does nothing: there it must be missing.
+Every step has an effect that a reader of journal, prompt or files would miss. The tests
+expect it in a whole run, and expect it to be missing when this step alone does nothing.
 """
 
 from collections.abc import Callable
@@ -33,11 +33,11 @@ from tests.world.agents import FakeSession
 from tests.world.world import World
 
 SWINGS = [4, 6, 4, 6, 4, 6, 4, 6, 4, 6]
-"""Tests that pass: OSCILLATING at 4, so that a REDIRECT is approved and a PAUSE follows."""
+"""Passing tests: OSCILLATING at 4, with an approved REDIRECT and then a PAUSE."""
 
 
 def learns(session: FakeSession) -> None:
-    """A session that reports a learning and a blocker that stays."""
+    """A session that reports a learning and a lasting blocker."""
     session.emit(
         ev.AgentReported(
             iteration=session.iteration, learnings=["Quotes carry state."], blockers=["no network"]
@@ -47,7 +47,7 @@ def learns(session: FakeSession) -> None:
 
 
 def world() -> World:
-    """A run that has something to do in every step."""
+    """A run that has work in every step."""
     made = World(SWINGS, max_iterations=8, knowledge=Remembered(promoting=True))
     made.agent.acts.extend([learns] * 8)
     return made
@@ -101,11 +101,11 @@ CARRIED_OUT_BY: dict[int, tuple[type | ModuleType, str, Callable[..., Any]]] = {
     16: (MemoryLayer, "promote", nothing),
     17: (IterationRecorder, "finished", no_record),
 }
-"""What carries a step out, and what stands in for it where the step does nothing."""
+"""The function of a step, and its replacement that does nothing."""
 
 
 def control_section(w: World) -> str:
-    """Of the prompt that follows the alarm."""
+    """The control section of the prompt after the alarm."""
     return w.agent.prompts[5].partition("# Control\n")[2].partition("\n# ")[0]
 
 
@@ -173,7 +173,7 @@ def the_health_is_checked(w: World) -> None:
 
 def what_was_learned_is_staged(w: World) -> None:
     second = [e.seq for e in w.all(ev.IterationStarted)][1]
-    # What was not taken up before is taken up at the run's end.
+    # Pending items are processed at the run's end.
     assert [staged for staged in w.all(ev.LearningStaged) if staged.seq < second]
 
 
@@ -223,7 +223,7 @@ def test_an_iteration_takes_them_in_their_order(whole: World) -> None:
 
 
 def test_what_a_step_records_stands_between_it_and_the_next(whole: World) -> None:
-    """The order as the journal tells it, not as the steps announce themselves."""
+    """The order in the journal, not in the steps' own announcements."""
     belongs = {
         "learnings_retrieved": 2,
         "strategy_planned": 3,
@@ -265,7 +265,7 @@ def test_each_step_has_its_effect(step: int, whole: World) -> None:
 def test_without_a_step_its_effect_is_missing(step: int) -> None:
     owner, name, stand_in = CARRIED_OUT_BY[step]
     lame = world()
-    # Some cannot even go on: what they came to is looked at all the same.
+    # Some cannot even continue; their results are checked anyway.
     with patch.object(owner, name, stand_in), suppress(AssertionError, LookupError):
         lame.run()
     with pytest.raises((AssertionError, LookupError)):

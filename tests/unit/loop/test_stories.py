@@ -1,4 +1,4 @@
-"""What the screens are shown is what the loop can do: no story drifts away from it."""
+"""Screens show only what the loop can do: no story diverges from it."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -38,12 +38,12 @@ ORDERED = {
     "paused",
     "run_finished",
 }
-"""Kinds whose place in an iteration the loop decides; agents and owners come when they like.
+"""Kinds whose place in an iteration the loop decides; agents and users act at any time.
 
 The record (step 17) is not among them: the pictures show it before the questions, the loop after.
 """
 HOSTILE = {"hostile", "nasty"}
-"""They say whatever no loop would, to see what a screen does."""
+"""Stories that no loop would produce, to test a screen."""
 TOLD = [name for name in (*STORIES, *DECISIONS) if name not in HOSTILE]
 
 
@@ -60,7 +60,7 @@ def place(event: ev.Event) -> str:
 
 
 def iterations(events: Sequence[ev.Event]) -> Iterator[list[str]]:
-    """The places of what is before the first iteration, and of each; repetitions are one place."""
+    """The places before the first iteration, and in each; repetitions count as one."""
     number = 0
     numbered = []
     for event in events:
@@ -78,7 +78,7 @@ def limited(session: FakeSession) -> None:
 
 
 def preferring(word: str) -> Reply:
-    """Answers with this word where it is offered, else with the first option."""
+    """Answers with this word where it is offered, otherwise with the first option."""
     return lambda asked: (
         answer(word)(asked) if word in {option.answer for option in asked.options} else first(asked)
     )
@@ -86,7 +86,7 @@ def preferring(word: str) -> Reply:
 
 @cache
 def real() -> list[list[str]]:
-    """Every iteration of runs in which everything happens that a story tells."""
+    """Every iteration of runs that contain every event of a story."""
     stuck, worse, swinging = [0, *[3] * 20], [0, 7, 6, 5, 8, 10], [0, 4, 6, 4, 6, 4, 6, 4]
     worlds = [
         World(passed, mode="attended", max_iterations=8).play(preferring(word))
@@ -107,7 +107,7 @@ def real() -> list[list[str]]:
 
 
 def leaves_out(told: Sequence[str], whole: Sequence[str]) -> bool:
-    """Whether `told` is `whole` without some of it, in the same order."""
+    """True if `told` is `whole` without some items, in the same order."""
     rest = iter(whole)
     return all(name in rest for name in told)
 

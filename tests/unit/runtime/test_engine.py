@@ -68,7 +68,7 @@ def test_an_event_is_on_disk_before_anyone_sees_it(engine: Engine) -> None:
 
 
 def test_the_status_of_a_silent_run_tells_since_when(engine: Engine) -> None:
-    """After a death nothing else does: the journal has nothing of a silence."""
+    """After a death only the status does: the journal records no silence."""
     status = engine.journal.path.with_name("status.json")
     silent: list[dict[str, object]] = []
 
@@ -263,7 +263,7 @@ def test_time_is_utc_and_aware() -> None:
 def test_a_full_disk_holds_the_run_and_loses_nothing(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The agent is stopped, the screens are told, and the run goes on when there is room."""
+    """The agent is stopped, the screens show it, and the run continues when there is space."""
     full = threading.Event()
     shown: list[str] = []
     write = engine.journal._write

@@ -1,4 +1,4 @@
-"""What is said of a run's agents before it begins."""
+"""Messages about a run's agents before it begins."""
 
 import argparse
 from pathlib import Path

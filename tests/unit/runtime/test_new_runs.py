@@ -1,4 +1,4 @@
-"""What is found where a run would begin, and a trial of its completion command."""
+"""Facts about a new run's folder, and a trial of its completion command."""
 
 import os
 import subprocess

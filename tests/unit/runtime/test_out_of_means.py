@@ -1,4 +1,4 @@
-"""A system that gives no more threads, memory or files ends a run in one sentence, as no bug."""
+"""Missing threads, memory or files end a run with one sentence, not as a bug."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""A reflection by hand whose journal has room while what follows from it has none."""
+"""A manual reflection that fits in the journal, while its derived files do not fit."""
 
 import errno
 import os
@@ -20,7 +20,9 @@ def test_on_a_full_disk_the_sentence_names_what_is_known_and_what_helps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as a write says it: no name
+        raise OSError(
+            errno.ENOSPC, os.strerror(errno.ENOSPC)
+        )  # like a write error: without a file name
 
     made = AttemptFolder.create(tmp_path, "fix it", datetime(2026, 1, 1, tzinfo=UTC))
     shutil.copy(next((FIXTURES / "journals").glob("*.jsonl")), made.journal)

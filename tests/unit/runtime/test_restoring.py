@@ -1,4 +1,4 @@
-"""Which point of a run is meant, what a list says of it, and what a restore that fails leaves."""
+"""Which snapshot of a run is selected, how it is listed, and what a failed restore leaves."""
 
 import os
 import re
@@ -47,7 +47,7 @@ def reading(iteration: int, completion: float) -> ev.ReadingTaken:
 
 
 def iteration(k: int, snapshot: int, completion: float, *, held: bool = True) -> list[ev.Event]:
-    """One iteration; not `held`: its snapshot failed, and the boundary before it stays."""
+    """One iteration; not `held`: its snapshot failed, and the previous boundary remains."""
     return [
         ev.IterationStarted(iteration=k, max_iterations=5),
         ev.CheckpointCaptured(iteration=k, number=1, trigger="start", snapshot=snapshot - 1),
@@ -132,7 +132,7 @@ def test_what_a_snapshot_lacks() -> None:
 
 
 class Breaking(GitWorkspace):
-    """Gives up after it has touched a file."""
+    """Fails after it has touched a file."""
 
     def restore(self, tree: str) -> Restored:
         (self.root / "README.md").write_text("half\n")
@@ -140,7 +140,7 @@ class Breaking(GitWorkspace):
 
 
 class Interrupted(GitWorkspace):
-    """Somebody presses ctrl+c in the middle."""
+    """Simulates ctrl+c in the middle."""
 
     def restore(self, tree: str) -> Restored:
         os.kill(os.getpid(), signal.SIGINT)
@@ -149,7 +149,7 @@ class Interrupted(GitWorkspace):
 
 @pytest.fixture
 def journal(git_repo: Path, tmp_path: Path) -> Path:
-    """A run's, whose snapshot 1 has what the repository has."""
+    """The journal of a run whose snapshot 1 equals the repository."""
     workspace = workspace_of(git_repo, RUN)
     first = workspace.snapshot(1, "first")
     record = Journal(tmp_path / "events.jsonl", FakeClock())

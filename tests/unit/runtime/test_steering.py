@@ -1,4 +1,4 @@
-"""The last screen of a run: it says so when another terminal goes on with what it shows."""
+"""The last screen of a run: it shows when another terminal resumes that run."""
 
 import threading
 from collections import deque
@@ -23,7 +23,7 @@ from tests.waiting import until
 
 @pytest.fixture
 def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
-    """Of a run that is over, on its last screen."""
+    """The steering of an ended run on its last screen."""
     monkeypatch.setattr(steering, "LOOK_S", 0.01)
     journal = write(attempt(tmp_path), a_run())
     state = RunState().apply_all(a_run())
@@ -41,7 +41,7 @@ def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
 
 
 def more(root: Path) -> Path:
-    """Another process records something; again, where the screen had not begun to look."""
+    """Append an event as another process would; repeat it if the screen was not watching yet."""
     return write(attempt(root), a_run()[1:2], first=20)
 
 

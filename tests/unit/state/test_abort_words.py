@@ -1,4 +1,4 @@
-"""An abort names who ordered it, wherever the overseer's acts are shown."""
+"""An abort names its sender wherever the overseer's actions are shown."""
 
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.report import Circumstances, report

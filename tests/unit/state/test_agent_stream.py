@@ -1,4 +1,4 @@
-"""The agent's stream: what breaks it off leaves a line, and no report is shown raw."""
+"""The agent's stream: an interruption leaves a line, and no report is shown raw."""
 
 from ralph_tui.adapters.agents.claims import ClaimReader
 from ralph_tui.adapters.agents.command.agent import Batch

@@ -1,4 +1,4 @@
-"""Alarms as the screen holds them."""
+"""Alarms in the screen's state."""
 
 from ralph_tui import events as ev
 from ralph_tui.state import RunState

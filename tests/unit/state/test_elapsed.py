@@ -1,4 +1,4 @@
-"""How long a run has worked, whatever becomes of the wall clock."""
+"""A run's working time, whatever happens to the wall clock."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""An end cuts off whatever was going on: nothing of a run that is over still works or waits."""
+"""An end closes all pending activity: in an ended run nothing still works or waits."""
 
 from collections.abc import Callable
 

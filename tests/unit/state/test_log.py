@@ -1,4 +1,4 @@
-"""The log tells each episode once: what was wrong, what was done, who decided, what it changed."""
+"""The log shows each episode once: the problem, the action, who decided, the effect."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,7 @@ START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
 def told(*events: ev.Event | float) -> list[str]:
-    """The log's entries as text, nested rows indented; a number lets so many seconds pass."""
+    """Log entries as text, nested rows indented; a number advances the clock by seconds."""
     state, at, seq = RunState(), START, 0
     for event in events:
         if isinstance(event, int | float):
@@ -289,7 +289,7 @@ def test_what_comes_again_is_counted() -> None:
 
 
 def demo(scenario: str) -> list[ev.Event]:
-    """A demo that nobody watched, without what the log does not look at."""
+    """An unattended demo, without events that the log ignores."""
     lines = (FIXTURES / "log" / f"{scenario}.jsonl").read_text().splitlines()
     return [ev.parse_event(line) for line in lines]
 

@@ -1,4 +1,4 @@
-"""What log and lines say of strategies and of what does not fit."""
+"""Strategies and validation warnings in the log and plain lines."""
 
 from ralph_tui.events import Event, StrategyPlanned, ValidationDone
 from ralph_tui.events.intelligence import Approach, Focus, IssueSeverity, ValidationIssue

@@ -1,4 +1,4 @@
-"""Tokens of an agent that reports only the last call of each prompt are a lower bound."""
+"""Tokens are a lower bound when an agent reports only the last call of each prompt."""
 
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.report import Circumstances, report

@@ -1,4 +1,4 @@
-"""A revision grows when something visible changed, and not otherwise: a pane redraws for each."""
+"""A revision grows only with a visible change, because a pane redraws for each."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from ralph_tui.state import RunState
 
 
 def grown(before: Sequence[ev.Event], event: ev.Event) -> set[str]:
-    """The folds whose revision this event makes grow, after those before it."""
+    """The folds whose revision grows with this event, after the earlier ones."""
     state = RunState().apply_all(before)
     was = [fold.revision for fold in state.folds()]
     state.apply(event)

@@ -1,4 +1,4 @@
-"""A service that refuses is said everywhere while the agent tries again by itself."""
+"""A refusing service is shown everywhere while the agent retries."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ REFUSED = AgentNoted(
 
 
 def told(*more: Event) -> RunState:
-    """A run at work, and what came then, a second apart."""
+    """A run at work, and these later events, a second apart."""
     events = STORIES["running"]()
     last = events[-1]
     for number, event in enumerate(more, start=1):

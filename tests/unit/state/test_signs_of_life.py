@@ -1,4 +1,4 @@
-"""The age of the last changed file: only a file that has changed makes it young."""
+"""The age of the last changed file: only a change resets it."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -11,13 +11,13 @@ BEGAN = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
 
 def seen(iteration: int, added: int, *, live: bool) -> FilesChanged:
-    """One file with so many lines; none for 0."""
+    """One file with this many lines; none for 0."""
     change = FileChange(path="a.py", status="modified", category="source", added=added)
     return files_changed(iteration, [change] if added else [], live=live)
 
 
 def changed_at(*events: Event) -> list[float]:
-    """When the last file had changed, after each event, in minutes; -1: never. One a minute."""
+    """Minute of the last change after each event, one event a minute; -1: never."""
     state, said = RunState(), []
     for minute, event in enumerate(events):
         state.apply(event.model_copy(update={"at": BEGAN + timedelta(minutes=minute)}))
@@ -31,7 +31,7 @@ def begun(iteration: int) -> Event:
 
 
 def test_what_an_agent_that_does_nothing_leaves_behind_is_no_changed_file() -> None:
-    """What the loop says at the end of each session is that nothing has changed."""
+    """At the end of each session the loop reports that nothing changed."""
     nothing = [begun(1), seen(1, 0, live=False), begun(2), seen(2, 0, live=False)]
     assert changed_at(*nothing) == [-1, -1, -1, -1]
 
@@ -46,7 +46,7 @@ def test_what_the_watcher_had_not_seen_yet_is_a_change_at_the_end() -> None:
 
 
 def test_the_same_again_in_the_next_iteration_is_another_change() -> None:
-    """Each iteration counts from where it began."""
+    """Each iteration counts from its own start."""
     events = [begun(1), seen(1, 4, live=False), begun(2), seen(2, 4, live=False)]
     assert changed_at(*events) == [-1, 1, 1, 3]
 

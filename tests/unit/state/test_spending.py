@@ -1,4 +1,4 @@
-"""What a run has cost, where not all who worked have told it: a lower bound, and never nothing."""
+"""The cost of a run with unreported parts: a lower bound, and never zero."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ def tells(cost: float) -> Step:
 
 
 def works() -> list[ev.Event]:
-    """A session that tells nothing of its cost."""
+    """A session that does not report its cost."""
     used = ev.ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="pytest")
     return [*begins(), used, ev.SessionFinished(iteration=1, outcome="success", tool_calls=1)]
 
@@ -31,7 +31,7 @@ def never_begins() -> list[ev.Event]:
 
 
 def is_killed() -> list[ev.Event]:
-    """What it had used by then was an estimate."""
+    """Its usage so far was an estimate."""
     used = ev.UsageReported(iteration=1, tokens=9, cost_usd=0.25, cost_estimated=True)
     return [*begins(), used, ev.SessionFinished(iteration=1, outcome="stopped")]
 

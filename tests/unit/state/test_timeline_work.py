@@ -1,4 +1,4 @@
-"""What the timeline remembers of an iteration's work: kinds of action, a round told once."""
+"""An iteration's work on the timeline: kinds of action, each round once."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""What counts as a failure of a tool, and which denials can be permitted."""
+"""Tool failures, and denials that a setting could permit."""
 
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.summary import summarize
@@ -21,7 +21,7 @@ def test_neither_a_denial_nor_an_interrupt_is_a_failure() -> None:
             ev.ToolFinished(iteration=1, tool_id="1", ok=False),
             ev.ToolFinished(iteration=1, tool_id="2", ok=False),
             ev.ToolFinished(iteration=1, tool_id="3", ok=False, prevented="interrupted"),
-            # Older agents tell only at the end of a turn what was denied in it.
+            # Older agents report denials only at the end of a turn.
             ev.ToolDenied(iteration=1, tool="Bash", tool_id="2", permit="Bash(rm:*)"),
         ]
     )
@@ -43,7 +43,7 @@ def test_every_line_of_a_denial_is_offered_and_none_where_none_helps() -> None:
 
 
 def test_a_refusal_by_the_user_counts_as_a_denial_once() -> None:
-    """A question without an answer is no denial, nor is a question of the agent's own."""
+    """A question without an answer is no denial, nor is the agent's own question."""
     run = Recorder()
     request = AgentRequest(request_id="r", tool="Bash", input="git push")
 

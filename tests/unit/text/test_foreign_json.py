@@ -1,4 +1,4 @@
-"""JSON of others: one kind of error, and no value that something else fails on."""
+"""Foreign JSON: one kind of error, and no value that breaks later code."""
 
 import json
 

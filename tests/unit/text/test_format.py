@@ -1,4 +1,4 @@
-"""One rounding for every number of completion, whoever shows it."""
+"""One rounding of completion on every screen."""
 
 from hypothesis import given
 from hypothesis import strategies as st

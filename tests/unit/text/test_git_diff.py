@@ -1,4 +1,4 @@
-"""Where a diff changes a file, in the lines of the new one."""
+"""Where a diff changes a file, as line numbers of the new version."""
 
 import subprocess
 from pathlib import Path
@@ -10,7 +10,7 @@ OLD = [f"line {n}" for n in range(1, 401)]
 
 
 def diff(tmp_path: Path, old: list[str], new: list[str]) -> str:
-    """As git writes it."""
+    """A diff as git writes it."""
     for name, lines in (("a", old), ("b", new)):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What no terminal shows is taken out; what scripts and emoji need of it stays."""
+"""Invisible characters are removed, except those that scripts and emoji need."""
 
 from ralph_tui.text.sanitize import MOST_MARKS, one_line, plain
 from tests.rows import each_row

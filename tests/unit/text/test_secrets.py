@@ -1,4 +1,4 @@
-"""Secrets are hidden in every form, ordinary code is not, and both lists are the bench's."""
+"""Secrets are hidden in every form, ordinary code is not; the benchmark has both lists."""
 
 import json
 import random
@@ -31,7 +31,7 @@ def test_the_bench_lists_the_forms_of_many_scanners() -> None:
 
 
 def test_nothing_in_the_list_is_a_secret_of_this_repository() -> None:
-    """The parts are put together at run time: the file itself holds none."""
+    """The parts are joined at run time: the file itself contains no secret."""
     source = Path(forms.__code__.co_filename).read_text(encoding="utf-8")
     tokens = [form for form in FORMS if len(form.secret) > 12 and " " not in form.secret]
     assert not [form.name for form in tokens if form.secret in source]
@@ -151,7 +151,7 @@ def test_one_line_hides_a_key_of_many() -> None:
 
 
 def test_every_rule_of_the_scanner_is_found_by_its_anchors() -> None:
-    """Anchors are read from a pattern's tree; here a text that it matches is looked for."""
+    """Anchors come from a pattern's tree; here they are checked on a matching text."""
     index = formats._index()
     rules = {rule.name: rule for rules in index._starting.values() for _, rule in rules}
     assert len(rules) > 400

@@ -1,4 +1,4 @@
-"""The glossary: every state has one entry, and two states share a glyph only where it is meant."""
+"""The glossary: one entry for every state, and no glyph shared by accident."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -42,8 +42,7 @@ def test_a_table_has_exactly_the_names_of_the_events(
 
 
 def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
-    """Severity has one glyph whatever it is the severity of; so have a pause, an end,
-    and a checkpoint that was taken in between."""
+    """Shared glyphs: all subjects of a severity, and a pause, an end, and a checkpoint between."""
     words: dict[str, set[str]] = defaultdict(set)
     tables = (terms.PHASES, terms.OUTCOMES, terms.WAITS, terms.CHECKPOINTS, terms.LEVELS)
     single = (
@@ -68,7 +67,7 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
 
 
 def test_a_sign_that_misled_means_one_thing() -> None:
-    """Each of these stood for several unrelated things on one screen."""
+    """Each of these once meant several unrelated things on one screen."""
     assert [
         term.word for term in terms.LOOPS.values() if term.glyph == terms.PHASES["starting"].glyph
     ] == ["placing"]

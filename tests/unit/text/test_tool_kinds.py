@@ -1,4 +1,4 @@
-"""Kinds of action: an agent's name of a tool in the words of the schema."""
+"""Kinds of action: an agent's tool names in the schema's words."""
 
 from ralph_tui.text.tool_kinds import action_type, shows_failing_tests
 from tests.rows import each_row

@@ -1,4 +1,4 @@
-"""Words as they are compared: split, folded, without what differs from one time to the next."""
+"""Words for comparison: split, folded, without parts that change over time."""
 
 from ralph_tui.text.words import same_words, without_particulars, words_of
 from tests.rows import each_row

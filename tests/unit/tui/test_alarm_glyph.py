@@ -11,7 +11,7 @@ from tests.rows import each_row
 def test_an_alarm_has_the_glyph_of_its_severity_everywhere(
     severity: Literal["warning", "critical"], glyph: str
 ) -> None:
-    """The same alarm is but a warning where completion is an estimate."""
+    """The same alarm is only a warning where completion is an estimate."""
     state = RunState()
     events = [
         IterationStarted(iteration=1, max_iterations=10),

@@ -1,4 +1,4 @@
-"""The form's content as a command line: what is typed is what the command takes."""
+"""The form's content as a command line that the command accepts as typed."""
 
 import shlex
 from collections.abc import Mapping

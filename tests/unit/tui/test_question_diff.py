@@ -1,4 +1,4 @@
-"""The question whether a criterion is met shows the diff, after all else."""
+"""The question about a criterion shows the diff last."""
 
 from ralph_tui.cli.question_words import DIFF_LINES, question_text
 from ralph_tui.events import QuestionAsked

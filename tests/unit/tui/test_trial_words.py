@@ -1,4 +1,4 @@
-"""What a trial of the completion command came to, in words."""
+"""The result of a trial of the completion command, in words."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Abilities of the agents: the same in the guide as in the code."""
+"""The guide lists the same agent abilities as the code."""
 
 from pathlib import Path
 

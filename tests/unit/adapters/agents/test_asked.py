@@ -1,4 +1,4 @@
-"""What an agent asks is bounded and sanitized; a rule that cannot be seen whole is not offered."""
+"""Agent questions are bounded and sanitized; a rule too long to show is not offered."""
 
 from ralph_tui.adapters.agents.asked import MOST_INPUT, MOST_RULE, asked, choice
 from tests.rows import each_row

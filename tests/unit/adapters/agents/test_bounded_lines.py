@@ -1,4 +1,4 @@
-"""A stream of any length takes a bounded part of the time, and what is left out is said."""
+"""Streams of any length take bounded time, and the omitted part is reported."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""How a process's output is read: a trickle in sips, all else at once, through a real pipe."""
+"""Reading a process's output through a real pipe: a trickle in sips, all else at once."""
 
 import os
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ class Printer:
 
     def __init__(self, pieces: list[bytes], gap: float) -> None:
         self.rests: list[int] = []
-        """How many chunks had been read when it rested."""
+        """Number of chunks read at each rest."""
         self.read: list[bytes] = []
         self._pieces, self._gap = pieces, gap
         self._now = 0.0
 
     def run(self) -> None:
-        """Until all is read; while the reader rests, pieces gather."""
+        """Run until all is read; while the reader rests, pieces gather."""
         with _pipe() as (reader, writer):
             self._writer = writer
             self._write()

@@ -1,4 +1,4 @@
-"""What a command's lines claim, however they are cut into batches."""
+"""Claims in a command's output, however it is split into batches."""
 
 import json
 

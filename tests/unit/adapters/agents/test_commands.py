@@ -1,4 +1,4 @@
-"""The command of an agent, looked at before a shell runs it: only what is certain is refused."""
+"""An agent's command is checked before a shell runs it; only certain errors are refused."""
 
 from pathlib import Path
 

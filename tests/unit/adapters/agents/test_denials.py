@@ -1,4 +1,4 @@
-"""The lines that would have permitted what was denied, from the agent's own words for it."""
+"""Permission lines that would have allowed a denied call, from the agent's own wording."""
 
 from hypothesis import given
 from hypothesis import strategies as st

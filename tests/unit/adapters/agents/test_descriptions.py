@@ -1,4 +1,4 @@
-"""One entry in `AGENTS` is all that the rest of the program needs of a further agent."""
+"""One entry in `AGENTS` is enough to add an agent."""
 
 import argparse
 import subprocess

@@ -1,4 +1,4 @@
-"""One classification of failures: fields, words, and when a limit ends."""
+"""Classification of failures: fields, messages, and when a limit ends."""
 
 import time
 from datetime import UTC, datetime, timedelta, timezone
@@ -56,7 +56,7 @@ def test_fields_decide(error: str, status: int | None, outcome: str, limit: str 
     known = failed_call(error, status)
     assert known is not None
     assert (known.outcome, known.limit) == (outcome, limit)
-    # Whatever the words beside them are.
+    # Whatever the accompanying text.
     told = classify(error, status, "Connection refused, 429 Too Many Requests, overloaded")
     assert (told.outcome, told.limit) == (outcome, limit)
 
@@ -100,7 +100,7 @@ def test_words_decide_where_nothing_else_does(text: str, outcome: str, limit: st
 
 
 def test_last_words_of_a_program_are_no_outage() -> None:
-    # It may have told of a service of the project.
+    # It may refer to one of the project's services.
     assert in_words("connect ECONNREFUSED 127.0.0.1:5432") is None
     assert in_words("model not found in models.py") is None
 

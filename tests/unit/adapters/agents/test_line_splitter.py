@@ -1,4 +1,4 @@
-"""Bytes to lines, lines to a transcript without secrets."""
+"""Bytes to lines, and lines to a transcript without secrets."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Permission lines: what the completion command needs."""
+"""Permission lines that the completion command needs."""
 
 from ralph_tui.adapters.agents.claude.program import (
     Program,

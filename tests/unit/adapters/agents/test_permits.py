@@ -1,4 +1,4 @@
-"""What is permitted without a question, and that nothing gets in with it."""
+"""Calls that are permitted without a question; nothing else slips through."""
 
 import os
 from pathlib import Path

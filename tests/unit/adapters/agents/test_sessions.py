@@ -1,4 +1,4 @@
-"""Sessions of real processes: whatever they do, their events end with one `SessionFinished`."""
+"""Sessions of real processes always end with one `SessionFinished`."""
 
 import json
 import os
@@ -98,7 +98,7 @@ def test_claims_of_a_command_are_heard_and_an_echoed_prompt_claims_nothing(
 def test_a_claim_that_is_printed_in_two_batches_is_heard_once(
     tmp_path: Path, turn: Turn, heard: Heard
 ) -> None:
-    # The first half of each is told before the second is printed.
+    # The first half of each is reported before the second is printed.
     shell = """
         echo '{"ralph": {'; until [ -e one ]; do sleep 0.02; done; echo '"completion": 40}}'
         echo 'Done: <promise>'; until [ -e two ]; do sleep 0.02; done; echo 'COMPLETE</promise>'
@@ -151,7 +151,7 @@ def test_one_endless_line_harms_nothing(tmp_path: Path, turn: Turn, heard: Heard
 
 
 def test_words_come_while_the_command_works(tmp_path: Path, turn: Turn, heard: Heard) -> None:
-    # It waits for a file that only appears after its words were heard.
+    # It waits for a file that appears only after its output was read.
     shell = "echo waiting; while [ ! -e go ]; do sleep 0.02; done; echo gone"
     command(tmp_path, shell).start(turn, heard)
     heard.wait_for(lambda event: isinstance(event, ev.AgentSpoke) and event.text == "waiting")
@@ -388,7 +388,7 @@ def test_guidance_reaches_the_demo_agent_and_frees_it(
         work = Heard()
         agent.start(Turn(**{**vars(turn), "iteration": iteration}), work)
         work.finished()
-    # What the first session learned of the window, the next knew from its first message on.
+    # The second session knew the window's size of the first from its first message on.
     assert work.of(ev.UsageReported)[0].context_window == 200_000
     session = agent.start(turn, heard)
     assert session.takes_guidance
@@ -409,7 +409,7 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
     finished = heard.finished()
     assert finished.outcome == "stopped"
     assert not alive(heard.of(ev.SessionStarted)[0].pid)
-    # It ended in order: the turn's cost is known.
+    # It ended normally: the turn's cost is known.
     assert finished.cost_usd is not None
 
 

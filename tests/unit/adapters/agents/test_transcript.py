@@ -1,4 +1,4 @@
-"""The file of an agent's lines: what is left out of it takes no secret's beginning along."""
+"""The transcript file: gaps never hide the beginning of a secret."""
 
 from contextlib import closing
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The user's repository, as it is before anything is collected."""
+"""The user's repository before anything is collected."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A winner's command once more: in a fresh clone, with what a loop has around it."""
+"""A winner's command is verified again in a fresh clone with a loop's surroundings."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def root(git_repo: Path) -> Path:
 
 
 def verified(root: Path, trees: Path, command: str, **plan: object) -> told.WinnerVerified:
-    """What comes of checking the loop 1 of a fleet, whose work is the base."""
+    """Result of checking loop 1 of a fleet, whose work is the base."""
     made = a_plan(a_loop("1", command=command), **plan)
     commit = git(root, "rev-parse", "HEAD")
     known = {"fleet_id": FLEET, "name": "fleet-001", "root": str(root), "commit": commit}

@@ -1,4 +1,4 @@
-"""What a loop has done comes home as a branch, and nothing else of the user's changes."""
+"""A loop's work is collected as a branch, and nothing else of the user's changes."""
 
 import base64
 import shutil
@@ -25,7 +25,7 @@ RUN_ID = "0e0e0e0e-1111-4222-8333-444444444444"
 
 
 def made(root: Path, base: Path, loop: str = "1", **changes: Any) -> tuple[TreeFolder, PlaceRecord]:
-    """A tree in which a run could begin."""
+    """A worktree in which a run could begin."""
     place = place_in(root, loop, **changes)
     folder = TreeFolder.of(base, FLEET, loop, 1)
     folder.create()
@@ -38,7 +38,7 @@ def made(root: Path, base: Path, loop: str = "1", **changes: Any) -> tuple[TreeF
 
 
 def everything(root: Path) -> tuple[str, str, str, str, bytes]:
-    """What of the user's must not change: HEAD, status, stash and the index."""
+    """The user's state that must not change: HEAD, status, stash and the index."""
     index = (root / ".git" / "index").read_bytes()
     words = (("rev-parse", "HEAD"), ("branch", "--show-current"), ("status", "--porcelain"))
     return (*(git(root, *each) for each in words), git(root, "stash", "list"), index)  # type: ignore[return-value]
@@ -93,7 +93,7 @@ def test_records_and_copied_files_are_no_work(
 def test_copied_files_that_git_ignores_or_holds_are_no_work(
     root: Path, users: Repository, tmp_path: Path, isolation: str
 ) -> None:
-    """What git ignores is what most copy; it says so of a path that is left out, and fails."""
+    """Most copied files are ignored by git, which reports such a path and fails."""
     (root / ".gitignore").write_text(".env\n/secret/\n.aiwg/\nnode_modules\n*.local\n")
     (root / "held.ini").write_text("as committed\n")
     (root / "held.local").write_text("as committed\n")
@@ -121,7 +121,7 @@ def test_copied_files_that_git_ignores_or_holds_are_no_work(
 def test_snapshots_of_a_run_that_ended_as_it_began_come_home(
     root: Path, users: Repository, tmp_path: Path, isolation: str
 ) -> None:
-    """It may have been better in between, and its tree goes."""
+    """It may have been better in between, and its worktree is removed."""
     folder, record = made(root, tmp_path / "fleets", isolation=isolation)
     record = record.model_copy(update={"run_id": RUN_ID})
     (folder.tree / "work").write_text("the best")
@@ -201,7 +201,7 @@ def test_a_tree_whose_git_became_the_users_is_left_alone(
 def test_of_a_repository_that_an_agent_has_damaged_one_sentence_is_told(
     root: Path, tmp_path: Path, isolation: str, damage: str, what: str
 ) -> None:
-    git(root, "init", "-q", str(tmp_path))  # none that lies above it is taken instead
+    git(root, "init", "-q", str(tmp_path))  # no repository above it is used instead
     folder, record = made(root, tmp_path / "fleets", isolation=isolation)
     subprocess.run(damage, shell=True, cwd=folder.tree, check=True)
     with pytest.raises(WorkspaceError) as told:
@@ -236,7 +236,7 @@ def test_what_a_tree_configures_is_not_run(root: Path, users: Repository, tmp_pa
 def test_a_branch_without_its_history_is_refused(
     root: Path, users: Repository, tmp_path: Path
 ) -> None:
-    """Of a shallow clone: git would log, pack and fetch no more in the user's repository."""
+    """In a shallow clone, log, pack and fetch would fail in the user's repository."""
     folder, record = made(root, tmp_path / "fleets")
     for name in "ab":
         (folder.tree / name).touch()
@@ -267,7 +267,7 @@ def test_what_is_no_name_of_a_branch_is_refused(
 
 
 class Twice:
-    """A loop that was collected, has gone on in its tree, and is collected again."""
+    """A loop that was collected, continued in its worktree, and is collected again."""
 
     def __init__(self, root: Path, users: Repository, base: Path) -> None:
         self.root, self.users = root, users
@@ -299,7 +299,7 @@ def test_the_branch_of_a_loop_that_goes_on_goes_on(twice: Twice) -> None:
 
 
 def test_what_the_work_does_not_stand_on_is_kept_beside(twice: Twice) -> None:
-    """It began anew, or the agent has rewritten it."""
+    """The loop started over, or the agent rewrote history."""
     git(twice.folder.tree, "reset", "-q", "--soft", "HEAD^")
     second = twice.again()
     assert (second.branch, second.kept) == ("ralph/night/1", "ralph/night/1-attempt-1")

@@ -1,4 +1,4 @@
-"""Which branches cannot be merged, by the merges of a real git; none of them leaves anything."""
+"""Merge conflicts between branches, found by real git merges that leave nothing behind."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ def base(root: Path) -> str:
 
 
 def a_commit(root: Path, name: str, text: str, *, orphan: bool = False) -> str:
-    """One on the base whose `checks.sh` holds that text; on a branch of its own."""
+    """Commit on a new branch from the base, with this text in `checks.sh`."""
     how = ("--orphan", name) if orphan else ("-b", name, "main")
     git(root, "checkout", "-q", *how)
     (root / "checks.sh").write_text(text)
@@ -114,7 +114,7 @@ def test_a_file_beside_a_folder_is_called_as_its_owner_calls_it_and_told_once(
     (root / "thing").unlink()
     (root / "thing").mkdir()
     (root / "thing" / "part").write_text("two\n")
-    taken = root / f"thing~{one}"  # the name that git would give it
+    taken = root / f"thing~{one}"  # the name that git would use
     taken.write_text("two\n")
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "two")
@@ -190,7 +190,7 @@ _GIT = shutil.which("git")
 
 
 def _old_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one of those versions answers: it has no such option."""
+    """Answer like a git version that lacks this option."""
     answers = (
         '*" version "*) echo git version 2.34.1;; *" merge-tree "*) echo usage >&2; exit 129;; '
     )
@@ -198,7 +198,7 @@ def _old_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _other_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: str) -> None:
-    """The real one but for what `answers`, cases of a shell, have of its arguments."""
+    """Wrap the real git, except for `answers`: shell cases on its arguments."""
     other = tmp_path / "bin" / "git"
     other.parent.mkdir()
     other.write_text(f'#!/bin/sh\ncase " $* " in {answers}*) exec {_GIT} "$@";; esac\n')

@@ -1,4 +1,4 @@
-"""Worktrees come and go, many at once, and of those in which nothing was done nothing is left."""
+"""Worktrees are added and removed, many at once; unused ones leave nothing behind."""
 
 import os
 import shutil
@@ -41,7 +41,7 @@ def root(git_repo: Path) -> Path:
 
 @pytest.fixture
 def tree(root: Path, tmp_path: Path) -> TreeFolder:
-    """A worktree of the repository, in which a run could begin."""
+    """A worktree of the repository in which a run could begin."""
     place = place_in(root, isolation="worktree")
     folder = TreeFolder.of(tmp_path / "fleets", FLEET, "1", 1)
     folder.create()
@@ -55,7 +55,7 @@ def branches(root: Path) -> list[str]:
 
 
 def known(root: Path) -> list[str]:
-    """The worktrees that git knows of."""
+    """The worktrees that git knows."""
     return git(root, "worktree", "list").splitlines()
 
 
@@ -151,7 +151,7 @@ def test_what_the_agent_did_to_its_worktree_is_in_no_way(
 
 @pytest.fixture
 def killed(root: Path, tmp_path: Path) -> TreeFolder:
-    """Of a host that was killed while git wrote the files of a worktree."""
+    """Leave the state of a host that was killed while git wrote a worktree."""
     real, begun = shutil.which("git"), tmp_path / "begun"
     slow = tmp_path / "bin" / "git"
     slow.parent.mkdir()
@@ -166,7 +166,7 @@ def killed(root: Path, tmp_path: Path) -> TreeFolder:
         patch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
         with program(*words):
             until(lambda: begun.exists() and begun.read_text().strip())
-    with suppress(ProcessLookupError):  # it is not looked after yet
+    with suppress(ProcessLookupError):  # it is not guarded yet
         os.kill(int(begun.read_text()), signal.SIGKILL)
     assert (branches(root), len(known(root))) == (["main", BRANCH], 2)
     return TreeFolder.of(tmp_path / "fleets", FLEET, "1", 1)
@@ -194,7 +194,7 @@ def test_a_worktree_that_was_not_made_to_its_end_is_made_anew(
 
 
 def test_a_path_that_no_process_here_can_name_is_no_repository_here(root: Path) -> None:
-    """As a fleet of another machine or locale may give it."""
+    """A fleet on another machine or locale may send such a path."""
     commit = git(root, "rev-parse", "HEAD").strip()
     assert has_commit(root, commit)
     for path in ("/no/\ud800", "/no/\0", "/nowhere"):

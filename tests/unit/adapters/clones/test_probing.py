@@ -1,4 +1,4 @@
-"""Whether the completion command measures a tree, with pytest and unittest as they are."""
+"""Probing whether the completion command measures a worktree, with real pytest and unittest."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ class Test(TestCase):
 
 
 def project(root: Path, expected: int) -> Path:
-    """A package below src, as one that is installed to be tested, and its test."""
+    """A package below src, as if installed for tests, and its test."""
     files = {"src/sums.py": SOURCE, "tests/test_sums.py": TEST.format(expected)}
     for name, text in files.items():
         (root / name).parent.mkdir(exist_ok=True)
@@ -34,7 +34,7 @@ def project(root: Path, expected: int) -> Path:
 
 
 def probed(tree: Path, imports: Path, command: str = UNITTEST) -> str:
-    """What is said of a tree whose tests import from that folder."""
+    """Probe result for a worktree whose tests import from that folder."""
     variables = {**os.environ, "PYTHONPATH": str(imports), "PYTHONDONTWRITEBYTECODE": "1"}
     return Probe(tree, command, variables, tree.parent / "log", lambda _: None).run()
 
@@ -58,7 +58,7 @@ def test_a_command_that_reads_the_tree_is_not_warned_of(git_repo: Path, expected
 
 @pytest.mark.parametrize("expected", [3, 4])
 def test_one_that_reads_another_tree_is(git_repo: Path, tmp_path: Path, expected: int) -> None:
-    """Whether its tests pass there or fail."""
+    """Both with passing and with failing tests."""
     tree = project(git_repo, expected)
     (tmp_path / "main").mkdir()
     installed = tmp_path / "main" / "sums.py"

@@ -1,4 +1,4 @@
-"""Knowledge folders for tests: learnings, stores of runs, what is in the files."""
+"""Knowledge folders for tests: learnings, stores of runs, and the files' content."""
 
 import itertools
 import json
@@ -17,12 +17,12 @@ _SECONDS = itertools.count()
 
 
 def now() -> datetime:
-    """A second later each time."""
+    """Return a time one second later on each call."""
     return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=next(_SECONDS))
 
 
 def store_of(folder: Path, run: str = "", patience_s: float = 8.0) -> KnowledgeStore:
-    """As a run opens it; a second one in the same place is a restart."""
+    """Open the store as a run does; a second one in the same place is a restart."""
     index = LearningIndex(folder.with_name(f"{folder.name}-index"))
     return KnowledgeStore(folder, run, scores=index.scores_among, now=now, patience_s=patience_s)
 
@@ -34,7 +34,7 @@ def learning(
     task_type: str = "feature",
     confidence: float = 0.6,
 ) -> Learning:
-    """As a run has learned it."""
+    """A learning as a run learned it."""
     content = strategy(text) if kind == "strategy" else convention(text, "agent")
     return Learning(
         learning_id=learning_id(kind, task_type, text),
@@ -48,7 +48,6 @@ def learning(
 
 
 def learnings_in(folder: Path) -> list[dict[str, Any]]:
-    """The list of the knowledge file."""
     found: list[dict[str, Any]] = document(folder)["learnings"]
     return found
 
@@ -60,7 +59,7 @@ def document(folder: Path, name: str = "ralph-learnings.json") -> dict[str, Any]
 
 
 def known(folder: Path, text: str = "Mock the clock.", **fields: Any) -> Learning:
-    """One learning that two runs have said, in the file; `fields` as the file names them."""
+    """One learning in the file, reported by two runs; `fields` uses the file's names."""
     said = learning(text)
     for run in ("run-a", "run-b"):
         store_of(folder, run).stage([said])
@@ -73,7 +72,7 @@ def known(folder: Path, text: str = "Mock the clock.", **fields: Any) -> Learnin
 
 
 def write(folder: Path, learnings: list[Any], **others: Any) -> None:
-    """As an editor does: the list, with the checksum of before."""
+    """Write the list as an editor would, with the old checksum."""
     path = folder / "ralph-learnings.json"
     folder.mkdir(parents=True, exist_ok=True)
     before = document(folder) if path.exists() else {"version": "1.0.0"}

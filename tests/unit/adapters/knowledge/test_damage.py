@@ -1,4 +1,4 @@
-"""Knowledge files that are edited, damaged, replaced or gone: read on, told once, nothing lost."""
+"""Edited, damaged, replaced or missing knowledge files: reported once, nothing lost."""
 
 import errno
 import json
@@ -35,14 +35,14 @@ def texts_known(folder: Path, run: str = "run-z") -> list[str]:
 
 
 def two_states(folder: Path) -> tuple[bytes, bytes]:
-    """The knowledge and its backup, with something in both; their contents."""
+    """Contents of the knowledge file and its backup, with something in both."""
     name = known(folder, SAID).learning_id
     store_of(folder, "run-c").credit([Credit(name, 1, success=True)])
     return (folder / MAIN).read_bytes(), (folder / f"{MAIN}.bak").read_bytes()
 
 
 def kept(folder: Path) -> dict[str, bytes]:
-    """What lies there under a date."""
+    """Contents of the dated copies there."""
     dated = (path for path in folder.iterdir() if path.name.startswith(f"{MAIN}."))
     return {
         path.name: path.read_bytes() if path.is_file() and path.stat().st_size < 1 << 20 else b""
@@ -86,7 +86,7 @@ def test_an_edit_of_the_date_to_one_that_cannot_be_counts_too(tmp_path: Path, at
 def test_a_file_that_could_not_be_read_again_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is learned beyond the largest size would be lost with all the rest."""
+    """A learning beyond the largest size would be lost with all the others."""
     two_states(tmp_path)
     before = (tmp_path / MAIN).read_bytes()
     monkeypatch.setattr(files, "LARGEST", len(before) + 5)
@@ -97,7 +97,7 @@ def test_a_file_that_could_not_be_read_again_is_not_written(
                 [Credit(learnings_in(tmp_path)[0]["id"], 1, success=True)]
             )
     assert (tmp_path / MAIN).read_bytes() == before
-    # An edit by hand in one line, which is more of it in many lines.
+    # A manual edit on one line, which takes more space on many lines.
     (tmp_path / MAIN).write_text(json.dumps({**document(tmp_path), "lastUpdated": "2026-01-01"}))
     edited = document(tmp_path) | {"learnings": [{**learnings_in(tmp_path)[0], "confidence": 1}]}
     (tmp_path / MAIN).write_text(json.dumps(edited))
@@ -165,7 +165,7 @@ def a_gigabyte(path: Path) -> None:
 
 
 def holding(content: str | bytes) -> Callable[[Path], None]:
-    """It holds this, in the place of the file that was there."""
+    """Replace the file by one with this content."""
 
     def put(path: Path) -> None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -174,7 +174,7 @@ def holding(content: str | bytes) -> Callable[[Path], None]:
 
 
 def with_field(name: str, value: Any) -> Callable[[Path], None]:
-    """One field of its only learning has another value."""
+    """Change one field of its only learning."""
 
     def put(path: Path) -> None:
         held = json.loads(path.read_bytes())
@@ -254,7 +254,7 @@ def test_with_a_damaged_backup_too_the_run_goes_on_without(
     assert store.candidates("mock", "feature") == []
     (notice,) = store.take_notices()
     assert "it has no usable backup, so nothing of it is known; it is kept as" in notice
-    assert words  # told as above
+    assert words  # reported as above
     assert sorted(name.split(".")[2] for name in kept(tmp_path)) == ["bak", "damaged"]
     known(tmp_path, "Start anew.")
     assert texts_known(tmp_path) == ["Start anew."]
@@ -306,7 +306,7 @@ def test_what_is_missing_comes_from_its_backup(tmp_path: Path) -> None:
 
 
 def test_what_is_removed_while_a_run_goes_on_is_written_again(tmp_path: Path) -> None:
-    """As by ``git clean -fdx`` of an agent."""
+    """As an agent's ``git clean -fdx`` would."""
     two_states(tmp_path)
     store_of(tmp_path, "run-d").stage([learning("Another one.")])
     store = store_of(tmp_path, "run-z")
@@ -368,7 +368,7 @@ def test_what_may_not_be_read_is_set_aside(tmp_path: Path, monkeypatch: pytest.M
     original = files._content
 
     def closed(path: Path) -> bytes:
-        if path.stat().st_mode & 0o777 == 0:  # the system's superuser may read it all the same
+        if path.stat().st_mode & 0o777 == 0:  # root can still read it
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         return original(path)
 

@@ -54,7 +54,7 @@ NUMBERS = [
     ("5e-324", "5e-324"),
     ("1.7976931348623157e308", "1.7976931348623157e+308"),
 ]
-"""As JSON may have it, and as JavaScript writes it."""
+"""JSON input, and the output of JavaScript."""
 
 TEXTS = [
     (r'"\u00e9\u4e2d\ud83d\ude00"', '"é中😀"'),
@@ -123,7 +123,7 @@ def test_an_indented_file_is_written_as_javascript_writes_it() -> None:
 @each_row(("json_text", "written"), ALL)
 @each_row("around", ["%s", "[%s]", '{"a":%s}', '{"a":[0,%s,{"b":[%s,1]}]}', "[[%s]]"])
 def test_one_of_many_is_written_as_it_is_alone(json_text: str, written: str, around: str) -> None:
-    """The quicker way, which is taken for what is in a list, writes the same."""
+    """The faster path, used within lists, writes the same."""
     holes = around.count("%s")
     many = f"[{around % ((json_text,) * holes)},{around % ((json_text,) * holes)}]"
     told = around % ((written,) * holes)

@@ -1,4 +1,4 @@
-"""What becomes of a learning in the files: staged, proven, joined, credited, changed, looked up."""
+"""Learnings in the files: staged, proven, joined, credited, changed, looked up."""
 
 import json
 import shutil
@@ -145,7 +145,7 @@ def test_estimates_of_one_kind_of_task_become_one(tmp_path: Path) -> None:
         store = store_of(tmp_path, run)
         store.stage([estimated(iterations)])
         made = store.promote()
-        assert bool(made) == (run == "run-c")  # of two runs they are not sure enough
+        assert bool(made) == (run == "run-c")  # two runs are not enough evidence
     (entry,) = learnings_in(tmp_path)
     assert entry["content"]["estimatedIterations"] == 4
     assert entry["content"]["basedOnSamples"] == 3
@@ -300,7 +300,7 @@ def test_unknown_types_are_never_looked_up(tmp_path: Path) -> None:
 
 
 def test_half_characters_in_the_file_reach_no_index(tmp_path: Path) -> None:
-    """JSON can name the half of a pair of UTF-16; no text on disk can hold it."""
+    """JSON can contain a lone surrogate; no text on disk can."""
     known(tmp_path, MOCK.text, id="learn-\ud800", content={"approach": "Mock the \udc00clock"})
     store = store_of(tmp_path, "run-c")
     (candidate,) = store.candidates("mock the clock", "feature")
@@ -312,7 +312,7 @@ def test_half_characters_in_the_file_reach_no_index(tmp_path: Path) -> None:
 
 
 def test_of_two_learnings_of_one_name_the_first_counts(tmp_path: Path) -> None:
-    """What its owner mutes, edits or deletes is then what runs are told."""
+    """Runs then see what the user mutes, edits or deletes."""
     known(tmp_path, MOCK.text)
     (entry,) = learnings_in(tmp_path)
     write(tmp_path, [entry, {**entry, "content": {"approach": "Wait for the clock."}}])

@@ -1,4 +1,4 @@
-"""Many writers at once: no update is lost, no lock outlives its holder, no file is torn."""
+"""Concurrent writers: no lost update, no stale lock, no torn file."""
 
 import json
 import os
@@ -25,13 +25,13 @@ from tests.waiting import PATIENCE_S, until
 WRITERS = 4
 ROUNDS = 3
 PATIENT_S = 60.0
-"""What is tested is that nothing is lost, not how fast this machine is under its load."""
+"""The tests check that nothing is lost, not how fast a loaded machine is."""
 
 WRITING = "tests.doubles.knowledge_writer"
 
 
 def writer(*words: str) -> Started:
-    """A process of `WRITING`."""
+    """A process that runs `WRITING`."""
     return Started(replace(RALPH, module=WRITING), words, ROOT, dict(os.environ))
 
 
@@ -136,14 +136,14 @@ def test_a_lock_of_a_stopped_process_is_not_waited_for_for_ever(tmp_path: Path) 
         assert str(raised.value).startswith(
             f"the knowledge files have been locked by process {child.pid} for more than 0.2 s"
         )
-        # Reading waits for nobody.
+        # Readers never wait.
         assert len(store.candidates("mock", "feature")) == 1
     store.stage([learning("Another one.")])
     assert len(document(tmp_path, "staging.json")["staged"]) == 3
 
 
 def test_the_lock_is_that_of_the_file_that_has_its_name(tmp_path: Path) -> None:
-    """A lock file that was removed and made anew is another one: the old one holds nothing."""
+    """A recreated lock file is a different one: the old one locks nothing."""
     lock = tmp_path / "lock"
     with locked(lock, 0.0):
         lock.unlink()

@@ -1,6 +1,6 @@
-"""What becomes of a message until it is delivered: retries, the queue on disk, what the user hears.
+"""A message until its delivery: retries, the queue on disk, reports to the user.
 
-Time is played, and a queue is worked by hand: no test waits for a pause.
+Time is simulated and the queue is advanced by hand, so no test waits.
 """
 
 import json
@@ -31,12 +31,12 @@ from tests.world import FakeClock
 
 PATIENT = Timeouts(connect_s=30, silence_s=30, total_s=30)
 SOON = Timeouts(connect_s=30, silence_s=0.2, total_s=30)
-"""For a service that never answers: any other may take longer on a busy machine."""
+"""For a service that never answers: others may take longer on a busy machine."""
 SECRET = "T0AB/hook-secret-4711"
 
 
 class Bench:
-    """One queue to a webhook, its thread left out."""
+    """One queue to a webhook, without its thread."""
 
     def __init__(self, folder: Path, url: str, timeouts: Timeouts = PATIENT) -> None:
         self.clock = FakeClock()
@@ -52,7 +52,7 @@ class Bench:
         self.told.append(event)
 
     def pass_time(self, seconds: float) -> None:
-        """Work through whatever becomes due."""
+        """Advance the clock and process everything due."""
         end = self.clock.seconds + seconds
         while (pause := self.queue.deliver_due()) is not None and self.clock.seconds + pause <= end:
             self.clock.seconds += pause

@@ -1,4 +1,4 @@
-"""The `outreach` settings: what they take, and that no secret gets out of them."""
+"""The `outreach` settings: accepted values, and that secrets never leak."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""One message to a tracker: what it asks for, in which words, and what it makes of every answer."""
+"""One tracker message: its request, its wording, and the handling of every answer."""
 
 import socket
 import threading
@@ -28,7 +28,7 @@ from tests.waiting import until
 
 PATIENT = Timeouts(connect_s=30, silence_s=30, total_s=30)
 SOON = Timeouts(connect_s=30, silence_s=0.2, total_s=30)
-"""For a service that never answers: any other may take longer on a busy machine."""
+"""For a service that never answers: others may take longer on a busy machine."""
 RUN = RunStarted(
     run_id="run-1",
     task="task-001",
@@ -59,7 +59,7 @@ def message(
 
 @pytest.fixture(params=["gitea", "github"])
 def service(request: pytest.FixtureRequest) -> Iterator[TrackerService]:
-    """One of each; whatever a test does, the interface is kept to."""
+    """One of each; after every test no violation of its API is left."""
     kind: Literal["gitea", "github"] = request.param
     tracker = TrackerService(kind)
     with served(tracker):
@@ -275,7 +275,7 @@ def test_headers_that_drip_for_ever_are_given_up_on(
         until(lambda: not any(isinstance(one, threading.Timer) for one in threading.enumerate()))
         return look_up(*named, **options)
 
-    if found == "late":  # its address, when the time is over
+    if found == "late":  # its address, when the time limit has passed
         monkeypatch.setattr(socket, "getaddrinfo", late)
 
     def drip(listener: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""Orphans come to the process that hosts a run, and only they are ended and collected there."""
+"""Orphans are adopted by the process that hosts a run; only they are ended and collected."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere none 
 
 @pytest.fixture
 def held() -> Iterator[ExitStack]:
-    """What ends with the test, and children that are killed then."""
+    """Collects what must end with the test, and kills leftover children."""
     with ExitStack() as stack:
         yield stack
 
@@ -34,7 +34,7 @@ def leader(held: ExitStack, *command: str) -> Child[str]:
 
 
 def orphan() -> int:
-    """The pid of a process in a session of its own, without a mark, whose parent has ended."""
+    """The pid of an unmarked process in its own session whose parent has ended."""
     script = "setsid env -i sleep 100 >/dev/null & echo $!"
     parent = subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, text=True, check=True)
     pid = int(parent.stdout)

@@ -96,7 +96,7 @@ def test_bytes_without_secrets_stay_what_they_are(data: bytes) -> None:
 
 
 def test_no_secret_slips_through_between_two_pieces(tmp_path: Path) -> None:
-    """Wherever each of them is cut; all of them are in one log, and one ends it."""
+    """The cut may fall anywhere; all secrets are in one log, and one ends it."""
     blocks = [f"before {secret}\nafter\n".encode() for secret in SECRETS]
     blocks.append(blocks[0].removesuffix(b"\nafter\n"))
     expected = b"".join(redact(block.decode()).encode() for block in blocks)
@@ -192,7 +192,7 @@ NEARLY = b"password = "
 
 @pytest.fixture
 def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first look for secrets takes all the time that there is."""
+    """The first search for secrets uses up all the time."""
     monkeypatch.setattr(bounded_work, "RESERVE_S", 1e-9)
     monkeypatch.setattr(bounded_work, "SHARE", 0.0)
 

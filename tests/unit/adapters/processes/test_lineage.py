@@ -1,4 +1,4 @@
-"""Where a process comes from, also while those above it end."""
+"""Process ancestry, also while ancestors end."""
 
 import os
 import subprocess
@@ -59,7 +59,7 @@ def test_nobody_drops_out_of_it_by_ending() -> None:
 def test_a_line_that_changes_while_it_is_looked_at_does_not_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whoever stood above has ended, and its number is that of another process by now."""
+    """An ancestor has ended, and its pid belongs to another process."""
     looks: list[str] = []
 
     def look(pid: str) -> Entry | None:

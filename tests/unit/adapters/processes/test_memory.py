@@ -1,4 +1,4 @@
-"""What processes of a run hold: which of them count, and the peak between two looks."""
+"""Memory of a run's processes: which count, and the peak between two samples."""
 
 import os
 import subprocess

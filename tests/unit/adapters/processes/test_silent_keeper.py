@@ -1,4 +1,4 @@
-"""A keeper that does not answer: its agent has stopped it, or the machine is slow."""
+"""A keeper that does not answer: stopped by its agent, or on a slow machine."""
 
 import json
 import os
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second without an answer is enough, and nobody is asked for long to end."""
+    """Shorten the keeper's answer timeout and the grace periods of the sweep."""
     monkeypatch.setattr(running, "ASK_S", 0.2)
     rungs = tuple((number, 0.2) for number, _ in sweeping.LADDER[:-1])
     monkeypatch.setattr(sweeping, "LADDER", (*rungs, sweeping.LADDER[-1]))
@@ -49,7 +49,7 @@ def test_a_stopped_keeper_is_given_up_and_all_that_it_kept_is_ended(tmp_path: Pa
 
 
 def test_a_keeper_that_answers_late_every_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its last moment, again and again: what counts are questions in a row."""
+    """Late every time: only consecutive unanswered questions count."""
     monkeypatch.setattr(running, "ASK_S", 0.0)
     hears, says = os.pipe()
     asked = 0
@@ -109,7 +109,7 @@ def test_a_healthy_keeper_answers_whatever_its_command_does(
 def test_a_keeper_that_is_lost_before_it_has_told_of_its_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blow: str, lost: str
 ) -> None:
-    """As one that is lost later: the command has ended, and not by itself."""
+    """Like a keeper lost later: the command ended, but not of its own accord."""
     keeper = tmp_path / "keeper.py"
     keeper.write_text(
         "import os, signal\n"
@@ -131,7 +131,7 @@ def test_a_keeper_that_is_lost_before_it_has_told_of_its_command(
 def test_a_command_is_stopped_whose_parent_stands_still(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The thread that asks the keeper is late, as that of a frozen process is."""
+    """The thread that asks the keeper is late, like that of a frozen process."""
     monkeypatch.setattr(running, "LEAST_SILENCE_S", 0.5)
     monkeypatch.setattr(running, "ASK_S", 2 * PATIENCE_S)
     child = launch(["sleep", "60"], cwd=tmp_path, env=os.environ, run_id="r", silence_s=0.1)

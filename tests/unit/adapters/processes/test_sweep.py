@@ -1,4 +1,4 @@
-"""What the sweep takes for a target."""
+"""Which processes the sweep targets."""
 
 import contextlib
 import os
@@ -61,7 +61,7 @@ def test_where_there_is_no_proc_ps_tells_the_same() -> None:
 
 @pytest.fixture
 def marked(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A process that bears the mark of a run, and a child of it that does not."""
+    """A process marked as part of a run, and an unmarked child."""
     run_id = uuid.uuid4().hex
     process = subprocess.Popen(
         ["/bin/sh", "-c", "env -i sleep 100 & echo $!; wait"],

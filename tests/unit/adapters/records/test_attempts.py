@@ -1,4 +1,4 @@
-"""Attempts and runs on disk: numbering, metadata, and what the command line calls RUN."""
+"""Attempts and runs on disk: numbering, metadata, and how the command line names a RUN."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def record(root: Path, description: str, age: int = 0) -> AttemptFolder:
 
 
 def end(attempt: AttemptFolder, outcome: str) -> str:
-    """Let the run end like this; the status of its task then."""
+    """End the run this way; return its task's status."""
     start = RunStarted(
         seq=1,
         at=NOW,
@@ -145,7 +145,7 @@ def test_of_a_gate_that_did_not_run_no_exit_code_is_kept(tmp_path: Path) -> None
 
 
 def test_garbage_metadata_costs_nothing(tmp_path: Path) -> None:
-    """The attempts know what the task is about."""
+    """The attempts know the task's objective."""
     attempt = record(tmp_path, "fix it")
     (attempt.task_folder / "metadata.json").write_bytes(b"\xff garbage")
     again = record(tmp_path, "fix it")

@@ -1,4 +1,4 @@
-"""Copies of handoffs in the worktree: each has a name of its own, and none leads out of it."""
+"""Copies of handoffs in the worktree: unique names, none outside the worktree."""
 
 import os
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Loops that hooks have recorded, among the runs: found, told apart, and never commanded."""
+"""Loops recorded by hooks, among the runs: found, distinguished, and never commanded."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""The journal: what is appended is read back, whatever happens in between."""
+"""The journal: appended events are read back, whatever happens in between."""
 
 from pathlib import Path
 
@@ -190,7 +190,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
 
 
 def test_a_limit_on_file_sizes_is_no_full_disk(tmp_path: Path) -> None:
-    """No waiting mends it: it is told as what it is."""
+    """Waiting would not help, so the real cause is reported."""
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (whole + 50, resource.RLIM_INFINITY))"
     said = run_on_small_disk(REFUSED % limit, tmp_path)
     assert said.startswith("JournalError cannot append to the journal events.jsonl")

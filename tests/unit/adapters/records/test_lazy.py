@@ -1,4 +1,4 @@
-"""A journal that is looked back at: its events are made where asked for, while it may change."""
+"""Lazy reading of a journal: events are built on demand, even while it changes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Rows of a list of runs: from small files, whatever stands in them, and never from a journal."""
+"""Rows of a list of runs: from small files, whatever their content, never from a journal."""
 
 import json
 import os
@@ -50,7 +50,7 @@ STATUS: dict[str, Any] = {
 
 @contextmanager
 def little_memory() -> Iterator[None]:
-    """What is done within holds nothing of a long file."""
+    """Fail if the code within keeps a long file in memory."""
     tracemalloc.start()
     try:
         yield
@@ -60,7 +60,7 @@ def little_memory() -> Iterator[None]:
 
 
 def put(root: Path, name: str, text: str = "", **changed: object) -> Path:
-    """An attempt with this status, or this text in its place; its journal is a trap."""
+    """Write an attempt with this status, or this text instead; its journal is a trap."""
     task, attempt = name.split("/")
     folder = ralph_folder(root) / "tasks" / task / "attempts" / attempt
     folder.mkdir(parents=True)
@@ -119,7 +119,7 @@ def test_it_says_what_the_status_of_a_real_run_says(tmp_path: Path) -> None:
 
 
 def test_without_a_status_its_record_is_told(tmp_path: Path) -> None:
-    """Also of a program that wrote none: the attempt's record holds the same."""
+    """Also for a program that wrote none: the attempt's record has the same content."""
     attempt = record(tmp_path, story_of("steady"))
     attempt.journal.write_text("no journal\n")
     row = only(tmp_path)
@@ -155,7 +155,7 @@ def test_where_there_is_but_a_journal_its_ends_are_told(tmp_path: Path, name: st
     assert (row.objective, row.agent) == (status["objective"], status["agent"])
     assert (row.iterations, row.max_iterations) == (status["iteration"], status["max_iterations"])
     assert 100 * row.completions[-1] == pytest.approx(status["completions"][-1])
-    # However long it is: a gigabyte without a line.
+    # Whatever its length: a gigabyte without a line break.
     with (folder / "events.jsonl").open("r+b") as file:
         file.seek(len(journal))
         file.truncate(1 << 30)
@@ -184,7 +184,7 @@ def test_until_its_first_iteration_has_ended_it_stands_where_it_began(tmp_path: 
 
 
 def test_a_run_whose_process_is_gone_has_lasted_until_its_last_sign_of_life(tmp_path: Path) -> None:
-    """While it waited for an answer nothing came, yet its status was written."""
+    """While it waited for an answer nothing was recorded, but its status was written."""
     waited = put(tmp_path, "task-001/001", outcome=None, ended=None, phase="paused", away_s=0)
     sign = datetime(2026, 1, 8, 10, 50, tzinfo=UTC)
     os.utime(waited / "status.json", (sign.timestamp(), sign.timestamp()))

@@ -1,4 +1,4 @@
-"""The lock: one run per worktree, and a dead owner never blocks."""
+"""The lock: one run per worktree, and a dead holder never blocks."""
 
 import fcntl
 import os
@@ -42,7 +42,7 @@ def test_a_stale_file_never_blocks(tmp_path: Path, content: str) -> None:
 
 
 def test_a_dead_owner_whose_agents_are_being_stopped_is_waited_for(tmp_path: Path) -> None:
-    """A process that inherited the descriptor outlives the owner for a moment."""
+    """A process that inherited the descriptor briefly outlives the holder."""
     path = tmp_path / "lock"
     script = (
         "import os, subprocess, sys\n"
@@ -109,7 +109,7 @@ def test_a_lock_file_that_was_removed_lets_no_second_run_in(tmp_path: Path) -> N
 
 
 def test_an_owner_is_never_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process may be stopped between any two steps: each write leaves a whole owner behind."""
+    """A process may be stopped between any two steps: each write leaves a complete record."""
     path, seen = tmp_path / "lock", list[Owner]()
 
     def watched(write: Callable[..., object]) -> Callable[..., object]:

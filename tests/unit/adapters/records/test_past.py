@@ -1,4 +1,4 @@
-"""What the records say of earlier attempts of a task."""
+"""Records of earlier attempts at a task."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What pruning lists and deletes: real files, real refs, and everything else left as it is."""
+"""Pruning lists and deletes real files and refs, and leaves everything else alone."""
 
 import json
 import os
@@ -32,7 +32,7 @@ RECORDS = {
     *("results/notes/transcript.jsonl", "results/iter-001/deeper/transcript.jsonl"),
     *("transcript.jsonl", "results/transcript.jsonl"),
 }
-"""The last ones have the right name in a place that is not ours."""
+"""The last ones have the right name in a folder that is not ours."""
 
 
 def run_id(number: int) -> str:
@@ -46,7 +46,7 @@ def tasks(root: Path) -> Path:
 def make_run(
     root: Path, number: int, *, days: float = 1, kind: str = "run_finished", **start: Any
 ) -> Path:
-    """An attempt that ended so many days ago, with every kind of file."""
+    """An attempt that ended this many days ago, with every kind of file."""
     folder = tasks(root) / f"{number:03}"
     for name in LOGS | RECORDS:
         path = folder / name
@@ -128,7 +128,7 @@ def test_a_run_without_an_end_is_left_alone_unless_asked_for(tmp_path: Path) -> 
 
 
 def test_a_damaged_journal_is_left_alone_unless_asked_for(tmp_path: Path) -> None:
-    """What a resume from before the bad line would go back to is not for the bin."""
+    """Data that a resume from before the bad line needs is not deleted."""
     journal = make_run(tmp_path, 1) / "events.jsonl"
     first, *rest = journal.read_text().splitlines(keepends=True)
     journal.write_text("".join([first, "garbage\n", *rest]))
@@ -204,7 +204,7 @@ def test_what_was_put_there_since_stays(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "root", 1)
     found = files(listed(tmp_path / "root"))
     (folder / "terminal.log").unlink()
-    (folder / "terminal.log").write_text("terminal.log of 2\n")  # as long, but another one
+    (folder / "terminal.log").write_text("terminal.log of 2\n")  # equally long, but different
     outside = tmp_path / "outside"
     (folder / "results/iter-001").rename(outside)
     (folder / "results/iter-001").symlink_to(outside)

@@ -1,4 +1,4 @@
-"""The journal holds room for its next events, so that a full disk still takes a run's end."""
+"""The journal reserves room, so that a full disk can still record a run's end."""
 
 import os
 import sys

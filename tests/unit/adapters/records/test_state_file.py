@@ -1,4 +1,4 @@
-"""``ralph-state.json`` of a run: merged with what others write, and nothing of theirs lost."""
+"""A run's ``ralph-state.json``: merged with others' writes without losing any."""
 
 import json
 import multiprocessing
@@ -137,7 +137,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
 
 
 def _count(root: Path, times: int) -> None:
-    """Another program that keeps to the lock."""
+    """Another program that respects the lock."""
     path = root / NAME
     for _ in range(times):
         with locked(path.with_name(f".{path.name}.lock")):
@@ -166,7 +166,7 @@ def test_writers_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
 
 
 def test_it_is_no_work_of_the_agents(git_repo: Path) -> None:
-    """Neither in a snapshot nor among the changes, committed or not."""
+    """In neither a snapshot nor the changes, committed or not."""
     workspace = GitWorkspace(open_repository(git_repo), "run")
     first = workspace.snapshot(1, "one")
     file_of(git_repo).keep(FIELDS)

@@ -1,4 +1,4 @@
-"""A status says when the journal behind it is damaged, and stays quick at that."""
+"""A status reports a damaged journal, and stays fast."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def problem(folder: Path, lines: list[bytes]) -> str:
 
 @pytest.fixture(params=["parsed", "looked at"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """With journals that are short enough to be parsed, and with such that are not."""
+    """Journals short enough to be parsed, and longer ones."""
     if request.param == "looked at":
         monkeypatch.setattr(status, "PARSED_BYTES", 0)
     return tmp_path
@@ -49,7 +49,7 @@ def test_it_names_the_bad_line(folder: Path, bad: bytes) -> None:
     said = problem(folder, lines)
     assert said.startswith(f"{folder / 'events.jsonl'}:8 cannot be read; ")
     assert "\n" not in said
-    # What those say who read all of it.
+    # The result of full readers.
     assert f"{folder / 'events.jsonl'}:8 " in read_journal(folder / "events.jsonl").problem
 
 
@@ -59,7 +59,7 @@ def test_a_line_is_missing(folder: Path) -> None:
 
 @pytest.mark.parametrize("end", [b"", b"\n", b'{"seq":', b'{"seq":1}', b"garbage"])
 def test_a_whole_journal_has_none(folder: Path, end: bytes) -> None:
-    """A torn last line is what a crash leaves behind; blank lines and other spacing are no harm."""
+    """A crash leaves a torn last line; blank lines and other spacing are harmless."""
     spaced = json.dumps(json.loads(LINES[3])).encode() + b"\n"
     assert problem(folder, [*LINES[:2], b"\n", LINES[2], spaced, *LINES[4:], end]) == ""
 
@@ -107,7 +107,7 @@ def test_it_agrees_with_those_who_read_all(
 
 @pytest.mark.parametrize("part", [rb"\ud800", rb"\uDC00\ud800", b"\xff", b"\xed\xa0\x80"])
 def test_what_is_no_character_damages_no_journal(folder: Path, part: bytes) -> None:
-    """Those who read all of it replace what a quick look does not see."""
+    """Full readers replace what a quick check does not see."""
     at = next(at for at, line in enumerate(LINES) if b'"agent_spoke"' in line)
     line = LINES[at].replace(b'"text":"', b'"text":"a' + part)
     newer = b'{"seq":%d,"at":"2026-11-28T00:00:00Z","kind":"later","x%b":"%b"}\n'
@@ -140,7 +140,7 @@ def test_no_events_are_made_for_it(tmp_path: Path) -> None:
 
 
 def nulls(value: Any, where: str = "") -> list[str]:
-    """Where JSON says null."""
+    """Places where JSON has null."""
     if isinstance(value, dict):
         return [n for name, part in value.items() for n in nulls(part, f"{where}.{name}")]
     if isinstance(value, list):
@@ -157,7 +157,7 @@ def test_what_is_not_known_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """In the file and in what is printed; who reads the file says what the journal says."""
+    """In the file and in the output; reading the file gives what the journal says."""
     attempt = tmp_path / ".aiwg/ralph/tasks/task-001/attempts/001"
     attempt.mkdir(parents=True)
     lines = (FOLDER / f"{journal}.jsonl").read_bytes().splitlines(keepends=True)
@@ -175,7 +175,7 @@ def test_what_is_not_known_is_left_out(
     written = json.loads((attempt / "status.json").read_text())
     assert nulls(written) == []
     at = datetime.fromisoformat(written["updated"]).timestamp()
-    os.utime(attempt / "status.json", (at, at))  # of a run that died the file tells the time
+    os.utime(attempt / "status.json", (at, at))  # the file has the time of a run that died
     assert nulls(json.loads(said("--json"))) == []
     monkeypatch.setattr(status, "_folded", None)  # the file is enough
     assert (said(), said("--line")) == folded
@@ -187,7 +187,7 @@ FORGED: list[Any] = ["x", [3], {"text": 7}, 1e308]
 def test_a_status_file_that_somebody_has_forged_is_told_without_a_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whatever it holds is sanitized, or the journal is folded instead."""
+    """Any content is sanitized, or the journal is folded instead."""
     attempt = tmp_path / ".aiwg/ralph/tasks/task-001/attempts/001"
     attempt.mkdir(parents=True)
     lines = (FOLDER / "v1-step9-context.jsonl").read_bytes().splitlines(keepends=True)
@@ -205,7 +205,7 @@ def test_a_status_file_that_somebody_has_forged_is_told_without_a_traceback(
         for _ in range(2):
             fields[name] = forged = next(forgeries)
             (attempt / "status.json").write_text(json.dumps(honest))
-            words = next(commands)  # in turn, so that each meets each of what is forged
+            words = next(commands)  # in turn, so that every combination with forged values occurs
             assert main(words) == 0, (words, name, forged)
             assert capsys.readouterr().out.strip()
         fields[name] = true

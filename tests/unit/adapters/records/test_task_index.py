@@ -1,4 +1,4 @@
-"""The index of all tasks: right after every crash, made again when it is gone, and quick."""
+"""The index of all tasks: correct after every crash, rebuilt when missing, and fast."""
 
 import json
 import os
@@ -26,7 +26,7 @@ from tests.world.stories import STORIES
 
 
 class Killed(BaseException):
-    """As a process that is killed: nothing catches it."""
+    """Like a killed process: nothing catches it."""
 
 
 def begin(root: Path, description: str) -> AttemptFolder:
@@ -34,7 +34,7 @@ def begin(root: Path, description: str) -> AttemptFolder:
 
 
 def play(attempt: AttemptFolder, story: str) -> None:
-    """The run is this story so far."""
+    """Record a run with this story."""
     start, *rest = STORIES[story]()
     objective = {"objective": attempt.description}
     events: list[Event] = [start.model_copy(update=objective), *rest]
@@ -104,7 +104,7 @@ def test_another_attempt_opens_only_what_may_be_its_task(
 
 @contextmanager
 def killed_at(monkeypatch: pytest.MonkeyPatch, number: int) -> Iterator[None]:
-    """The process ends at this write of a file, counted from 0, or after all of them."""
+    """Kill the process at this write of a file, counted from 0, or after all of them."""
     left = [number]
     real = files.write_text
 
@@ -133,7 +133,7 @@ def test_after_a_crash_at_any_moment_it_says_what_the_files_say(
         play(attempt, "steady")
     truth = folded(tmp_path)
     assert index_of(tmp_path).read() == truth
-    play(begin(tmp_path, "another"), "stuck")  # the next run puts the rest right
+    play(begin(tmp_path, "another"), "stuck")  # the next run repairs the rest
     truth = folded(tmp_path)
     assert index_of(tmp_path).read() == truth
     by_status = known(tmp_path, "by-status.json")
@@ -144,7 +144,7 @@ def test_after_a_crash_at_any_moment_it_says_what_the_files_say(
 
 
 def folded(root: Path) -> dict[str, Any]:
-    """What the tasks' own files say."""
+    """The tasks' own files, folded."""
     copy = root / "copy"
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(ralph_folder(root) / "tasks", ralph_folder(copy) / "tasks")
@@ -200,7 +200,7 @@ def test_what_is_no_task_is_left_out(tmp_path: Path) -> None:
 
 
 def test_names_in_the_index_lead_nowhere(tmp_path: Path) -> None:
-    """Whoever can write the records can write them."""
+    """Anyone who can write the records can write the index."""
     attempt = begin(tmp_path, "fix it")
     play(attempt, "steady")
     index_of(tmp_path).read()

@@ -1,4 +1,4 @@
-"""Every test of the command socket has a folder for it, and may have a run behind it."""
+"""Fixtures for the command socket: its folder, and an optional run behind it."""
 
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""A real engine with a real socket: what the tests of the command socket speak to."""
+"""A real engine with a real socket for the tests of the command socket."""
 
 import json
 import socket
@@ -37,26 +37,26 @@ PAUSE = b'{"version":1,"command":{"name":"pause"}}\n'
 
 @dataclass
 class Living:
-    """A run that asks a question and obeys, and its socket."""
+    """A run that asks a question and obeys, with its socket."""
 
     engine: Engine
     path: Path
     run_id: str = ""
 
     def events(self, kind: type[E]) -> list[E]:
-        """What was recorded of this type."""
+        """Recorded events of this type."""
         return [e for e in read_journal(self.engine.journal.path).events if isinstance(e, kind)]
 
     @contextmanager
     def connected(self) -> Iterator[socket.socket]:
-        """A client that says what it likes."""
+        """A client that can send arbitrary bytes."""
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(10)
             client.connect(str(self.path))
             yield client
 
     def say(self, line: bytes) -> dict[str, object]:
-        """Send bytes; the answer."""
+        """Send bytes; return the answer."""
         with self.connected() as client:
             client.sendall(line)
             client.shutdown(socket.SHUT_WR)
@@ -73,7 +73,7 @@ def answer_of(client: socket.socket) -> dict[str, object]:
 
 @contextmanager
 def engine_at_work(folder: Path) -> Iterator[Engine]:
-    """Records a start and a question, then obeys until it is told to stop."""
+    """Record a start and a question, then obey until stopped."""
     clock = SystemClock()
     engine = Engine(Journal(folder / "events.jsonl", clock), clock, status=folder / "status.json")
     scheduler = Scheduler(engine, engine.state)

@@ -1,4 +1,4 @@
-"""Many runs begin in one runtime folder at once: none takes away the socket of another."""
+"""Many runs begin in one runtime folder at once without taking each other's socket."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ sys.stdin.readline()
 
 
 def calls(path: Path) -> bool:
-    """Whether somebody listens there."""
+    """True if a server listens there."""
     with closing(socket.socket(socket.AF_UNIX)) as caller:
         try:
             caller.connect(str(path))

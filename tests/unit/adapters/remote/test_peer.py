@@ -1,4 +1,4 @@
-"""Who may command a run: real processes, inside and outside of it, that pass connections on."""
+"""Which processes may command a run: real ones, inside and outside it, passing connections on."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def go_on_in_child():
         time.sleep(0.005)
 """
 OUTSIDE = "go_on_in_child()\nos.setsid()\n"
-"""From here on it is nothing that the tests' process, which hosts the run, has above it."""
+"""From here on its ancestors do not include the test process that hosts the run."""
 PERMIT = "say(call(), 'permissions', mode='skip', allow=['Bash(rm -rf:*)'])"
 
 
@@ -56,12 +56,12 @@ except OSError:
 
 
 def answering(word: str) -> str:
-    """What gives an answer to a question."""
+    """A handler that answers a question."""
     return f"say(call(), 'answer', question_id='q', answer={word!r})"
 
 
 def talk(living: Living, code: str, **environ: str) -> list[dict[str, object]]:
-    """The answers that a program of its own gets, started by the process that hosts the run."""
+    """Answers that a separate program gets, started by the process that hosts the run."""
     done = subprocess.run(
         [sys.executable, "-c", PRELUDE + code, str(living.path)],
         env={**os.environ, **environ},
@@ -82,7 +82,7 @@ def refused(living: Living, code: str, **environ: str) -> object:
 
 
 def test_what_the_run_has_started_cannot_command_it(living: Living) -> None:
-    """An agent that finds the socket may not grant itself anything."""
+    """An agent that finds the socket must not grant itself anything."""
     assert refused(living, "say(call())") == STARTED_BY_RUN
 
 
@@ -166,7 +166,7 @@ with no_orphans():
     process = subprocess.Popen({command!r}, start_new_session=True, stdout=subprocess.PIPE)
     print(process.stdout.read().decode(), end="")
 """
-"""As what a run adopts when its keeper was killed."""
+"""Like a process that a run adopts after its keeper was killed."""
 
 
 @pytest.mark.parametrize("how", [KEPT, ADOPTED])
@@ -174,11 +174,11 @@ with no_orphans():
 def test_what_another_run_has_started_is_known_without_mark_and_parents(
     living: Living, how: str, says: str, tmp_path: Path
 ) -> None:
-    """Also on a terminal of its own, which nobody is at."""
+    """Also on its own terminal without a user."""
     said = tmp_path / "said"
     code = f"{OUTSIDE}{says}\nopen({str(said)!r}, 'w').close()"
     call = shlex.join(["env", "-i", sys.executable, "-c", PRELUDE + code, str(living.path)])
-    # A keeper would end what the command leaves: so it stays until its child has spoken.
+    # A keeper would end leftover processes, so the command waits for its child's message.
     words = ["/bin/sh", "-c", f"{call}; until [ -e {shlex.quote(str(said))} ]; do sleep 0.05; done"]
     agent = AGENT.format(root=str(ROOT)) + how.format(command=words)
     (answer,) = talk(living, OUTSIDE + agent)
@@ -204,14 +204,14 @@ def test_a_script_can_refuse_what_the_agent_asks(living: Living) -> None:
 def test_what_ends_while_it_is_looked_at_is_nobody(
     living: Living, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A keeper that is killed at the right moment shows that it is none."""
+    """A sender that ends during the check is refused."""
     monkeypatch.setattr(peer_module, "is_still", lambda _: False)
     assert refused(living, OUTSIDE + "say(call())") == GONE
 
 
 def at_terminal(living: Living, code: str) -> tuple[str, str]:
-    """What a program outside the run says on a terminal of its own, and that terminal's name."""
-    # Everything that leads to it ends first: the terminal is opened by a process outside.
+    """Message and terminal name of a program outside the run, on its own terminal."""
+    # All its ancestors end first: a process outside the run opens the terminal.
     lines = ["print(os.ttyname(0))", *code.splitlines()]
     opener = OUTSIDE + ON_TERMINAL.format(code="\n".join(f"    {line}" for line in lines))
     done = subprocess.run(

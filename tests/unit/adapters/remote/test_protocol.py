@@ -1,4 +1,4 @@
-"""What a line on the command socket means, whoever wrote it."""
+"""Parsing of lines on the command socket, from any sender."""
 
 import json
 from typing import Any

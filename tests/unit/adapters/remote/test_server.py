@@ -1,4 +1,4 @@
-"""The command socket around a real engine: real sockets, and whoever may speak into them."""
+"""The command socket around a real engine: real sockets and arbitrary clients."""
 
 import json
 import os
@@ -182,12 +182,12 @@ def test_an_answer_to_another_question_or_in_other_words_is_refused(living: Livi
 
 
 def test_silent_clients_make_room(living: Living, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "READ_SECONDS", 1000)  # none leaves by itself
+    monkeypatch.setattr(server_module, "READ_SECONDS", 1000)  # none disconnects
     with ExitStack() as crowd:
         clients = [crowd.enter_context(living.connected()) for _ in range(2 * CONNECTIONS)]
         clients[-1].sendall(PAUSE[:7])
         assert isinstance(send(living.path, Pause()), Accepted)
-        # The first ones had to leave, the last ones may still go on.
+        # The first ones were disconnected, the last ones may continue.
         assert clients[0].recv(1) == b""
         clients[-1].sendall(PAUSE[7:])
         assert "refused" in answer_of(clients[-1])
@@ -230,7 +230,7 @@ def test_a_socket_file_that_was_taken_away_comes_back(
     with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
         assert path is not None
         gone = place.with_name(f"{place.name}-gone")
-        place.rename(gone)  # at once: the server makes what is missing anew
+        place.rename(gone)  # at once: the server recreates missing files
         shutil.rmtree(gone)
         with pytest.raises(RalphError, match="gone"):
             send(path, Pause())

@@ -1,4 +1,4 @@
-"""Commands through the socket that a run inherits: who gave them is believed, and nothing else."""
+"""Commands through an inherited socket: the stated sender is trusted, and nothing else."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from tests.waiting import PATIENCE_S, until
 
 
 class Receiver:
-    """Takes every command, and answers where it is not told to be silent."""
+    """Accepts every command, and answers unless it is set to be silent."""
 
     def __init__(self) -> None:
         self.heard: list[Command] = []
@@ -44,7 +44,7 @@ def receiver() -> Receiver:
 
 @pytest.fixture
 def theirs(receiver: Receiver) -> Iterator[socket.socket]:
-    """The end of who has started the run."""
+    """The socket end of the process that started the run."""
     with ExitStack() as held:
         ours, inherited = socket.socketpair()
         held.enter_context(ours)

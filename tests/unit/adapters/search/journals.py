@@ -1,4 +1,4 @@
-"""Journals for the index: as short as they may be, each event stamped as the writer does."""
+"""Minimal journals for the index, with each event stamped as the writer does."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -46,7 +46,7 @@ def learning(text: str) -> Learning:
 
 
 def a_run(objective: str = "Fix the failing OAuth tests", run_id: str = "run-1") -> list[ev.Event]:
-    """One iteration with something of each kind; the numbers are those of its lines."""
+    """One iteration with one event of each kind; the numbers are its line numbers."""
     return [
         started(objective, run_id),  # 1
         ev.IterationStarted(iteration=1, max_iterations=10),

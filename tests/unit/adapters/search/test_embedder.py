@@ -1,4 +1,4 @@
-"""The built-in embedder, what is kept of it, and how well similar tasks are found."""
+"""The built-in embedder, its cache, and how well it finds similar tasks."""
 
 import math
 import subprocess

@@ -1,4 +1,4 @@
-"""The index follows the journals, and is a cache: whatever becomes of it, nothing is lost."""
+"""The index follows the journals and is only a cache: losing it loses nothing."""
 
 import os
 import sqlite3
@@ -205,7 +205,7 @@ def test_a_key_does_not_surface_in_the_index(tmp_path: Path) -> None:
     key = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
     folder = attempt(tmp_path)
     journal = write(folder, a_run())
-    # As a journal would be that another program wrote.
+    # Like a journal written by another program.
     said = journal.read_text().replace("Mocked the OAuth provider", f"used token {key} at last")
     journal.write_text(said)
     handoff = folder / "results" / "iter-001" / "handoff-1.md"

@@ -1,4 +1,4 @@
-"""The index of learnings: what fits, how soon it is found, and that it never fails a run."""
+"""The index of learnings: matches, speed, and that it never fails a run."""
 
 import os
 import sqlite3
@@ -122,7 +122,7 @@ def test_common_words_make_few_be_looked_at(tmp_path: Path) -> None:
 def test_the_same_mapping_is_indexed_once(index: LearningIndex, tmp_path: Path) -> None:
     texts = {"learn-x": "Seed the random generator"}
     assert set(index.scores_among("random seed", texts)) == {"learn-x"}
-    texts["learn-y"] = "A random order of tests"  # nobody does that; it shows what is looked at
+    texts["learn-y"] = "A random order of tests"  # unrealistic, but it shows what is checked
     assert set(index.scores_among("random order", texts)) == {"learn-x"}
     assert next(iter(index.scores_among("random order", dict(texts)))) == "learn-y"
 

@@ -1,6 +1,6 @@
-"""The set that retrieval is measured with, written and committed before what it measures.
+"""The evaluation set for retrieval, committed before the code it measures.
 
-Two halves that share no task: what is tuned is tuned on one, what is reported is the other.
+Two halves share no task: one is for tuning, the other for reported results.
 """
 
 import json
@@ -26,7 +26,7 @@ def content_words(text: str) -> set[str]:
 
 
 def same_word(one: str, other: str) -> bool:
-    """Equal, or so alike that a stemmer could take them for one word."""
+    """True for words that are equal or so similar that a stemmer could merge them."""
     shared = min(len(one), len(other), 5)
     return one == other or (shared >= 4 and one[:shared] == other[:shared])
 

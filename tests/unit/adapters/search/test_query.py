@@ -1,4 +1,4 @@
-"""What a user types, and what is found."""
+"""Search queries and their results."""
 
 import sqlite3
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Tasks like a task, and what a plan is told of them."""
+"""Similar tasks, and what a plan learns from them."""
 
 from pathlib import Path
 
@@ -66,7 +66,7 @@ def test_a_plan_is_told_their_iterations_and_reflections(root: Path) -> None:
 
 
 def test_a_task_is_not_related_to_itself(tmp_path: Path) -> None:
-    """Its record may read otherwise than its description: two lines are one there."""
+    """Its record and description may differ: two lines become one."""
     said = f"{OBJECTIVE}\n\nand of the \x1b[1mlogout\x1b[0m"
     mine = AttemptFolder.create(tmp_path, said, BEGIN)
     write(mine.folder, [started(said.replace("\n\n", " "), "run-1")])

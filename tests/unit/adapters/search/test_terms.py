@@ -1,4 +1,4 @@
-"""What a text is found by."""
+"""Search terms of a text."""
 
 from ralph_tui.adapters.search.terms import sought, stem, terms
 from tests.rows import each_row

@@ -1,4 +1,4 @@
-"""Changed files, between trees and against the worktree as it is."""
+"""Changed files, between trees and against the current worktree."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Difficult repositories, and agents that use git themselves: snapshots hold and restore all."""
+"""Difficult repositories, and agents that use git: snapshots save and restore everything."""
 
 import os
 import resource
@@ -45,7 +45,7 @@ def held(workspace: GitWorkspace, tree: str) -> set[str]:
 
 
 def files_below(root: Path) -> dict[str, str]:
-    """Each file and link with its executable bit and content, but for git's own and folders."""
+    """Each file and link with its executable bit and content, without git's own and folders."""
     found = {}
     for folder, folders, names in os.walk(root):
         if ".git" in folders:
@@ -172,7 +172,7 @@ def test_links_in_the_place_of_files_and_folders(git_repo: Path, tmp_path: Path)
 
 
 def test_a_file_that_is_written_all_the_time(git_repo: Path) -> None:
-    """It may be missing from a snapshot, or held as it once was; all else is held."""
+    """It may be missing from a snapshot or saved in an older version; all else is saved."""
     busy = git_repo / "busy.log"
     busy.write_bytes(b"x" * 200_000)
     workspace = workspace_of(git_repo)
@@ -182,7 +182,7 @@ def test_a_file_that_is_written_all_the_time(git_repo: Path) -> None:
         size = 0
         while not stop.is_set():
             size = (size + 70_001) % 400_000
-            busy.write_bytes(os.urandom(1) * size)  # also makes it shorter while git reads
+            busy.write_bytes(os.urandom(1) * size)  # also truncates it while git reads
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -205,7 +205,7 @@ def test_a_file_that_is_written_all_the_time(git_repo: Path) -> None:
 
 
 def test_settings_of_another_machine(git_repo: Path) -> None:
-    """Whatever the config says: what is on the disk is held and comes back."""
+    """Whatever the config says, the files on disk are saved and restored."""
     for setting in ("fileMode=false", "symlinks=false", "ignoreCase=true", "ignoreStat=true"):
         git(git_repo, "config", f"core.{setting.split('=')[0]}", setting.split("=")[1])
     for name in ("name.py", "other.py", "run.sh"):
@@ -283,11 +283,11 @@ def test_a_submodule_with_dirty_content(git_repo: Path, tmp_path: Path) -> None:
 
 
 def test_names_near_the_limit(git_repo: Path) -> None:
-    """A path of almost 4 kB is held; one that no program can name is not, and is said."""
+    """A path of almost 4 kB is saved; one too long for any program is reported."""
     here = os.open(git_repo, os.O_RDONLY)
     part = "d" * 200
     try:
-        for depth in range(25):  # made step by step: it ends deeper than a path can say
+        for depth in range(25):  # created step by step: it ends deeper than a path can express
             os.mkdir(part, dir_fd=here)
             inner = os.open(part, os.O_RDONLY, dir_fd=here)
             os.close(here)
@@ -424,7 +424,7 @@ else: raise AssertionError("held")
 
 @contextmanager
 def nobodys_folder() -> Iterator[Path]:
-    """A folder that another user can reach: pytest's own are closed to others."""
+    """A folder that another user can reach: pytest's own are private."""
     with tempfile.TemporaryDirectory(prefix="ralph-rights-", ignore_cleanup_errors=True) as folder:
         if os.geteuid() == 0:
             os.chown(folder, 65534, 65534)
@@ -432,7 +432,7 @@ def nobodys_folder() -> Iterator[Path]:
 
 
 def test_files_folders_and_a_store_without_rights() -> None:
-    """As a user whom rights concern."""
+    """Run as a user to whom permissions apply."""
     program = [sys.executable, "-c", AS_NOBODY]
     if os.geteuid() == 0:
         program = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *program]
@@ -504,7 +504,7 @@ def test_a_full_disk_is_told_apart_and_nothing_is_lost(tmp_path: Path) -> None:
 
 @contextmanager
 def no_file_larger_than(size: int) -> Iterator[None]:
-    """For this process and the git it starts."""
+    """Limit the file size for this process and the git it starts."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:

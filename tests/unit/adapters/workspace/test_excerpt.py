@@ -1,4 +1,4 @@
-"""A diff to be read: bounded, each file with its share, without secrets."""
+"""A diff excerpt for reading: bounded, a share for each file, no secrets."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""No git is waited for without an end, and none outlives the process that started it."""
+"""Git calls have a time limit, and none outlives the process that started it."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def refusal(work: Callable[[], object]) -> WorkspaceError:
 
 
 def command_lines() -> dict[int, str]:
-    """Of all living processes."""
+    """Command lines of all live processes."""
     found = {}
     for entry in process_table().values():
         with suppress(OSError):
@@ -53,12 +53,12 @@ def command_lines() -> dict[int, str]:
 
 
 def alive(word: str) -> list[str]:
-    """Command lines of living processes that hold this word."""
+    """Command lines of live processes that contain this word."""
     return [line for line in command_lines().values() if word in line]
 
 
 def guards_of(pid: int) -> set[int]:
-    """The guards that a process has started."""
+    """The guards that a process started."""
     table, lines = process_table(), command_lines()
     return {
         p for p in lines if "guard_program.py" in lines[p] and p in table and table[p].parent == pid
@@ -119,7 +119,7 @@ def test_a_pipe_that_git_reads_is_named(changed: GitWorkspace, name: str) -> Non
 def test_a_pipe_that_is_known_is_not_opened_again(
     changed: GitWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No git is started while it is there: this one would not be found."""
+    """Git is not started while the pipe exists: PATH has none, so a start would fail."""
     put_pipe(changed.root / "sub" / ".gitignore")
     known = refusal(lambda: changed.snapshot(1, "second"))
     monkeypatch.setenv("PATH", str(changed.root))
@@ -128,7 +128,7 @@ def test_a_pipe_that_is_known_is_not_opened_again(
 
 
 def test_a_pipe_that_somebody_holds_open(changed: GitWorkspace) -> None:
-    """Git opens it then, and waits for what is written."""
+    """Git then opens it, and waits for input."""
     pipe = changed.root / "sub" / ".gitattributes"
     os.mkfifo(pipe)
     held = os.open(pipe, os.O_RDWR)
@@ -140,7 +140,7 @@ def test_a_pipe_that_somebody_holds_open(changed: GitWorkspace) -> None:
 
 
 def gits_below(pid: int) -> list[int]:
-    """Living gits that a process has started."""
+    """Live git processes started by a process."""
     table = process_table()
     below = {entry.pid for entry in descendants({pid}, table)}
     return [found for found, line in command_lines().items() if found in below and "git" in line]
@@ -163,9 +163,9 @@ def has_open(pid: int, name: str) -> bool:
 def test_a_pipe_that_is_replaced_while_git_waits_for_it(
     changed: GitWorkspace, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """It has no place any more where it could be found; git is not waited for all its time.
+    """The pipe can no longer be found, but git does not wait for its full time limit.
 
-    Of attributes git reads also what has no size: it waits for what comes out of an open pipe.
+    Git also reads attributes without a size, so it waits for an open pipe.
     """
     pipe, opened = changed.root / name, name.endswith("attributes")
     os.mkfifo(pipe)
@@ -201,7 +201,7 @@ def test_a_file_of_excludes_elsewhere_that_is_a_pipe(git_repo: Path, tmp_path: P
 
 
 def test_pipes_that_git_does_not_read(changed: GitWorkspace) -> None:
-    """Of the project's own, below an ignored folder, or under a name that only looks like one."""
+    """Pipes in the project, below an ignored folder, or with a similar name."""
     (changed.root / ".gitignore").write_text("ignored/\n")
     (changed.root / "ignored").mkdir()
     for name in ("ignored/.gitignore", "pipe", "sub/x.gitignore"):
@@ -228,7 +228,7 @@ def test_a_repository_that_cannot_be_opened_for_a_pipe(git_repo: Path, name: str
 def test_a_git_that_is_let_go_on_by_the_look_for_its_pipe(
     git_repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It ends by itself before it is told to; what it waited for is named all the same."""
+    """Git ends before it is killed; the pipe it waited for is still named."""
     put_pipe(git_repo / ".git" / "HEAD")
     look, ended = pipes.let_go, []
 
@@ -248,7 +248,7 @@ def test_a_git_that_is_let_go_on_by_the_look_for_its_pipe(
 
 @pytest.fixture
 def stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Put a git on PATH that never comes back from one of its commands; its mark in `ps`."""
+    """Put a git on PATH whose one command never returns; return its mark in `ps`."""
     real = shutil.which("git")
 
     def put(command: str, first: str = "") -> str:
@@ -295,7 +295,7 @@ def test_a_larger_tree_gives_more_time(
 def test_the_end_of_a_run_ends_git(
     changed: GitWorkspace, stuck: Callable[..., str], first: str
 ) -> None:
-    """Within three seconds, whatever it does; afterwards none is begun."""
+    """Within three seconds in any state; no git starts afterwards."""
     mark = stuck("diff-files", first)
 
     def hurry() -> None:
@@ -322,7 +322,7 @@ def test_what_git_has_started_and_left_holds_its_output(
     environment: str,
     left: int,
 ) -> None:
-    """Its output never ends, though git has; who bears no mark cannot be known, nor waited for."""
+    """Its output stays open although git ended; an unmarked process cannot be identified."""
     monkeypatch.setattr(git_calls, "LIMIT_S", 0.5)
     mark = stuck("diff-files", f"(setsid {environment} sleep $mark &); exit 0")
     refused = refusal(lambda: changed.snapshot(1, "second"))

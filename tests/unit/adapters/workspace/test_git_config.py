@@ -1,4 +1,4 @@
-"""Our own git runs nothing of what the repository, or anybody, configures."""
+"""Our own git runs no program that the repository or any other configuration names."""
 
 import os
 import shutil
@@ -87,7 +87,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 class Trap:
-    """A configuration that names programs wherever one can be named; each says that it ran."""
+    """A configuration that names programs in every possible place; each records that it ran."""
 
     def __init__(self, root: Path, place: Path) -> None:
         self.root = root
@@ -154,7 +154,7 @@ class Trap:
             target.symlink_to(self.program)
 
     def wherever_git_reads(self) -> None:
-        """The repository's own, an included file, the worktree's, and the user's."""
+        """The repository's configuration, an included file, the worktree's, and the user's."""
         self.in_users_config()
         self.in_included_file()
         self.in_worktree_config()
@@ -182,15 +182,15 @@ def trap(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tra
 
 
 def change_all(root: Path, text: str) -> None:
-    """Every file is one that git has to read."""
+    """Change every file, so that git must read it."""
     for path in root.rglob("*.*"):
         if path.is_file() and ".git" not in path.parts and not path.name.startswith("."):
             path.write_text(text)
-            os.utime(path, (int(text), int(text)))  # no file looks as young as an index
+            os.utime(path, (int(text), int(text)))  # no file looks as new as an index
 
 
 def do_everything(workspace: GitWorkspace, commit: str) -> None:
-    """Whatever a run, a restore or a look asks of git."""
+    """Run all git operations of a run, a restore or a check."""
     root, repository = workspace.root, workspace.repository
     change_all(root, "2\n")
     first = workspace.snapshot(1, "first")
@@ -241,7 +241,7 @@ def test_nothing_that_is_configured_runs(trap: Trap, when: str, set_in: object) 
 def test_settings_in_the_environment_name_no_programs(
     trap: Trap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither pairs nor a file that the variables of git name."""
+    """Neither pairs nor a file in git's environment variables."""
     commit = git(trap.root, "rev-parse", "HEAD")
     trap.in_users_attributes()
     pairs = {"core.fsmonitor": trap.program, "filter.evil.clean": trap.program}
@@ -258,7 +258,7 @@ def test_settings_in_the_environment_name_no_programs(
 
 
 def test_a_configuration_that_comes_later_is_not_opened(trap: Trap) -> None:
-    """A pipe in its place: who opens it waits for ever."""
+    """A pipe instead of the file would block every reader."""
     commit = git(trap.root, "rev-parse", "HEAD")
     workspace = workspace_of(trap.root)
     for name in ("config", "config.worktree"):
@@ -268,7 +268,7 @@ def test_a_configuration_that_comes_later_is_not_opened(trap: Trap) -> None:
 
 
 def test_the_private_git_dir_is_a_folder_of_its_own(git_repo: Path, tmp_path: Path) -> None:
-    """A link in its place would have files of somebody else written."""
+    """A link instead of the folder would overwrite other files."""
     others = tmp_path / "others"
     others.mkdir()
     (others / "config").write_text("theirs\n")
@@ -279,7 +279,7 @@ def test_the_private_git_dir_is_a_folder_of_its_own(git_repo: Path, tmp_path: Pa
 
 
 def test_a_worktree_set_elsewhere_does_not_matter(git_repo: Path, tmp_path: Path) -> None:
-    """Nor one that is not there: the files are those beside the git dir."""
+    """Nor a missing one: the files are those beside the git dir."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "README.md").write_text("theirs\n")
@@ -299,7 +299,7 @@ def test_a_worktree_set_elsewhere_does_not_matter(git_repo: Path, tmp_path: Path
 
 
 def test_what_is_ignored_and_shared_is_carried(git_repo: Path, tmp_path: Path) -> None:
-    """The values that are no programs stay in force, from whichever file they are."""
+    """Values that are not programs stay in force, from any file."""
     (tmp_path / "excludes").write_text("*.scratch\n")
     included = tmp_path / "included"
     included.write_text(f"[core]\n\texcludesFile = {tmp_path}/excludes\n")
@@ -321,7 +321,7 @@ def test_what_is_ignored_and_shared_is_carried(git_repo: Path, tmp_path: Path) -
 
 
 def test_a_repository_of_another_object_format(tmp_path: Path) -> None:
-    """Also when its configuration is gone later."""
+    """Also when its configuration is removed later."""
     root = tmp_path / "repo"
     root.mkdir()
     git(root, "init", "-q", "--object-format=sha256")
@@ -339,7 +339,7 @@ def test_a_repository_of_another_object_format(tmp_path: Path) -> None:
 def test_what_is_written_after_the_look_and_before_git(
     git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An agent that is fast enough names programs in the file that git is about to read."""
+    """A fast agent names programs in the file that git is about to read."""
     trap = Trap(git_repo, tmp_path)
     real, program = shutil.which("git"), tmp_path / "bin" / "git"
     named = f"[core]\nfsmonitor = {trap.program}\nhooksPath = {tmp_path / 'hooks'}\n"

@@ -1,4 +1,4 @@
-"""What git says of a failure is told in one line."""
+"""Git's error messages are shortened to one line."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Opening a repository: its facts, and one sentence for everything that is not one."""
+"""Opening a repository: its facts, and a one-sentence error for anything else."""
 
 import os
 import shutil

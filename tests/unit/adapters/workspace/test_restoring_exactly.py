@@ -1,4 +1,4 @@
-"""A restore is exact, or names what it leaves alone, each with its own reason."""
+"""A restore is exact, or names each path it leaves alone, with the reason."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ def named(restored: Restored) -> dict[str, str]:
 
 
 def forced(root: Path, name: str) -> Path:
-    """A file that is tracked although it is ignored."""
+    """A file that is tracked although ignored."""
     path = root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("tracked\n")
@@ -39,7 +39,7 @@ def test_tracked_though_ignored_and_moved_away_and_back(git_repo: Path) -> None:
 
 
 def test_held_although_ignored_and_untracked_since(git_repo: Path) -> None:
-    """Once held, a file is held until it is gone: what a restore brings back is there again."""
+    """A saved file stays in snapshots until it is gone, also after a restore."""
     (git_repo / "notes.log").write_text("1\n")
     workspace = workspace_of(git_repo)
     first = workspace.snapshot(0, "there")
@@ -53,7 +53,7 @@ def test_held_although_ignored_and_untracked_since(git_repo: Path) -> None:
     assert named(workspace.restore(third.tree)) == {}
     assert not (git_repo / "notes.log").exists()
     assert named(workspace.restore(first.tree)) == {}
-    (git_repo / ".git" / "ralph-tui" / "info" / "attributes").unlink()  # the index is built anew
+    (git_repo / ".git" / "ralph-tui" / "info" / "attributes").unlink()  # the index is rebuilt
     workspace.restore(second.tree)
     workspace._staging.rebuild()
     assert workspace.snapshot(4, "anew").tree == second.tree
@@ -61,7 +61,7 @@ def test_held_although_ignored_and_untracked_since(git_repo: Path) -> None:
 
 @pytest.mark.parametrize("inner", [b"own.log\n", b"\xff\xfe", b"build/deep"])
 def test_a_folder_in_a_files_place(git_repo: Path, inner: bytes) -> None:
-    """Where a file was, no folder was: what is in it goes, whatever the rules say of it."""
+    """A folder that replaced a file is removed with its content, whatever the rules say."""
     (git_repo / ".gitignore").write_text("build/\n*.log*\nplace\n")
     forced(git_repo, "place")
     workspace = workspace_of(git_repo)
@@ -113,7 +113,7 @@ def test_specials_are_named(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_file_that_was_ignored_before_any_snapshot_stays(git_repo: Path) -> None:
-    """The user's own commits are no snapshots: what they deleted may be there, ignored."""
+    """Snapshots do not include the user's own commits: files they deleted may exist, ignored."""
     forced(git_repo, "secret.env")
     git(git_repo, "commit", "-qm", "by mistake", check=True)
     (git_repo / ".gitignore").write_text("secret.env\n")
@@ -131,7 +131,7 @@ def test_a_file_that_was_ignored_before_any_snapshot_stays(git_repo: Path) -> No
 
 @pytest.mark.parametrize("gone", ["sub/a.py", ""])
 def test_a_folder_that_became_a_repository_is_named(git_repo: Path, gone: str) -> None:
-    """Its files come back; what made it a repository is nobody's to delete, and is told."""
+    """Its files are restored; the nested repository itself is left alone and reported."""
     (git_repo / "sub" / "deep").mkdir(parents=True)
     for name in ("sub/a.py", "sub/deep/b.py"):
         (git_repo / name).write_text("1\n")
@@ -152,7 +152,7 @@ def test_a_folder_that_became_a_repository_is_named(git_repo: Path, gone: str) -
     assert {path: state for path, state in state_of(git_repo).items() if ".git" not in path} == (
         before
     )
-    # Who goes back to where it was already is told nothing.
+    # A restore to the current state reports nothing.
     assert named(workspace.restore(second.tree)) == {}
     assert named(workspace_of(git_repo).restore(second.tree)) == {}
     assert workspace_of(git_repo).snapshot(0, "another run").missing == ("sub/.git/",)
@@ -162,7 +162,7 @@ def test_a_folder_that_became_a_repository_is_named(git_repo: Path, gone: str) -
 def test_what_holds_nothing_gives_way(
     git_repo: Path, place: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pipe or a socket in the place of a file, or of its folder, alone and beside others."""
+    """A pipe or a socket that replaced a file or its folder, alone and beside others."""
     for name in ("notes", "folder/file"):
         (git_repo / name).parent.mkdir(exist_ok=True)
         (git_repo / name).write_text("1\n")
@@ -194,7 +194,7 @@ def test_what_holds_nothing_gives_way(
 
 
 def test_what_gave_way_is_told_by_every_snapshot_since(git_repo: Path) -> None:
-    """Also by those of another process, which have never seen the file."""
+    """Also by snapshots of another process, which has never seen the file."""
     (git_repo / "notes").write_text("1\n")
     run = workspace_of(git_repo, "a-run")
     first, before = run.snapshot(0, "a file"), state_of(git_repo)

@@ -1,4 +1,4 @@
-"""Snapshots that are taken in one go: which commit follows which, and that nothing is missed."""
+"""Snapshots in one pass: the order of commits, and that no change is missed."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def children() -> set[str]:
-    """Processes this one has started and that have not ended, or were not waited for; no guard."""
+    """Running or unreaped child processes, without guards."""
     return children_of(os.getpid())
 
 
@@ -59,7 +59,7 @@ def _is_guard(process: str) -> bool:
 
 
 def test_the_same_size_within_the_same_second(git_repo: Path) -> None:
-    """The times in git's index alone do not tell: many snapshots fit into one of its seconds."""
+    """Times in git's index are not enough: many snapshots fit into one of its seconds."""
     file = git_repo / "racy.py"
     workspace = workspace_of(git_repo)
     for number in range(12):
@@ -135,7 +135,7 @@ def test_a_ref_that_leads_to_the_users_branch(git_repo: Path) -> None:
 
 
 def test_nothing_that_was_begun_is_left(git_repo: Path) -> None:
-    """Neither a waiting git nor its lock, whatever the snapshot failed of."""
+    """No waiting git and no lock, whatever made the snapshot fail."""
     before = children()
     workspace = workspace_of(git_repo)
     workspace.snapshot(0, "first")
@@ -192,7 +192,7 @@ def test_files_that_go_while_others_come(git_repo: Path) -> None:
 
 
 def test_what_git_does_for_a_run_bears_its_mark(git_repo: Path) -> None:
-    """So that the next process of the run ends what a killed one has left writing."""
+    """So that the next process of the run can end leftover writers of a killed one."""
     private = PrivateRepository(open_repository(git_repo), "run-7")
     private.prepare()
     with private.begin("update-index", "-z", "--stdin", waits=True):
@@ -202,7 +202,7 @@ def test_what_git_does_for_a_run_bears_its_mark(git_repo: Path) -> None:
 
 
 def test_what_is_kept_open_may_be_killed(git_repo: Path) -> None:
-    """An agent can end any process of its owner; the next snapshot is taken all the same."""
+    """An agent can end any of its user's processes; the next snapshot still works."""
     before = children()
     workspace = workspace_of(git_repo)
     first = workspace.snapshot(0, "first")
@@ -247,7 +247,7 @@ def test_a_lock_that_a_killed_git_has_left(git_repo: Path) -> None:
 def test_a_git_that_is_killed_while_it_reads_files(
     git_repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That is not the file's fault: it is held all the same."""
+    """The file is not at fault and is still saved."""
     workspace = workspace_of(git_repo)
     workspace.snapshot(0, "first")
     (git_repo / "new.py").write_text("1\n")
@@ -293,7 +293,7 @@ def test_a_folder_in_the_place_of_the_index_is_told(git_repo: Path) -> None:
 
 
 def test_warnings_of_what_is_kept_open_do_not_stop_it(tmp_path: Path) -> None:
-    """More of them than a pipe holds, over many requests."""
+    """More warnings than a pipe holds, over many requests."""
     git(tmp_path, "init", "-q")
     script = f"while read -r line; do printf '%0{PIPE_BYTES // 2}d' 1 >&2; echo \"$line\"; done"
     kept = PersistentGit(

@@ -1,4 +1,4 @@
-"""Snapshots of real repositories: everything comes back, nothing of the user's is touched."""
+"""Snapshots of real repositories restore everything and touch nothing of the user's."""
 
 import os
 import subprocess
@@ -57,7 +57,7 @@ def at(root: Path, name: bytes) -> Path:
 
 
 def files_below(root: Path) -> dict[str, tuple[bool, bytes]]:
-    """Every file and link with its executable bit and content, git's own folder left out."""
+    """Every file and link with its executable bit and content, without git's own folder."""
     found = {}
     for path in root.rglob("*"):
         where = str(path.relative_to(root))
@@ -355,8 +355,8 @@ def test_what_a_snapshot_could_not_hold_is_never_touched(
     (git_repo / "small.db").write_bytes(b"s" * 10)
     workspace = workspace_of(git_repo)
     taken = workspace.snapshot(0, "large")
-    (git_repo / "data.db").write_bytes(b"d" * 20)  # now held, but not in the snapshot
-    (git_repo / "small.db").write_bytes(b"s" * 2000)  # in the snapshot, but no longer held
+    (git_repo / "data.db").write_bytes(b"d" * 20)  # saved now, but not in the snapshot
+    (git_repo / "small.db").write_bytes(b"s" * 2000)  # in the snapshot, but no longer saved
     workspace.snapshot(1, "present")
     restored = workspace.restore(taken.tree)
     assert (git_repo / "data.db").read_bytes() == b"d" * 20
@@ -457,7 +457,9 @@ def test_restore_does_not_write_through_a_link(git_repo: Path, tmp_path: Path) -
     (git_repo / "folder" / "x").unlink()
     (git_repo / "folder").rmdir()
     (git_repo / "folder").symlink_to(outside)
-    (git_repo / ".git" / "info" / "exclude").write_text("folder\n")  # so nobody holds the link
+    (git_repo / ".git" / "info" / "exclude").write_text(
+        "folder\n"
+    )  # so no process has the link open
     restored = workspace.restore(first.tree)
     assert list(outside.iterdir()) == []
     assert (git_repo / "folder").is_symlink()
@@ -610,7 +612,7 @@ def test_a_sparse_checkout_holds_what_is_there(git_repo: Path) -> None:
 
 
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The words of each git that is asked from now on."""
+    """Arguments of each git call from now on."""
     words, ask = [], Repository.git
 
     def git_of(repository: Repository, *arguments: str, **more: Any) -> Any:

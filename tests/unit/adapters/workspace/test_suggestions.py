@@ -1,4 +1,4 @@
-"""Completion commands that a repository's own files speak for."""
+"""Suggested completion commands from a repository's own files."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The file of a user's own layout: what is wrong with it is one sentence, and nothing waits."""
+"""The user's prompt template file: errors are one sentence, and nothing blocks."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The user's configuration is read as git reads it, and nothing in it makes anybody wait."""
+"""The user's configuration is read as git reads it, and nothing in it can block."""
 
 import os
 import shlex
@@ -123,7 +123,7 @@ def test_nothing_in_it_holds_a_git_of_ours(
     git_repo: Path, user: Path, trap: Callable[[Path], None]
 ) -> None:
     trap(user)
-    if trap in NAMED:  # what is ignored cannot be left out, so nothing is listed
+    if trap in NAMED:  # ignored files cannot be excluded, so nothing is listed
         with pytest.raises(WorkspaceError, match="which is a FIFO: that never ends; remove it"):
             git_status(open_repository(git_repo))
     else:

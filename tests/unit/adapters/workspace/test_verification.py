@@ -1,4 +1,4 @@
-"""The completion command under the keeper: what it comes to, and what it may cost."""
+"""The completion command under the keeper: its results and its limits."""
 
 import itertools
 import json
@@ -164,7 +164,7 @@ def test_nearly_secrets_without_end_take_a_bounded_time(
 def test_cancel_amid_nearly_secrets_without_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Behind the cancel little more than what was held is looked through."""
+    """After the cancel, little more than the buffered output is scanned."""
     log = tmp_path / "log"
     cancelled = threading.Event()
     looked_through: list[int] = []
@@ -222,7 +222,7 @@ def test_the_tail_is_short_and_without_control_sequences(tmp_path: Path) -> None
 
 
 def full(path: Path) -> BinaryIO:
-    """The log, opened on a disk without room."""
+    """The log, opened on a full disk."""
     return cast("BinaryIO", Path("/dev/full").open("wb", buffering=0))
 
 

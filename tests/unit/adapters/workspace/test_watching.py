@@ -1,4 +1,4 @@
-"""The watcher on real files: what it tells, how often, and what it does without watches."""
+"""The watcher on real files: its reports, their rate, and its work without watches."""
 
 import errno
 import os
@@ -27,7 +27,7 @@ QUICK = Pace(quiet=0.05, storm=0.2, between=0.1, polling=0.1)
 
 
 class Seen:
-    """A workspace, and what a watcher on it told and when."""
+    """A workspace, and a watcher's timed reports about it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -117,8 +117,8 @@ def test_does_not_look_for_ignored_or_own_files(
         (seen.root / name).write_text("x\n")
     batch_over = threading.Event()
     (seen.root / "node_modules" / "second.js").write_text("y\n")
-    batch_over.wait(0.5)  # a look, if one came, would come within this time
-    # The folders `.aiwg` and `node_modules` themselves may wake it once; nothing is told.
+    batch_over.wait(0.5)  # a scan, if any, would come within this time
+    # The folders `.aiwg` and `node_modules` may wake it once; nothing is reported.
     assert len(looks) <= 2
     assert seen.changed() == []
     (seen.root / "app.py").write_text("1\n")

@@ -1,4 +1,4 @@
-"""The work of a session as a commit: the owner's hooks and name, and nothing but that work."""
+"""A session's work as a commit: the user's hooks and name, and nothing but that work."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 class Place:
-    """A repository with one commit, and what a session does in it."""
+    """A repository with one commit, and a session's changes in it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -39,7 +39,6 @@ class Place:
         return self.workspace.snapshot(self._taken, "ralph: held").tree
 
     def begin(self) -> None:
-        """A session begins."""
         self.since = self.hold()
 
     def write(self, name: str, text: str = "2\n") -> None:

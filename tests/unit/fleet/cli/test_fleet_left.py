@@ -1,4 +1,4 @@
-"""What is said, and told to the shell, when the screen of a fleet is left."""
+"""Messages and exit codes when the user leaves a fleet's screen."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What past fleets have left is told truly, and what lives is left alone."""
+"""Pruning describes what past fleets left, and leaves live work alone."""
 
 import os
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def root(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 @pytest.fixture
 def base(root: Path, tmp_path: Path) -> Path:
-    """Of trees, as a worker has it."""
+    """The base folder of a worker's worktrees."""
     folder = tmp_path / "base"
     folder.mkdir()
     (folder / WORKER_LOCK).touch()
@@ -48,7 +48,7 @@ def base(root: Path, tmp_path: Path) -> Path:
 
 
 def a_tree(root: Path, base: Path, loop: str, run: str = "task-001/001") -> TreeFolder:
-    """Of a loop in which a run began, or none."""
+    """A loop's worktree, with or without a run."""
     place = place_in(root, loop)
     folder = TreeFolder.of(base, FLEET, loop, 1)
     folder.create()
@@ -58,7 +58,7 @@ def a_tree(root: Path, base: Path, loop: str, run: str = "task-001/001") -> Tree
 
 
 def a_fleet(root: Path, *events: told.FleetEvent) -> None:
-    """The repository's, of five tries, and over."""
+    """The repository's ended fleet of five attempts."""
     tries = [a_loop(f"1{one}", tries_at="1") for one in "abcde"]
     there = told.Reach(trees=str(root.parent / "base"))
     start = started(a_plan(*tries)).model_copy(
@@ -91,7 +91,7 @@ def test_what_goes_is_said_truly(root: Path, base: Path) -> None:
     for loop in ("1a", "1c", "1d"):
         a_tree(root, base, loop)
     a_tree(root, base, "1b", run="")
-    asked = here("fleet", "prune", cwd=root)  # where it put them stands in its journal
+    asked = here("fleet", "prune", cwd=root)  # its journal records their location
     lines = dict(line.split(":", 1) for line in asked.stdout.splitlines())
     only = "its work was not collected, and exists nowhere else"
     assert lines["fleet-001 loop 1a"].endswith(f"; stays: {only}; --resumable removes it too")
@@ -150,7 +150,7 @@ def test_work_that_went_with_its_tree_is_promised_to_nobody(root: Path, base: Pa
 
 
 def test_a_loop_that_resume_continues_is_kept_unless_named(root: Path, base: Path) -> None:
-    """Its work is a branch already; pruned all the same, it starts over, and this is said."""
+    """Its work is already a branch; pruned anyway, it starts over, with a warning."""
     commit = git(root, "rev-parse", "HEAD")
     a_fleet(
         root,
@@ -203,7 +203,7 @@ def test_a_worker_and_a_run_are_left_alone(root: Path, base: Path) -> None:
 
 
 def test_a_workers_machine_needs_no_repository(root: Path, base: Path, tmp_path: Path) -> None:
-    """Of a fleet that is elsewhere nobody knows here what was collected: that is said."""
+    """For a fleet on another machine, the message says that collection is unknown here."""
     tree = a_tree(root, base, "1a")
     nowhere = tmp_path / "nowhere"
     nowhere.mkdir()
@@ -345,7 +345,7 @@ def test_a_path_that_no_system_takes_names_no_repository(root: Path, base: Path)
 
 
 def test_the_name_of_a_folder_of_trees_is_told_where_it_was_lost(root: Path, base: Path) -> None:
-    """Else the loops would wait for a host of that name."""
+    """Otherwise the loops would wait for a host of that name."""
     name, home = base / HOME_FILE, home_of(base)
     joined = told.HostJoined(host="here", slots=1, machine="m", home=home)
     a_fleet(root, joined, *ended("1a", outcome="interrupted"))

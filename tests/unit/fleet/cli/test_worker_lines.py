@@ -1,4 +1,4 @@
-"""The lines of a worker's terminal."""
+"""A worker's lines on its terminal."""
 
 from ralph_tui.fleet.cli.worker import WIDTH, WorkerLines, worker_line
 from ralph_tui.fleet.ports import (
@@ -61,7 +61,7 @@ def test_what_a_fleet_is_told_again_is_said_once() -> None:
     for what in told[-2:]:
         lines.tell(what, "b")
     assert said == first, "of another process of this host"
-    lines.tell(Stage(**OF, stage="starting"), "a")  # it goes on in its tree
+    lines.tell(Stage(**OF, stage="starting"), "a")  # it continues in its worktree
     lines.tell(began, "a")
     lines.tell(Over(**OF, outcome="failed", reason="full", never_began=True), "b")
     assert said[3:] == ["loop 3a runs in /b/3a", "loop 3a could not begin: full"]

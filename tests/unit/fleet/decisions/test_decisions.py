@@ -1,4 +1,4 @@
-"""What a fleet decides in the situations that its design names."""
+"""Decisions of a fleet in the situations of its design."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ from tests.rows import each_row
 
 
 def fleet(plan: Plan, slots: int = 2) -> PlayedFleet:
-    """With one host, and what it is given at once placed and begun."""
+    """A fleet with one host, where placed loops begin at once."""
     played = PlayedFleet(plan)
     played.join("one", slots)
     begun(played)
@@ -23,7 +23,7 @@ def fleet(plan: Plan, slots: int = 2) -> PlayedFleet:
 
 
 def begun(played: PlayedFleet) -> list[str]:
-    """Settle, and let what was placed begin; gives back its names."""
+    """Settle, start the placed loops, and return their names."""
     names = [made.loop for made in played.settle() if isinstance(made, told.LoopPlaced)]
     played.begin(*names)
     return names
@@ -73,7 +73,7 @@ class TestQueue:
         assert [played.state.loops[name].host for name in begun(played)] == ["full"]
 
     def test_a_loop_that_could_not_begin_for_its_hosts_sake_is_tried_once_on_each(self) -> None:
-        """However many lack the program: one that has it is found, though it is busy at first."""
+        """Even if many hosts lack the program, one that has it is found once it is free."""
         played = PlayedFleet(numbered(2))
         for name in ("one", "two", "three", "four"):
             played.join(name, 1)
@@ -333,7 +333,7 @@ class TestLeases:
         assert begun(played) == ["1"], "it goes on in its tree"
 
     def test_a_host_that_has_left_is_waited_for_no_longer_than_a_margin(self) -> None:
-        """Nothing of it runs: it has stopped its loops."""
+        """It runs nothing: it has stopped its loops."""
         played = PlayedFleet(numbered(1, lease_s=100.0))
         played.join("one", 1)
         played.join("two", 1)
@@ -399,7 +399,7 @@ class TestLeases:
 
 class TestAccounts:
     def limited(self, slots: int = 3, **more: object) -> PlayedFleet:
-        """Two of four loops of a login run, and the first has met its limit."""
+        """Two of four loops of an account run, and the first has reached its limit."""
         loops = [a_loop(str(number), account="work") for number in range(1, 5)]
         played = fleet(a_plan(*loops, accounts={"work": 2}, **more), slots)
         self.until = played.now + timedelta(hours=1)
@@ -547,7 +547,7 @@ class TestTries:
     def test_the_first_that_completes_and_passes_again_wins_and_the_others_stop(self) -> None:
         played = fleet(a_plan(*three_tries()))
         played.end("3b")
-        assert played.settle() == [told.CollectionAsked(loop="3b")]  # no third try meanwhile
+        assert played.settle() == [told.CollectionAsked(loop="3b")]  # no third attempt meanwhile
         played.collect("3b")
         assert played.settle() == [told.VerificationBegan(loop="3b")]
         played.verify("3b")
@@ -784,7 +784,7 @@ class TestEnding:
 
     @staticmethod
     def without_a_branch() -> PlayedFleet:
-        """Two have completed, and the work of the second could not be collected."""
+        """Two have completed, and the second's work could not be collected."""
         played = fleet(numbered(2))
         played.end("1")
         played.end("2")

@@ -1,4 +1,4 @@
-"""Where a fleet listens, and the files by which it knows its hosts."""
+"""Where a fleet listens, and the key files that identify its hosts."""
 
 import ssl
 from functools import partial

@@ -1,4 +1,4 @@
-"""What dies or is cut between a fleet and its hosts: real processes, on loopback."""
+"""Crashes and cut connections between a fleet and its hosts: real processes, on loopback."""
 
 import json
 import signal
@@ -21,7 +21,7 @@ from tests.waiting import PATIENCE_S, until
 
 
 class Fleet:
-    """A dispatcher in this process, to which hosts on loopback join."""
+    """A dispatcher in this process, joined by hosts on loopback."""
 
     def __init__(self, folder: Path, silent_s: float = 15.0) -> None:
         self.heard = Heard()
@@ -229,7 +229,7 @@ def _mirrored(folder: Path) -> int:
 
 @pytest.fixture
 def greets(fleet: Fleet, tmp_path: Path) -> Iterator[Talking]:
-    """A host that has not said yet what it holds."""
+    """A host that has not yet reported what it runs."""
     scratch = tmp_path / "far"
     scratch.mkdir()
     address = f"tls://127.0.0.1:{fleet.port}"
@@ -239,7 +239,7 @@ def greets(fleet: Fleet, tmp_path: Path) -> Iterator[Talking]:
 
 
 def test_no_order_comes_before_a_host_has_said_what_it_holds(fleet: Fleet, greets: Talking) -> None:
-    """Else it runs what the fleet believes to be nowhere."""
+    """Otherwise it would run loops that the fleet believes lost."""
     fleet.dispatcher.send("far", place("1"))
     greets.tell("[]")
     fleet.heard.wait("joined")

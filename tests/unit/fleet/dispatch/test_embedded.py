@@ -1,4 +1,4 @@
-"""A fleet whose one host lives in its own process."""
+"""A fleet whose only host is in its own process."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""Batches on their way out."""
+"""Outgoing batches."""
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ OVER = Over(loop="1", attempt=1, outcome="completed")
 def test_everything_leaves_in_order_and_nothing_waits_unannounced(
     steps: list[Observation | None],
 ) -> None:
-    """None takes what waits, as the loop does when a wake is due."""
+    """A step of None takes all waiting items, as the loop does when a wake is due."""
     wakes: list[float] = []
     outbox = wire.Outbox(wakes.append)
     waiting: list[Observation] = []

@@ -1,4 +1,4 @@
-"""Whoever has the key of a fleet, an agent that can read it above all, runs nothing within it."""
+"""The holder of a fleet's key, such as an agent, cannot run code in the fleet."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ def test_it_runs_and_unpickles_nothing_and_says_nothing_of_it(
 
 
 def test_the_agent_of_a_run_is_not_let_in(fleet: Fleet, tmp_path: Path) -> None:
-    """Also where it is only below a keeper, and bears no mark."""
+    """Also for an unmarked process below a keeper."""
     kept = ["env", "-i", sys.executable, "-um", *fleet.host("kept")]
     with (tmp_path / "said").open("wb") as out:
         agent = launch(kept, cwd=ROOT, env=os.environ, run_id="any", stdout=out)

@@ -1,4 +1,4 @@
-"""Blocks of ports: no two holders have one in common, whatever they take at once."""
+"""Port blocks: concurrent holders never share a port."""
 
 import socket
 from pathlib import Path

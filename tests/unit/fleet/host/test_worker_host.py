@@ -47,7 +47,7 @@ from tests.waiting import until
 WAITS = "sleep 100"
 UNTIL_GO = "while [ ! -e go ]; do sleep 0.02; done"
 ENDS = "exit 3"
-"""A command to set a tree up that ends its loop: what a tree is made of needs no run."""
+"""A set-up command that ends its loop, for tests of worktrees that need no run."""
 
 
 @pytest.fixture
@@ -71,19 +71,19 @@ def host(tmp_path: Path, seen: Seen) -> Iterator[WorkerHost]:
 
 @dataclass
 class Done:
-    """A host whose loop is over."""
+    """A host whose loop has ended."""
 
     host: WorkerHost
     root: Path
     tree: Path
     place: Place
     told: Seen
-    """What was observed until then."""
+    """Earlier observations."""
     seen: Seen
-    """What is observed now."""
+    """Current observations."""
 
     def next_over(self, order: Order) -> Over:
-        """The end that is told once an order was given."""
+        """The next reported end after an order."""
         self.seen.all.clear()
         self.host.obey(order)
         return self.seen.over()
@@ -154,7 +154,7 @@ def test_a_run_that_cannot_go_on_keeps_what_it_had(done: Done) -> None:
 
 
 def test_neither_agent_nor_completion_command_inherits_the_hosts_socket(done: Done) -> None:
-    """What they have open is theirs: the three streams, and what they opened themselves."""
+    """They have only the three streams and what they opened themselves."""
     assert (done.tree / "agent-sockets").read_text().strip() == "0"
     assert (done.tree / "gate-sockets").read_text().strip() == "0"
 
@@ -168,7 +168,7 @@ def test_the_set_up_command_and_the_run_know_where_they_are(done: Done) -> None:
 
 
 def collected_from(host: WorkerHost, seen: Seen, root: Path, lines: list[str]) -> set[str]:
-    """The files of a loop's work, which has come home with its snapshots."""
+    """The files of a loop's collected work, with its snapshots."""
     host.obey(Collect(loop="1", attempt=1))
     collected = seen.wait(Collected)
     base = git(root, "rev-parse", "HEAD")
@@ -268,7 +268,7 @@ def test_orders_and_commands_for_a_loop_that_runs(host: WorkerHost, seen: Seen, 
     assert told["x"].refused == "there is no such command"
     assert told["p"].accepted
     assert told["g"].accepted
-    # An empowering one reaches the run; what it says of it is the run's own.
+    # A privileged command reaches the run, which answers it.
     assert "terminal" not in told["s"].refused
     until(lambda: any('"pause_requested"' in line for line in seen.lines()))
     asked = next(line for line in seen.lines() if '"pause_requested"' in line)
@@ -277,7 +277,7 @@ def test_orders_and_commands_for_a_loop_that_runs(host: WorkerHost, seen: Seen, 
     seen.all.clear()
     host.obey(Adopt(loop="1", attempt=1, seen=3))
     until(lambda: seen.of(Recorded))
-    # A later attempt begins when the one before is over.
+    # A later attempt begins when the previous one has ended.
     host.obey(place_in(root, setup=WAITS, attempt=2))
     assert "later attempt" in seen.over().reason
     lines = seen.of(Recorded, attempt=1)
@@ -301,7 +301,7 @@ def test_orders_and_commands_for_a_loop_that_runs(host: WorkerHost, seen: Seen, 
 def test_what_its_agent_asks_is_allowed_by_who_is_with_the_fleet(
     host: WorkerHost, seen: Seen, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run believes its host that a person at a terminal has said it; see `starter`."""
+    """The run trusts its host's word that a person at a terminal decided; see `starter`."""
     use = {"name": "Bash", "input": {"command": "git tag allowed", "description": "for you"}}
     scenario = tmp_path / "scenario.json"
     answers = [{"tools": [use]}, {"text": "done"}]
@@ -340,7 +340,7 @@ def test_two_loops_at_once_when_their_fleet_is_lost_and_another_one_comes(
     began = [seen.wait(Began, loop=loop) for loop in "12"]
     assert None not in (ports := [each.ports for each in began])
     assert ports[0] != ports[1]
-    # The loop whose lease is over is stopped, the other one goes on.
+    # The loop whose lease ended is stopped, the other one continues.
     host.fleet_lost()
     host.fleet_found(FLEET)
     host.fleet_lost()
@@ -357,7 +357,7 @@ def test_two_loops_at_once_when_their_fleet_is_lost_and_another_one_comes(
     host.fleet_found("another")
     assert host.holds() == ()
     seen.all.clear()
-    # Its loop has the same name, and is another one.
+    # Its loop has the same name, but is a different one.
     host.obey(place_in(root, "2", setup=ENDS, fleet_id="another"))
     assert seen.over("2").never_began
     tree = tmp_path / "fleets" / "another" / "2-1" / "tree"
@@ -423,7 +423,7 @@ def test_work_that_a_fleet_has_asked_for_is_not_sent_to_the_next(
 def test_what_a_fleet_sends_is_asked_for_again_when_it_is_found_again(
     host: WorkerHost, seen: Seen, root: Path
 ) -> None:
-    """Its bundle may have been lost with the connection; others do not wait behind it."""
+    """Its bundle may have been lost with the connection; other loops do not wait behind it."""
 
     def away(fleet_id: str) -> Place:
         place = place_in(root, setup=ENDS, lease_s=300.0, fleet_id=fleet_id)
@@ -476,7 +476,7 @@ def test_a_host_that_is_closed_has_told_the_end_of_its_loops(
 
     def observe(what: Observation) -> None:
         if isinstance(what, Over):
-            closed.wait(0.5)  # long enough for who does not wait for it
+            closed.wait(0.5)  # long enough for a caller that does not wait
         seen(what)
 
     host = WorkerHost("here", 1, tmp_path / "fleets", observe)
@@ -508,7 +508,7 @@ def test_nothing_outlives_a_host_that_is_killed_and_its_loop_goes_on(
         killed.kill()
         killed.wait()
     until(lambda: not below(tree))
-    # Its host comes back: the loop was interrupted, and goes on in the same tree.
+    # Its host returns: the loop was interrupted, and continues in the same worktree.
     with closing(WorkerHost("killed", 1, tmp_path / "fleets", seen)) as host:
         host.fleet_found(FLEET)
         assert [(held.loop, held.alive) for held in host.holds()] == [("1", False)]
@@ -521,7 +521,7 @@ def test_nothing_outlives_a_host_that_is_killed_and_its_loop_goes_on(
     assert seen.of(Over)[-1].outcome == "completed"
     (run,) = {began.run for began in seen.of(Began)}
     assert [json.loads(line)["kind"] for line in seen.lines()].count("run_resumed") == 1
-    # As where the host was killed before it saw the run begin: it is found in its tree.
+    # As if the host was killed before it saw the run begin: the run is found in its worktree.
     folder = TreeFolder.of(tmp_path / "fleets", FLEET, "1", 1)
     record = folder.read()
     assert record is not None
@@ -536,7 +536,7 @@ def test_nothing_outlives_a_host_that_is_killed_and_its_loop_goes_on(
 
 
 def below(folder: Path) -> list[int]:
-    """Living processes that work in a folder."""
+    """Live processes that work in a folder."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
@@ -581,7 +581,7 @@ def test_a_host_elsewhere_gets_the_commit_from_the_remote(
 def test_a_completion_command_that_measures_another_tree_is_told_of_once(
     host: WorkerHost, seen: Seen, root: Path, tmp_path: Path
 ) -> None:
-    """As the fleet's user has it installed for editing: the tests import the user's code."""
+    """The fleet's user has an editable install: the tests import the user's code."""
     (root / "src").mkdir()
     (root / "src" / "sums.py").write_text("def add(a, b):\n    return a + b\n")
     git(root, "add", ".")

@@ -1,4 +1,4 @@
-"""A fleet whose completion command passes on its base already is refused before it starts."""
+"""A fleet whose completion command already passes on its base is refused before it starts."""
 
 import subprocess
 from pathlib import Path

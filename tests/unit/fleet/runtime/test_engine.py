@@ -1,4 +1,4 @@
-"""The engine of a fleet: journal first, hosts are believed no more than they may be."""
+"""The engine of a fleet: journal first, limited trust in hosts."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -36,7 +36,7 @@ SOURCE = Source(commit="c0", path="/r", machine="m")
 
 
 class Played:
-    """What becomes of collected work, as the engine uses it."""
+    """Fake collection of work for the engine."""
 
     copied: dict[str, str] = {}
 
@@ -78,7 +78,7 @@ class Played:
 
 
 class Fleet:
-    """An engine at work, and what it has recorded."""
+    """A running engine and its recorded events."""
 
     def __init__(self, folder: Path, hosts: PlayedHosts, state: FleetState | None = None) -> None:
         self.folder, self.hosts, self.results = folder, hosts, Played()
@@ -145,7 +145,7 @@ def obliging(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
 
 
 def steady(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
-    """Every run begins, and goes on until it is ended."""
+    """Every run begins, and continues until it is ended."""
     if isinstance(order, Place):
         begin(hosts, order)
     if isinstance(order, seen.Collect):
@@ -277,7 +277,7 @@ def test_a_line_that_is_no_event_is_told_once_and_ends_no_fleet(tmp_path: Path) 
 
 
 def test_what_a_loop_asks_is_a_line_once(tmp_path: Path) -> None:
-    """Without a screen nobody would hear of it."""
+    """Without a screen the user would not notice it."""
     asks = {"version": STATUS_VERSION, "run_id": "r1", "phase": "paused", "iteration": 3}
     asks["question"] = {"text": "Go on?", "question_id": "q1"}
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
@@ -343,7 +343,7 @@ def test_what_is_said_of_another_attempt_changes_nothing(tmp_path: Path) -> None
         fleet.wait_for(told.LoopBegan)
         fleet.hosts.observe(seen.Over(loop="1", attempt=7, outcome="failed"))
         fleet.hosts.observe(seen.Over(loop="9", attempt=1, outcome="failed"))
-        assert isinstance(fleet.ask(Pause(), "9"), Refused)  # everything before was taken in
+        assert isinstance(fleet.ask(Pause(), "9"), Refused)  # everything earlier was processed
         assert fleet.engine.state.loops["1"].status == "running"
 
 
@@ -371,7 +371,7 @@ def test_a_host_that_comes_back_is_asked_for_what_was_missed(tmp_path: Path) -> 
 
 
 def test_another_host_of_its_machine_says_nothing_of_a_lost_loop(tmp_path: Path) -> None:
-    """It has other trees: the loop may go on in its own, and be found again there."""
+    """It has other worktrees: the loop may continue in its own, and be found there again."""
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h", home="one")
         fleet.wait_for(told.LoopBegan)
@@ -427,7 +427,7 @@ def test_of_several_tries_the_first_that_is_confirmed_wins_and_the_rest_is_stopp
 
 
 class TestCommands:
-    """What people ask of loops, and of the fleet."""
+    """User commands to loops and to the fleet."""
 
     def test_a_loops_run_is_told_and_answers(self, tmp_path: Path) -> None:
         def hear(hosts: PlayedHosts, _: str, order: seen.Order) -> None:

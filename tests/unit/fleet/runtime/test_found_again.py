@@ -1,4 +1,4 @@
-"""What was asked of a loop holds when its host is found again, with or without its processes."""
+"""Pending orders to a loop survive its host's return, with or without its processes."""
 
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ PLAN = a_plan(a_loop("1"), a_loop("2"))
 
 
 def found_on_disk(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
-    """A host that was started again has the trees of its loops, and nothing that runs."""
+    """A restarted host has its loops' worktrees, but no running process."""
     match order:
         case Place(resume=False):
             begin(hosts, order)
@@ -69,7 +69,7 @@ def test_what_an_aborted_loop_has_made_is_collected_though_it_was_queued(tmp_pat
 
 
 def stopped_in_order(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
-    """A host that does what it is told, whichever process of the fleet does."""
+    """A host that obeys any process of the fleet."""
     match order:
         case Place(resume=False):
             begin(hosts, order)
@@ -88,7 +88,7 @@ def stopped_in_order(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
 
 
 def test_a_loop_that_was_stopped_in_order_ends_once(tmp_path: Path) -> None:
-    """A resumed fleet knows how it ended, and asks for no other reason."""
+    """A resumed fleet knows how it ended, and looks for no other reason."""
     with running(tmp_path, a_plan(a_loop("1")), stopped_in_order) as fleet:
         fleet.hosts.join("h", home="home")
         fleet.wait_for(told.LoopBegan)
@@ -125,7 +125,7 @@ def dead_before(number: int, hosts: PlayedHosts, _: str, order: seen.Order) -> N
 def test_a_loop_that_was_killed_before_it_began_begins_at_every_resume(
     tmp_path: Path, *, ended: bool
 ) -> None:
-    """Its host finds the tree of the dead attempt, and that is no answer for the next one."""
+    """Its host finds the dead attempt's worktree, which says nothing about the next attempt."""
     playing = partial(dead_before, 3)
     with running(tmp_path, a_plan(a_loop("1")), playing) as fleet:
         fleet.hosts.join("h")
@@ -136,7 +136,7 @@ def test_a_loop_that_was_killed_before_it_began_begins_at_every_resume(
                 fleet.hosts.observe(over(place, "interrupted", reason=BEFORE, never_began=True))
         if ended:
             assert fleet.end().outcome == "failed"
-        # Else it is killed: nothing more is recorded.
+        # Otherwise it is killed: nothing more is recorded.
         again = Fleet(tmp_path, PlayedHosts(playing), read_fleet(tmp_path / "events.jsonl").state())
         again.engine.begin(told.FleetResumed(by="me"))
         if ended:

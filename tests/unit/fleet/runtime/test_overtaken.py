@@ -1,4 +1,4 @@
-"""What a host still has of a loop whose place another attempt has taken: kept, then removed."""
+"""A host's leftovers of an overtaken loop: saved, then removed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ WORK = Collected(**OLD, branch="ralph/fleet-001/1", commit="c1", bundle=b"b")
 
 
 def once_elsewhere(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
-    """The first attempt cannot begin where it was placed; the second goes on."""
+    """The first attempt cannot begin on its host; the second continues."""
     if isinstance(order, Place):
         begin(hosts, order)
         if order.attempt == 1:
@@ -44,7 +44,7 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
 
 
 def rejoin(fleet: Fleet, *, alive: bool) -> str:
-    """The first host, with what it holds."""
+    """The first host returns with what it still has."""
     host = fleet.hosts.orders[0][0]
     fleet.hosts.join(host, seen.Held(**OLD, alive=alive, seq=9), home=host)
     return host

@@ -1,4 +1,4 @@
-"""All of a fleet is paused: its queue is held, and what begins all the same is paused as well."""
+"""Pausing a whole fleet holds its queue, and pauses loops that begin anyway."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ PLAN = a_plan(a_loop("1"), a_loop("2"))
 
 
 def slow(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
-    """A host whose loops begin when the test says so."""
+    """A host whose loops begin on the test's signal."""
     match order:
         case seen.Tell():
             hosts.observe(seen.Told(id=order.id, accepted=3))

@@ -1,4 +1,4 @@
-"""When a fleet's engine asks what to do next."""
+"""When a fleet's engine asks for the next decision."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from ralph_tui.fleet.runtime.core import LOOK_S, RESTS, Rounds
 
 
 class Clock:
-    """Time that a test lets pass."""
+    """A clock that the test advances."""
 
     def __init__(self) -> None:
         self.now = 1000.0

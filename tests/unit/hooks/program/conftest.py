@@ -10,17 +10,17 @@ from tests.hooks import Project, install
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder as it stands in a project."""
+    """The program's folder, as installed in a project."""
     return install(tmp_path_factory.mktemp("program") / "ralph-tui")
 
 
 @pytest.fixture
 def project(tmp_path: Path, program: Path) -> Project:
-    """One whose loop has begun."""
+    """A project whose loop has begun."""
     return Project(tmp_path, program)
 
 
 @pytest.fixture
 def project_with(tmp_path: Path, program: Path) -> Callable[..., Project]:
-    """One whose state file has these fields too."""
+    """A project whose state file also has these fields."""
     return lambda **state: Project(tmp_path, program, **state)

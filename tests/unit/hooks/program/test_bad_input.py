@@ -1,4 +1,4 @@
-"""Whatever is wrong costs a sentence and never a session; nothing of anybody's is lost."""
+"""Errors cost a sentence and never a session; no one's data is lost."""
 
 import json
 import os
@@ -27,7 +27,7 @@ as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywher
 
 
 def sentence(said: Said) -> str:
-    """The one that is told; and the session goes its way."""
+    """The one sentence shown; the session continues."""
     assert said.code == 0
     assert said.err.startswith("ralph-tui: ")
     assert said.err.count("\n") == 1
@@ -95,7 +95,7 @@ def test_a_state_file_that_is_garbage_is_set_aside(project: Project, content: by
 def test_who_writes_the_state_file_in_place_and_slowly_loses_nothing(
     project: Project, hook: str
 ) -> None:
-    """As a shell does with ``jq ... >file``: it is empty until the program is done."""
+    """As a shell does with ``jq ... >file``: the file is empty until the program ends."""
     whole = project.state_path.read_bytes()
     with project.state_path.open("wb") as file:
         said = project.call(hook, project.given("Stop"))
@@ -107,7 +107,7 @@ def test_who_writes_the_state_file_in_place_and_slowly_loses_nothing(
 
 
 def test_a_state_file_that_is_emptied_during_a_call_is_kept(project: Project) -> None:
-    """Between its reading and its writing; the loop goes on with what was read."""
+    """Between its read and its write; the loop continues with the old content."""
     path, opened = project.state_path, []
     with store.state_file(path) as held:
         assert held is not None
@@ -137,7 +137,7 @@ def test_a_state_file_with_odd_fields_is_kept_and_mended(project: Project) -> No
 
 
 def test_a_writer_that_is_not_done_yet_is_waited_for(project: Project) -> None:
-    """A program that writes in place, and is read in between."""
+    """A program that writes in place, and is interrupted by a read."""
     whole = project.state_path.read_bytes()
     project.state_path.write_bytes(whole[:20])
     begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""What git tells: files, lines, and a hash; and nothing of the repository's runs for it."""
+"""Evidence from git: files, lines, and a hash, without the repository's runs."""
 
 import os
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_the_users_index_is_left_alone(project: Project) -> None:
 
 
 def test_a_change_right_after_a_commit_is_seen(project: Project) -> None:
-    """Of the same length and within the same second: only the index's own time tells."""
+    """Same length, same second: only the index's own time shows it."""
     root = project.with_git.root
     then = (1_000_000_000, 1_000_000_000)
     os.utime(root / "calc.py", then)

@@ -1,4 +1,4 @@
-"""The hook program as it is copied into a project: whole, alone, and standard library only."""
+"""The hook program as copied into a project: complete, alone, standard library only."""
 
 import ast
 import json
@@ -18,7 +18,7 @@ COPIED = {
 
 
 def imported_by(name: str) -> set[str]:
-    """The modules that a file imports, anywhere in it."""
+    """Modules imported anywhere in a file."""
     tree = ast.parse((ROOT / "ralph_tui" / name).read_text())
     found = set()
     for node in ast.walk(tree):
@@ -31,7 +31,7 @@ def imported_by(name: str) -> set[str]:
 
 
 def file_of(module: str) -> set[str]:
-    """The files that could be meant by ``package.module`` or ``package.module.name``."""
+    """Files that ``package.module`` or ``package.module.name`` could name."""
     inner = module.removeprefix("ralph_tui").removeprefix(".").replace(".", "/")
     outer = inner.rpartition("/")[0]
     named = [f"{path}{end}" for path in (inner, outer) for end in (".py", "/__init__.py")]
@@ -50,7 +50,7 @@ def test_it_imports_the_standard_library_and_itself() -> None:
 
 
 def test_no_file_is_left_over() -> None:
-    """Whatever is copied is a module that another one imports, a package, or its data."""
+    """Each copied file is an imported module, a package, or its data."""
     wanted = {name for name in COPIED if name.endswith(("__init__.py", "__main__.py"))}
     for name in COPIED:
         if name.endswith(".py"):
@@ -87,7 +87,7 @@ def test_it_runs_alone(program: Path, tmp_path: Path, hook: str) -> None:
 
 
 def test_an_old_python_can_read_where_it_is_refused(program: Path) -> None:
-    """Python 3.8 is the oldest that is met; what the file says is what its user reads."""
+    """Python 3.8 is the oldest version; its user reads the file's message."""
     ast.parse((program / "__main__.py").read_text(), feature_version=(3, 7))
     said = subprocess.run(
         [INTERPRETER, "-I", "-S", "-c", OLD.format(folder=str(program))],

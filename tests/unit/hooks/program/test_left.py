@@ -1,4 +1,4 @@
-"""A session that has handed over and is spoken to again: what it left is for the next one."""
+"""A handed-over session that gets another message: its handoff stays for the next one."""
 
 import pytest
 
@@ -10,7 +10,7 @@ NEXT = "another-session"
 
 
 def handed_over(project: Project, percent: int) -> str:
-    """Up to the session's end by itself; gives the name of its handoff."""
+    """Run until the session ends normally; return the name of its handoff."""
     used(project, 2000 * percent)
     if percent < 95:
         project.stop()
@@ -19,7 +19,7 @@ def handed_over(project: Project, percent: int) -> str:
 
 
 def is_left(project: Project, handoff: str, said: Said) -> None:
-    """As the next session is to find it."""
+    """The state that the next session finds."""
     assert "decision" not in said.fields
     assert project.state["iteration"] == 2
     assert project.state["status"] == "running"
@@ -92,7 +92,7 @@ def test_one_whose_window_was_emptied_goes_on_and_can_hand_over_again(project: P
 
 
 def test_an_outer_loop_that_goes_on_with_it_comes_to_an_end(project: Project) -> None:
-    """It starts the session again by its id, where the window is as full as it was."""
+    """It restarts the session by its id, with the window as full as before."""
     project = project.with_git
     used(project, 194_000, RALPH_LOOP="shell")
     for number in range(2, 30):

@@ -1,4 +1,4 @@
-"""Hooks that are called in any order: one run, counted forwards, and state that reads back."""
+"""Hooks in any order: one run, increasing numbers, and readable state."""
 
 import json
 from pathlib import Path
@@ -94,7 +94,7 @@ def test_any_order(
         assert what == "edited" or found.problems == ()
         if what == "edited":
             iteration = found.state["iteration"]
-        # One of a session that is gone may end with that of the next one.
+        # A dead session's last iteration may end with that of the next session.
         assert 0 <= found.state["iteration"] - iteration <= 2
         iteration = found.state["iteration"]
         assert found.state["objective"] == "Mend the parser"

@@ -1,4 +1,4 @@
-"""What a call does is little, also where the transcript is very large: it has 100 ms."""
+"""A call does little, even with a very large transcript: its limit is 100 ms."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ MOST_BYTES = 8_000_000
 
 
 def measured(project: Project, folder: Path, command: str) -> tuple[int, int, int]:
-    """Calls of functions, modules imported, bytes read by one call of the program."""
+    """Function calls, imported modules and bytes read in one call of the program."""
     given = project.uses(20_000, "Bash", 1, command=command)
     out = folder / "measured.json"
     subprocess.run(

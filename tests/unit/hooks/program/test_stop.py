@@ -1,4 +1,4 @@
-"""When a session stops: the order of what is decided, and what an outer loop is told."""
+"""When a session stops: the order of decisions, and the output for an outer loop."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ ROUNDS = 30
 
 
 def prepared(project: Project, *what: str) -> dict[str, Any]:
-    """A state in which each of these is the case; gives what the Stop hook is told."""
+    """Prepare a state with these conditions; return the Stop hook's input."""
     if "checkpoint" in what:
         used(project, 174_000)
     else:
@@ -137,7 +137,7 @@ def test_an_error_that_comes_again_ends_it(project: Project) -> None:
 
 
 def rounds_of(project: Project, work: Callable[[int], object] = bool) -> int:
-    """How often the session stops until it may."""
+    """Number of stops until the session may end."""
     for number in range(1, ROUNDS):
         work(number)
         project.says(20_000 + number, {"type": "text", "text": f"Step {number}."})
@@ -147,7 +147,7 @@ def rounds_of(project: Project, work: Callable[[int], object] = bool) -> int:
 
 
 def test_what_cannot_be_counted_does_not_go_on(project: Project) -> None:
-    """Else a state file that cannot be written would keep a session for ever."""
+    """Otherwise an unwritable state file would hold a session forever."""
     given = prepared(project.with_git)
     folder = project.state_path.parent
     assert project.stop(**given).fields["decision"] == "block"
@@ -185,7 +185,7 @@ def test_the_promise(
 
 @pytest.mark.parametrize("percent", [87, 97])
 def test_windows_that_fill_at_once_are_not_filled_for_ever(project: Project, percent: int) -> None:
-    """As with a window that was told too small: each session comes to a checkpoint."""
+    """As with a window set too small: each session reaches a checkpoint."""
     project.write_state(**project.state | {"max_iterations": 2})
     sessions = 0
     while sessions < ROUNDS:
@@ -213,7 +213,7 @@ def test_older_versions_do_not_tell_the_last_words(project: Project) -> None:
 
 
 def test_a_session_that_stops_with_a_full_window_hands_over(project: Project) -> None:
-    """Its last message was not on disk yet when the hook of its last tool looked."""
+    """Its last message was not on disk yet when its last tool's hook ran."""
     project.says(174_000, {"type": "text", "text": "A step."})
     said = project.stop()
     assert "decision" not in said.fields

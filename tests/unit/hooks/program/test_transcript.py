@@ -145,7 +145,7 @@ def test_what_lies_further_back_is_not_looked_for(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     with path.open("wb") as file:
         file.write(json.dumps(assistant(5000)).encode() + b"\n")
-        file.truncate(20 * MOST)  # sparse: it takes no room
+        file.truncate(20 * MOST)  # sparse: it takes no disk space
     assert listen(path).tokens is None
 
 

@@ -1,4 +1,4 @@
-"""After a tool: how large the window is, what each level does, once, and what is recorded of it."""
+"""After a tool: the window's size, each level's single action, and its record."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ from tests.rows import each_row
 
 
 def used(project: Project, tokens: int, number: int = 1, **environ: str) -> Said:
-    """A tool's call at so many tokens, and what the hook says."""
+    """A tool call at this many tokens, and the hook's output."""
     given = project.uses(tokens, "Bash", number, command="make check")
     said = project.after_tool(environ, **given)
     project.answers(number)
@@ -43,7 +43,7 @@ def test_the_first_level_warns_once(project: Project) -> None:
 
 
 def test_with_the_warning_comes_what_would_spoil_the_checkpoint(project: Project) -> None:
-    """A window of 200,000 tokens is summed up at 167,000; one of a million after the checkpoint."""
+    """A window of 200,000 tokens is compacted at 167,000; one of a million after the checkpoint."""
     line, early = used(project, 144_000).user.split("\n")
     assert line == "CCS_WARNING|L1|72|Context at 72%"
     assert "at about 84 %, before the checkpoint at 85 %" in early
@@ -204,7 +204,7 @@ def test_tools_that_failed_are_recorded_once(project: Project) -> None:
 
 
 def test_a_message_with_two_tools_is_counted_once(project: Project) -> None:
-    """Each of its tools has a line of its own, and the hook of the first may not see the second."""
+    """Each of its tools has its own line, and the first tool's hook may not see the second."""
     first = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}}
     project.says(20_000, first, message_id="msg_both")
     project.after_tool(tool_name="Bash", tool_use_id="toolu_1", tool_input={})

@@ -1,7 +1,7 @@
-"""What the hooks say.
+"""Wording of the hooks.
 
-Summaries: no secret is told, and what can hold none is told without looking for one. PROMPT.md: our
-section is written anew, and not a byte of its user's is touched.
+Summaries contain no secret, and safe texts are not scanned. In PROMPT.md our section is replaced,
+and the user's text stays unchanged to the byte.
 """
 
 import string
@@ -79,7 +79,7 @@ def written(path: Path, section: str) -> bytes:
 
 
 def outside(content: bytes) -> bytes:
-    """What is not ours."""
+    """The text outside our section."""
     begin, end = content.index(BEGIN), content.index(END) + len(END)
     return content[:begin] + content[end:]
 

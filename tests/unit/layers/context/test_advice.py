@@ -1,4 +1,4 @@
-"""What is recommended about a window."""
+"""Advice on a context window."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""The circuit breaker: three of the same, running, and nothing else."""
+"""The circuit breaker: only three equal iterations in a row."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""How many tool calls a window still takes: leaps, compactions, and what nothing can be said of."""
+"""Forecast of the tool calls left in a window: leaps, compactions, and unknown cases."""
 
 from itertools import accumulate
 
@@ -21,7 +21,7 @@ READINGS = st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 2_000_000)), 
 
 
 def climbing(first: int, *steps: int) -> list[tuple[int, int]]:
-    """One call to each step."""
+    """One call for each step."""
     return list(enumerate(accumulate(steps, initial=first)))
 
 
@@ -98,9 +98,9 @@ def test_the_fold_reads_it_off_the_events_of_a_session() -> None:
     state.apply(ev.UsageReported(iteration=1, context_tokens=20_000, context_window=WINDOW))
     for n in range(1, 6):
         state.apply(ev.ToolStarted(iteration=1, tool_id=f"t{n}", tool="Read"))
-        # A subagent has a window of its own.
+        # A subagent has its own window.
         state.apply(ev.ToolStarted(iteration=1, tool_id=f"s{n}", tool="Read", parent=f"t{n}"))
-        for more in (0, 9_000):  # a message is told twice
+        for more in (0, 9_000):  # a message is reported twice
             state.apply(ev.UsageReported(iteration=1, context_tokens=11_000 + 9_000 * n + more))
     assert calls_until(85, state.context.readings, state.context.window) == 12
     state.apply(ev.ContextCompacted(iteration=1, before=65_000, after=30_000))

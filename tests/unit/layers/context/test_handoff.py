@@ -1,4 +1,4 @@
-"""The handoff reads like what a colleague leaves, says what it knows, and is never too long."""
+"""A handoff reads like a colleague's note, states what it knows, and stays short."""
 
 from hypothesis import given
 from hypothesis import strategies as st

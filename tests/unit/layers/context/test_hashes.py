@@ -1,4 +1,4 @@
-"""Hashes: alike for the same in other words, and for nothing else."""
+"""Hashes: equal for the same content in other words, and only then."""
 
 from hypothesis import given
 from hypothesis import strategies as st

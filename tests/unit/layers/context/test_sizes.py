@@ -1,4 +1,4 @@
-"""Budget classes of a plan's items: by tag, by what finished ones took, and within the table."""
+"""Budget classes of plan items: by tag, by finished items, and within the table."""
 
 from typing import get_args
 
@@ -97,7 +97,7 @@ def test_the_range_never_leaves_that_of_its_class(item: str, taken: list[Taken])
 def test_one_wild_number_moves_the_class_no_further_than_a_neighbour_of_the_median(
     points: list[float], wild: float
 ) -> None:
-    """The median of one more number lies between two of those that were there."""
+    """The median with one more number lies between two of the existing ones."""
     sizes = [row.size for row in TABLE]
     ordered = sorted(points)
     middle = len(ordered) // 2

@@ -1,4 +1,4 @@
-"""The state file: nothing of others is lost, nothing of no use is used, and it reads back."""
+"""The state file: keeps others' data, ignores useless values, and reads back."""
 
 import json
 from datetime import UTC, datetime
@@ -101,7 +101,7 @@ STATES = st.one_of(
 
 
 def as_json(value: object) -> str:
-    """Comparable also where it holds what is no number."""
+    """Make values comparable, also those that are not numbers."""
     return json.dumps(value, sort_keys=True)
 
 

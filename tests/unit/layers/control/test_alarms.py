@@ -1,4 +1,4 @@
-"""Each alarm at its edges, and what the sensor's marks do to it."""
+"""Each alarm at its limits, and the effect of the sensor's marks."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.rows import each_row
 
 
 def raised(progress: list[float], **options: object) -> dict[int, tuple[str, ...]]:
-    """Alarms by iteration, the budget's left out."""
+    """Alarms by iteration, without the budget's."""
     rows = simulate(progress, **options)  # type: ignore[arg-type]
     found = {
         row.iteration: tuple(name for name in row.alarms if name != "BUDGET_EXCEEDED")
@@ -294,7 +294,7 @@ def test_a_pace_speaks_of_what_stands_not_of_what_was_undone() -> None:
 
 
 def test_the_fall_by_a_restore_is_no_slowness() -> None:
-    """Six tests, one more each time; after the second the files go back to those of the first."""
+    """Six tests, one more each time; after the second, the files of the first are restored."""
     sixth = 100 / 6
     gained = [Sample(1, sixth), Sample(2, 2 * sixth)]
     back = Sample(3, 2 * sixth, rolled_back=True, undone=1)

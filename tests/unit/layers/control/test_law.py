@@ -1,4 +1,4 @@
-"""The control law: worked examples to the printed digit, and each rule at its edge."""
+"""The control law: worked examples to the printed digit, and each rule at its limit."""
 
 from collections.abc import Sequence
 from typing import get_args

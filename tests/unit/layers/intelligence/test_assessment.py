@@ -1,4 +1,4 @@
-"""What an iteration came to: each rule of the assessment, from evidence and nothing else."""
+"""Each rule of the assessment of an iteration, from evidence alone."""
 
 from dataclasses import replace
 
@@ -90,7 +90,7 @@ def test_the_phase(progress: float, tests_pass: bool, accomplished: int, phase: 
 
 
 def test_progress_is_computed_before_the_phase() -> None:
-    """Five accomplishments, five files and tests that pass: 85 points, which alone were late."""
+    """Five accomplishments, five files and passing tests: 85 points; alone they would be late."""
     names = [f"t{n}" for n in range(4)]
     made = assess(Evidence(1, gate=gate(9), before=gate(5, *names), files=files(*"abcde")))
     assert (made.progress, made.phase) == (85, "complete")

@@ -1,4 +1,4 @@
-"""The prompt: everything that was measured, most important first, and nothing it does not know."""
+"""The prompt: every measurement, most important first, and nothing unknown."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The strategy table row by row, and when a human is asked."""
+"""The strategy table row by row, and when it asks the user."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,7 +24,7 @@ def followed(
     estimated: bool = False,
     novel: bool = False,
 ) -> list[Evaluated]:
-    """Each reading evaluated, its redirect approved, with the same grounds every time."""
+    """Evaluate each measurement with an approved redirect and the same grounds every time."""
     governor = Governor(0.0, oversight=oversight)
     found = []
     for k, reading in enumerate(readings, 1):
@@ -151,7 +151,7 @@ def test_it_says_since_when_an_approach_is_taken() -> None:
 
 
 def asked(found: list[Evaluated]) -> list[int]:
-    """Iterations whose reading asks a human about the strategy."""
+    """Iterations whose measurement asks the user about the strategy."""
     about = [
         one.evaluation.signal.iteration
         for one in found
@@ -169,7 +169,7 @@ def asked(found: list[Evaluated]) -> list[int]:
 
 
 def test_a_pivot_that_brings_nothing_new_asks_once() -> None:
-    """By an estimate, which opens no episode."""
+    """With an estimate, which opens no episode."""
     found = followed([30] * 19, BLOCKED, estimated=True)
     assert asked(found) == [8]  # a pivot since iteration 2, seven iterations of it
     strategy = found[7].course.strategy

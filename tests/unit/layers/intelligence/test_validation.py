@@ -1,4 +1,4 @@
-"""What validation finds, rule by rule."""
+"""Findings of validation, rule by rule."""
 
 from ralph_tui.events import ReadingTaken, StrategyPlanned
 from ralph_tui.events.intelligence import ValidationIssue
@@ -17,7 +17,7 @@ def strategy(approach: str, reasoning: str) -> StrategyPlanned:
 
 
 def readings(*points: float, **last: object) -> list[ReadingTaken]:
-    """The baseline first; `last` are further fields of the last one."""
+    """Measurements, the baseline first; `last` adds fields to the last one."""
     made = [
         ReadingTaken(iteration=k, completion=one, source="tests", total=10)
         for k, one in enumerate(points)
@@ -114,7 +114,7 @@ def test_fewer_tests_are_told_with_both_numbers() -> None:
         ((0, 40, 59, 68, 72), 1),
         ((0, 40, 59, 68), 0),  # two shrinking rises
         ((0, 40, 60, 69, 73), 0),  # a half is not under a half
-        ((0, 40, 59, 68, 72, 72), 0),  # it was told with the last of them
+        ((0, 40, 59, 68, 72, 72), 0),  # it was reported with the last of them
         ((0, 40, 40, 59, 50, 68, 72), 1),  # waits and falls between them
         ((0, 1, 2, 3, 4), 0),
     ],

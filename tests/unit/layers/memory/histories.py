@@ -1,4 +1,4 @@
-"""Runs as states: iterations with what they reached, said and did."""
+"""Runs as states: iterations with their results, reports and actions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ MINUTES = 3
 
 
 def files(iteration: int, *paths: str) -> ev.FilesChanged:
-    """What its session changed."""
+    """Files changed by its session."""
     return ev.FilesChanged(
         iteration=iteration,
         live=False,
@@ -41,9 +41,9 @@ class Worked:
     before: Sequence[ev.Event] = field(default=())
     """Recorded before its session."""
     after: Sequence[ev.Event] = field(default=())
-    """Recorded after its reading."""
+    """Recorded after its measurement."""
     tests: int = 100
-    """Those that are counted after it."""
+    """Events counted after it."""
 
 
 def events_of(*iterations: Worked, objective: str, baseline: float = 0.0) -> list[ev.Event]:
@@ -72,7 +72,7 @@ def events_of(*iterations: Worked, objective: str, baseline: float = 0.0) -> lis
 def state_of(
     *iterations: Worked, objective: str = "Fix the failing tests", baseline: float = 0.0
 ) -> RunState:
-    """The run as far as that."""
+    """The run up to that point."""
     return RunState().apply_all(events_of(*iterations, objective=objective, baseline=baseline))
 
 

@@ -1,4 +1,4 @@
-"""Learnings to try rules on, and all that there could be."""
+"""Learnings as test data, and strategies that generate any learning."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def learning(
     task_type: str = "test-fix",
     **fields: Any,
 ) -> Learning:
-    """One that says `text`; an estimate says what its `content` says."""
+    """A learning with this `text`; an estimate with this `content`."""
     content = fields.pop("content", {MAIN_FIELD[type_]: text} if type_ in MAIN_FIELD else {})
     return Learning(
         learning_id=fields.pop("learning_id", learning_id(type_, task_type, text)),
@@ -47,7 +47,7 @@ TEXTS = st.lists(
 
 @st.composite
 def learnings(draw: st.DrawFn) -> Learning:
-    """Any learning there could be, of few words, so that likeness happens."""
+    """Generate any learning from a few words, so that similar ones occur."""
     uses = draw(st.integers(0, 20))
     return learning(
         draw(TEXTS),

@@ -1,4 +1,4 @@
-"""What a learning says, from its fields: ours, another tool's, and such as nobody should write."""
+"""A learning's text from its fields: ours, another tool's, and invalid ones."""
 
 from typing import Any
 
@@ -90,7 +90,7 @@ NAMES = st.sampled_from(
             {"avgIterationTime": 150_000},
             "One iteration of such a task takes 2.5 minutes, based on 1 run.",
         ),
-        # as nobody should
+        # invalid forms
         ("strategy", {"approach": ["a"], "description": None}, ""),
         ("estimate", {"estimatedIterations": True}, ""),
         ("estimate", {"estimatedIterations": float("nan")}, ""),
@@ -151,7 +151,7 @@ def test_joined_estimates_worked_out() -> None:
 
 
 def test_only_those_who_said_how_many_count_as_having_said_it() -> None:
-    """Another tool's estimate may tell the time of an iteration alone."""
+    """Another tool's estimate may give only the time of an iteration."""
     theirs = {"avgIterationTime": 60_000}
     ours = estimate(6, 12, 2)
     assert joined_estimates(theirs, ours) == {**theirs, **ours}

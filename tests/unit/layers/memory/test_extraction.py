@@ -1,4 +1,4 @@
-"""What a run has learned: reported as it goes, and shown once it is over."""
+"""Learnings of a run: collected as it runs, and shown at its end."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ from tests.rows import each_row
 from tests.unit.layers.memory.histories import Worked, files, state_of
 
 HOW = " in lexer.py by splitting brackets from quotes"
-"""Where, and how: what makes a summary tell something."""
+"""Place and method, which make a summary useful."""
 
 
 def only(learnings: list[Learning], type_: str) -> Learning:

@@ -1,4 +1,4 @@
-"""An iteration helps when the best rises by enough to be no flaky test, and by nothing else."""
+"""An iteration helps only when the best rises by more than a flaky test could."""
 
 from hypothesis import given
 from hypothesis import strategies as st

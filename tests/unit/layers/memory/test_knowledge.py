@@ -1,4 +1,4 @@
-"""The arithmetic of what is known: proven, joined, credited, unlearned; for all inputs."""
+"""The arithmetic of knowledge: proven, joined, credited, unlearned; for all inputs."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def test_credits_count_as_the_formula_says(outcomes: list[bool]) -> None:
 
 @given(FRACTIONS)
 def test_a_harmful_learning_is_unlearned_within_four_uses(confidence: float) -> None:
-    """Whatever its confidence is: one that begins with the starting rate and never helps."""
+    """Whatever its confidence: it begins with the starting rate and never helps."""
     one, uses = learning(confidence=confidence, success_rate=START), 0
     while one.success_rate >= RELIED_ON:
         one, uses = credited(one, success=False), uses + 1

@@ -1,4 +1,4 @@
-"""A plan cites what it rests on, and says no more than is known."""
+"""A plan cites its sources, and states no more than is known."""
 
 from hypothesis import given
 from hypothesis import strategies as st

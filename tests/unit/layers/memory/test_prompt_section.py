@@ -1,4 +1,4 @@
-"""The section of a prompt with lessons from earlier runs: nothing in it can pose as ours."""
+"""The prompt section with lessons from earlier runs: nothing in it can imitate our text."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,7 +33,7 @@ def knowledge_section(plan: PlanMade | None, learnings: list[Learning]) -> str:
 
 
 def body(text: str) -> list[str]:
-    """The lines within the fence; fails unless the section is our words and one whole fence."""
+    """Lines within the fence; fails unless the section is our text and one whole fence."""
     lines = text.splitlines()
     assert lines[0] == "# Lessons from earlier runs"
     fences = [i for i, line in enumerate(lines) if line.lstrip().startswith(("```", "~~~"))]

@@ -1,4 +1,4 @@
-"""What an attempt teaches: from what was measured, in sentences that a stranger understands."""
+"""Reflections on an attempt: from measurements, in sentences for a stranger."""
 
 import pytest
 from hypothesis import given
@@ -52,7 +52,7 @@ def test_a_success_says_what_worked_and_how_the_work_went() -> None:
 
 
 def test_what_the_agent_says_to_have_learned_is_told_as_a_learning_alone() -> None:
-    # As such it can be muted, deleted and unlearned; in a reflection it would come back for ever.
+    # As a learning it can be muted, deleted and unlearned; in a reflection it would always return.
     told = reflect(state_of(*WORK, Worked(100, learnings=["Run one test first"])), "completed")
     assert not [one for one in told if "Run one test first" in one.model_dump_json()]
 

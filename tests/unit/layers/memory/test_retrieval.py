@@ -1,4 +1,4 @@
-"""What is looked up, in which order, why, and what of it a prompt carries."""
+"""Retrieval of learnings: which, in which order, why, and how much a prompt carries."""
 
 from collections import Counter
 from random import Random
@@ -23,7 +23,7 @@ WORDS = "alpha beta gamma delta epsilon zeta eta theta".split()  # noqa: SIM905
 
 
 def many(type_: LearningType, number: int, **fields: Any) -> list[Candidate]:
-    """So many that have no word in common."""
+    """This many learnings without a common word."""
     return [
         Candidate(learning(WORDS[i] * 2, type_, **{"confidence": 0.9, **fields}), 1.0)
         for i in range(number)

@@ -1,4 +1,4 @@
-"""Which learnings come first: unproven ones, the newer of two, one that is tried once more."""
+"""Order of learnings: unproven ones, the newer of two, one that is tried again."""
 
 from ralph_tui.layers.memory.knowledge import credited
 from ralph_tui.layers.memory.prompt import learning_line

@@ -1,4 +1,4 @@
-"""Likeness of two texts: share of common words, from .6 on the same."""
+"""Similarity of two texts: share of common words; from .6 on they are the same."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The kind of a task by its objective's words: every listed word, the order, and no part of one."""
+"""The kind of a task by its objective's words: every listed word, the order, no partial words."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What the overseer makes of evidence beside the readings: files, words, tool calls, errors."""
+"""The overseer's use of other evidence: files, words, tool calls, errors."""
 
 from typing import get_args
 
@@ -18,7 +18,7 @@ STRAYED = Evidence(objective=LOGIN, changed=("docs/palette.md", "theme/colors.cs
 
 
 class Run:
-    """A run of a generous budget, taken reading by reading with its evidence."""
+    """A run with a generous budget, fed measurement by measurement with its evidence."""
 
     def __init__(self, most: int = 1000, baseline: float = 0.0, tests: int | None = None) -> None:
         self.budget = Budget(most, tests)

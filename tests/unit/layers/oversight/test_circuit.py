@@ -15,7 +15,7 @@ BUSY = Evidence(changed=("a.py",))
 
 
 class Run:
-    """A run taken reading by reading; questions are answered with *continue*."""
+    """A run fed measurement by measurement; questions are answered with *continue*."""
 
     def __init__(self, most: int = 200, baseline: float = 30.0, tests: int | None = 100) -> None:
         self.budget = Budget(most, tests)
@@ -112,7 +112,7 @@ def test_a_claimed_gain_that_ends_the_episode_does_not_ask_in_every_iteration() 
 
 
 def test_one_pathology_is_asked_about_once_and_then_ever_more_rarely() -> None:
-    """STUCK comes up in it: no redirect of its own, no question of its own."""
+    """STUCK arises in it, but without its own redirect or question."""
     run = Run(most=50)
     for _ in range(40):
         run.take(30)

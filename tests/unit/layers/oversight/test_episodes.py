@@ -1,4 +1,4 @@
-"""Episodes and the situation table: when the overseer speaks, redirects, asks and gives up."""
+"""Episodes and the situation table: when the overseer warns, redirects, asks and aborts."""
 
 from ralph_tui.analysis.lab import simulate
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
@@ -17,7 +17,7 @@ def asked(progress: list[float], **options: object) -> dict[int, Level]:
 
 
 class Run:
-    """A run judged reading by reading, with a budget that may change."""
+    """A run judged measurement by measurement, with a budget that may change."""
 
     def __init__(self, budget: Budget, settings: ControlSettings | None = None) -> None:
         self.budget = budget

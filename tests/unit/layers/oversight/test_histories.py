@@ -1,6 +1,6 @@
-"""The rules against recorded histories of real projects: whom they wake, and whom they spare.
+"""The rules against recorded histories of real projects: which runs they interrupt.
 
-The numbers are measurements, not wishes: a change of the rules that moves them is to be looked at.
+The numbers are measurements, not goals: review every rule change that moves them.
 """
 
 import json
@@ -71,7 +71,7 @@ BLOCKED = Grounds(standing=(("report", "no network"),))
 
 
 def asked_about_strategy(history: dict[str, Any], *, estimated: bool = False) -> bool:
-    """Whether its strategy asks, with a blocker that stands after every single reading."""
+    """True if the strategy asks, with a blocker after every measurement."""
     governor, most = Governor(history["baseline"]), -(-5 * len(history["readings"]) // 4)
     for k, reading in enumerate(history["readings"], 1):
         budget = Budget(most, history["totals"][k - 1])
@@ -85,7 +85,7 @@ def asked_about_strategy(history: dict[str, Any], *, estimated: bool = False) ->
 
 
 def test_a_measured_history_is_never_asked_about_its_strategy() -> None:
-    """What stands still is met by a REDIRECT first, which opens an episode."""
+    """A standstill first gets a REDIRECT, which opens an episode."""
     assert not any(asked_about_strategy(history) for history in HISTORIES[::3])
 
 

@@ -1,4 +1,4 @@
-"""File categories: the first rule that fits decides."""
+"""File categories: the first matching rule decides."""
 
 from ralph_tui.layers.sensor.categories import categorize
 

@@ -308,12 +308,12 @@ RUNNERS = {
     "mixed/turbo": "jest+vitest",
     "nextest/collection": "cargo",
 }
-"""Where it is not the name of the folder."""
+"""Cases where it differs from the folder's name."""
 FOLDERS = sorted({case.partition("/")[0] for case in CASES})
 
 
 def counted_in(folder: str) -> list[tuple[str, list[str]]]:
-    """The outputs of a folder that have counts, as lines."""
+    """Outputs of a folder that have counts, as lines."""
     return [
         (case, list(lines_of(OUTPUTS / f"{case}.txt")))
         for case, expected in CASES.items()

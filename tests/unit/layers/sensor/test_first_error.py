@@ -1,4 +1,4 @@
-"""The first error of a build that is broken, as each runner reports it."""
+"""The first error of a broken build, as each runner reports it."""
 
 from ralph_tui.adapters.workspace.verification import lines_of
 from ralph_tui.layers.sensor.counts import count_tests

@@ -1,4 +1,4 @@
-"""What counts as reached for the first time, and that a journal tells the same as the run."""
+"""First-time achievements, equal in the journal and in the live run."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ ALL = frozenset("abcdef")
 
 
 def gate(failing: str, *, total: int = 6, named: str | None = None) -> GateResult:
-    """The tests of these letters fail; `named`: only these are listed."""
+    """A verification in which these letters' tests fail; `named`: only these are listed."""
     counts = Counts(
         "pytest",
         total - len(failing),

@@ -1,4 +1,4 @@
-"""The sensor: which source speaks, what it reads, when a run is completed, what is worth a WARN."""
+"""The sensor: choice of source, measurement, completion of a run, and warnings."""
 
 from dataclasses import replace
 
@@ -145,7 +145,7 @@ def test_few_tests_and_a_failing_command_are_a_broken_build() -> None:
 
 
 def test_what_a_broken_build_counts_beside_its_errors_is_expected_from_then_on() -> None:
-    """A workspace of which one package after the other compiles."""
+    """A workspace whose packages compile one after the other."""
     sensor = started(red(0, 0, 3))
     first = GateResult(False, 1, counts=Counts("go", 10, 10, 2, broken="undefined: f"))
 
@@ -294,7 +294,7 @@ def test_a_changed_command_that_passes_without_counts_does_not_complete() -> Non
         total = CategoryTotal(category="config", files=1)
         recalled.recall(FilesChanged(iteration=1, live=False, changes=[change], totals=[total]))
         assert recalled.read(2, green(), promise=True).missing == 4
-        # Counts that return decide again; so does a command that nobody has changed.
+        # Counts decide again once they return; so does an unchanged command.
         assert sensor.read(3, red(3, 1)).completion == 75.0
         assert sensor.read(4, green(), changed=["a.py"]).completion == 100.0
     assert started(red(1, 3)).read(1, green(), changed=["a.py"]).completion == 100.0

@@ -1,4 +1,4 @@
-"""Sessions whose window fills, for tests of rollovers."""
+"""Sessions with full windows for handoff tests."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ Act = Callable[[FakeSession], None]
 
 
 def used(session: FakeSession, percent: float, window: int | None = WINDOW) -> None:
-    """The session tells how full its window is."""
+    """The session reports how full its window is."""
     tokens = int(WINDOW * percent / 100)
     k = session.iteration
     session.emit(ev.UsageReported(iteration=k, context_tokens=tokens, context_window=window))
@@ -30,7 +30,7 @@ def ends(session: FakeSession, *tools: str) -> None:
 
 
 def fills(*percents: float) -> Act:
-    """An act: the window is so full, message by message, each of which uses a tool; then wait."""
+    """Act: fill the window message by message, each with a tool; then wait."""
 
     def act(session: FakeSession) -> None:
         for number, percent in enumerate(percents):

@@ -1,4 +1,4 @@
-"""Agents that take over from one another: at a limit, a refused login, a missing program."""
+"""Fallback between agents: at a limit, a refused login, a missing program."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,7 +21,7 @@ FALLBACKS = ["second", "third"]
 def refused(
     outcome: str, seconds: float | None = None, **more: Any
 ) -> Callable[[FakeSession], None]:
-    """An act: end so; `seconds` after the run's beginning its limit is over."""
+    """Act: end this way; the limit resets `seconds` after the run's start."""
 
     def act(session: FakeSession) -> None:
         given = {"limit": "usage_limit"} if outcome == "limited" else {}
@@ -37,7 +37,7 @@ def refused(
 
 
 def taking(world: World, seconds: float) -> Callable[[FakeSession], None]:
-    """An act: work for so long, and end the turn."""
+    """Act: work for this long, and end the turn."""
 
     def act(session: FakeSession) -> None:
         session.emit(ev.AgentSpoke(iteration=session.iteration, text="at work"))
@@ -56,7 +56,7 @@ def changes(world: World) -> list[tuple[int, str, str, str]]:
 
 
 def hang(session: FakeSession) -> None:
-    """An act: never a word."""
+    """Act: stay silent forever."""
 
 
 def test_who_is_silent_again_hands_over_and_is_tried_again_after_a_while() -> None:
@@ -130,7 +130,7 @@ def test_a_limit_of_unknown_length_hands_over_once_it_has_lasted_too_long() -> N
     world = World([2, 10], fallbacks=["second"])
     world.agent.acts.extend(refused("limited") for _ in range(9))
     world.run()
-    # Tries after 5 and 15 min; the next one would come after 35.
+    # Retries after 5 and 15 min; the next one would come after 35.
     assert who(world) == [(1, "fake"), (1, "fake"), (1, "fake"), (1, "second")]
     assert len(world.all(ev.WaitStarted)) == 2
 

@@ -1,4 +1,4 @@
-"""What an agent asks: one question after the other, none of which stops anything but the agent."""
+"""An agent's questions, one after the other; only the agent waits for the answer."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -39,7 +39,7 @@ SETTINGS = Settings()
 
 
 def asks(*requests: ev.AgentAsked) -> Callable[[FakeSession], None]:
-    """An act: ask all of it at once, and end the turn when all is answered."""
+    """Act: ask everything at once, and end the turn when all is answered."""
 
     def act(session: FakeSession) -> None:
         left = {request.request_id for request in requests}
@@ -163,7 +163,7 @@ def test_several_are_asked_one_after_the_other() -> None:
 
 
 def again(*requests: ev.AgentAsked, often: int) -> Callable[[FakeSession], None]:
-    """An act: ask one after the other, all of them so often, whatever the answer is."""
+    """Act: ask all of them `often` times, one after the other, whatever the answer."""
     left = [
         request.model_copy(update={"request_id": f"{request.request_id}-{turn}"})
         for turn in range(often)
@@ -232,7 +232,7 @@ def test_another_session_asks_anew() -> None:
 
 
 def later(world: World, *acts: Callable[[], object]) -> None:
-    """Once a question is open, one of these after the other."""
+    """Once a question is open, apply these one after the other."""
 
     def look() -> object:
         if world.state.needs.question is None:

@@ -1,4 +1,4 @@
-"""An iteration is assessed right after its reading, once, whatever else goes wrong."""
+"""An iteration is assessed once, right after its measurement, whatever else fails."""
 
 from functools import partial
 from pathlib import Path
@@ -175,7 +175,7 @@ def test_a_blocker_of_two_reports_running_stands() -> None:
 
 
 def test_after_a_roll_back_tests_are_compared_with_those_of_the_files_it_brought() -> None:
-    """Four tests pass, are lost, and after the roll back to them pass again: that is no news."""
+    """Four tests pass, fail, and pass again after the rollback: that is no news."""
     world = World([0, 4, 0, 6, 10], max_iterations=5)
     for event in world.steps():
         if isinstance(event, ev.StepEntered) and (event.iteration, event.step) == (3, 2):
@@ -236,7 +236,7 @@ def test_a_run_that_broke_off_anywhere_is_assessed_as_if_it_had_not() -> None:
             twice = [each for each in later.all(ev.AssessmentMade) if each.iteration == k]
             assert len(twice) == 1 or k == 0, (number, k)
         broke = world.events[number - 1]
-        if isinstance(broke, ev.ReadingTaken) and broke.iteration:  # the baseline is taken anew
+        if isinstance(broke, ev.ReadingTaken) and broke.iteration:  # the baseline is measured again
             caught_up.append(broke.iteration)
             again = last[broke.iteration].model_dump(exclude={"seq", "at"})
             assert again == whole[broke.iteration].model_dump(exclude={"seq", "at"})

@@ -1,4 +1,4 @@
-"""What is recorded of a checkpoint: since when it counts, how often, and what the agent held."""
+"""Checkpoint records: start of the period, frequency, and the agent's memory."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -9,7 +9,7 @@ from tests.world import FakeSession, World
 
 
 def after(world: World, seconds: float, act: Callable[[], object]) -> None:
-    """Do this when so much more time has passed; what it gives back, if anything, is heard."""
+    """Do this after this much more time; the observation it returns, if any, is processed."""
     until = world.host.clock.seconds + seconds
 
     def look() -> object:
@@ -22,13 +22,13 @@ def after(world: World, seconds: float, act: Callable[[], object]) -> None:
 
 
 def captured(world: World, iteration: int) -> list[tuple[str, float]]:
-    """Trigger, and seconds since the session's start, to the nearest ten: looks take one."""
+    """Trigger, and seconds since the session's start, to the nearest ten: a sample takes one."""
     found = [e for e in world.all(CheckpointCaptured) if e.iteration == iteration]
     return [(e.trigger, round(e.duration_s, -1)) for e in found]
 
 
 def works_for(world: World, seconds: float, *commands: Command) -> Callable[[FakeSession], None]:
-    """An act: after half of the time these commands come, after all of it the turn ends."""
+    """Act: send these commands after half of the time, and end the turn after all of it."""
 
     def act(session: FakeSession) -> None:
         for command in commands:
@@ -39,7 +39,7 @@ def works_for(world: World, seconds: float, *commands: Command) -> Callable[[Fak
 
 
 def refused_for_an_hour(world: World) -> Callable[[FakeSession], None]:
-    """An act: the service takes no session before an hour is over."""
+    """Act: the service accepts no session for an hour."""
 
     def act(session: FakeSession) -> None:
         resets_at = world.host.clock.now() + timedelta(hours=1)

@@ -1,4 +1,4 @@
-"""A completion command that passes before anything was done: what completes the run then."""
+"""A completion command that passes before any work: what then completes the run."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an ended session leaves: on evidence, whatever cannot be had, and as its owner wants it."""
+"""Handoffs of ended sessions: based on evidence, robust to missing data, edited by the user."""
 
 from collections.abc import Callable, Sequence
 
@@ -52,7 +52,7 @@ EDITS: Calls = (
 
 
 def works(calls: Calls = EDITS, *, says: str = "", **report: object) -> Callable[..., None]:
-    """An act: these calls, a last one that does not end, and a full window."""
+    """Act: these calls, a last one that does not end, and a full window."""
 
     def act(session: FakeSession) -> None:
         k = session.iteration
@@ -70,7 +70,7 @@ def works(calls: Calls = EDITS, *, says: str = "", **report: object) -> Callable
 
 
 def fill(session: FakeSession) -> None:
-    """The window is full; the session waits to be ended."""
+    """The window is full; the session waits for its end."""
     session.emit(
         ev.UsageReported(iteration=session.iteration, context_tokens=97, context_window=100)
     )
@@ -89,7 +89,7 @@ def text_of(made: World, number: int = 1) -> str:
 
 
 def ticking(act: Callable[[FakeSession], None], made: Callable[[], World]) -> Callable[..., None]:
-    """The same act, in which the first item of the plan is ticked."""
+    """The same act, in which the first plan item is ticked."""
 
     def ticks(session: FakeSession) -> None:
         made().plan = Progress(1, 2, (("read groups", True), ("nest groups", False)))
@@ -303,7 +303,7 @@ def helped(*answers: dict[str, object] | Asked) -> World:
 
 
 def asked_of(made: World) -> str:
-    """The one question that its model was asked."""
+    """The only question to its model."""
     asker = made.loop.ports.asker
     assert isinstance(asker, FakeAsker)
     (ask,) = asker.asked

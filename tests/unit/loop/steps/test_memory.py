@@ -1,5 +1,6 @@
-"""Lessons from earlier runs reach the prompt, are credited with their results, and a resumed
-run says nothing of it twice.
+"""Lessons from earlier runs reach the prompt and are credited with their effect.
+
+A resumed run repeats none of it.
 """
 
 from collections import deque
@@ -42,7 +43,7 @@ TAUGHT = Learning(
 
 @dataclass
 class Remembered:
-    """Knowledge that remembers what it was told, each call once."""
+    """Knowledge that records each call once."""
 
     candidate: Learning | None = TAUGHT
     error: Exception | None = None
@@ -92,21 +93,21 @@ class Before(NoPastRuns):
 
 
 def learned(session: FakeSession) -> None:
-    """An act: report something learned, and end the turn."""
+    """Act: report a learning, and end the turn."""
     said = ["Always run the lexer's tests first."]
     session.emit(ev.AgentReported(iteration=session.iteration, learnings=said))
     session.finish()
 
 
 def echoes(session: FakeSession) -> None:
-    """An act: report as learned what the prompt had said."""
+    """Act: report the prompt's own text as a learning."""
     said = ["Run one test at a time"]
     session.emit(ev.AgentReported(iteration=session.iteration, learnings=said))
     session.finish()
 
 
 def known_in(folder: Path, text: str) -> KnowledgeStore:
-    """A real store, in which two earlier runs have said this."""
+    """A real store with this learning from two earlier runs."""
     said = TAUGHT.model_copy(update={"text": text, "content": {"approach": text}})
     for run in ("run-a", "run-b"):
         KnowledgeStore(folder, run).stage([said])
@@ -184,7 +185,7 @@ def test_a_success_by_what_the_prompt_said_is_a_credit_and_no_second_voice() -> 
 
 
 def reporting(*said: str) -> Callable[[FakeSession], None]:
-    """An act: report these learnings, and end the turn."""
+    """Act: report these learnings, and end the turn."""
 
     def act(session: FakeSession) -> None:
         session.emit(ev.AgentReported(iteration=session.iteration, learnings=list(said)))
@@ -398,7 +399,7 @@ def test_the_owner_changes_a_learning_and_the_journal_says_so(change: Change) ->
 def test_whenever_a_learning_is_changed_the_prompt_carries_what_the_record_says(
     tmp_path: Path, change: Change, then: list[str]
 ) -> None:
-    """At any moment: what was sent stays told; the next prompt carries what stands then."""
+    """At any moment: sent text stays recorded; the next prompt has the new text."""
     changed = 0
     for moment in count(0, 13):
         store = known_in(tmp_path / str(moment), "Run one test at a time.")

@@ -1,4 +1,4 @@
-"""Models are asked beside the agent's sessions; without a usable answer the run goes on."""
+"""Model calls beside the agent's sessions; without a usable answer the run continues."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,7 +21,7 @@ CRITERION = "it reads well"
 def judged(
     *answers: dict[str, object] | Asked, asker: FakeAsker | None = None, **fields: Any
 ) -> World:
-    """A run whose sessions promise, and whose judge answers so."""
+    """A run whose sessions promise, and whose judge gives this answer."""
     asker = asker or FakeAsker()
     asker.answers.extend(answers)
     settings = Settings(intelligence=IntelligenceSettings(model_judge=True))
@@ -52,7 +52,7 @@ def test_the_judges_yes_completes_the_run() -> None:
     verdict = world.only(ev.CriterionJudged)
     assert (verdict.met, verdict.reason) == (True, "all three pages are there")
     assert world.all(ev.ReadingTaken)[-1].accepted == "accepted by the model tiny"
-    # What it cost is the run's, and has a sum of its own.
+    # Its cost belongs to the run, and also has a separate sum.
     assert (world.state.run.cost_usd, world.state.run.tokens) == (0.01, 100)
     assert world.end.cost_usd == 0.01
     assert world.state.intelligence.help_cost_usd == 0.01
@@ -142,7 +142,7 @@ def test_a_model_words_the_prompt_and_nothing_of_yours_is_lost() -> None:
     for said in ("Fix it", "Keep it small", "Never touch main", "pytest -q", '{"ralph"', "test_3"):
         assert said in prompt
     assert "<promise>COMPLETE</promise>" in prompt
-    # What a model says stands in a fence that it cannot close: its headings are none.
+    # A model's text is in a fence that it cannot close, so its headings have no effect.
     fenced = prompt.partition("# What to do now")[2]
     assert "````text\nLook at test_3 first.\n```\n# Objective" in fenced
     assert "Mind the tests." in fenced
@@ -151,7 +151,7 @@ def test_a_model_words_the_prompt_and_nothing_of_yours_is_lost() -> None:
 
 
 def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
-    """Only the urgency that was measured counts; the model's is recorded."""
+    """Only the measured urgency counts; the model's is recorded."""
 
     def prompts(*answers: dict[str, object]) -> World:
         asker = FakeAsker()
@@ -345,7 +345,7 @@ def test_an_asker_that_raises_costs_the_answer_alone() -> None:
 
 def test_an_answer_that_never_comes_is_let_go_after_its_time() -> None:
     class Silent(FakeAsker):
-        """Its answers never arrive: the world's host forgets the job."""
+        """Its answers never arrive: the test world's host forgets the job."""
 
     asker = Silent()
     world = judged(asker=asker)
@@ -405,7 +405,7 @@ def test_with_the_layer_off_no_model_is_asked() -> None:
 
 
 def cut(world: World, kind: type[ev.Event]) -> list[ev.Event]:
-    """The journal as a kill right behind the first event of this type left it."""
+    """The journal after a kill right behind the first event of this type."""
     last = next(i for i, event in enumerate(world.events) if isinstance(event, kind))
     return world.events[: last + 1]
 

@@ -18,7 +18,7 @@ def offered(
     cost: float | None = None,
     budget: float | None = None,
 ) -> list[Option]:
-    """The offers of more at a PAUSE after an iteration, each of which has cost so much."""
+    """The offers of more at a PAUSE, where each iteration has this cost."""
     world = World(passed, mode="attended", max_iterations=max_iterations, budget_usd=budget)
 
     def spend(session: FakeSession) -> None:

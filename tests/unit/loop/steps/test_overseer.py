@@ -1,4 +1,4 @@
-"""The overseer in the loop: what it asks, what silence means, and what every answer does."""
+"""The overseer in the loop: its questions, the effect of silence, and of every answer."""
 
 import re
 from collections.abc import Callable
@@ -112,7 +112,7 @@ def test_a_held_countdown_never_ends() -> None:
             world.host.idle.append(Answer(question_id=question, answer="decline"))
     asked, answered = world.only(ev.QuestionAsked), world.only(ev.QuestionAnswered)
     assert (answered.at - asked.at).total_seconds() > 4000
-    # Nobody answered for ten minutes, so people were told, once.
+    # Without an answer for ten minutes, one notification was sent.
     raised = world.only(ev.EscalationRaised)
     assert (raised.at - asked.at).total_seconds() == pytest.approx(600, abs=2)
 
@@ -157,7 +157,7 @@ def test_a_regression_offers_the_way_back_and_says_what_it_would_change() -> Non
 
 
 def prompt_after_a_roll_back(world: World) -> str:
-    """Of the iteration that begins on the files of an earlier one."""
+    """The prompt of the iteration that begins on an earlier one's files."""
     return world.play(answer("roll_back")).agent.prompts[3]
 
 
@@ -208,7 +208,7 @@ def test_a_roll_back_that_was_undone_is_none() -> None:
     assert len(world.all(ev.WorktreeRestored)) == 2
     assert "The command reported 5 passed, 5 failed." in prompt
     assert "files were restored" not in prompt
-    # What the agent then gained is its own: from 50 to 80.
+    # The agent's later gain counts: from 50 to 80.
     assert world.all(ev.SignalComputed)[3].derivative == pytest.approx(-0.3)
 
 
@@ -266,7 +266,7 @@ def test_a_step_caused_by_a_rollback_counts_for_nothing() -> None:
 
 
 def test_a_restore_is_recommended_only_where_the_files_are_not_the_best() -> None:
-    """Where they are, no key leads back, and nothing would change."""
+    """Otherwise no key restores, and nothing would change."""
     world = World([0, 5, 0, 5, 0, 5, 5, 5, 5, 5, 5, 5], mode="attended")
     world.play(lambda asked: answer("decline" if asked.topic == "redirect" else "abort")(asked))
     asked = world.all(ev.QuestionAsked)
@@ -344,7 +344,7 @@ def test_of_a_command_that_passed_before_anything_was_done_the_question_says_so(
 def test_who_stops_after_the_iteration_is_not_waited_for_at_a_question(
     topic: str, *, before: bool
 ) -> None:
-    """No agent works there, and an answer would begin what is not wanted any more."""
+    """No agent is working, and an answer would start unwanted work."""
     world = World([*STUCK, 3, 3, 3, 3, 3, 3, 3, 3], mode="attended")
     stop = Stop(mode="after_iteration")
     sent: list[Stop] = []
@@ -654,7 +654,7 @@ def test_whatever_is_answered(
         word = left.pop(0) if left else "continue"
         known = {option.answer for option in asked.options}
         if word not in known:
-            # A wrong answer, then silence; where silence waits for ever the owner gives up.
+            # A wrong answer, then silence; where silence would wait forever, the user aborts.
             world.host.idle.extend([None] * 2500)
             world.host.idle.append(Abort())
         return Answer(question_id=asked.question_id, answer=word or "?", text="words", iterations=1)
@@ -691,7 +691,7 @@ def test_conflicts_are_told_and_pause_the_run() -> None:
 
 
 def idle(mode: Mode = "attended") -> World:
-    """An agent that changes nothing; a person answers every question with *continue*."""
+    """An agent that changes nothing; the user answers every question with *continue*."""
     world = World([3], max_iterations=20, mode=mode)
     world.workspace.changed = []
     return world

@@ -1,4 +1,4 @@
-"""The plan's next item is noticed while the agent works, and gets a fresh session if it must."""
+"""The plan's next item is noticed during work, and gets a fresh session if necessary."""
 
 from itertools import pairwise
 
@@ -16,12 +16,12 @@ WINDOW = 200_000
 
 
 def plan(done: int, *items: str) -> Progress:
-    """So many of the items are done."""
+    """This many items are done."""
     return Progress(done, len(items), tuple((text, n < done) for n, text in enumerate(items)))
 
 
 class Work:
-    """A session that works: what it does comes one by one, seconds apart."""
+    """A working session whose actions come one by one, seconds apart."""
 
     def __init__(self, world: World, *items: str) -> None:
         self.world = world
@@ -31,7 +31,7 @@ class Work:
         world.agent.acts.append(lambda _: None)
 
     def then(self, event: ev.Event, done: int | None = None) -> "Work":
-        """The event comes, and so many items are done from then on; the plan is looked at."""
+        """After the event this many items are done, and the plan is checked."""
 
         def come() -> ev.Event:
             if done is not None:
@@ -42,19 +42,19 @@ class Work:
         return self
 
     def calls(self, percent: float, done: int | None = None) -> "Work":
-        """A tool call, with which the window is so full, and so many items are done."""
+        """A tool call, after which the window is this full and this many items are done."""
         name = f"t{len(self.world.host.idle)}"
         self.then(ev.ToolStarted(iteration=1, tool_id=name, tool="Edit")).full(percent)
         return self.then(ev.ToolFinished(iteration=1, tool_id=name, ok=True), done)
 
     def full(self, percent: float) -> "Work":
-        """The window is so full."""
+        """The window is this full."""
         used = int(WINDOW * percent / 100)
         usage = ev.UsageReported(iteration=1, context_tokens=used, context_window=WINDOW)
         return self.then(usage)
 
     def ends(self) -> World:
-        """It ends its turn, and the run is played."""
+        """End its turn, and play the run."""
         self.then(ev.SessionFinished(iteration=1, outcome="success"))
         return self.world.run()
 
@@ -114,7 +114,7 @@ def test_an_item_that_fits_does_not() -> None:
 
 @pytest.mark.parametrize("calls", [False, True])
 def test_a_session_that_begins_with_a_large_item_keeps_it(*, calls: bool) -> None:
-    """Without a call nothing was done; a fresh one would have to begin with it, too."""
+    """Without a call nothing was done; a fresh session would also begin with the item."""
     work = Work(world(), "b [complex]").full(60)
     run = (work.calls(70) if calls else work).ends()
     assert not rollovers(run)
@@ -149,7 +149,7 @@ def test_a_plan_that_is_just_being_written_is_read_again() -> None:
     looks: list[Progress | None] = []
 
     def read() -> Progress | None:
-        """The second look of the session comes while the file is written."""
+        """The session's second check comes while the file is being written."""
         if not work.world.agent.sessions:
             return whole
         looks.append(torn if len(looks) == 1 else whole)
@@ -177,7 +177,7 @@ def test_the_plan_is_read_no_more_than_every_few_seconds_and_only_after_a_sign()
     work.world.host.idle.extend([lambda: None] * 100)
     run = work.ends()
     assert run.end.outcome == "completed"
-    # Before the session the baseline reads it; an item that is new is read twice at once.
+    # Before the session the baseline reads it; a new item is read twice at once.
     apart = [later - sooner for sooner, later in pairwise(at)]
     assert sum(gap < LOOK_S for gap in apart) <= 4, at
     assert 6 <= len(at) < 14, "a silent agent's plan is not read"
@@ -188,7 +188,7 @@ def test_a_plan_on_a_disk_that_hangs_holds_up_nothing() -> None:
     begun: list[str] = []
 
     def hangs(name: str) -> bool:
-        """The first look of the session."""
+        """The session's first check hangs."""
         if name != "plan" or not work.world.agent.sessions:
             return False
         begun.append(name)

@@ -1,4 +1,4 @@
-"""Each question has its default; somebody at a screen of the run holds the countdown."""
+"""Each question has its default; a user at a screen of the run holds the countdown."""
 
 from datetime import timedelta
 

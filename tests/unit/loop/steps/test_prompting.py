@@ -1,4 +1,4 @@
-"""Step 9: what goes into a prompt of what the owner says, the one edit, and what is kept of it."""
+"""Step 9: the user's words in a prompt, the single edit, and its record."""
 
 import re
 from collections.abc import Callable
@@ -27,7 +27,7 @@ EDITED = "Only look at the lexer.\n\nPrint <promise>COMPLETE</promise> when it i
 
 
 def editing(passed: list[int], reply: Reply, **more: object) -> World:
-    """A run whose owner wants to see the first prompt."""
+    """A run whose user wants to see the first prompt."""
     world = World(passed, mode="attended", **more)  # type: ignore[arg-type]
     world.host.inbox.append(EditPrompt())
     return world.play(reply)
@@ -105,7 +105,7 @@ def test_a_code_block_that_an_edit_leaves_open_does_not_hold_what_is_said_later(
 
 
 def broken_off(whole: World, mode: Mode) -> World:
-    """Another process, on a journal that ends where the question about a prompt was open."""
+    """Another process, on a journal that ends at an open question about a prompt."""
     until = next(i for i, e in enumerate(whole.events) if isinstance(e, ev.QuestionAsked)) + 1
     later = World([2, 10], past=whole.events[:until], mode=mode)
     later.workspace.taken = [""] * len(whole.all(ev.SnapshotTaken))
@@ -212,7 +212,7 @@ def test_an_objective_larger_than_the_budget_is_sent_whole_and_that_is_said_once
 
 
 def laid_out(text: str, passed: list[int], *later: str) -> World:
-    """A run with such a template; `later` is what its file holds at each further look."""
+    """A run with this template; `later` is the file's content at each further check."""
     reads = iter([text, *later])
     given = PromptTemplate("my.tpl", text, parse_template(text), lambda: next(reads, text))
     return World(passed, template=given)
@@ -293,7 +293,7 @@ def test_each_variable_is_in_the_guide() -> None:
 
 @pytest.mark.parametrize("back_to", [1, 2])
 def test_what_a_judge_said_of_work_that_was_undone_is_not_said(back_to: int) -> None:
-    """Snapshot 1 is the start, 2 what the first iteration left."""
+    """Snapshot 1 is the start, 2 the result of the first iteration."""
     asker = FakeAsker()
     asker.answers.append({"met": False, "reason": "page 2 is missing"})
     settings = Settings(intelligence=IntelligenceSettings(model_judge=True))
@@ -317,7 +317,7 @@ def test_what_a_judge_said_of_work_that_was_undone_is_not_said(back_to: int) -> 
 
 
 def said(summary: str) -> Callable[[FakeSession], None]:
-    """An act: report on the work, and end the turn."""
+    """Act: report on the work, and end the turn."""
 
     def act(session: FakeSession) -> None:
         session.emit(ev.AgentReported(iteration=session.iteration, summary=summary))
@@ -327,7 +327,7 @@ def said(summary: str) -> Callable[[FakeSession], None]:
 
 
 def test_what_undone_iterations_said_is_not_quoted_later_either() -> None:
-    """Iteration 2 is undone after it; the prompt of 4 quotes 3, and 1, whose work is there."""
+    """Iteration 2 is undone later; the prompt of 4 quotes 3 and 1, whose work remains."""
     world = World([3, 4, 2, 5, 6], mode="attended", max_iterations=4)
     for number in (1, 2, 3, 4):
         world.agent.acts.append(said(f"the work of session {number}"))

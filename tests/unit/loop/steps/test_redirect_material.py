@@ -1,4 +1,4 @@
-"""What a REDIRECT proposes says what the record knows, and what the agent wrote is fenced."""
+"""A REDIRECT proposes what the record shows, and fences the agent's text."""
 
 from ralph_tui.events import AgentReported, QuestionAsked
 from tests.world import World

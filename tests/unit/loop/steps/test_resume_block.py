@@ -1,4 +1,4 @@
-"""Who takes over from an ended session is told so: in its prompt, and in nobody else's."""
+"""The session after an ended one learns of it in its prompt; no other does."""
 
 from collections.abc import Callable
 from functools import partial
@@ -64,7 +64,7 @@ def test_a_template_without_its_variable_loses_nothing() -> None:
 
 
 def limited(session: FakeSession) -> None:
-    """An act: the service refuses before anything was begun."""
+    """Act: the service refuses before any work."""
     session.finish("limited")
 
 
@@ -77,7 +77,7 @@ def test_a_session_that_is_tried_again_is_told_again() -> None:
 
 
 def hears(*words: str) -> Callable[[FakeSession], None]:
-    """An act: the owner speaks to the session, and then its window fills."""
+    """Act: the user speaks to the session, and then its window fills."""
 
     def act(session: FakeSession) -> None:
         for text in words:

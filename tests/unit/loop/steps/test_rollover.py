@@ -1,4 +1,4 @@
-"""A session whose window fills hands over, and a fresh one of the same iteration goes on."""
+"""A session with a full window hands over to a fresh one of the same iteration."""
 
 from collections.abc import Callable
 from typing import Any
@@ -320,7 +320,7 @@ def test_how_full_it_is_is_not_known_once_in_a_run() -> None:
 def tells(
     percent: float | None, outcome: SessionOutcome = "success"
 ) -> Callable[[FakeSession], None]:
-    """An act: a turn of some tool calls, at whose end alone its usage may be told."""
+    """Act: a turn of some tool calls, which may report its usage only at its end."""
 
     def act(session: FakeSession) -> None:
         if percent is not None:

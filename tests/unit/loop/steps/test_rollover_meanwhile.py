@@ -1,4 +1,4 @@
-"""What comes while a session is about to hand over, or has just handed over."""
+"""Events during or right after a handoff."""
 
 from typing import Any
 

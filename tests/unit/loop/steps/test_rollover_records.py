@@ -1,4 +1,4 @@
-"""What is kept of a rollover, through kills as well: reports, handoffs, commits, comments."""
+"""Records of a handoff, also through kills: reports, handoffs, commits, comments."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def test_the_last_report_counts_and_learnings_and_blockers_add_up() -> None:
 
 
 def hands_over_twice() -> World:
-    """A run whose first iteration has three sessions; its owner has spoken to the first."""
+    """A run whose first iteration has three sessions; the user spoke to the first."""
 
     def first(session: FakeSession) -> None:
         fills(40, 86)(session)

@@ -1,4 +1,4 @@
-"""Limits, silence, interruptions, budgets: what a session may meet without costing an iteration."""
+"""Limits, silence, interruptions, budgets: events in a session that cost no iteration."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -68,7 +68,7 @@ def test_a_usage_limit_is_waited_for_and_costs_no_iteration() -> None:
 def test_a_run_that_is_told_when_to_go_on_does_so_by_itself_at_the_latest(
     seconds: float | None, waited: float
 ) -> None:
-    """Only of an end that is known: that is when many would try at once."""
+    """Only for a known reset time, when many runs would try at once."""
     world = World([2, 10], settings=Settings(agent=AgentSettings(after_limit_s=60)))
     world.agent.acts.append(limited(seconds))
     world.run()
@@ -273,7 +273,7 @@ def test_a_hopeless_end_ends_the_run_at_its_first_sign(outcome: Any) -> None:
 
 
 def test_each_session_of_an_iteration_has_a_prompt_of_its_own() -> None:
-    """After a limit, with words that came meanwhile, after a silence: none is written over."""
+    """After a limit, with new guidance, after a silence: none is overwritten."""
     settings = Settings(agent=AgentSettings(silence_s=600, silence_answer_s=300))
     world = World([2, 4, 10], settings=settings)
     world.agent.acts.extend([limited(3600), limited(3600), wait, FakeSession.finish])
@@ -399,7 +399,7 @@ def test_a_question_whose_countdown_was_stopped_waits_for_its_owner() -> None:
     world.run()
     assert [e.by for e in world.all(ev.QuestionAnswered)] == ["you"]
     assert world.host.clock.seconds > 5000
-    # The desk escalates what stays unanswered for long, whoever has asked it.
+    # Any question without an answer for long is escalated.
     assert [e.about for e in world.outreach.sent] == ["question"]
 
 

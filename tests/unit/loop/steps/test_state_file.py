@@ -1,4 +1,4 @@
-"""The state file of a run in the loop: when it is written, and that nothing depends on it."""
+"""A run's state file in the loop: when it is written, and that nothing depends on it."""
 
 import json
 from typing import Any
@@ -25,7 +25,7 @@ def file() -> FakeStateFile:
 
 
 def series(file: FakeStateFile, name: str) -> list[Any]:
-    """What it said one after the other, without repetitions."""
+    """Successive values of a field, without repetitions."""
     found: list[Any] = []
     for fields in file.kept:
         if not found or found[-1] != fields.get(name):

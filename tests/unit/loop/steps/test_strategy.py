@@ -23,7 +23,7 @@ from tests.world.owner import answer, first
 
 
 def blocked(*blockers: str) -> Callable[[FakeSession], None]:
-    """An act: report what is in the way, and end the turn."""
+    """Act: report a blocker, and end the turn."""
 
     def act(session: FakeSession) -> None:
         session.emit(ev.AgentReported(iteration=session.iteration, blockers=list(blockers)))
@@ -107,7 +107,7 @@ def test_the_limit_and_what_does_not_fit_a_session_are_validated() -> None:
 
 
 def test_conflicts_that_are_still_there_are_told_before_the_session() -> None:
-    """The owner goes on without having resolved them; in the third iteration they are."""
+    """The user continues without resolving them; in the third iteration they are resolved."""
     run = world([2, 4, 5, 6, 7], max_iterations=4)
     run.workspace.conflicting = ("a.py", "b.py")
 
@@ -144,7 +144,7 @@ def test_without_another_layer_strategies_are_planned_all_the_same(settings: Set
 
 
 def test_a_resumed_run_records_no_strategy_and_no_issue_twice() -> None:
-    """Whatever moment it was cut off at."""
+    """Wherever it was cut off."""
     whole = world([2, 3, 3, 3, 3, 3, 3], max_iterations=5)
     whole.agent.acts.extend([promise] * 5)
     whole.play(first)
@@ -158,7 +158,7 @@ def test_a_resumed_run_records_no_strategy_and_no_issue_twice() -> None:
 
 
 NEVER_COUNTED = Settings(progress="estimate")
-"""No REDIRECT comes of an estimate: a pivot stands without an episode."""
+"""An estimate causes no REDIRECT: a pivot stays without an episode."""
 
 
 def blocked_run(mode: str = "attended", most: int = 12) -> World:
@@ -232,7 +232,7 @@ def test_what_layer_2_found_is_evidence_in_the_questions_of_the_overseer() -> No
 
 
 def test_a_passed_command_ends_the_run_with_nothing_asked_or_planned_after_it() -> None:
-    """Also where a blocker stands, a promise is missing and the last iteration has come."""
+    """Also with a blocker, a missing promise, or in the last iteration."""
     run = world([2, 3, 4, 5, 10], max_iterations=5)
     run.agent.acts.extend([blocked("no network")] * 4)
     run.play(first)

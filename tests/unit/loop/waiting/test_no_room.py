@@ -1,4 +1,4 @@
-"""A full disk as the loop meets it: told once, waited for, and nothing taken for what it is not."""
+"""A full disk in the loop: reported once, waited out, and never misinterpreted."""
 
 import errno
 from dataclasses import replace
@@ -93,7 +93,7 @@ def test_a_checkpoint_without_room_stops_the_agent_until_there_is() -> None:
 
 
 def test_a_gate_that_a_full_disk_cancelled_runs_again() -> None:
-    """What it would have said is not known, so it is no reading."""
+    """Its output is unknown, so it is not a measurement."""
     world = World([2, 10])
     run, cut = world.gate.run, iter([False, True, True, False])
 

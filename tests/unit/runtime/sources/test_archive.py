@@ -1,4 +1,4 @@
-"""The runs of a worktree as a search from a screen has them."""
+"""The runs of a worktree, as a search from a screen sees them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_a_run_of_another_tool_is_read_again_when_it_changed_and_forgotten_when_
     assert [one.what for one in runs.search("zebra stripes")] == ["action", "objective"]
     foreign.state(entry(1, 30), entry(2, 60), objective="Paint the giraffe")
     assert [one.what for one in runs.search("giraffe")] == ["objective"]
-    assert related_tasks(tmp_path, "Paint the giraffes") == []  # it is no task of ours
+    assert related_tasks(tmp_path, "Paint the giraffes") == []  # it is not one of our tasks
     assert runs.search("giraffe") != []
     (foreign.folder / STATE).unlink()
     assert runs.search("giraffe") == []

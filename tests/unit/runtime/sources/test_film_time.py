@@ -1,4 +1,4 @@
-"""The time of a replay: even, its silences shortened and told, half a minute for any run."""
+"""Replay time: even, with shortened and labelled silences, half a minute for any run."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The runs that home lists: found anew only when some came or went, of whatever tool."""
+"""Runs listed at home: searched again only after a change, for every tool."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from tests.unit.adapters.records.test_listing import put
 
 
 def all_of(runs: ListedRuns) -> list[str]:
-    """The names, when all that there is was looked at."""
+    """The names after a complete scan."""
     names: list[str] = []
     while (found := runs.names()) is not None:
         names = list(found)
@@ -57,7 +57,7 @@ def test_a_new_attempt_of_an_old_task_is_found_by_the_lock(tmp_path: Path) -> No
     runs = ListedRuns(tmp_path)
     all_of(runs)
     assert runs.living() == []
-    put(tmp_path, "task-001/002", outcome=None, phase="agent")  # no folder that is watched changes
+    put(tmp_path, "task-001/002", outcome=None, phase="agent")  # no watched folder changes
     held = lock.acquire(ralph_folder(tmp_path) / "lock", "task-001/002", "r2", "")
     try:
         assert "task-001/002" in all_of(runs)

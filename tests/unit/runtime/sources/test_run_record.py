@@ -1,4 +1,4 @@
-"""What is taken away from a run: never over another file, never where git or an agent sees it."""
+"""Exports of a run: never over another file, never where git or an agent sees them."""
 
 import json
 import resource

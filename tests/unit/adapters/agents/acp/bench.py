@@ -1,4 +1,4 @@
-"""A place for sessions of the double that speaks the Agent Client Protocol."""
+"""Test bench for sessions of the Agent Client Protocol double."""
 
 import json
 import sys
@@ -28,12 +28,10 @@ REJECT = {"opencode": "reject", "gemini": "cancel", "claude": "reject", "codex":
 
 
 DOUBLE = f"import sys; sys.path.append({str(Path(acp.__file__).parent)!r}); import acp; acp.main()"
-"""Imported, it is not compiled anew for each session."""
+"""Imported, so that it is not compiled again for each session."""
 
 
 class Bench:
-    """A project, and sessions of the double in it."""
-
     def __init__(self, tmp: Path) -> None:
         self.tmp = tmp
         self.root = tmp / "project"
@@ -68,7 +66,7 @@ class Bench:
         return self.heard.finished()
 
     def told(self, method: str) -> list[dict[str, Any]]:
-        """What the agent was told by this method."""
+        """Messages that the agent received through this method."""
         lines = map(json.loads, self.log.read_text().splitlines())
         return [line.get("params", {}) for line in lines if line.get("method") == method]
 
@@ -76,7 +74,7 @@ class Bench:
         return [params["prompt"][0]["text"] for params in self.told("session/prompt")]
 
     def answered(self) -> list[str]:
-        """What its requests were answered: options, or ``cancelled``."""
+        """Answers to its requests: options, or ``cancelled``."""
         lines = map(json.loads, self.log.read_text().splitlines())
         outcomes = [line["result"]["outcome"] for line in lines if "result" in line]
         return [outcome.get("optionId") or outcome["outcome"] for outcome in outcomes]

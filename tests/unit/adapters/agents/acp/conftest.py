@@ -1,4 +1,4 @@
-"""What the tests of this folder share."""
+"""Shared fixtures for ACP tests."""
 
 from pathlib import Path
 
@@ -9,5 +9,5 @@ from tests.unit.adapters.agents.acp.bench import Bench
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    """A project, and the double in it."""
+    """A project with the double in it."""
     return Bench(tmp_path)

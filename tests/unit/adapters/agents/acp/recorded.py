@@ -26,7 +26,7 @@ def names() -> list[str]:
 
 @dataclass
 class Recorded:
-    """What was read of a recording."""
+    """Result of reading a recording."""
 
     events: list[Event] = field(default_factory=list)
     ends: list[SessionEnd] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Agents that are broken, noisy, or none."""
+"""Agents that are broken, noisy, or not agents at all."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""How sessions end: stopped, refused by their service, silent, or broken."""
+"""How sessions end: stopped, refused by the service, silent, or broken."""
 
 import os
 import time
@@ -16,7 +16,7 @@ from tests.waiting import until
 
 
 def sleeper(root: Path) -> str:
-    """A command that leaves a process in a session of its own, and never ends."""
+    """A command that leaves a process in its own session and never ends."""
     return f"setsid sleep 1000 & echo $! > {root}/left.pid; sleep 1000"
 
 
@@ -63,7 +63,7 @@ def test_an_agent_that_is_deaf_to_all_is_killed(bench: Bench) -> None:
         "gemini", [bash(command)], turn=bench.turn("skip"), quirks={"second": "", "never": True}
     )
     bench.heard.wait_for(lambda event: isinstance(event, ev.ToolStarted))
-    os.kill(session.pid, 19)  # it does not even hear what it is told
+    os.kill(session.pid, 19)  # it does not even read its input
     session.stop("interrupted")
     assert bench.heard.finished().outcome == "interrupted"
 
@@ -165,7 +165,7 @@ def test_a_question_or_a_tool_is_no_silence_of_the_service(
         settings={"silence_s": 0.3},
     )
     question = asked(bench)
-    time.sleep(0.6)  # what must not happen would happen now
+    time.sleep(0.6)  # the forbidden action would happen now
     session.answer(question.request_id, AgentAnswer("once"))
     assert bench.heard.finished().outcome == "success"
     assert not bench.heard.of(ev.AgentNoted)

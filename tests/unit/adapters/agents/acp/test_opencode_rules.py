@@ -1,4 +1,4 @@
-"""The rules that OpenCode is given: what is denied, what it asks, and what stays its user's."""
+"""Rules passed to OpenCode: what is denied, what it asks, and what stays the user's."""
 
 import json
 
@@ -11,7 +11,7 @@ def test_with_edits_what_no_rule_of_ours_permits_is_denied_and_the_rest_is_asked
     told = rules(Permissions("edits", ("Bash(git push:*)", "Bash(make lint)")), "pytest -q")
     bash = told["bash"]
     assert isinstance(bash, dict)
-    # The last rule that fits decides.
+    # The last matching rule decides.
     assert next(iter(bash.items())) == ("*", "deny")
     assert {bash[name] for name in ("pytest -q", "pytest -q *", "git push *", "make lint")} == {
         "ask"

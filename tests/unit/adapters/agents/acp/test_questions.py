@@ -1,4 +1,4 @@
-"""The permissions that agents ask for: who answers, how, and what a refusal does."""
+"""Permission requests: who answers, how, and what a refusal does."""
 
 import json
 from pathlib import Path
@@ -121,7 +121,7 @@ def test_an_answer_for_the_session_allows_the_same_again_and_nothing_else(
     session.answer(asked(bench).request_id, AgentAnswer("session"))
     other = bench.heard.wait_for(lambda e: isinstance(e, ev.AgentAsked) and e.input == "touch xy")
     assert isinstance(other, ev.AgentAsked)
-    # What an agent would keep beyond the session is never chosen.
+    # Options that outlast the session are never chosen.
     assert bench.answered() == [ONCE[plays]] * 2
     session.answer(other.request_id, AgentAnswer("once"))
     bench.heard.finished()

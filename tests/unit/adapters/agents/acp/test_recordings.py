@@ -1,4 +1,4 @@
-"""Recordings of real agents: what they tell becomes events, and how they end is understood."""
+"""Recordings of real agents become events, and their ends are understood."""
 
 from datetime import UTC, datetime
 from zoneinfo import available_timezones
@@ -44,7 +44,7 @@ ENDS = {
     "opencode-e429": [USAGE],
     "opencode-e529": [OVERLOAD],
 }
-"""How each of their prompts ended; those that are not named ended well, once."""
+"""How each of their prompts ended; unlisted ones ended well, once."""
 
 
 @each_row("name", names())
@@ -64,7 +64,7 @@ def test_each_use_of_a_tool_begins_once_and_ends_once(name: str) -> None:
     assert sorted(over) == sorted(began)
     assert not [note for note in told.of(ev.AgentNoted) if "Unknown kind" in note.text]
     assert not [spoke for spoke in told.of(ev.AgentSpoke) if "MODE_UPDATE" in spoke.text]
-    # The one that could not write outside is told of with nothing but its end.
+    # The failed write outside the project is reported only by its end.
     named = [event.tool for event in told.of(ev.ToolStarted) if not event.summary]
     assert named in ([], ["write_file"])
 

@@ -53,7 +53,7 @@ def test_words_are_folded_into_a_turn_by_a_second_prompt(bench: Bench) -> None:
     finished = bench.heard.finished()
     assert bench.prompts() == ["Fix it.", "use plus"]
     assert [event.guidance_id for event in bench.heard.of(ev.GuidanceAcknowledged)] == ["g-1"]
-    # Both answers tell the usage of one and the same call.
+    # Both answers report the usage of the same call.
     assert (finished.tokens, finished.turns) == (132, 1)
     assert not session.send("g-2", "too late")
 
@@ -103,7 +103,7 @@ def test_a_session_goes_on_after_its_end(bench: Bench, plays: str) -> None:
     second = bench.turn("skip", resume=first.session_id, prompt="Go on.", system_context="Brief.")
     finished = bench.run(plays, [{"say": "second"}], turn=second)
     assert finished.outcome == "success"
-    # What the session had said before is not told again, and its cost is not paid twice.
+    # The session's earlier output is not repeated, and its cost is not counted twice.
     assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["second"]
     assert bench.prompts() == ["Brief.\n\nFix it.".removeprefix("Brief.\n\n"), "Go on."]
     assert bench.told("session/resume")[0]["sessionId"] == "ses-1"
@@ -190,7 +190,7 @@ def test_words_that_the_agent_refuses_do_not_end_its_turn(bench: Bench) -> None:
 def test_what_the_table_says_an_agent_can_do_is_what_its_sessions_do(
     bench: Bench, plays: str
 ) -> None:
-    """Each ability, tried: words within a turn, a refusal, context, cost, going on."""
+    """Try each ability: words within a turn, a refusal, context, cost, and resuming."""
     row, gate, first = ROWS[plays], bench.root / "go", bench.turn("edits")
     command = f"while ! test -e {gate}; do sleep 0.02; done"
     session = bench.start(

@@ -1,4 +1,4 @@
-"""Answers to one-shot questions, out of whatever was printed."""
+"""Parse answers to one-shot questions out of arbitrary output."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Claude Code's questions, as recorded from it: what is shown, and what goes back."""
+"""Claude Code's recorded questions: what the user sees and which answer it gets."""
 
 import json
 from pathlib import Path
@@ -213,7 +213,7 @@ def test_its_flags_ask_and_keep_plans_out() -> None:
 
 @each_row("cancelled", [True, False])
 def test_a_question_that_was_broken_off_is_no_denial(*, cancelled: bool) -> None:
-    """Claude Code lists it among its denials, whether the turn or its input was ended."""
+    """Claude Code lists it as a denial, whether the turn or its input ended."""
     reader = StreamReader(1, Path("/r"), Ledger())
     used = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "a"}}
     ask = {"subtype": "can_use_tool", "tool_name": "Write", "tool_use_id": "t1", "input": {}}

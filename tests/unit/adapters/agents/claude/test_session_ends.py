@@ -1,4 +1,4 @@
-"""The outcome table: what results and exits mean."""
+"""Session outcomes by result and exit code."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -46,7 +46,7 @@ def test_results(result: dict[str, object], outcome: str) -> None:
         ({"api_error_status": None, "api_error": "connection_failed"}, "outage"),
         ({"api_error_status": 529}, "overload"),
         ({"api_error_status": 429}, "usage_limit"),
-        # What the service's own answer says in words counts for nothing beside its status.
+        # The status of the service's answer outweighs its text.
         ({"api_error_status": 500, "result": "API Error: 500 rate_limit_error 529"}, "outage"),
         ({"api_error_status": 400, "result": "Connection refused, 503, server_error"}, None),
         ({"result": "Unable to connect to the database: connection_failed"}, None),

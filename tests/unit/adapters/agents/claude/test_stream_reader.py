@@ -152,7 +152,7 @@ def test_all_limits_that_are_reached_must_end() -> None:
     reader, _ = feed({"type": "rate_limit_event", "rate_limit_info": info}, limited)
     assert reader.ends.of_last_turn is not None
     assert reader.ends.of_last_turn.resets_at == datetime.fromtimestamp(900, UTC)
-    # A limit that is over no longer counts, and an overload has none.
+    # An expired limit no longer counts, and an overload has none.
     over = {"type": "rate_limit_event", "rate_limit_info": {"status": "allowed"}}
     busy = {"type": "result", "is_error": True, "api_error_status": 529}
     for after in ([over, limited], [busy]):
@@ -257,7 +257,7 @@ def test_a_resumed_session_costs_the_difference() -> None:
     second.feed(result(1.0, 250), 0, 0.0)
     assert second.usage.cost_usd == pytest.approx(0.5)
     assert second.usage.tokens == 150
-    # Some versions begin anew: their totals are less than what has been heard.
+    # Some versions restart at zero: their totals are below the recorded sum.
     third = StreamReader(3, ROOT, ledger, "s")
     message = {"id": "m", "model": "m", "usage": {"input_tokens": 260}, "content": []}
     third.feed(json.dumps({"type": "assistant", "message": message}), 0, 0.0)
@@ -314,7 +314,7 @@ KEPT = "Output too large (2.7MB). Full output saved to: /home/dev/tool-results/b
             "2.7 MB of output",
         ),
         ([{"type": "text", "text": f"<persisted-output>\n{KEPT}\n"}], {}, "2.7 MB of output"),
-        # Words that merely speak of it are counted as they are.
+        # Text that merely mentions it is counted as usual.
         (f"see:\n{KEPT}\n", {}, "2 lines"),
         ("<persisted-output>\nsomething else", {}, "2 lines"),
         (f"<persisted-output>\n{KEPT}\n", {"is_error": True}, KEPT),
@@ -430,7 +430,7 @@ def test_costs_are_differences_of_totals() -> None:
 
     reader, _ = feed(result("a", 0.5), result("a", 0.75), result("b", 0.25))
     assert reader.usage.cost_usd == pytest.approx(1.0)
-    # The second session's total began anew.
+    # The second session's total restarted at zero.
     reader, _ = feed(result("a", 0.5), result("a", 0.25))
     assert reader.usage.cost_usd == pytest.approx(0.75)
     reader, _ = feed(result("a", "free"), result("a", float("inf")), result("a", 10**400))
@@ -542,7 +542,7 @@ LINES = [
 
 
 def mutations() -> st.SearchStrategy[str]:
-    """A line of a captured stream: whole, cut off, twice, or with pieces of another in it."""
+    """A line of a captured stream: whole, truncated, doubled, or spliced with another."""
     line = st.sampled_from(LINES)
     cut = st.tuples(line, st.floats(0, 1)).map(lambda pair: pair[0][: int(len(pair[0]) * pair[1])])
     spliced = st.tuples(cut, cut).map("".join)
@@ -589,7 +589,7 @@ def test_a_stream_that_breaks_off_anywhere_has_an_ending(path: Path, share: floa
 
 
 def test_no_key_is_told_as_a_subscription_only_where_that_is_known() -> None:
-    """Whoever is not signed in has no key either."""
+    """A user who is not signed in has no key either."""
     init = '{"type": "system", "subtype": "init", "apiKeySource": "none"}'
     window = '{"type": "rate_limit_event", "rate_limit_info": {"status": "allowed"}}'
     ledger = Ledger()

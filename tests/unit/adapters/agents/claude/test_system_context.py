@@ -1,4 +1,4 @@
-"""What holds for every iteration: appended to Claude Code's own, else before the prompt."""
+"""System context: appended to Claude Code's own, or placed before the prompt."""
 
 from pathlib import Path
 

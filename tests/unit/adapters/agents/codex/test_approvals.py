@@ -1,4 +1,4 @@
-"""What Codex asks leave for: by what it is permitted, and how it is answered."""
+"""Codex approval requests: which rule permits them, and how they are answered."""
 
 from ralph_tui.adapters.agents.codex.approvals import approval_of
 from ralph_tui.adapters.agents.codex.reader import CodexReader

@@ -1,4 +1,4 @@
-"""Codex's app-server as it was recorded, and whatever else may come: read without a fault."""
+"""Recorded and arbitrary Codex app-server messages are read without errors."""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +30,6 @@ NOW = datetime(2026, 11, 21, 22, 45, tzinfo=UTC)
 
 
 def lines(name: str) -> Iterator[str]:
-    """What the server printed."""
     for line in (RECORDED / f"{name}.jsonl").read_text().splitlines():
         record = json.loads(line)
         if record.get("dir") == "out":
@@ -38,7 +37,7 @@ def lines(name: str) -> Iterator[str]:
 
 
 class Read:
-    """A recording, read: its events, the requests in it, and what no reader knows."""
+    """A recording once read: its events, requests, and unknown messages."""
 
     def __init__(self, name: str, ledger: Ledger | None = None) -> None:
         self.reader = CodexReader(1, ROOT, ledger)
@@ -142,7 +141,7 @@ def test_a_window_that_overflowed() -> None:
     reader = Read("codex-appserver-context").reader
     assert reader.end is not None
     assert reader.end.outcome == "context_full"
-    # It is told as a sum of as many tokens as the window holds, which nobody has used.
+    # It is reported as a full window of tokens, although none were used.
     assert (reader.usage.tokens, reader.usage.context) == (9751, 258_400)
 
 
@@ -272,7 +271,7 @@ def test_items(item: dict[str, object], tool: str, summary: str, result: str) ->
 def test_a_shell_is_left_away_and_nothing_else() -> None:
     assert command_of({"command": "/bin/zsh -lc 'a && b'"}) == "a && b"
     assert command_of({"command": "bash -c a b"}) == "bash -c a b"
-    # A file of the project may be called so, too.
+    # A project file may have the same name.
     assert command_of({"command": f"{ROOT}/bash -lc 'a'"}) == f"{ROOT}/bash -lc 'a'"
     assert command_of({"command": "python -c 'x'"}) == "python -c 'x'"
 

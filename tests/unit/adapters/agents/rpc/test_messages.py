@@ -1,4 +1,4 @@
-"""What a line of JSON-RPC is, however it is written; whatever it holds, it harms nothing."""
+"""JSON-RPC lines in every spelling; no content does harm."""
 
 import json
 

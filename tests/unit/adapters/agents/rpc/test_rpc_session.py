@@ -1,4 +1,4 @@
-"""The peer against real processes: what they ask, answer and print, in any order and size."""
+"""The peer against real processes: requests, answers and output in any order and size."""
 
 import json
 import sys
@@ -27,7 +27,7 @@ def hear(): return json.loads(sys.stdin.readline())
 
 
 class Talk(RpcSession):
-    """Tells every answer and message as words; answers what is called ``sum``."""
+    """Records every answer and message as words; answers calls to ``sum``."""
 
     def _on_request(self, request: Request) -> Iterable[Event] | None:
         match request.method:
@@ -166,7 +166,7 @@ say(method="tell", params={"text": hear()["result"]})
     assert not session.refuse(0, 1, "no")
     assert not session.respond(7, "nobody asked")
     assert session.respond("0", "yes")
-    # The same again gets the same answer; another one of that number is asked.
+    # A repeated request gets the same answer; a different one with that number is asked.
     until(lambda: words(heard)[-1] == "asked later" and len(words(heard)) == 4)
     assert session.respond(0, "yes" * 3)
     heard.finished()
@@ -194,7 +194,7 @@ def test_what_never_begins_is_given_up(
 
 
 class Start:
-    """An agent that begins after so many seconds of a clock of its own."""
+    """An agent that starts after a number of seconds on its own clock."""
 
     def __init__(self, begins_s: float, busy_until_s: float) -> None:
         self.seconds = 0.0
@@ -226,7 +226,7 @@ class Start:
         (61, 0, 60),
         (179, 200, None),
         (200, 200, 180),
-        (200, 100, 120),  # given up at the first check without a sign of life
+        (200, 100, 120),  # aborted at the first check without a sign of life
     ],
 )
 def test_a_slow_start_is_waited_for_while_the_agent_works(

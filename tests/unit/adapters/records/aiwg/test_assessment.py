@@ -1,4 +1,4 @@
-"""``assessment.json`` in its schema, and what a session's files tell, whatever stands in them."""
+"""``assessment.json`` follows its schema, whatever the session's files contain."""
 
 import json
 import os

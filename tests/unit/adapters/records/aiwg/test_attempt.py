@@ -1,4 +1,4 @@
-"""The files that are made from the journal: their words, and that they can always be made again."""
+"""Files derived from the journal: their wording, and that they can always be rebuilt."""
 
 import json
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ TASK_FILES = ("metadata.json", "trajectory.json", "summary.json", "reflections.j
 
 @cache
 def story_of(name: str) -> tuple[ev.Event, ...]:
-    # What is longest in a record has some thousand characters.
+    # The longest field in a record has a few thousand characters.
     return tuple(hostile(20_000) if name == "hostile" else STORIES[name]())
 
 
@@ -49,7 +49,7 @@ def fold(events: Sequence[ev.Event]) -> RunState:
 
 
 def record(root: Path, events: Sequence[ev.Event]) -> AttemptFolder:
-    """An attempt whose run was these events."""
+    """An attempt whose run recorded these events."""
     attempt = AttemptFolder.create(root, "Fix the failing parser tests", NOW)
     write_journal(attempt.journal, events)
     attempt.write_projections(attempt.project(fold(events)))
@@ -160,7 +160,7 @@ def test_what_failed_and_what_the_agent_said_last(tmp_path: Path) -> None:
 
 
 def test_a_task_tells_of_all_its_attempts(tmp_path: Path) -> None:
-    """Their folders' names count, whatever a journal that was copied says of itself."""
+    """Folder names count, whatever a copied journal says of itself."""
     record(tmp_path, story_of("stuck"))
     second = record(tmp_path, story_of("running"))
     metadata, summary = read(second, "metadata.json"), read(second, "summary.json")
@@ -239,7 +239,7 @@ def a_run_with_memory(attempt: int = 1, outcome: Outcome = "limit_reached") -> l
     run.add(reflection(attempt, "process-improvement", triggered_by="timeout", analysis=""))
     mine = len(run.events)
     run.end(outcome, "used up")
-    # What the run itself reflects at its end is told elsewhere.
+    # The run's own reflection at its end is recorded elsewhere.
     ending = [event for event in run.events[mine:] if not isinstance(event, ev.ReflectionWritten)]
     events = [*run.events[:mine], *ending]
     return [event.model_copy(update={"seq": n}) for n, event in enumerate(events, 1)]
@@ -412,7 +412,7 @@ def files(*changes: FileChange, live: bool = False) -> ev.FilesChanged:
 
 
 def without_tools(run: Recorder, outcome: SessionOutcome | None = "success") -> None:
-    """A session of an agent that tells of no tools."""
+    """A session of an agent that reports no tools."""
     session = ev.SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False)
     run.add(session)
     if outcome is not None:
@@ -487,7 +487,7 @@ def test_actions_come_back_when_they_were_deleted_or_cut(tmp_path: Path) -> None
 
 
 def test_without_a_journal_everything_else_is_written(tmp_path: Path) -> None:
-    """It has lost its name for a second: its descriptor has it."""
+    """Its name was missing for a second; its descriptor still has the content."""
     attempt = record(tmp_path, story_of("steady"))
     before = contents(attempt)
     attempt.journal.unlink()

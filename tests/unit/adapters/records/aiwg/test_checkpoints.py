@@ -1,4 +1,4 @@
-"""The record of a moment: its form on disk, its numbers, and what is not told."""
+"""Checkpoint files: form on disk, numbers, and omission of unknown values."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What was there before a session and after it, on real repositories."""
+"""Inventories before and after a session, on real repositories."""
 
 import json
 import os
