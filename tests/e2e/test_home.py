@@ -58,7 +58,7 @@ def test_from_home_to_the_prompt_of_an_alarm_and_back_in_under_ten_keys(
     screen = at_home(opened, recorded(tmp_path)).terminal
     screen.shows("enter ralph-tui replay task-001/001", "✓ completed")
     screen.press("Enter")
-    screen.shows("REPLAY", "hold")  # from the beginning, playing
+    screen.shows("REPLAY", "space pause")  # from the beginning, playing
     screen.press("m")
     screen.shows("iteration 5/", "play")
     screen.press("P")
@@ -79,7 +79,7 @@ def test_a_signal_ends_home_also_while_something_is_open(
     home.terminal.shows("enter ralph-tui replay")
     if where == "in a replay":
         home.terminal.press("Enter")
-        home.terminal.shows("hold")
+        home.terminal.shows("space pause")
     os.kill(home.pid, number)
     assert home.terminal.exit_code() == (130 if number is signal.SIGINT else 0)
 

@@ -105,7 +105,7 @@ def test_a_report_counts_the_snapshots_that_are_there(repo: Path) -> None:
     asked = here("report", "--full", cwd=repo)
     assert (asked.returncode, asked.stderr) == (0, "")
     assert f"- {len(refs)} snapshots of the files, as recorded, on `refs/ralph/" in asked.stdout
-    assert "The net difference cannot be told" in asked.stdout
+    assert "The net difference is unknown" in asked.stdout
 
 
 def test_a_status_names_the_bad_line(repo: Path) -> None:

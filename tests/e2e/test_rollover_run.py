@@ -103,7 +103,7 @@ def test_the_running_tools_end_and_a_fresh_session_goes_on(
     holds(git_repo, events)
     assert events_of(here("replay", "--json", cwd=git_repo).stdout) == events
     report = here("report", "--full", cwd=git_repo).stdout
-    assert "rolled over" in report or "rollover" in report
+    assert "handed off" in report or "handoff" in report
 
 
 def test_at_l3_the_running_tool_is_not_waited_for(git_repo: Path, tmp_path: Path) -> None:

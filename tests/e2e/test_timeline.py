@@ -185,7 +185,7 @@ def test_a_replay_whose_snapshots_are_gone_says_so(git_repo: Path, tmp_path: Pat
         screen.press("End", "3", "Enter")
         screen.shows("git init")
         press_until(screen, "Escape", lambda: "changes of" not in screen.screen)
-        press_until(screen, "r", lambda: "r restore: ralph-tui restore" in screen.screen)
+        press_until(screen, "r", lambda: "r restore: use ralph-tui restore" in screen.screen)
         screen.press("q")
         assert screen.exit_code() == 0
     finally:
