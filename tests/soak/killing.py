@@ -136,7 +136,7 @@ class Trial:
         return choose(self._rng, asks=asks, resumed=self._resumed)
 
     def _wait(self, name: str) -> str:
-        """Until the moment to kill it has come, and its name; empty when the run is over."""
+        """Until the moment to kill it has come, and its name; empty when the run has ended."""
         self._moment = name
         self._watched = Watched(self.folder, self.program, self._rng)
         moment = (MOMENTS | ROLLOVERS)[name][0](self._watched) if name else None

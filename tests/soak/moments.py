@@ -211,6 +211,6 @@ def choose(
 
 def patience(rng: Random, name: str) -> float:
     """Seconds after which it is killed anyway."""
-    if name in ROLLOVERS:  # it comes, or the run is over before
+    if name in ROLLOVERS:  # it comes, or the run has ended before
         return 90.0
     return rng.uniform(15, 25) if name in RARE else rng.uniform(7, 12)

@@ -174,7 +174,7 @@ class World:
 
     @property
     def end(self) -> RunFinished:
-        """The last event, when the run is over."""
+        """The last event, when the run has ended."""
         end = self.events[-1]
         assert isinstance(end, RunFinished), end
         return end
