@@ -141,6 +141,8 @@ class Sensor:
             reading = replace(reading, lost=self._lost(gate))
         if self._hides_tests(gate):
             reading = replace(reading, lost=(0, 0, state.most))
+            if reading.source == "tests":
+                reading = replace(reading, passed=0, total=0, expected=state.most)
         passed = gate is not None and gate.ok and not vanished(gate, self.state.most)
         passed = passed and not reading.missing
         silent = reading.held and (state.source is None or reading.source == "tests")

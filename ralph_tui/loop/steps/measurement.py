@@ -9,10 +9,10 @@ from ralph_tui import events as ev
 from ralph_tui.commands import Controls
 from ralph_tui.events.waiting import Option
 from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading, sound, unread
-from ralph_tui.layers.sensor.categories import categorize
 from ralph_tui.layers.sensor.expected import broken_by, gone_words
 from ralph_tui.layers.sensor.passing import CompletedBy, completed_by, earns
 from ralph_tui.layers.sensor.sensor import UNPROVEN
+from ralph_tui.layers.sensor.tampering import deciding, named_files
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.assessment import Assessment, read_plan
@@ -43,14 +43,22 @@ def ask_about_removal(
     within = 0.0 if run.headless else run.settings.oversight.pause_timeout_s
     counted = reading.passed or 0, reading.total or 0, reading.expected or 0
     words = gone_words(*(reading.lost or counted), reading.gone)
-    tests = [c.path for c in files.changes if categorize(c.path) == "test"]
+    named = named_files(run.start.command or "")
+    config, tests, scripts = deciding((change.path for change in files.changes), named)
+    changed = {
+        "changed test files": tests,
+        "changed test configuration": config,
+        "changed files named in the command": scripts,
+    }
     answer = desk.ask(
         ev.QuestionAsked(
             iteration=k,
             question_id="",
             topic="removal",
             text=f"Accept {count(missing, 'missing test')}? The command passes: {words}.",
-            evidence=[f"changed test files: {', '.join(tests[:SHOWN])}"] if tests else [],
+            evidence=[
+                f"{words}: {', '.join(paths[:SHOWN])}" for words, paths in changed.items() if paths
+            ],
             options=[YES, NO, GUIDE, ABORT],
             default="no",
         ),
@@ -59,7 +67,7 @@ def ask_about_removal(
     match answer.answer:
         case "yes":
             note = f"accepted by {answer.by}"
-            expected = reading.expected if reading.lost else reading.total
+            expected = reading.total if reading.source == "tests" else reading.expected
             return replace(
                 reading,
                 completion=100.0,

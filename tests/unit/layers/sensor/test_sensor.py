@@ -283,7 +283,7 @@ def test_a_changed_command_that_passes_without_counts_does_not_complete() -> Non
         sensor = Sensor(command="./check.sh")
         sensor.baseline(red(1, 3), None)
         first = sensor.read(1, green(), changed=[changed], promise=True)
-        assert (first.completion, first.missing) == (25.0, 4)
+        assert (first.completion, first.missing, first.event().missing) == (25.0, 4, 4)
         later = sensor.read(2, green(), changed=["a.py"], promise=True)
         assert (later.completion, later.missing) == (25.0, 4), "the change is still there"
         recalled = Sensor(command="./check.sh")
