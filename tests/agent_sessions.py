@@ -37,7 +37,7 @@ class Heard:
         return event
 
     def finished(self) -> SessionFinished:
-        """The last event, when the session is over."""
+        """Wait for the end of the session and return its event."""
         event = self.wait_for(lambda event: isinstance(event, SessionFinished))
         assert isinstance(event, SessionFinished)
         assert self.events[-1] is event

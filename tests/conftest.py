@@ -20,7 +20,7 @@ from tests.workspaces import close_workspaces
 
 FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLORTERM", "COLUMNS", "LINES", "TMUX", "LC_ALL")
 ANEW = "PYTHONDONTWRITEBYTECODE"
-"""With it, each process that a test starts compiles all of the program."""
+"""If set, every process that a test starts compiles the whole program."""
 FOREIGN_PREFIXES = ("TEXTUAL", "RALPH_", "GIT_", "XDG_")
 
 GIT_CONFIG = """\
@@ -54,7 +54,7 @@ for _name in list(os.environ):
 os.environ |= {"TZ": "UTC", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}
 time.tzset()
 let_children_hear_signals()
-gc.disable()  # while tests are collected: all that comes of it stays
+gc.disable()  # while tests are collected: these objects all stay
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays: a third of a short test is the search through it."""
+    """Freeze imported and collected objects: scanning them takes a third of a short test."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -124,7 +124,7 @@ def closed_workspaces() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def first_repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `git_repo` is a copy of: to make it takes git three times."""
+    """Template of `git_repo`: creating it takes three calls of git."""
     root = tmp_path_factory.mktemp("first") / "repo"
     root.mkdir()
     (root / "README.md").write_text("# sample\n")

@@ -41,17 +41,17 @@ def listening(pid: int | str = "self") -> list[str]:
 
 
 class Heard(list[Observation]):
-    """What a fleet was told, in order."""
+    """Observations received by a fleet, in order."""
 
     def of(self, kind: str) -> list[Observation]:
         return [what for what in self if what.kind == kind]
 
     def wait(self, kind: str, number: int = 1, timeout: float = PATIENCE_S) -> Observation:
-        """The one of this kind that comes as `number`."""
+        """Return the observation of this kind with that number."""
         return until(lambda: self.of(kind)[number - 1 :], timeout)[0]
 
     def seqs(self, loop: str) -> list[int]:
-        """Of a loop's lines as they came; each line carries its own number."""
+        """Numbers of a loop's lines in order; each line must carry its own number."""
         lines = (
             (what.seq + at, json.loads(line)["seq"])
             for what in list(self)

@@ -43,7 +43,7 @@ def started(plan: Plan) -> told.FleetStarted:
 
 
 def stamped(events: list[FleetEvent], first: int = 1) -> list[FleetEvent]:
-    """As a journal has them: numbered, a second apart."""
+    """Number and time events as in a journal, a second apart."""
     return [
         event.model_copy(update={"seq": number, "at": START + timedelta(seconds=number)})
         for number, event in enumerate(events, first)
@@ -115,7 +115,7 @@ an_event: st.SearchStrategy[FleetEvent] = st.one_of(
     st.builds(told.StopAsked, by=st.just("you"), now=st.booleans(), abort=st.booleans()),
     st.builds(told.FleetFinished, outcome=outcomes, reason=words),
 )  # fmt: skip
-"""Of any kind but the first one, in no sensible order."""
+"""Any kind except the first, in no sensible order."""
 
 
 @st.composite

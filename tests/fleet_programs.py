@@ -15,7 +15,7 @@ from tests.waiting import PATIENCE_S, until
 
 
 class Talking(Forked):
-    """A module's process that is told lines, and whose output is a list of lines."""
+    """A module's process that reads lines, and whose output is a list of lines."""
 
     def __init__(self, module: str, *words: str) -> None:
         (stdin, told), (said, out) = os.pipe(), os.pipe()
@@ -124,7 +124,7 @@ class Way:
                         continue
                     try:
                         there = socket.create_connection(("127.0.0.1", self._target))
-                    except OSError:  # nobody listens there now
+                    except OSError:  # no process listens there now
                         here.close()
                         continue
                     self._open += [here, there]

@@ -1,7 +1,6 @@
-"""A fleet played: its decisions are carried out, and hosts, loops and git answer as they are told.
+"""A simulated fleet: its decisions are carried out by scripted hosts, loops and git.
 
-What is really alive on a host is counted here, apart from the fold, so that no loop runs twice
-unnoticed.
+It counts what really runs on a host apart from the fold, so that no loop runs twice unnoticed.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ class Alive:
     host: str
     attempt: int
     until: datetime | None = None
-    """When the host stops it, because it has lost the fleet; None: it has not."""
+    """When the host stops the loop, having lost the fleet; None: not."""
 
 
 @dataclass
@@ -36,7 +35,7 @@ class PlayedFleet:
     state: FleetState = field(default_factory=FleetState)
     events: list[FleetEvent] = field(default_factory=list)
     made: list[FleetEvent] = field(default_factory=list)
-    """All that was decided."""
+    """All decisions so far."""
     alive: dict[str, list[Alive]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -44,7 +43,7 @@ class PlayedFleet:
         self.record(started(self.plan))
 
     def record(self, event: FleetEvent) -> None:
-        """As the engine does."""
+        """Record an event with its number and time, as the engine does."""
         number = len(self.events) + 1
         stamped = event.model_copy(update={"seq": number, "at": self.now})
         self.events.append(stamped)
@@ -57,7 +56,7 @@ class PlayedFleet:
             runs[:] = [run for run in runs if run.until is None or run.until > self.now]
 
     def settle(self) -> list[FleetEvent]:
-        """Decide until nothing is decided any more; gives back what was."""
+        """Decide until there is nothing left to decide; return the decisions."""
         made: list[FleetEvent] = []
         while decisions := decide(self.state, self.now):
             for decision in decisions:
@@ -70,7 +69,7 @@ class PlayedFleet:
     # -- what hosts say ------------------------------------------------------------------------
 
     def join(self, host: str, slots: int = 2, machine: str = "") -> None:
-        """It says what it holds, and loops that it should have and has not are gone."""
+        """Let a host report its loops; loops that are missing there count as gone."""
         place = machine or host
         self.record(told.HostJoined(host=host, slots=slots, machine=place, home=place))
         for name, loop in self.state.loops.items():
@@ -84,7 +83,7 @@ class PlayedFleet:
                 self.process_gone(name)
 
     def lose(self, host: str, *, killed: bool = False) -> None:
-        """The fleet hears nothing of it; its loops go on until their lease ends."""
+        """Lose a host for the fleet; its loops continue until their lease ends."""
         self.record(told.HostLost(host=host, reason="no answer"))
         until = self.now + timedelta(seconds=0 if killed else self.plan.lease_s)
         for runs in self.alive.values():
@@ -100,17 +99,17 @@ class PlayedFleet:
             self.record(run)
 
     def say(self, name: str, phase: str = "agent", **more: object) -> None:
-        """How it stands; `more`: fields of `LoopProgressed`."""
+        """Report a loop's progress; `more`: fields of `LoopProgressed`."""
         self.record(told.LoopProgressed.model_validate({"loop": name, "phase": phase, **more}))
 
     def end(self, name: str, outcome: Outcome = "completed", **more: object) -> None:
-        """Its run ends; `more`: fields of `LoopEnded`."""
+        """End a loop's run; `more`: fields of `LoopEnded`."""
         self._gone(name, self.state.loops[name].host)
         fields = {"loop": name, "outcome": outcome, **more}
         self.record(told.LoopEnded.model_validate(fields))
 
     def process_gone(self, name: str) -> None:
-        """Its process has ended without a word."""
+        """End a loop's process without a report."""
         began = bool(self.state.loops[name].run_id)
         self.end(name, "interrupted", reason="its process was gone", never_began=not began)
 
@@ -121,7 +120,7 @@ class PlayedFleet:
             self.record(told.ResultCollected.model_validate(fields))
 
     def verify(self, name: str, *, passed: bool = True) -> None:
-        """Its command was run once more."""
+        """Record the repeated run of its completion command."""
         self.record(told.WinnerVerified(loop=name, passed=passed, reason="" if passed else "red"))
 
     # -- decisions -----------------------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""A whole fleet as its users run it: its process, its hosts, their loops; and what must hold.
+"""A whole fleet as users run it (its process, hosts and loops), and its invariants.
 
-What is true of every fleet, whatever has happened to it, is asked of what was recorded: the fleet's
-journal, its mirrors, and the loops' own journals, of which each agent of `work` keeps a second
-name, as trees are removed when their work is collected.
+The invariants are checked on the records: the fleet's journal, its mirrors, and the loops' own
+journals. Each agent of `work` keeps a hard link to its journal, because a worktree is removed once
+its work is collected.
 """
 
 import json
@@ -28,13 +28,13 @@ from tests.waiting import until
 Event = dict[str, Any]
 
 IMPATIENT = replace(FLEET, module="tests.doubles.impatient_fleet")
-"""Its fleet lets a host go that was silent for a second."""
+"""A fleet program that drops a host after a second of silence."""
 OLDER = replace(FLEET, module="tests.doubles.older_version")
 HOSTS = ("one", "two", "three")
 ENDS_S = 40.0
 """In which every process ends that was asked to."""
 SLOW_S = 60.0
-"""What takes a second on an idle machine is waited for so long on a busy one."""
+"""Timeout for a step that takes a second on an idle machine."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Whole:
     root: Path
     port: int = field(default_factory=free_port)
     processes: dict[str, Forked | Child[str]] = field(default_factory=dict)
-    """By name of the host; the fleet's own is ``fleet``."""
+    """Host processes by host name; the fleet's own is ``fleet``."""
 
     def __post_init__(self) -> None:
         for path in (self.kept, self.going):
@@ -64,7 +64,7 @@ class Whole:
 
     @property
     def going(self) -> Path:
-        """Files that tell agents to go on, by loop."""
+        """Files that let agents continue, by loop."""
         return self.folder / "going"
 
     @property
@@ -91,16 +91,16 @@ class Whole:
         return path
 
     def start(self, plan: Path, *words: str, program: Program = FLEET) -> None:
-        """Run the fleet; on this machine alone where nothing is said of hosts."""
+        """Run the fleet; on this machine alone unless hosts are given."""
         self._begin("fleet", program, "run", str(plan), *self._front, *words)
 
     def resume(self, *words: str) -> None:
-        """Go on with it in another process."""
+        """Resume the fleet in another process."""
         self._begin("fleet", FLEET, "resume", *self._front, *words)
 
     @property
     def listening(self) -> tuple[str, ...]:
-        """That others run its loops, and not its own process."""
+        """Arguments that leave the loops to other processes."""
         return ("--agents", "0", "--listen", self.address, "--tls", str(self.keys))
 
     @property
@@ -140,7 +140,7 @@ class Whole:
         return ("worker", address, "--name", name, "--agents", "1", *where)
 
     def said(self, name: str) -> str:
-        """What a process has printed."""
+        """The output of a process."""
         return (self.folder / f"{name}.out").read_text()
 
     def _begin(self, name: str, program: Program, *words: str) -> None:
@@ -175,7 +175,7 @@ class Whole:
         return code
 
     def close(self) -> None:
-        """Nothing outlives a test, whatever it has found."""
+        """End all processes, whatever the test's result."""
         for name in list(self.processes):
             self.send(name, signal.SIGCONT)
             self.kill(name)
@@ -185,7 +185,7 @@ class Whole:
 
     @property
     def events(self) -> list[Event]:
-        """Of the fleet's journal."""
+        """The fleet's journal."""
         return lines_of(self.records / "events.jsonl")
 
     def told(self, kind: str, **fields: object) -> list[Event]:
@@ -201,14 +201,14 @@ class Whole:
         return until(lambda: self.told(kind, **fields)[number - 1 :], SLOW_S)[0]
 
     def host_of(self, loop: str) -> str:
-        """Where it was placed last."""
+        """The host of a loop's latest placement."""
         return str(self.told("loop_placed", loop=loop)[-1]["host"])
 
     def tree_of(self, loop: str) -> Path:
         return Path(until(lambda: self.told("loop_began", loop=loop), SLOW_S)[-1]["folder"])
 
     def at_work(self, *loops: str, number: int = 1) -> None:
-        """When so many sessions of each of these loops have begun."""
+        """Wait until each of these loops has begun this many sessions."""
         for loop in loops:
             until(lambda n=loop: len(self.sessions_begun(n)) >= number, SLOW_S)  # type: ignore[misc]
 
@@ -242,7 +242,7 @@ class Whole:
     # -- what must hold --------------------------------------------------------------------------
 
     def check(self, *collected: str) -> None:
-        """All that is true of every fleet that is over; of these loops the work has come home."""
+        """Check the invariants of a finished fleet; the work of these loops must be collected."""
         numbers = [event["seq"] for event in self.events]
         assert numbers == list(range(1, len(numbers) + 1))
         assert not (self.kept / "twice").exists(), (self.kept / "twice").read_text()
@@ -270,7 +270,7 @@ class Whole:
 
 
 def lines_of(journal: Path) -> list[Event]:
-    """Its whole lines; none where there is no journal."""
+    """Complete lines of a journal; none if it does not exist."""
     if not journal.exists():
         return []
     whole = journal.read_text().rpartition("\n")[0]
@@ -295,9 +295,9 @@ def sessions_in(lines: list[Event]) -> Iterator[tuple[str, str]]:
 
 
 def work(whole: Whole, then: str = "", *, waits: bool = True) -> str:
-    """An agent that begins, leaves a process behind, waits until it may go on, and is done.
+    """An agent that begins, leaves a process behind, waits for permission to continue, and ends.
 
-    It says when another session of its loop is at work: a lock is held by all that it starts.
+    It reports a second session of its loop: everything it starts holds a lock.
     """
     kept, going = whole.kept, whole.going
     wait = f'until [ -e "{going}/$RALPH_FLEET_LOOP" ]; do sleep 0.1; done; ' if waits else ""

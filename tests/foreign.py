@@ -33,7 +33,7 @@ def find_imported(root: Path) -> list[ImportedRun]:
 
 
 def remains(root: Path) -> list[str]:
-    """What is left of others, as commands look for it."""
+    """Files left by other tools, as commands find them."""
     return list(foreign_runs(root).remains(root))
 
 
@@ -46,7 +46,7 @@ def sample_events(name: str) -> list[Event]:
 
 
 def unpacked(name: str, into: Path) -> Path:
-    """A project with that run in it; gives its root."""
+    """Unpack a project with that run; return its root."""
     root = into / name
     with tarfile.open(SAMPLES / f"{name}.tar.gz") as archive:
         # A filter is known from 3.11.4 on; the archives are our own.
@@ -73,7 +73,7 @@ class External:
         return path
 
     def state(self, *iterations: dict[str, Any], name: str = STATE, **fields: Any) -> Path:
-        """Its state; a field that is None is left out."""
+        """The state file; None fields are left out."""
         last = max([entry.get("number") or 0 for entry in iterations], default=0)
         told = {
             "loopId": LOOP, "objective": "Fix it", "completionCriteria": "make test passes",
@@ -86,7 +86,7 @@ class External:
         return self.write(name, known)
 
     def printed(self, number: int, *lines: dict[str, Any] | str, kind: str = "stdout") -> Path:
-        """What a session printed."""
+        """The output of a session."""
         texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
         return self.write(f"outputs/{number:03}-{kind}.log", "".join(f"{t}\n" for t in texts))
 
@@ -101,7 +101,7 @@ def at(minute: float) -> str:
 
 
 def entry(number: int | None, points: Any = None, **fields: Any) -> dict[str, Any]:
-    """An iteration as the state lists it; a field that is None is left out."""
+    """An iteration as listed in the state; None fields are left out."""
     told = {
         "number": number, "sessionId": "s1", "status": "incomplete", "exitCode": 0,
         "duration": 60_000, "analysis": {"completionPercentage": points},
@@ -149,7 +149,6 @@ def told(project: Path) -> tuple[ImportedRun, Recording, RunState]:
 
 
 def of_kind(recording: Recording, kind: type[E]) -> list[E]:
-    """Its events of one kind."""
     return [event for event in recording.events if isinstance(event, kind)]
 
 

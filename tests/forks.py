@@ -35,16 +35,16 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Program:
-    """What is loaded, and what is called then."""
+    """Modules to load, and the function to call then."""
 
     interpreter: tuple[str, ...]
-    """With its options."""
+    """The interpreter with its options."""
     folder: Path
-    """Where its modules are found first."""
+    """The first place to search for modules."""
     loaded: tuple[str, ...]
     """Modules that its processes find loaded."""
     module: str = field(compare=False)
-    """What ``python -m`` would be given; others with the same modules share a server."""
+    """The argument of ``python -m``; programs with the same modules share a server."""
 
 
 RALPH = Program(
@@ -94,7 +94,7 @@ class Forked:
         *,
         own_terminal: bool = False,
     ) -> None:
-        """`own_terminal`: its streams are a terminal, of which it gets a session of its own."""
+        """`own_terminal`: its streams are a terminal, and it gets a session of its own."""
         self.args = list(arguments)
         self.returncode: int | None = None
         ours, theirs = socket.socketpair()
@@ -108,20 +108,20 @@ class Forked:
         self.pid = self._number(None)
 
     def poll(self) -> int | None:
-        """Its exit code, when it has ended."""
+        """Return the exit code, or None while it runs."""
         with suppress(BlockingIOError):
             self._ended(0)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code, as Popen gives it; ``TimeoutExpired``."""
+        """Return the exit code as Popen does; raise ``TimeoutExpired``."""
         try:
             return self._ended(timeout)
         except TimeoutError:
             raise subprocess.TimeoutExpired(self.args, timeout or 0.0) from None
 
     def send_signal(self, number: int) -> None:
-        """Nothing happens to one that has ended."""
+        """Send a signal; do nothing if the process has ended."""
         if self.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
@@ -130,7 +130,7 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
     def forget(self) -> None:
-        """Its end is not waited for."""
+        """Drop the process without waiting for its end."""
         self._channel.close()
 
     def _ended(self, timeout: float | None) -> int:
@@ -140,7 +140,7 @@ class Forked:
         return self.returncode
 
     def _number(self, timeout: float | None) -> int:
-        """The next one that is told."""
+        """Read the next number from the server."""
         self._channel.settimeout(timeout)
         while b"\n" not in self._told:
             heard = self._channel.recv(100)
@@ -168,7 +168,7 @@ class Started(Forked):
             os.close(err_end)
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """All that is left of its output, after its end; ``TimeoutExpired``."""
+        """Return the rest of its output after its end; raise ``TimeoutExpired``."""
         rest = ["", ""]
 
         def read(number: int, stream: TextIO) -> None:
@@ -221,7 +221,7 @@ def completed(
 
 @cache
 def _server(program: Program) -> socket.socket:
-    """Of this process; it ends when this end of its socket is closed."""
+    """The fork server of this process; it ends when this end of its socket is closed."""
     ours, theirs = socket.socketpair()
     with theirs:
         words = [str(theirs.fileno()), str(program.folder), *program.loaded]
@@ -232,13 +232,13 @@ def _server(program: Program) -> socket.socket:
             stdout=subprocess.DEVNULL,
         )
     atexit.register(process.wait)
-    atexit.register(ours.close)  # before it is waited for
+    atexit.register(ours.close)  # before the caller waits for it
     return ours
 
 
 def _serve(asked: socket.socket, folder: str, *loaded: str) -> None:
     sys.path.insert(0, folder)
-    gc.disable()  # all that is loaded stays
+    gc.disable()  # all loaded modules stay
     for name in loaded:
         importlib.import_module(name)
     gc.freeze()
@@ -279,7 +279,7 @@ def _watch(channel: int, *streams: int) -> None:
         os.close(descriptor)
     client.sendall(f"{pid}\n".encode())
     _, status = os.waitpid(pid, 0)
-    with suppress(OSError):  # nobody asks any more
+    with suppress(OSError):  # no client is left
         client.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 

@@ -16,7 +16,7 @@ class HookedLoop:
         self.journal = self.folder / "events.jsonl"
         self.seq = 0
         self.late = timedelta()
-        """How long ago the events are said to have been."""
+        """Age of the events."""
 
     def say(self, kind: str, **fields: object) -> None:
         """One event."""

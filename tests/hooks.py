@@ -46,7 +46,7 @@ def install(folder: Path) -> Path:
 
 
 def served(folder: Path) -> Program:
-    """What its calls are forked from."""
+    """The program from which calls are forked."""
     return Program((str(INTERPRETER), "-I", "-S"), folder, LOADED, "ralph_tui.hooks.program")
 
 
@@ -62,7 +62,7 @@ def settings_for(program: Path) -> Json:
 
 @dataclass(frozen=True)
 class Said:
-    """What came of a call."""
+    """The result of a call."""
 
     code: int
     fields: Json
@@ -71,7 +71,7 @@ class Said:
 
     @property
     def model(self) -> str:
-        """What the model reads of it."""
+        """Text for the model."""
         return str(self.fields.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
     @property
@@ -172,7 +172,7 @@ class Project:
         self.entry("assistant", message=message, **more)
 
     def uses(self, tokens: int, tool: str, number: int, **given: object) -> Json:
-        """A message that calls a tool; gives what the hook after it is told."""
+        """Record a message that calls a tool; return the input of the hook after it."""
         tool_id = f"toolu_{number}"
         self.says(tokens, {"type": "tool_use", "id": tool_id, "name": tool, "input": given})
         return {"tool_name": tool, "tool_input": given, "tool_use_id": tool_id, "duration_ms": 60}
@@ -184,7 +184,7 @@ class Project:
         self.entry("user", message={"role": "user", "content": content})
 
     def given(self, event: str, **fields: object) -> bytes:
-        """What Claude Code writes to the hook."""
+        """The hook's input from Claude Code."""
         whole = {
             "session_id": SESSION,
             "transcript_path": str(self.transcript),
@@ -208,7 +208,7 @@ class Project:
         return self._said(data, lambda streams: _here(hook, self.root, variables, streams))
 
     def after_tool_installed(self, fields: Json) -> Said:
-        """As `after_tool`, by the installed copy in a process of its own."""
+        """Like `after_tool`, with the installed copy in a process of its own."""
         program, hook = served(self.program), "post-tool-use"
         return self._said(
             self.given("PostToolUse", **fields),
@@ -233,12 +233,12 @@ class Project:
 
     @property
     def events(self) -> list[Event]:
-        """Of the one journal."""
+        """Events of the only journal."""
         return self.events_of(self.journal)
 
     @staticmethod
     def events_of(journal: Path) -> list[Event]:
-        """As the project's own reader reads them, all of them."""
+        """All events as the project's own reader returns them; none may be damaged."""
         recording = read_journal(journal)
         assert recording.problem == ""
         assert not recording.torn

@@ -47,7 +47,7 @@ def committed(root: Path) -> Path:
 
 
 def git(root: Path, *words: str) -> str:
-    """What git says; it must not fail."""
+    """Run git and return its output; raise if it fails."""
     done = subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
@@ -82,7 +82,7 @@ class Seen:
             self.all.append(observation)
 
     def of(self, kind: type[O], **fields: Any) -> list[O]:
-        """Those of a type, with these fields."""
+        """Observations of a type with these fields."""
         with self._lock:
             found = [each for each in self.all if isinstance(each, kind)]
         return [each for each in found if all(getattr(each, n) == v for n, v in fields.items())]
@@ -92,11 +92,11 @@ class Seen:
         return until(lambda: self.of(kind, **fields), timeout)[0]
 
     def over(self, loop: str = "1", timeout: float = PATIENCE_S) -> Over:
-        """How a loop ended."""
+        """Wait for the end of a loop."""
         return self.wait(Over, timeout, loop=loop)
 
     def lines(self, loop: str = "1") -> list[str]:
-        """Its journal as it was told; fails where there is a gap."""
+        """A loop's journal as received; fails if there is a gap."""
         told: list[str] = []
         for recorded in self.of(Recorded, loop=loop):
             assert recorded.seq == len(told) + 1, "there is a gap, or something was told twice"

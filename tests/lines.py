@@ -1,4 +1,4 @@
-"""The plain line of one event alone, as if nothing was said before it."""
+"""The plain line of one event, without context from earlier ones."""
 
 from ralph_tui.cli.fronts.run_lines import stamped
 from ralph_tui.events import Event

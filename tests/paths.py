@@ -1,4 +1,4 @@
-"""Where tests find what lies beside them."""
+"""Paths of the tests' own files."""
 
 from pathlib import Path
 

@@ -19,8 +19,8 @@ from tests.waiting import until
 def let_children_hear_signals() -> None:
     """Let children start with the default for INT and HUP, whatever this process ignores.
 
-    A shell ignores INT for what it starts with ``&``, nohup ignores HUP, and a new program
-    inherits what is ignored, but not what is handled. This process goes on ignoring both.
+    A shell ignores INT for commands started with ``&``, nohup ignores HUP, and a new program
+    inherits ignored signals but not handlers. This process keeps ignoring both.
     """
     for number in (signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -34,7 +34,7 @@ def _do_nothing(*_: object) -> None:
 class Child(subprocess.Popen[AnyStr]):
     """A process whose ``with`` waits for its end, and kills it when the test fails.
 
-    A test that runs out of time fails, wherever it waits; Popen alone would go on waiting.
+    That includes a test that times out, where Popen alone would keep waiting.
     """
 
     def __exit__(
@@ -53,14 +53,14 @@ class Child(subprocess.Popen[AnyStr]):
 
 
 PAIRS = 1000
-"""Of signals in a second of a storm."""
+"""Pairs of signals per second of a storm."""
 
 
 @contextmanager
 def storm(pid: int, seed: int) -> Iterator[None]:
-    """Random pairs of stopping signals to a process until it is waited for, which the block does.
+    """Send random pairs of stopping signals until the block has waited for the process.
 
-    The two of a pair are next to each other.
+    The two signals of a pair follow each other at once.
     """
     chance = random.Random(seed)
 

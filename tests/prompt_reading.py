@@ -1,4 +1,4 @@
-"""What a reader of a prompt stumbles over: what is said twice, and what contradicts itself."""
+"""Flaws of a prompt: repetitions and contradictions."""
 
 import re
 from collections import Counter
@@ -33,7 +33,7 @@ def read_aloud(folder: Path) -> int:
 
 
 def reads_well(prompt: str) -> None:
-    """It says nothing twice, contradicts itself nowhere, and asks for report and promise once."""
+    """Assert no repetition or contradiction, and one request for report and promise."""
     assert estimate_tokens(prompt) <= BUDGET
     assert prompt.count(REPORT) == 1
     assert f"also print {PROMISE}" in prompt
@@ -50,10 +50,10 @@ def control_words(text: str) -> list[str]:
 
 
 def repeated(prompt: str) -> list[str]:
-    """Sentences of ours, and lines that we quote, which stand there more than once.
+    """Our sentences and quoted lines that occur more than once.
 
-    What the completion command printed is left as it is; a failing test, or what the agent calls in
-    its way, is also named where it is the next to be worked on.
+    Output of the completion command is exempt. A failing test, or an obstacle named by the agent,
+    may also be named as the next thing to work on.
     """
     ours = [text.strip() for text in _SENTENCE.split(_FENCE.sub("\n", prompt))]
     quoted = [
@@ -69,7 +69,7 @@ def repeated(prompt: str) -> list[str]:
 
 
 def contradictions(prompt: str) -> list[str]:
-    """What one part says against another."""
+    """Parts that contradict each other."""
     parts = dict(_SECTION.findall(prompt))
     strategy = _FENCE.sub("", parts.get("Strategy", ""))
     control, last = parts.get("Control", ""), parts.get("Last iteration", "")

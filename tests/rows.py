@@ -12,9 +12,9 @@ _MARKED = type(pytest.param())
 
 
 def each_row(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Test], Test]:
-    """As ``pytest.mark.parametrize``, in one test: for rows that cost less than a test does.
+    """Like ``pytest.mark.parametrize``, in one test: for rows cheaper than a test's set-up.
 
-    Fixtures are shared by all rows, but for ``tmp_path``: each has a folder of its own.
+    All rows share fixtures, except ``tmp_path``: each row has its own folder.
     """
     words = names.split(",") if isinstance(names, str) else names
     keys = [word.strip() for word in words]

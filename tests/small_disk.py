@@ -29,7 +29,7 @@ def make_room():
 
 
 def mounted(folder: Path, size: str = "256k") -> tuple[list[str], dict[str, str]]:
-    """How a command begins that has a disk of this size as its folder, and its environment.
+    """The command prefix and environment that give a command a disk of this size.
 
     Skips the test where no disk can be mounted.
     """
@@ -49,7 +49,7 @@ def mounted(folder: Path, size: str = "256k") -> tuple[list[str], dict[str, str]
 
 
 def run_on_small_disk(script: str, folder: Path, *, size: str = "256k") -> str:
-    """What `script` prints that runs in the disk's folder; it may `fill` it and `make_room`.
+    """Output of a `script` in the disk's folder; it may `fill` it and `make_room`.
 
     Skips the test where no disk can be mounted.
     """

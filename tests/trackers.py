@@ -1,6 +1,7 @@
-"""Gitea, GitHub and a webhook on the loopback: real HTTP, each request held against the interface.
+"""Gitea, GitHub and a webhook on the loopback; each real request is checked against the API.
 
-What the published description does not allow is a violation, and every test ends with none.
+A request that the published description does not allow is a violation, and every test must end with
+none.
 """
 
 import json
@@ -25,7 +26,7 @@ os.environ |= {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}  # of whoever r
 
 @dataclass(frozen=True)
 class Request:
-    """As it came in."""
+    """A request as received."""
 
     method: str
     path: str
@@ -36,7 +37,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What goes back."""
+    """The response."""
 
     status: int
     body: object = None
@@ -53,7 +54,7 @@ class Service:
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.special: Answering = lambda _: None
-        """Asked first: what goes wrong in a test."""
+        """Asked first, so that a test can inject a failure."""
         self.url = ""
         self.silence = threading.Event()
         """Until it is set, a `Reply` with status 0 is never sent."""

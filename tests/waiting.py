@@ -7,10 +7,10 @@ from typing import TypeVar
 T = TypeVar("T")
 
 PATIENCE_S = 240.0
-"""How long a condition is waited for: it catches a hang, and says nothing about speed."""
+"""Timeout for a condition, in seconds: it catches a hang and says nothing about speed."""
 
 LONGEST_S = 0.1
-"""Between two looks: what takes long is looked at less often, for a look may be dear."""
+"""Longest pause between checks: slow conditions are checked less often, as a check may be dear."""
 
 
 def until(condition: Callable[[], T], timeout: float = PATIENCE_S) -> T:

@@ -1,4 +1,4 @@
-"""What a program does once, done before it is forked: models are built, patterns compiled."""
+"""Work done once before a fork: build models, compile patterns."""
 
 from ralph_tui.events import parse_event
 from ralph_tui.text.secrets import redact

@@ -1,7 +1,7 @@
-"""Words that this program does not use any more, and how a text is looked through for them.
+"""Retired words of this program, and how to search a text for them.
 
-Names in code marks, options, and names with an underscore are no words: ``--roll-back`` and
-``roll_back`` are what scripts say and journals hold.
+Names in code marks, options, and names with an underscore are exempt: scripts and journals use
+``--roll-back`` and ``roll_back``.
 """
 
 import ast
@@ -37,7 +37,7 @@ RETIRED = {
     r"seconds|sessions|lines|questions|answers|items|learnings|checkpoints|snapshots|events|tokens|"
     r"errors|times|steps|runs|attempts|tasks|rollovers|dollars|commands|alarms)\b(?!/)",
 }
-"""What is said instead, and how the retired word is found."""
+"""The replacement for each retired word, and the pattern that finds it."""
 _PATTERNS = {
     said: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for said, pattern in RETIRED.items()
 }
@@ -47,9 +47,9 @@ _CODE = re.compile(r"``[^`]*``|`[^`\n]*`|(?<!\w)--[\w-]+(?:=\S+)?|\"[a-z_]+\"(?=
 
 
 def retired(text: str, record: str = "") -> list[str]:
-    """Each retired word of a text with what stands beside it.
+    """Each retired word of a text with its neighbours.
 
-    What the `record` itself says in these words is no fault of who shows it.
+    Words quoted from the `record` are not counted.
     """
     lines = (_CODE.sub(lambda match: "`" * len(match[0]), line) for line in text.splitlines())
     plain = "\n".join(lines)
@@ -73,7 +73,7 @@ def retired_in(texts: Iterable[tuple[str, str]], record: str = "") -> list[str]:
 
 
 def _says(record: str, before: str, word: str, after: str) -> bool:
-    """Whether the record has the word beside the same neighbour; a line may be broken there."""
+    """True if the record has the word beside the same neighbour, across line breaks too."""
     neighbours = (f"{before[-NEAR:]}{word}".lstrip(), f"{word}{after[:NEAR]}".rstrip())
     return any(words in record and words != word for words in neighbours)
 
@@ -107,7 +107,7 @@ def sentences(module: Path) -> Iterator[tuple[int, str]]:
 
 
 def _docstrings(node: ast.AST) -> Iterator[ast.Constant]:
-    """Those of a module, class and function, and those below a field or constant."""
+    """Docstrings of modules, classes and functions, and those below a field or constant."""
     body = getattr(node, "body", None)
     for statement in body if isinstance(body, list) else []:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):

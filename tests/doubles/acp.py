@@ -1,8 +1,8 @@
-"""An agent that speaks the Agent Client Protocol from a script, with the quirks of real ones.
+"""An agent that speaks the Agent Client Protocol from a script, with real agents' quirks.
 
 ``python acp.py SCRIPT [...]``: a JSON file with `plays` (quirks), `prompts` (the steps of each
-prompt; the last serves all later ones), and what else `Agent` reads of it. What it is told is kept,
-line by line, in the file `log`. Its tools are real: commands run in sessions of their own.
+prompt; the last serves all later ones) and the other keys that `Agent` reads. The file `log`
+receives every input line. Its tools are real: commands run in sessions of their own.
 """
 
 import json
@@ -31,7 +31,7 @@ def complain(words: str) -> None:
 
 
 class EndTurn(Exception):  # noqa: N818 - no error
-    """The turn is over, for this reason."""
+    """Ends the turn with this reason."""
 
 
 class Agent:
@@ -89,13 +89,13 @@ class Agent:
         self.inbox.put(None)
 
     def pump(self, seconds: float) -> None:
-        """Take in what comes for so long, or until something did."""
+        """Handle input for up to this many seconds, or until some has arrived."""
         try:
             message = self.inbox.get(timeout=seconds)
         except queue.Empty:
             return
         if message is None:
-            # A busy gemini does not mind that nobody is there any more.
+            # A busy gemini does not notice that its client is gone.
             self.gone = True
             if not (self.plays.get("deaf") and self.turns):
                 self.end()

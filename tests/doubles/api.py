@@ -21,7 +21,7 @@ SIDE_ANSWER = Answer(text="<summary>The work so far.</summary>", output_tokens=1
 
 @dataclass(frozen=True)
 class Request:
-    """What the service was asked, and what it gave."""
+    """A request to the service, and its response."""
 
     path: str
     stream: bool
@@ -42,11 +42,11 @@ class Api(Service):
         self._subagents = {key: Script(value) for key, value in scenario.subagents.items()}
         self._scenario = scenario
         self.asked: dict[str, int] = {}
-        """How often each of the scripted questions was asked."""
+        """Number of times each scripted question was asked."""
         self.requests: list[Request] = []
 
     def answer(self, path: str, body: Json) -> tuple[Answer, Script]:
-        """What this request gets."""
+        """The response to a request."""
         texts = [answering.text_of(message) for message in body.get("messages", [])] or [""]
         first = texts[0]
         script = next((s for key, s in self._subagents.items() if key in first), self._script)

@@ -24,7 +24,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def as_numbers(version: str) -> Version:
-    """A version to compare; what is no number counts as 0."""
+    """A version to compare; parts that are not numbers count as 0."""
     return tuple(
         int(part) if part.isdigit() else 0 for part in version.split(" ", maxsplit=1)[0].split(".")
     )

@@ -13,7 +13,7 @@ LONGEST_S = 30.0
 
 
 class Asking(Script):
-    """Sends the conversation, and gives back what the model answers."""
+    """Sends the conversation and returns the model's answer."""
 
     def __init__(self, url: str, wire: Wire) -> None:
         super().__init__((), time.time())

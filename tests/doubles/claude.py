@@ -72,7 +72,7 @@ def _play(options: Namespace, scenario: Scenario, version: str, root: Path) -> i
         from tests.doubles.asking import Asking
 
         script = Asking(url, wire)
-    # Older versions begin to count anew.
+    # Older versions start counting again.
     wire.paid_before = state.costs.get(options.resume or "", 0.0) if wire.modern else 0.0
     if scenario.hostile:
         return hostile.HABITS[scenario.hostile](wire)
@@ -100,7 +100,7 @@ def _play(options: Namespace, scenario: Scenario, version: str, root: Path) -> i
 
 
 class _State:
-    """What sessions of one story know of each other; without a folder they know nothing."""
+    """State shared by the sessions of one story; without a folder nothing is shared."""
 
     def __init__(self, folder: str | None) -> None:
         self._file = Path(folder) / "state.json" if folder else None
@@ -125,7 +125,7 @@ class _State:
         return scenario.nth_answer(key, int(asked[key]))
 
     def paid(self, session_id: str, cost: float) -> None:
-        """What a session cost so far."""
+        """Record the cost of a session so far."""
         self.costs[session_id] = cost
         self._save()
 

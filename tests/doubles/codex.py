@@ -1,6 +1,6 @@
 """A stub of Codex's app-server: plays a scenario, works for real, and speaks its protocol.
 
-What it asks, tells and takes is as the program does it; `test_codex_real.py` compares the two.
+It follows the real program's messages; `test_codex_real.py` compares the two.
 """
 
 import json
@@ -33,7 +33,7 @@ class TurnInterruptedError(Exception):
 
 @dataclass
 class State:
-    """What the processes of one story know of each other; without a folder they know nothing."""
+    """State shared by the processes of one story; without a folder nothing is shared."""
 
     folder: Path | None
     threads: dict[str, int] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class State:
 
     @classmethod
     def read(cls, folder: str | None) -> "State":
-        """As it was left."""
+        """Load the saved state."""
         state = cls(Path(folder) if folder else None)
         if state.folder is not None and (state.folder / "codex.json").exists():
             known = json.loads((state.folder / "codex.json").read_text())
@@ -71,7 +71,7 @@ class Server:
         self._turn = ""
         self._steered: list[Json] = []
         self._untold: Answer | None = None
-        """The answer whose usage is not told yet."""
+        """The answer whose usage is not reported yet."""
         self._answers: queue.SimpleQueue[Json] = queue.SimpleQueue()
         self._interrupted = threading.Event()
         self._shells: list[Shell] = []
@@ -91,7 +91,7 @@ class Server:
         self.put(method=method, params={**params, "threadId": self.thread, "turnId": self._turn})
 
     def serve(self) -> int:
-        """Until stdin is closed; then all that it has started is gone."""
+        """Serve until stdin is closed, then end everything that was started."""
         self.habits.at_start(self)
         for line in sys.stdin:
             message = json.loads(line)
@@ -120,7 +120,7 @@ class Server:
         pass
 
     def _account(self, message: Json) -> None:
-        # A provider of its own has a key of its own, of which no account knows.
+        # A custom provider has its own key, which no account knows.
         account = {"type": "chatgpt"} if self.scenario.subscription else None
         result = {"account": account, "requiresOpenaiAuth": self.scenario.signed_out}
         self.put(id=message["id"], result=result)
@@ -269,7 +269,7 @@ class Server:
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         threading.Thread(target=lambda: done.put(shell.wait()), daemon=True).start()
         while done.empty():
-            # What runs goes on running when its turn is interrupted.
+            # Running commands continue when their turn is interrupted.
             self._pause(0.01)
         outcome = done.get()
         self._shells.remove(shell)
@@ -333,7 +333,7 @@ class Server:
         self.tell("thread/tokenUsage/updated", tokenUsage=usage)
 
     def _told_full(self) -> None:
-        """A window that has overflowed is told as a sum."""
+        """Report an overflowed window as a sum."""
         full = {"inputTokens": 0, "outputTokens": 0, "totalTokens": WINDOW}
         self._tell_usage(full, full)
 

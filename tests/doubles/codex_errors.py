@@ -6,9 +6,9 @@ from tests.doubles.answering import REFUSALS
 from tests.doubles.scenario import Answer, Json, Script
 
 TRIES = 2
-"""After which a call has failed for good."""
+"""Attempts after which a call fails for good."""
 ASKED_TWICE = ("500", "529", "drop")
-"""Faults of which the first is told nobody: the request is made anew."""
+"""Faults that are not reported the first time: the request is repeated."""
 _AT_ONCE = {"overflow": "contextWindowExceeded", "400": "other", "429": ""}
 """Faults that are not tried again."""
 
@@ -37,7 +37,7 @@ def of(answer: Answer, tries: int, script: Script) -> Json:
 
 
 def _moment(seconds: int) -> str:
-    """``Nov 22nd, 2026 12:26 AM``, as its user's clock says it."""
+    """``Nov 22nd, 2026 12:26 AM``, in the user's local time."""
     at = datetime.fromtimestamp(seconds).astimezone()
     end = "th" if 10 < at.day < 20 else {1: "st", 2: "nd", 3: "rd"}.get(at.day % 10, "th")
     return f"{at:%b} {at.day}{end}, {at:%Y} {at:%I:%M %p}"

@@ -14,7 +14,7 @@ class Habits:
     """None: it does as the program does."""
 
     deaf = False
-    """Whether it goes on when it is interrupted."""
+    """True if it continues when interrupted."""
     times_asked = 1
 
     def at_start(self, server: "Server") -> None:
@@ -24,16 +24,15 @@ class Habits:
         """Stdin is closed."""
 
     def after_initialize(self, server: "Server") -> None:
-        """It has introduced itself."""
+        """The client has introduced itself."""
 
     def after_question(self, server: "Server") -> None:
-        """It has asked."""
+        """The server has asked a question."""
 
     def after_turn(self, server: "Server", status: str) -> None:
-        """A turn is over."""
+        pass
 
     def output(self, text: str) -> str:
-        """Of a command."""
         return text
 
 
@@ -57,7 +56,7 @@ class Mute(Habits):
 
 
 class Noisy(Habits):
-    """Prints what is no message, and messages of kinds that nobody knows."""
+    """Prints text that is not a message, and messages of unknown kinds."""
 
     def at_start(self, server: "Server") -> None:
         """Print."""
@@ -81,7 +80,7 @@ class AsksAndDies(Habits):
 
 
 class TakesBack(Habits):
-    """Takes its question back, and goes on without the tool."""
+    """Withdraws its question and continues without the tool."""
 
     def after_question(self, server: "Server") -> None:
         """Answer itself."""
@@ -93,7 +92,6 @@ class AnswersAfterCancel(Habits):
     """Tells and asks on when its turn was interrupted."""
 
     def after_turn(self, server: "Server", status: str) -> None:
-        """Go on."""
         item = {"type": "commandExecution", "id": "late", "command": "touch late"}
         server.tell("item/started", item=item)
         about = {"threadId": server.thread, "turnId": "late", "itemId": "late", **item}
@@ -105,7 +103,6 @@ class Huge(Habits):
     """Tells ten megabytes in a line."""
 
     def output(self, text: str) -> str:
-        """So long."""
         return "x" * 10_000_000
 
 

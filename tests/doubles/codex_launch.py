@@ -1,4 +1,4 @@
-"""How tests start the stub of Codex, or Codex itself, on a scenario."""
+"""Start the stub of Codex, or Codex itself, on a scenario."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from tests.doubles.scenario import Scenario
 
 CODEX_STUB = STUB.with_name("codex")
 KEY = "sk-test-0000"
-"""Made up."""
+"""Invented."""
 CONFIG = """\
 model = "gpt-5.5"
 model_provider = "scripted"

@@ -1,4 +1,4 @@
-"""What two runs of a scenario have in common, in a form that can be compared."""
+"""Parts common to two runs of a scenario, in a comparable form."""
 
 import re
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ def outline(run: Run, root: Path) -> Json:
 
 
 def _interrupted(run: Run) -> bool:
-    """Whether SIGINT ended it: the real binary then exits now with 0, now with 1."""
+    """True if SIGINT ended it: the real binary then exits with either 0 or 1."""
     reason = (run.result or {}).get("terminal_reason")
     return str(reason).startswith("aborted") and run.exit_code in (0, 1)
 

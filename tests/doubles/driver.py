@@ -21,7 +21,7 @@ EVERY_S = 0.02
 
 @dataclass
 class Run:
-    """What a program did; `exit_code` is negative for a signal."""
+    """Result of a program; `exit_code` is negative for a signal."""
 
     exit_code: int
     events: list[Json]
@@ -76,7 +76,7 @@ class _Conversation:
                 self.events.append(event)
 
     def step(self) -> None:
-        """Do what is due; close the input when all is said and answered."""
+        """Do what is due; close the input once everything is sent and answered."""
         while self.pending and self._due(self.pending[0]):
             self.since = self.since or time.monotonic()
             if time.monotonic() < self.since + self.pending[0].wait_s:

@@ -1,4 +1,4 @@
-"""How turns of the stub end, and what the program says in the model's or the user's place."""
+"""Endings of the stub's turns, and its messages in place of the model or the user."""
 
 import json
 
@@ -7,7 +7,7 @@ from tests.doubles.turns import CallFailedError, LimitedError, Message, Turn
 from tests.doubles.wire import Json, Wire
 
 SUMMARY_TOKENS = (12, 12_400, 10)
-"""Of the call for a summary; the scripted service answers it so."""
+"""Tokens of the call for a summary, as in the scripted service's answer."""
 
 
 def fold(wire: Wire, message: Message, *, replay: bool) -> None:

@@ -19,7 +19,7 @@ GARBAGE = struct.pack("Q", 24) + bytes(range(200, 224))
 
 
 class Runs:
-    """What is run where it is unpickled."""
+    """Runs code when it is unpickled."""
 
     def __init__(self, made: str) -> None:
         self.made = made
@@ -29,7 +29,7 @@ class Runs:
 
 
 async def main(address: str, keys: str, made: str) -> None:
-    """Say what came of it."""
+    """Report the result."""
     security = wire.security(Path(keys))
     arguments = security.get_connection_args("client")
     for op in OPS:

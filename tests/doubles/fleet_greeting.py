@@ -1,4 +1,4 @@
-"""``ADDRESS SCRATCH KEYS``: a host that greets a fleet, and says what it holds when it is told."""
+"""``ADDRESS SCRATCH KEYS``: a host that greets a fleet and reports its loops on request."""
 
 # ruff: noqa: T201  it prints
 import asyncio
@@ -11,7 +11,7 @@ from ralph_tui.fleet.dispatch.engine import FleetWorker
 
 
 async def main(address: str, scratch: str, keys: str) -> None:
-    """Each line of stdin is what it says it holds."""
+    """Read a report from each line of stdin."""
     worker = FleetWorker(address, "far-1", Path(scratch), wire.security(Path(keys)))
     worker.stream_handlers |= {
         wire.WELCOME: lambda fleet, title: print(f"welcome to {title}", flush=True),

@@ -48,7 +48,7 @@ def main(address: str, folder: str) -> None:
 
 
 def _append(mirror: Path, what: Recorded) -> None:
-    """What follows the last line; from behind a gap nothing is taken, it was asked for already."""
+    """Append the next lines; ignore lines behind a gap, which are requested again."""
     seen = len(mirror.read_text().splitlines())
     if what.seq <= seen + 1:
         with appending(mirror) as file:

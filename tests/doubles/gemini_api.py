@@ -33,7 +33,7 @@ class GeminiApi(Service):
         """The last words of each call that was answered from the script."""
 
     def answer(self, body: Json) -> Answer:
-        """What this call gets."""
+        """The response to a call."""
         if not body.get("tools"):
             return SIDE_ANSWER
         with self.lock:

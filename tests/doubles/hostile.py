@@ -1,4 +1,4 @@
-"""Programs that are no agent, or a bad one: what the stub does when its scenario says so."""
+"""Broken and non-agent programs, played by the stub on its scenario's request."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What reaches the stub while it works: lines of input, its end, signals, tools that finished."""
+"""Input of the stub while it works: lines, end of input, signals, finished tools."""
 
 import json
 import os
@@ -31,7 +31,7 @@ class EndedBySignalError(Exception):
 
 
 class BadLineError(Exception):
-    """A line of input that is no message."""
+    """A line of input that is not a message."""
 
 
 class Inbox:
@@ -59,7 +59,7 @@ class Inbox:
         threading.Thread(target=run, daemon=True).start()
 
     def wait(self, seconds: float | None, until: Callable[[], object] = bool) -> None:
-        """Handle what comes until `until`, or for so long; raises this module's errors."""
+        """Handle input until `until` or for this many seconds; raise this module's errors."""
         deadline = None if seconds is None else time.monotonic() + seconds
         while not until():
             left = None if deadline is None else deadline - time.monotonic()
@@ -92,7 +92,7 @@ class Inbox:
         self._queue.put(signal.Signals(number))
 
     def _read(self) -> None:
-        # Not sys.stdin, whose lock would be held when the program ends.
+        # Not sys.stdin: its lock would still be taken when the program ends.
         rest = b""
         while data := os.read(0, 1 << 16):
             *lines, rest = (rest + data).split(b"\n")

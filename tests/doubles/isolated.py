@@ -1,4 +1,4 @@
-"""Run the real binary on a scenario, where there is no network but the loopback.
+"""Run the real binary on a scenario, with no network but the loopback.
 
 As a program, in a network namespace of its own: ``python -m tests.doubles.isolated BINARY SCENARIO
 ROOT``. It prints the run as JSON.
@@ -52,7 +52,7 @@ def _one_run(binary: str, scenario: Scenario, root: Path) -> Run:
 
 
 def namespace() -> list[str] | None:
-    """The command that opens a network namespace; None where there is none to be had."""
+    """The command that opens a network namespace; None if that is not possible."""
     fence = ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-rn"]
     if shutil.which("unshare") is None:
         return None

@@ -17,7 +17,7 @@ from tests.waiting import until
 
 
 def write(run: str, folder: str, known: str, rounds: str, patience_s: str) -> None:
-    """So many rounds, each with the store opened anew, as soon as the folder has a file ``go``."""
+    """Write this many rounds, reopening the store for each, once the folder has a file ``go``."""
     print("ready", flush=True)
     until((Path(folder) / "go").exists)
     for number in range(int(rounds)):

@@ -1,4 +1,4 @@
-"""How tests start the stub, or the real binary, on a scenario."""
+"""Start the stub, or the real binary, on a scenario."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from tests.doubles.scenario import Scenario
 STUB = Path(__file__).parent / "bin" / "claude"
 """The stub as a program on PATH."""
 PROGRAM = Path(__file__).parent / "program.py"
-"""What it runs; without site packages, which it does not need and would wait for."""
+"""Runs without site packages: it does not need them, and loading them takes time."""
 STREAMING = (
     "-p",
     "--input-format", "stream-json",
@@ -20,10 +20,10 @@ STREAMING = (
     "--verbose",
     "--replay-user-messages",
 )  # fmt: skip
-"""Flags of a session that can be spoken to."""
+"""Flags of a session that accepts messages."""
 KEY = {"ANTHROPIC_API_KEY": "sk-test-0000"}
 LOGIN = {"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-test"}
-"""Made up, both."""
+"""Invented values."""
 
 
 def stub_argv(scenario: Scenario | None = None) -> list[str]:

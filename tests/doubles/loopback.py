@@ -1,4 +1,4 @@
-"""What the scripted services share: a server on the loopback, and how its answers are sent."""
+"""Base of the scripted services: a loopback server, and how it sends answers."""
 
 import json
 import threading
@@ -18,12 +18,12 @@ class Service:
     """A service that runs as long as its context is open."""
 
     PATH = ""
-    """What its address ends with."""
+    """Suffix of its address."""
 
     def __init__(self, handler: type[BaseHTTPRequestHandler], port: int = 0) -> None:
         """`handler` answers its requests; `port`: 0 for one that is free."""
         self.lock = threading.Lock()
-        """Held while the script is asked: requests come at once."""
+        """Guards the script, as requests arrive concurrently."""
         self.ended = threading.Event()
         """Ends every silence."""
         self._server = _Server(("127.0.0.1", port), handler)
@@ -34,7 +34,7 @@ class Service:
 
     @property
     def url(self) -> str:
-        """Its address, as its clients are told it."""
+        """The address given to clients."""
         return f"http://127.0.0.1:{self._server.server_address[1]}{self.PATH}"
 
     def __enter__(self) -> Self:
@@ -59,7 +59,7 @@ class _Server(ThreadingHTTPServer):
     service: Service
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that went away is no news."""
+        """Ignore clients that disconnect."""
 
 
 class Handler(BaseHTTPRequestHandler, Generic[S]):
@@ -71,14 +71,13 @@ class Handler(BaseHTTPRequestHandler, Generic[S]):
 
     @property
     def service(self) -> S:
-        """The one that is asked."""
         return self.server.service  # type: ignore[return-value]
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Keep standard error clean."""
 
     def do_GET(self) -> None:
-        """Nothing else is served."""
+        """Refuse everything else."""
         self.send(404, self.NOT_FOUND)
 
     def do_HEAD(self) -> None:
@@ -86,7 +85,6 @@ class Handler(BaseHTTPRequestHandler, Generic[S]):
         self.send(200, {})
 
     def do_POST(self) -> None:
-        """What the service is for."""
         self.post()
 
     def post(self) -> None:
@@ -94,12 +92,12 @@ class Handler(BaseHTTPRequestHandler, Generic[S]):
         raise NotImplementedError
 
     def read_body(self) -> bytes:
-        """What the request brought along."""
+        """The body of the request."""
         length = min(int(self.headers.get("content-length", "0")), LONGEST_REQUEST)
         return self.rfile.read(length)
 
     def further_headers(self) -> Mapping[str, str]:
-        """What every answer has beside its kind and length."""
+        """Headers of every answer besides content type and length."""
         return {}
 
     def stream(self, told: Iterable[bytes | None], stall_s: float = 0.0) -> None:

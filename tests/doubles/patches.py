@@ -33,14 +33,14 @@ def patch_of(tool: ToolUse, root: Path) -> str:
 
 @dataclass(frozen=True)
 class Patched:
-    """A file before and after, as the double tells it."""
+    """A file before and after a change, as the double reports it."""
 
     path: Path
     before: str | None
     after: str
 
     def change(self) -> Json:
-        """As an item tells it."""
+        """The change as reported in an item."""
         about = {"path": str(self.path)}
         if self.before is None:
             return {**about, "kind": {"type": "add"}, "diff": self.after}
@@ -59,7 +59,7 @@ class Patched:
 
 
 def patched(tool: ToolUse, root: Path) -> Patched | None:
-    """What a tool changes; None where its old text is not there."""
+    """The change that a tool makes; None if its old text is missing."""
     path = root / tool.input["file_path"]
     before = path.read_text() if path.exists() else None
     if tool.name == "Write":

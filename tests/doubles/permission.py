@@ -18,7 +18,7 @@ CHOICE = "AskUserQuestion"
 
 @dataclass
 class Permission:
-    """What came of a question."""
+    """The result of a permission request."""
 
     allowed: bool
     message: str = ""
@@ -49,7 +49,7 @@ class Asker:
             self._open = ""
 
     def ask(self, tool: ToolUse, tool_id: str, reason: str, about: Json) -> Permission:
-        """Wait for the answer, for ever."""
+        """Wait for the answer without a timeout."""
         self._open, self._responses = str(uuid.uuid4()), []
         request: Json = {"subtype": "can_use_tool", "tool_name": tool.name, "input": tool.input}
         suggested = self._suggested(tool)

@@ -26,17 +26,16 @@ class Responses(Service):
         self.root = root
         self._script = Script(scenario.answers(session), time.time())
         self.bodies: list[Json] = []
-        """What was asked."""
 
     def answer(self, body: Json) -> tuple[Answer, Script]:
-        """What this request gets."""
+        """The response to a request."""
         with self.lock:
             self.bodies.append(body)
             return self._script.next(time.time()), self._script
 
 
 def limit_headers(resets_at: int) -> dict[str, str]:
-    """The headers of a subscription's windows, of which the first is used up."""
+    """Headers of a subscription's windows; the first window is used up."""
     return {
         "x-codex-primary-used-percent": "100",
         "x-codex-primary-window-minutes": "300",

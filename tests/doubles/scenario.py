@@ -1,7 +1,8 @@
-"""A scenario: what the model answers, what breaks on the way, and what the user does meanwhile.
+"""A scenario: the model's answers, the faults, and the user's actions.
 
 One JSON file, played by the stub and by the scripted service alike. ``{root}`` and ``{python}`` in
-texts stand for the project folder and an interpreter. An answer that is not scripted ends the turn.
+texts are replaced by the project folder and an interpreter. An answer that is not scripted ends the
+turn.
 """
 
 import json
@@ -27,7 +28,7 @@ class ToolUse:
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of the model, or a fault in its place."""
+    """One answer of the model, or a fault instead."""
 
     text: str = ""
     tools: Sequence[ToolUse] = ()
@@ -43,19 +44,19 @@ class Answer:
     fault: str = ""
     """An HTTP status ("429", ...), or "drop", "error_event", "overflow"."""
     times: int = 1
-    """How often the fault comes before the next answer."""
+    """Number of faults before the next answer."""
     retry_after: str = ""
     resets_in_s: float = 0.0
     """A usage limit: the fault comes until so many seconds after the scenario began."""
     compacts_to: int = 0
     """Tokens left of the context, which is compacted before this answer."""
     hook_stops: bool = False
-    """Whether a hook of the user's ends the turn after these tools."""
+    """True if one of the user's hooks ends the turn after these tools."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """What the user does, once: on the `nth` event of a kind, or when a file is there."""
+    """An action of the user, once: on the `nth` event of a kind, or when a file exists."""
 
     do: str
     """"send", "interrupt", "context", "close", or the name of a signal."""
@@ -65,7 +66,7 @@ class Action:
     file: str = ""
     text: str = ""
     wait_s: float = 0.0
-    """How long after that."""
+    """Seconds after that event."""
 
 
 @dataclass(frozen=True)
@@ -92,20 +93,20 @@ class Scenario:
     model: str = "claude-sonnet-5-5"
     context_window: int = 1_000_000
     subscription: bool = False
-    """Whether it is about an account with usage limits, not a key."""
+    """True for an account with usage limits, false for an API key."""
     signed_out: bool = False
-    """Whether the agent itself knows that nobody is signed in."""
+    """True if the agent itself detects that no account is signed in."""
     hostile: str = ""
     """A way of the stub to be no agent at all; see `hostile.py`."""
     expected: Json = field(default_factory=dict)
-    """How it ends: exit_code, outcome, and fields of the last result."""
+    """Expected end: exit_code, outcome, and fields of the last result."""
     differs: str = ""
     """Why the real binary is not compared, if so."""
     differs_before: str = ""
     """...only those before this version, for what they do not know."""
 
     def answers(self, session: int) -> Sequence[Answer]:
-        """Those of the session of this number, from 0."""
+        """Answers of a session, counted from 0."""
         return self.sessions[min(session, len(self.sessions) - 1)] if self.sessions else ()
 
     def question(self, words: str) -> str | None:
@@ -113,7 +114,7 @@ class Scenario:
         return next((key for key in self.questions if key in words), None)
 
     def nth_answer(self, question: str, nth: int) -> Answer:
-        """What a scripted question is answered for the nth time, from 1."""
+        """The nth answer to a scripted question, counted from 1."""
         answers = self.questions[question]
         return answers[min(nth, len(answers)) - 1]
 
@@ -149,7 +150,7 @@ class Script:
 
     @property
     def overflows(self) -> bool:
-        """Whether the conversation is too long right now."""
+        """True if the conversation is too long now."""
         return bool(self._left) and self._left[0].fault == "overflow"
 
     def resets_at(self, answer: Answer) -> int:

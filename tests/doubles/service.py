@@ -1,4 +1,4 @@
-"""What the stub's calls to its service bring: answers, retries told on the stream, or a failure."""
+"""Results of the stub's calls to its service: answers, retries on the stream, or a failure."""
 
 import os
 import random
@@ -11,7 +11,7 @@ from tests.doubles.turns import CallFailedError
 from tests.doubles.wire import Json, Wire
 
 PACE = float(os.environ.get("STUB_PACE", "0.02"))
-"""How long a second of waiting for a retry really takes."""
+"""Real seconds for each second of waiting before a retry."""
 LONG_WAIT_S = 60
 """From such a ``retry-after`` on a call fails at once."""
 
@@ -126,7 +126,7 @@ class Service:
             failed = {"compact_result": "failed", "compact_error": "exhausted"}
             self._wire.put("system", "status", status=None, **failed)
             return CallFailedError(text, error, 400, error_type, reason="prompt_too_long")
-        # Only subscriptions are told of their limits.
+        # Only subscriptions receive their limits.
         if answer.resets_in_s and self._wire.key_source == "none":
             return self._limited(answer, error, error_type)
         if answer.fault == "drop" and self._wire.modern:

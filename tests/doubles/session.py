@@ -47,12 +47,12 @@ class Session:
             self._bench.end()
             return ended.code
         except InterruptedTurnError:
-            # By a signal: the turn is told, and that was it.
+            # After a signal: report the turn and stop.
             return 0
         return self._exit_code
 
     def _next_message(self) -> Message | None:
-        """What to do next; None when input ended and nothing runs any more."""
+        """The next message to handle; None when input has ended and nothing runs any more."""
         bench = self._bench
         self._inbox.wait(
             None,
@@ -231,7 +231,7 @@ class Session:
             self._wire.count(tokens)
 
     def _replay(self) -> None:
-        """The model begins to answer: what it was told is repeated."""
+        """Repeat the user's messages as the model begins to answer."""
         for message in self._turn.replays:
             fold(self._wire, message, replay=self._limits.replay)
             if message.uuid in self._turn.folded:

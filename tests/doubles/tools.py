@@ -12,13 +12,13 @@ from typing import Any
 Json = dict[str, Any]
 
 INLINE = 30_000
-"""Characters of a command's output from which on it is kept in a file, and a preview is told."""
+"""Characters of output above which it goes to a file and only a preview is reported."""
 PREVIEW = 2_000
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a tool gives back: the text for the model, and the structured form for the stream."""
+    """A tool's result: the text for the model, and the structured form for the stream."""
 
     text: str
     structured: Json | str
@@ -47,7 +47,7 @@ class Shell:
         )
 
     def wait(self) -> Outcome:
-        """Its outcome, once it has ended."""
+        """Wait for the tool and return its outcome."""
         output = self._process.communicate()[0].decode(errors="replace").rstrip("\n")
         code = self._process.returncode
         if code:
@@ -65,7 +65,7 @@ class Shell:
         return Outcome(output or "(Bash completed with no output)", structured, is_error=False)
 
     def _keep(self, output: str, structured: Json) -> Outcome:
-        """More than a model is told at once: it is told where the whole is, and how it begins."""
+        """Save output that is too long for the model; return the file's path and a preview."""
         self._kept.mkdir(parents=True, exist_ok=True)
         path, size = self._kept / f"{uuid.uuid4().hex[:9]}.txt", len(output.encode())
         path.write_text(output)

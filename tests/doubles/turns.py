@@ -1,4 +1,4 @@
-"""What a turn of the stub adds up to, and the ways it can end early."""
+"""Totals of a stub's turn, and the ways it can end early."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ class Message:
 
 @dataclass
 class Turn:
-    """What one turn adds up to."""
+    """Totals of one turn."""
 
     sums: Sums = field(default_factory=Sums)
     user_events: int = 0
@@ -34,16 +34,16 @@ class Turn:
 
 @dataclass(frozen=True)
 class Limits:
-    """Of the command line."""
+    """Limits from the command line."""
 
     turns: int | None = None
     budget_usd: float | None = None
     allowed: tuple[str, ...] = ()
     replay: bool = False
     asks: bool = False
-    """Whether somebody answers about tools that are not allowed."""
+    """True if someone answers requests for tools that are not allowed."""
     structured: bool = False
-    """Whether an answer of a given form is wanted."""
+    """True if the answer must follow a schema."""
 
 
 class LimitedError(Exception):
@@ -57,7 +57,7 @@ class LimitedError(Exception):
 
 @dataclass
 class CallFailedError(Exception):
-    """A call that failed for good: what is said in the model's place, and in the result."""
+    """A call that failed for good, with the text shown in the model's place and in the result."""
 
     text: str
     error: str
@@ -66,5 +66,5 @@ class CallFailedError(Exception):
     details: Json = field(default_factory=dict)
     """More fields of the result."""
     reason: str = "api_error"
-    """`terminal_reason` of newer versions; older ones say "completed" but for a full context."""
+    """`terminal_reason` of newer versions; older ones say "completed" except for a full context."""
     stop_reason: str = "stop_sequence"

@@ -7,15 +7,15 @@ CODEX = "0.169.0"
 
 
 def version_of(environ: Mapping[str, str], usual: str = CLAUDE) -> str:
-    """The version that a stub says it is."""
+    """The version that a stub reports."""
     return environ.get("STUB_VERSION", usual)
 
 
 def claude_line(environ: Mapping[str, str]) -> str:
-    """What the stub of Claude Code answers."""
+    """Version line of the Claude Code stub."""
     return f"{version_of(environ)} (Claude Code)"
 
 
 def codex_line(environ: Mapping[str, str]) -> str:
-    """What the stub of Codex answers."""
+    """Version line of the Codex stub."""
     return f"codex-cli {version_of(environ, CODEX)}"

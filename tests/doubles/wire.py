@@ -50,7 +50,7 @@ class Sums:
         return sum(price * amount for price, amount in zip(prices, amounts, strict=True)) / 1e6
 
     def usage(self) -> Json:
-        """As the service tells it."""
+        """Usage in the service's format."""
         return {
             "input_tokens": self.input_tokens,
             "cache_creation_input_tokens": 0,
@@ -79,11 +79,11 @@ class Wire:
     context: int = 0
     """Tokens of the last answer's context."""
     only_results: bool = False
-    """Whether the output is results alone (``--output-format json``)."""
+    """True if the output is results only (``--output-format json``)."""
     paid_before: float = 0.0
     """USD of the session before it was resumed."""
     conversation: list[Json] = field(default_factory=list)
-    """What the model is sent: messages of the user, its own, and results of tools."""
+    """Messages sent to the model: the user's, its own, and tool results."""
 
     def put_bare(self, kind: str, **fields: object) -> None:
         """One line of output that belongs to no session."""
@@ -116,7 +116,7 @@ class Wire:
         )
 
     def assistant(self, block: Json, message_id: str, usage: Json, about: Json) -> None:
-        """One block of an answer; `about` tells of a subagent."""
+        """Write one block of an answer; `about` describes a subagent."""
         if not about:
             self.conversation.append({"role": "assistant", "content": [block]})
         message = {
@@ -137,7 +137,7 @@ class Wire:
         )
 
     def synthetic(self, text: str, **about: object) -> None:
-        """What the program says in the model's place."""
+        """Write the program's own message in the model's place."""
         message = {
             "id": str(uuid.uuid4()),
             "type": "message",
@@ -152,7 +152,7 @@ class Wire:
         self.put("assistant", message=message, **told)
 
     def tool_result(self, tool_id: str, text: object, structured: object, about: Json) -> None:
-        """What a tool gave back; `about` may hold is_error, a parent and the permission."""
+        """Write a tool's result; `about` may hold is_error, a parent and the permission."""
         about = dict(about)
         block: Json = {"type": "tool_result", "content": text, "tool_use_id": tool_id}
         is_error = about.pop("is_error", None)
@@ -173,11 +173,11 @@ class Wire:
         )
 
     def count(self, tokens: tuple[int, int, int]) -> None:
-        """A call to the service that was paid."""
+        """Count a paid call to the service."""
         self.totals.setdefault(self.model, Sums()).add(*tokens)
 
     def snapshot(self) -> dict[str, Sums]:
-        """What was counted so far."""
+        """The totals so far."""
         return {name: replace(sums) for name, sums in self.totals.items()}
 
     def restore(self, counted: dict[str, Sums]) -> None:

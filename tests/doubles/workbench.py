@@ -17,7 +17,7 @@ STOPPED = (
     "for the user to tell you how to proceed."
 )
 SLOW_S = 2.7
-"""From here on a command is told as a task."""
+"""Seconds after which a command is reported as a task."""
 REJECTED = {"non_execution_kind": "user-rejected"}
 
 
@@ -28,7 +28,7 @@ class Workbench:
         self.background: dict[str, Json] = {}
         """Commands that run on, by the identifier of their task."""
         self.finished: list[Message] = []
-        """What the model is to be told of those that ended."""
+        """Finished tasks that the model has not heard of yet."""
         self._wire = wire
         self._inbox = inbox
         self._limits = limits
@@ -38,7 +38,7 @@ class Workbench:
         self._shells: list[Shell] = []
 
     def use(self, tool: ToolUse, tool_id: str, turn: Turn, about: Json) -> None:
-        """Use it, and tell; `about` tells of a subagent."""
+        """Run the tool and report it; `about` describes a subagent."""
         if not about:
             turn.user_events += 1
         refusal = self._refusal(tool)

@@ -98,12 +98,12 @@ def _reading(stream: TextIO) -> Iterator[None]:
 
 
 def start(*arguments: str, cwd: Path) -> Started:
-    """Start ralph-tui and go on."""
+    """Start ralph-tui without waiting for it."""
     return Started(_loaded(arguments), arguments, cwd, dict(os.environ))
 
 
 def _loaded(arguments: Sequence[str]) -> Program:
-    """What has loaded most of it."""
+    """The server that has most of the command's modules loaded."""
     return FLEET if arguments[0] == "fleet" else RALPH
 
 
@@ -113,7 +113,7 @@ def events_of(output: str) -> list[dict[str, Any]]:
 
 
 def name_of(pid: int) -> str:
-    """What a process runs; empty when it has ended."""
+    """The name of a process; empty when it has ended."""
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:

@@ -1,4 +1,4 @@
-"""No test leaves a run behind: one whose terminal was closed would wait for an answer for ever."""
+"""No test leaves a run behind: one without its terminal would wait forever for an answer."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from tests.waiting import until
 @pytest.fixture(autouse=True)
 def _no_run_is_left_behind(tmp_path: Path) -> Iterator[None]:
     yield
-    # A fleet first: it would let its loops go on.
+    # The fleet first: its loops would continue without it.
     fleets = tmp_path.rglob(".aiwg/ralph/fleets/lock")
     for lock in [*fleets, *tmp_path.rglob(".aiwg/ralph/lock")]:
         owner = holder(lock)

@@ -1,4 +1,4 @@
-"""What several tests only look at, or copy, is made once, also when several workers test."""
+"""Read-only fixtures, made once and shared by all test workers."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], obje
     common = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder, made = common / name, common / f"{name}.made"
     with (common / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # given back by the system, whatever becomes of us
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the system releases it, however this process ends
         if not made.exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()

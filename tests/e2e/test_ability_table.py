@@ -1,4 +1,4 @@
-"""What the table of abilities says is what sessions of each agent's double do."""
+"""The table of abilities matches the sessions of each agent's double."""
 
 import json
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def of_acp(name: str, tmp: Path, story: Story) -> tuple[Heard, bool]:
     """A session of the double that speaks the protocol as this agent does."""
     bench = Bench(tmp)
     prompt: Story = [{"say": "at work"}]
-    if story is LIMITED:  # by its status, or in words where there is none
+    if story is LIMITED:  # by its status, or in words if it has none
         code = 429 if DESCRIBED[name].abilities.limits else -32603
         prompt = [{"fail": {"code": code, "message": "Too many requests"}}]
     bench.run(name, prompt, turn=bench.turn("skip"))

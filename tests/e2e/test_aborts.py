@@ -28,7 +28,7 @@ Start = Callable[[Path, str], Iterator[Agent]]
 
 
 def plain_acp(root: Path, run_id: str) -> Iterator[Agent]:
-    """A program that speaks the protocol and of which nothing else is known."""
+    """An ACP program about which nothing else is known."""
     script = root.parent / "script.json"
     steps = [{"use": "bash", "command": COMMAND}]
     script.write_text(json.dumps({"plays": "any", "prompts": [steps]}))

@@ -135,7 +135,7 @@ def test_its_question_is_answered_by_key(
     name: str,
 ) -> None:
     project(git_repo)
-    # A refusal ends the turn of one; the other's model answers it, and is then told the words.
+    # For one agent a refusal ends the turn; the other's model answers and then gets the words.
     heard = [Answer(text="waits")] if name == "gemini" else []
     first, second, third = (shell(name, f"touch done-{number}.txt") for number in range(3))
     with serving(name, tmp_path / "home", first, second, *heard, third) as environ:

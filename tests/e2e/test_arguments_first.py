@@ -61,7 +61,7 @@ def test_without_repository_agent_and_terminal_the_argument_is_told_of(
 
 
 def on_terminal(lines: list[tuple[str, ...]], cwd: Path) -> str:
-    """All that command lines, one after another, write to a terminal."""
+    """All output of these command lines, run in turn on a terminal."""
     script = "; ".join(shlex.join([*CLI, *line]) for line in lines)
     ours, theirs = pty.openpty()
     with subprocess.Popen(

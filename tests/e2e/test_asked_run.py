@@ -1,4 +1,4 @@
-"""Whole runs whose agent asks: answered by key, from another terminal, by a script, by nobody."""
+"""Runs whose agent asks: answered by key, another terminal, a script, or not at all."""
 
 import json
 import os
@@ -114,7 +114,7 @@ def terminal() -> Iterator[Open]:
 
 
 def answer(screen: Terminal, key: str) -> None:
-    """Press it when the dialog has stood for a second: it takes no key that came too early."""
+    """Press the key once the dialog has been open for a second: it ignores earlier keys."""
     seen: set[str] = set()
 
     def stands() -> bool:
@@ -128,7 +128,7 @@ def answer(screen: Terminal, key: str) -> None:
 
 
 def leave(screen: Terminal) -> None:
-    """Press q until it is heard: a dialog that closed by itself swallows keys for a second."""
+    """Press q until it takes effect: a dialog that closes on its own swallows keys for a second."""
 
     def left() -> bool:
         screen.press("q")
@@ -154,7 +154,7 @@ def of(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 
 def refuse_twice_at_once(root: Path) -> None:
-    """Of two scripts that answer the open question at once, one is heard and the other told."""
+    """Let two scripts answer the open question at once; one wins and the other is refused."""
     (which,) = re.findall(r"--question (\w+):", here("decide", cwd=root).stdout)
     words = ("decide", "refuse", "open a pull request", "--question", which)
     with start(*words, cwd=root) as one, start(*words, cwd=root) as other:
@@ -196,7 +196,7 @@ def test_by_key_from_another_terminal_and_by_a_script(
     other.shows("heard session")
     screen.shows("claude asks for Bash: git push origin main")
     assert "done" in git(git_repo, "branch")
-    for words in (("refuse", "no"), ("leave",)):  # the second is none of the open question's
+    for words in (("refuse", "no"), ("leave",)):  # the second is not an option of the open question
         late = here("decide", *words, "--question", which, cwd=git_repo)
         assert "the question changed" in late.stderr
         assert "git push origin main" in late.stderr

@@ -1,4 +1,4 @@
-"""What every iteration came to lies beside its other files, made of what really happened."""
+"""Each iteration's assessment is saved beside its other files and matches what happened."""
 
 import json
 from pathlib import Path

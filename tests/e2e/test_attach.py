@@ -149,7 +149,7 @@ def test_a_paused_run_whose_screen_is_left_says_so_and_how_it_ends(
 
 
 def pressed(screen: Terminal, key: str, words: str) -> bool:
-    """Whether the words stand there; else press the key: a dialog is blind at first."""
+    """True if the words are shown; otherwise press the key again, as a new dialog ignores keys."""
     if words not in screen.screen:
         screen.press(key)
     return words in screen.screen

@@ -1,4 +1,4 @@
-"""The agent `claude` on the stub: each scenario ends as the outcome table says, told once."""
+"""The agent `claude` on the stub: each scenario has the outcome in the table, reported once."""
 
 import json
 import os
@@ -294,7 +294,7 @@ def test_an_interrupted_agent_ends_in_order_and_is_resumed(bench: Bench, why: st
     resumed = again.finished()
     assert resumed.outcome == "success", resumed
     assert again.of(ev.SessionStarted)[0].session_id == turn.session_id
-    # The totals of a resumed session begin where it was left; what is told is the difference.
+    # The totals of a resumed session include its past; only the difference is reported.
     assert resumed.cost_usd == pytest.approx(agent.ledger.totals[turn.session_id].cost_usd / 2)
 
 

@@ -111,7 +111,7 @@ def test_pause_guide_checkpoint_and_go_on(terminal: Open, git_repo: Path) -> Non
 
 
 def type_into(screen: Terminal, text: str) -> None:
-    """Type until it stands there: a modal takes no key typed within its first moment."""
+    """Type until the text is shown: a new modal ignores keys at first."""
     for _ in range(5):
         screen.press("C-u")
         screen.type(text)

@@ -1,4 +1,4 @@
-"""Completion as shells ask for it: a real one reads the script, and is asked what may follow."""
+"""Shell completion: a real shell reads the script and requests completions."""
 
 import os
 import re
@@ -26,20 +26,20 @@ for line; do
     printf '%s\\n' "${COMPREPLY[@]}" =
 done
 """
-"""What bash does when the tab key is pressed; argcomplete names the function."""
+"""Does what bash does on the tab key; argcomplete names the function."""
 
 Ask = Callable[..., list[list[str]]]
 
 
 @pytest.fixture
 def environ() -> dict[str, str]:
-    """With this program on PATH."""
+    """The environment with this program on PATH."""
     return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
 @pytest.fixture
 def asked(git_repo: Path) -> Ask:
-    """What is offered behind lines, in a repository with three attempts of two tasks."""
+    """Completions for these lines, in a repository with three attempts at two tasks."""
     tasks = git_repo / ".aiwg" / "ralph" / "tasks"
     for name in ("task-001/attempts/001", "task-001/attempts/002", "task-002/attempts/001"):
         (tasks / name).mkdir(parents=True)
@@ -52,7 +52,7 @@ def asked(git_repo: Path) -> Ask:
 
 
 def offered(line: str, folder: Path) -> list[str]:
-    """What the program answers a shell that completes this line, without the shell."""
+    """The program's own answer to a completion request, without the shell."""
     offers = folder.with_name("offers")
     shell = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_SHELL": "bash", "_ARGCOMPLETE_IFS": "\n"}
     shell |= {"_ARGCOMPLETE_STDOUT_FILENAME": str(offers)}

@@ -82,7 +82,7 @@ def test_a_session_is_ended_in_the_middle_of_an_item_and_no_edit_is_lost_or_repe
 
 
 def edits_of(project: Path) -> list[tuple[str, bool]]:
-    """What each edit put in, and whether it was carried out."""
+    """Text inserted by each edit, and whether the edit was applied."""
     asked: dict[str, str] = {}
     found = []
     for path in sorted(project.rglob("transcript.jsonl")):

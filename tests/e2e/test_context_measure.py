@@ -1,6 +1,6 @@
-"""Whole runs whose windows fill: where the next session goes on, and what it costs not to be told.
+"""Runs whose windows fill: where the next session continues, and the cost of no handoff.
 
-With the tests' double of Claude Code everywhere, and with Claude Code itself where it is installed.
+They use the double of Claude Code, and Claude Code itself where it is installed.
 """
 
 import json
@@ -18,7 +18,7 @@ from tests.doubles.launch import real_binary
 ON, _, _ = ARMS
 BINARY = real_binary()
 WITHIN_AN_ITEM = 10
-"""A seed of which two windows fill within items."""
+"""A seed whose run fills two windows in the middle of items."""
 
 
 def events_in(place: Path) -> list[dict[str, Any]]:
@@ -27,10 +27,10 @@ def events_in(place: Path) -> list[dict[str, Any]]:
 
 
 def goes_on(one: Ran) -> None:
-    """Work went on where windows filled, and every edit is there once."""
+    """Assert that work continued after each full window and that every edit is there once."""
     assert one.success, one
     assert (one.verdict.lost, one.verdict.repeated) == (0, 0)
-    # Where the plan is looked at early enough, a window ends before an item that does not fit.
+    # If the plan is read early enough, a window ends before an item that does not fit.
     assert one.rollovers["L2"] >= 1
     assert sum(one.rollovers.values()) >= 2
     assert any(taken.mid_item for taken in one.resumes)
@@ -56,7 +56,7 @@ def test_claude_code_hands_over_after_the_running_tool_and_nothing_is_lost(tmp_p
         next(n for n in range(at, len(events)) if events[n]["kind"] == "session_finished")
         for at in reached
     ]
-    # On a loaded machine a session may end by itself before it is told to hand over.
+    # On a loaded machine a session may end before the handoff is requested.
     outcomes = {events[end]["outcome"] for end in ends}
     assert "rolled_over" in outcomes
     assert outcomes <= {"rolled_over", "success"}
@@ -64,7 +64,7 @@ def test_claude_code_hands_over_after_the_running_tool_and_nothing_is_lost(tmp_p
         started = [e for e in events[at:end] if e["kind"] == "tool_started"]
         finished = {e["tool_id"]: e for e in events[at:end] if e["kind"] == "tool_finished"}
         if started:
-            # What it was at when it was to hand over has ended by itself.
+            # The tool that ran at the handoff request finished on its own.
             assert finished[started[0]["tool_id"]]["ok"]
             assert started[0]["tool_id"] in results_in(tmp_path, events[at]["iteration"])
     for left in (event for event in events if event["kind"] == "handoff_written"):

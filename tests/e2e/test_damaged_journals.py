@@ -1,4 +1,4 @@
-"""A run whose journal is damaged in every way: each command tells what it can, and none breaks."""
+"""Every kind of damaged journal: each command reports what it can, and none crashes."""
 
 import json
 import shutil

@@ -120,7 +120,7 @@ def test_damaged_files_cost_themselves(sample: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__.strip("_"))
 def test_the_file_that_a_run_is_named_by_may_be_damaged(damage: Damage, tmp_path: Path) -> None:
-    """Where another file tells of the run, it is told from that."""
+    """If another file describes the run, that one is used."""
     for sample in ("ref-crash", "internal-cli", "internal-hook"):
         root = unpacked(sample, tmp_path)
         for file in (file for file in files_of(root) if file.name in STATES):
@@ -153,7 +153,7 @@ def test_values_of_any_other_type_cost_themselves(sample: str, tmp_path: Path) -
 
 
 def places(value: Any, deep: int = 0) -> Iterator[list[Any]]:
-    """Where a value stands: the first two of a list stand for the others."""
+    """Places of values; the first two items of a list represent the rest."""
     if isinstance(value, dict) and deep < 4:
         for key, item in value.items():
             yield [key]
@@ -164,7 +164,7 @@ def places(value: Any, deep: int = 0) -> Iterator[list[Any]]:
 
 
 def put(value: Any, place: list[Any], other: Any) -> None:
-    """Where what stands above it is still there."""
+    """Set a value if its parent still exists."""
     for key in place[:-1]:
         inside = isinstance(value, dict) and key in value
         inside = inside or (isinstance(value, list) and isinstance(key, int) and key < len(value))

@@ -21,7 +21,7 @@ from tests.words import retired
 
 
 def keep(folder: Path) -> None:
-    """A demo that meets a usage limit: its project, and what it printed."""
+    """A demo that meets a usage limit: its project and its output."""
     words = ("--scenario", "limit", "--headless", "--fast", "--json")
     done = run("demo", *words, "--keep", str(folder / "project"), cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -95,7 +95,7 @@ def redirected(printed: str, readings: list[float], alarm: tuple[int, str]) -> N
 
 
 def strategies(stdout: str) -> list[StrategyPlanned]:
-    """Those of the journal; a fold over it plans each of them again."""
+    """Strategies in the journal; a fold over it plans each of them again."""
     state, governor, found = RunState(), Governor(), []
     for line in stdout.splitlines():
         event = parse_event(line)
@@ -127,7 +127,7 @@ def reproduced(stdout: str) -> set[str]:
 
 
 def in_todays_words(stdout: str) -> None:
-    """What a run said in lines, in its report and in its status."""
+    """Output lines, report and status of a run."""
     events = [parse_event(line) for line in stdout.splitlines()]
     printed = PlainLines()
     said = [printed.line(event) or "" for event in events]

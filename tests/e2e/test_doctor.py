@@ -57,6 +57,6 @@ def test_in_tmux_of_80_columns_every_line_keeps_to_them(git_repo: Path) -> None:
     assert any(line.startswith("▲ warning clipboard tmux keeps copies to itself") for line in lines)
     assert any("set -s set-clipboard on" in line for line in lines)
     assert any("80x60" in line for line in lines)
-    # A line that the terminal had to break would go on at its left edge.
+    # A line broken by the terminal would continue at the left edge.
     signs = ("✓", "·", "▲", "✗", " " * 20)
     assert all(line.startswith(signs) for line in lines if line and "way of a run" not in line)

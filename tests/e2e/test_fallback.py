@@ -92,7 +92,7 @@ def test_a_limit_hands_over_to_codex_and_claude_comes_back(
 ) -> None:
     monkeypatch.setattr(service_limits, "AFTER_RESET_S", 0.0)
     agents.claude([LIMITED], [bash("touch b.txt"), DONE])
-    # It works until the limit of the other one is over.
+    # It works until the other agent's limit resets.
     until_then = "t=$(($(date +%s) + 2)); until [ $(date +%s) -ge $t ]; do sleep 0.2; done"
     agents.codex([bash(f"touch a.txt; {until_then}"), DONE])
     done = here(*order(), cwd=git_repo, **agents.environ)

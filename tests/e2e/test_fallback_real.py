@@ -29,7 +29,7 @@ pytestmark = pytest.mark.real_agent
 
 
 def works(name: str) -> list[Answer]:
-    """It makes the completion command pass."""
+    """An edit that makes the completion command pass."""
     use = ToolUse(SHELL.get(name, "Bash"), {"command": "touch b.txt", "description": "make it"})
     return [Answer(tools=[use]), Answer(text="done")]
 

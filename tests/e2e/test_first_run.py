@@ -1,4 +1,4 @@
-"""As somebody new would do it: from a home without runs to a completed one, with no manual."""
+"""A new user's first session: from an empty home to a completed run without a manual."""
 
 import shutil
 import subprocess

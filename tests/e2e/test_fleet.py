@@ -57,7 +57,7 @@ def state_of(root: Path) -> FleetState:
 
 
 def mirror_of(root: Path, loop: str) -> Sequence[Event]:
-    """What the fleet has of the journal of a loop's first attempt."""
+    """The fleet's mirror of the journal of a loop's first attempt."""
     return read_journal(find_fleet(root).mirror(loop, 1) / "events.jsonl").events
 
 
@@ -71,7 +71,7 @@ def said(done: Done) -> str:
 
 
 def nothing_is_left(root: Path) -> bool:
-    """No process works in a tree, and none of a run is alive."""
+    """True if no process works in a worktree and none of a run is alive."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -179,7 +179,7 @@ def report_leads_to_itself(root: Path) -> None:
 
 
 def is_restored(root: Path) -> None:
-    """The best of loop 1 comes here, goes again, and is refused where the loop could go on."""
+    """Restore the best snapshot of loop 1 here; refuse it where the loop could continue."""
     record = ".aiwg/ralph/fleets/fleet-001/loops/1/attempts/001"
     (root / "mine.txt").write_text("mine\n")
     back = here("restore", "best", "--run", record, "--yes", cwd=root)
@@ -220,7 +220,7 @@ def test_no_loop_commands_itself_or_the_fleet(root: Path) -> None:
 
 
 def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> None:
-    """What never began is tried once more, of the commit of then, and what has ended stays so."""
+    """Loops that had not begun start again from the current commit; finished ones stay finished."""
     git(root, "commit", "-q", "--allow-empty", "-m", "as the fleet begins")
     base, places = git(root, "rev-parse", "HEAD"), root.parent
     works = f"[ $RALPH_FLEET_LOOP != 2 ] || [ -e {places}/mended ]"
@@ -273,7 +273,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
 
 
 def works_on_without_the_base(root: Path, branch: str) -> None:
-    """The owner takes the commit that a fleet began with out of every branch and snapshot."""
+    """The user removes the fleet's first commit from every branch and snapshot."""
     (root / "plan.md").write_text("mine\n")
     git(root, "add", "plan.md")
     git(root, "commit", "-q", "--amend", "-m", "Meanwhile")

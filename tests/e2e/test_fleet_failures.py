@@ -1,7 +1,7 @@
-"""What dies, freezes, is cut or refused in a whole fleet: real processes on loopback.
+"""Failures in a whole fleet: processes that die, freeze or refuse, on the loopback.
 
-Each test ends with `Whole.check`: no gap in a mirror, which is the loop's own journal; never two
-sessions of a loop at once; every branch there; no process left.
+Each test ends with `Whole.check`: every mirror equals its loop's journal without a gap, a loop
+never has two sessions at once, every branch exists, and no process is left.
 """
 
 import os
@@ -22,7 +22,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.skipif(
     "RALPH_TEST_FAILURES" not in os.environ, reason="minutes of real processes: make failures"
 )
-"""Tests of hosts, of dispatch and of `fleet` hold most of it already, each by itself."""
+"""Tests of hosts, dispatch and `fleet` already cover most of this in isolation."""
 
 
 @pytest.fixture

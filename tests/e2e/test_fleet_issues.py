@@ -1,4 +1,4 @@
-"""A fleet of a tracker's issues: from what somebody has written there to branches here."""
+"""A fleet of a tracker's issues: from the text of the issues to branches here."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ __all__ = ["root"]
 
 @pytest.fixture
 def tracker(monkeypatch: pytest.MonkeyPatch) -> Iterator[TrackerService]:
-    """Three issues, of which two are for the night."""
+    """Three issues, two of them labelled for the night."""
     monkeypatch.setenv("GITEA_TOKEN", TOKEN)
     service = TrackerService("gitea")
     service.add_labels("night", "day")
@@ -33,7 +33,7 @@ def tracker(monkeypatch: pytest.MonkeyPatch) -> Iterator[TrackerService]:
 
 
 def ask(root: Path, *words: str, agent: str = "true") -> Done:
-    """What cannot be: it ends before anything begins."""
+    """Run a fleet with an invalid request, which must fail before anything starts."""
     return here("fleet", "run", *words, "--headless", "--agent-command", agent, cwd=root)
 
 

@@ -59,7 +59,7 @@ def events(root: Path) -> list[Json]:
 
 
 def seq(root: Path, kind: str, **fields: object) -> list[int]:
-    """Where events of this kind stand in the fleet's journal."""
+    """Numbers of such events in the fleet's journal."""
     wanted = {"kind": kind, **fields}.items()
     return [event["seq"] for event in events(root) if wanted <= event.items()]
 

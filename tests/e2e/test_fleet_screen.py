@@ -24,7 +24,7 @@ TWICE = (
 
 @pytest.fixture
 def go(root: Path) -> Path:
-    """What the agents wait for."""
+    """The file for which the agents wait."""
     return root.parent / "go"
 
 
@@ -101,7 +101,7 @@ def test_what_an_agent_asks_is_answered_by_people_through_the_fleet(
         refused = here("fleet", "decide", "1", "refuse", "open a pull request", cwd=root)
         assert "heard refuse" in refused.stdout, refused.stderr
         screen.shows("the end", "no files changed", "fleet attach fleet-001/1")
-        # The dialog closed by itself: it swallows keys for a second.
+        # A dialog that closes by itself swallows keys for a second.
         press_until(screen, "Escape", lambda: "enter open" in screen.screen)
         screen.shows("1 of 1 objective completed")
         screen.press("q")

@@ -56,7 +56,7 @@ class Cluster:
         return until(lambda: self.seen.of(Joined)[number - 1 :])[0]
 
     def lines(self) -> dict[int, str]:
-        """Of the loop's journal, by number: what was told while nobody had asked again counts."""
+        """The loop's journal lines by number, including those sent without a request."""
         told = self.seen.of(Recorded)
         return {at: line for each in told for at, line in enumerate(each.lines, each.seq)}
 

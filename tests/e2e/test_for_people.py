@@ -1,4 +1,4 @@
-"""What only people may do: a run's agent tries it in another repository, however it was started."""
+"""Commands for people only: a run's agent tries them in another repository."""
 
 import json
 import os
@@ -41,7 +41,7 @@ else:
     words = [*sys.argv[1:], f"--commands-from={theirs.fileno()}"]
     os.execv(words[0], words)
 """
-"""As the host of a fleet starts the runs of its loops."""
+"""Environment in which a fleet's host starts the runs of its loops."""
 
 
 def agent(command: str) -> list[str]:

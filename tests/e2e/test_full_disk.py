@@ -1,7 +1,7 @@
-"""Whole runs on a disk that becomes full: held, told, and finished when there is room again.
+"""Runs on a disk that fills up: they pause, report it, and finish once there is room.
 
-The disk is a small one of our own, in a namespace of users and mounts. A limit on file sizes is
-something else: no waiting mends it.
+The disk is a small one in its own user and mount namespace. A limit on file sizes is different:
+waiting does not help there.
 """
 
 import json
@@ -69,7 +69,6 @@ class Run:
 
     @property
     def output(self) -> IO[str]:
-        """What it prints."""
         assert self.process.stdout is not None
         return self.process.stdout
 
@@ -152,7 +151,7 @@ def assert_nothing_is_lost(root: Path, events: list[dict[str, Any]]) -> None:
 
 
 def leaves_little(disk: Disk) -> str:
-    """An agent that makes a file for whose snapshot there is no room."""
+    """An agent that creates a file too large for a snapshot."""
     return (
         f"[ -e {disk.once} ] || {{ head -c 2000000 /dev/urandom >new.bin; {disk.fill};"
         f" truncate -s -500000 {disk.folder}/filler; }}"
@@ -260,7 +259,7 @@ def test_a_limit_on_file_sizes_that_not_even_the_first_event_fits_into(git_repo:
 
 
 def test_a_limit_on_file_sizes_that_the_transcript_meets(git_repo: Path) -> None:
-    """The run says so; it costs neither the session nor the record."""
+    """The run reports it and loses neither the session nor the record."""
     talk = f"[ -e two.txt ] || seq 1 8000; {ONE_THEN_TWO}"
     words = ("run", "x", "-c", "test -e two.txt", "--agent", "command", "--headless")
     done = limited(30_000, *words, "--agent-command", talk, cwd=git_repo)
@@ -287,7 +286,7 @@ FILLS = "[ -e {once} ] || {{ {fill}; while :; do echo {words}; sleep 0.05; done;
 
 
 def filling(disk: Disk) -> str:
-    """An agent that fills the disk, and says so much that the journal needs more."""
+    """An agent that fills the disk and writes enough output for the journal to need more."""
     return FILLS.format(once=disk.once, fill=disk.fill, words="x" * 500)
 
 

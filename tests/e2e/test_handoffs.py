@@ -1,4 +1,4 @@
-"""Handoffs and the prompts that they lead to, from the command line: read, found, told."""
+"""Handoffs and the prompts that follow them, on the command line."""
 
 import re
 import subprocess

@@ -35,7 +35,7 @@ def test_a_run_in_any_repository_with_any_command(git_repo: Path) -> None:
         *(f"?? done-{number}.txt" for number in range(4)),
     ]
     assert git(root, "rev-parse", "HEAD") == before[1]
-    # What was seen live can be seen again, and told.
+    # A live run's output can be replayed and reported later.
     replayed = here("replay", "--json", cwd=root)
     events = events_of(replayed.stdout)
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
@@ -133,7 +133,7 @@ def test_settings_that_are_nested_deeply_are_refused_in_a_sentence(
 
 
 def test_a_run_that_is_stopped_while_it_asks_says_so(git_repo: Path) -> None:
-    """A script can tell that its owner has something to decide; answered, it was interrupted."""
+    """A script can see that a question is open; after an answer the run counts as interrupted."""
     asking = ("--criterion", "It is finished", *agent("echo '<promise>COMPLETE</promise>'"))
     with start("run", "x", *asking, "--json", cwd=git_repo) as process:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""What was done here: listed, told, exported, reflected on; whatever stands in the records."""
+"""The history commands: list, show, export and reflect, whatever the records contain."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def two_tasks(folder: Path) -> None:
 
 @pytest.fixture
 def over(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
-    """A copy of what real runs have left."""
+    """A copy of the files of real runs."""
     kept = once(tmp_path_factory, "two-tasks", two_tasks)
     return Path(shutil.copytree(kept / "project", tmp_path / "over", symlinks=True))
 
@@ -55,7 +55,7 @@ def value(*arguments: str, cwd: Path) -> Any:
 
 
 def files(root: Path) -> dict[str, bytes]:
-    """Every projection, and the index but for when its folder was looked at."""
+    """Every projection, and the index without the time of its last check."""
     paths = [*(root / RECORDS / "tasks").rglob("*"), *(root / RECORDS / "index").glob("by-*")]
     kept = [p for p in paths if p.is_file() and "results" not in p.parts]
     return {str(path.relative_to(root)): path.read_bytes() for path in kept}
@@ -242,7 +242,7 @@ def test_on_a_journal_that_broke_off_it_is_written_behind_what_is_whole(over: Pa
 
 
 def test_the_time_until_a_reflection_is_no_time_of_work(over: Path) -> None:
-    """The run ended an hour ago, its owner reflects, then it is resumed."""
+    """The run ended an hour ago; the user reflects on it and resumes it."""
     folder = over / RECORDS / "tasks/task-002/attempts/001"
     journal, lines = folder / "events.jsonl", list[bytes]()
     for event in read_journal(journal).events:
@@ -272,7 +272,7 @@ def test_a_living_run_writes_it_itself(git_repo: Path) -> None:
         while "session_started" not in process.stdout.readline():
             pass
         assert value(cwd=git_repo)[1]["status"] == "running"
-        # As if its last event were an hour ago: history tells what status tells.
+        # As if its last event were an hour ago: history must agree with status.
         record = git_repo / RECORDS / "tasks/task-002/attempts/001/attempt.json"
         known = json.loads(record.read_text())
         ago = datetime.now(UTC) - timedelta(hours=1)

@@ -1,4 +1,4 @@
-"""Home in a real terminal: into a run and back, and what ends it from outside."""
+"""Home in a real terminal: open a run and return; signals and errors end it."""
 
 import os
 import shutil
@@ -88,7 +88,7 @@ def test_what_a_command_fails_with_is_told_at_home(tmp_path: Path, opened: list[
     root = recorded(tmp_path, "v1-steady")  # without an end
     screen = at_home(opened, root).terminal
     screen.shows("◇ died", "u resume")
-    screen.press("u")  # there is no commit to go on from
+    screen.press("u")  # there is no commit to continue from
     said = screen.shows("▲", "u resume")
     assert "git" in said
     shutil.rmtree(ralph_folder(root) / "tasks" / "task-001")

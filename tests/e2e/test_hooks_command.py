@@ -1,4 +1,4 @@
-"""``ralph-tui hooks``: put into a project, looked at, taken out; and a real session with them."""
+"""``ralph-tui hooks``: install, inspect and remove; and a real session with hooks."""
 
 import json
 import os
@@ -176,8 +176,6 @@ def screen(root: Path) -> Iterator[Terminal]:
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 class TestInATerminal:
-    """It asks."""
-
     def test_a_no_changes_nothing(self, screen: Terminal, root: Path) -> None:
         before = files(root)
         screen.shows('"matcher": "*"', "Put the hooks into this project? [y/N]")

@@ -24,7 +24,7 @@ pytestmark = [
 
 
 class Listening(Api):
-    """Remembers what was asked, whole."""
+    """Records complete requests."""
 
     def __init__(self, scenario: Scenario) -> None:
         super().__init__(scenario)
@@ -37,7 +37,7 @@ class Listening(Api):
 
 
 class Sessions:
-    """A project with the hooks in its settings, and what the model was asked."""
+    """A project with the hooks in its settings, and the requests to the model."""
 
     def __init__(self, tmp: Path) -> None:
         program = install(tmp / "hooks" / "ralph-tui")
@@ -187,7 +187,7 @@ done
 
 
 def test_a_shell_loop_comes_to_its_end(sessions: Sessions) -> None:
-    """As the README has it; the second session gets what the first one has handed over."""
+    """As in the README; the second session receives the handoff of the first."""
     project = sessions.project
     (project.root / "PROMPT.md").write_text("Mend the parser, as my notes say.\n")
     answers = [at(100_000, "echo 1 >> log"), at(174_000), says("I hand over."), at(30_000), DONE]

@@ -1,4 +1,4 @@
-"""``ralph-tui hooks``: what is said beforehand, and what is left afterwards."""
+"""``ralph-tui hooks``: the announcement before a change, and the state after it."""
 
 import json
 from pathlib import Path

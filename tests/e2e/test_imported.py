@@ -1,4 +1,4 @@
-"""Runs of another tool on the command line: read as ours are, and acted on by nobody."""
+"""Runs of another tool on the command line: readable like ours, but read-only."""
 
 import json
 import os

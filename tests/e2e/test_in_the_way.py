@@ -73,7 +73,7 @@ def replaced(path: Path, by: Callable[[Path], object]) -> None:
 
 
 def answer(worktree: Path, command: str) -> subprocess.CompletedProcess[str]:
-    """It ends, and without a traceback; on stderr there is one sentence at most.
+    """It ends without a traceback and with at most one sentence on stderr.
 
     A resume also says what the checkpoints tell.
     """
@@ -122,7 +122,7 @@ def test_a_link_to_another_journal_is_not_written_to(worktree: Path) -> None:
 def test_something_in_the_place_of_the_status(
     recorded: Path, tmp_path: Path, by: Callable[[Path], object]
 ) -> None:
-    """It is a projection: the journal says the same."""
+    """Its file is a projection: the journal has the same content."""
     worktree = copied(recorded, tmp_path)
     replaced(worktree / STATUS, by)
     for command in ("status", "prune"):
@@ -130,7 +130,7 @@ def test_something_in_the_place_of_the_status(
 
 
 def test_a_resume_goes_round_fifos_in_the_place_of_what_is_made_again(worktree: Path) -> None:
-    """Its status, the configuration of its git, and the logs of an iteration."""
+    """Status file, git configuration, and logs of an iteration."""
     folder = worktree / ATTEMPT / "results" / "iter-003"
     folder.mkdir(parents=True)
     (folder / "verification.log").symlink_to("/nowhere/else")
@@ -230,7 +230,7 @@ def test_a_name_that_is_too_long_for_a_path(worktree: Path, words: tuple[str, ..
 
 
 DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
-"""Nested so that Python's own reader gives up."""
+"""Nested too deeply for Python's own parser."""
 
 
 def test_a_status_that_is_nested_deeply(worktree: Path) -> None:

@@ -19,7 +19,7 @@ STARTS = {
 }
 MOMENTS = 6
 FIRST = b"signal"
-"""The first module that the program imports itself; what is before it is Python's own start."""
+"""The first module that the program itself imports; earlier ones are Python's start-up."""
 LONG_START = [
     "replay",
     "--headless",
@@ -30,13 +30,13 @@ ENVIRON = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
 
 
 def module_of(line: bytes) -> bytes:
-    """Whose import the line tells of; empty for another line."""
+    """The module that an import-time line names; empty for any other line."""
     return line.rpartition(b"|")[2].strip() if line.startswith(b"import time:") else b""
 
 
 @pytest.fixture(scope="module")
 def imports(tmp_path_factory: pytest.TempPathFactory) -> int:
-    """How many modules follow the first when a replay is asked for as lines."""
+    """Number of modules imported after the first for a replay printed as lines."""
     done = subprocess.run(
         [*STARTS["module"], *LONG_START],
         cwd=tmp_path_factory.mktemp("nothing"),

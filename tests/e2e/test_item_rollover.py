@@ -13,7 +13,7 @@ PLAN = "- [ ] Read dates [simple]\n- [ ] Write dates [complex]\n"
 
 
 def bash(command: str, percent: float) -> dict[str, Any]:
-    """An answer of the model: a command, and how full the window is by then."""
+    """A model's answer: a command, with the window's level at that point."""
     tool = {"name": "Bash", "input": {"command": command, "description": "work"}}
     return {"tools": [tool], "cached_tokens": int(WINDOW * percent / 100) - 12}
 
@@ -33,7 +33,7 @@ def test_an_item_that_would_not_fit_begins_in_a_fresh_session(
     first = [
         bash("true", 10),
         bash(tick("Read"), 45),
-        # The plan is looked at every few seconds; this goes on until the session is over.
+        # The plan is read every few seconds; repeat this until the session ends.
         *[bash("sleep 1", 46 + n / 2) for n in range(30)],
     ]
     second = [bash("cat PLAN.md", 10), bash(tick("Write"), 50), {"text": "Done."}]

@@ -28,7 +28,7 @@ PROCESSES = {"obedient": 1, "tree": 4, "chain": 3, "stopped": 3}
 
 
 def living() -> Iterator[tuple[int, list[bytes]]]:
-    """Pid and command line of every process that is no zombie."""
+    """Pid and command line of every process except zombies."""
     for home in Path("/proc").glob("[0-9]*"):
         try:
             arguments = (home / "cmdline").read_bytes().split(b"\0")
@@ -40,12 +40,12 @@ def living() -> Iterator[tuple[int, list[bytes]]]:
 
 
 def alive(folder: Path) -> bool:
-    """Whether any process of the hostile program lives, be it ever so quick in changing its pid."""
+    """True if any process of the hostile program lives, however fast it changes its pid."""
     return not is_free(folder / "life")
 
 
 def pids(folder: Path) -> list[int]:
-    """Living processes of the hostile program that work on this folder, but for those that race."""
+    """Live processes of the hostile program in this folder, except those that change their pid."""
     marks = (b"hostile.py", os.fsencode(folder))
     return [
         pid
@@ -166,7 +166,7 @@ def short_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def orphans(tmp_path: Path) -> Iterator[Host]:
-    """What is left when the keeper is killed first, and then ralph-tui."""
+    """Processes left after the keeper is killed first and then ralph-tui."""
     host = Host(tmp_path / "orphans", "tree", signal.SIGKILL)
     host.start()
     try:
@@ -218,7 +218,7 @@ def test_a_killed_keeper_is_noticed_and_replaced_by_a_sweep(tmp_path: Path) -> N
     assert end.lost
     assert end.code is None
     assert not alive(tmp_path)
-    # Another command of the same run has its own keeper and goes on.
+    # Another command of the same run has its own keeper and continues.
     assert pids(other) == [mate.pid]
     mate.stop()
     assert mate.wait(PATIENCE_S).stopped

@@ -1,4 +1,4 @@
-"""A run that is over while its last screen stays: its worktree is free, and ``r`` works there."""
+"""A finished run whose end summary is open: its worktree is free, and ``r`` works."""
 
 import shutil
 from collections.abc import Iterator

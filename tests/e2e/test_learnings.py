@@ -1,4 +1,4 @@
-"""What an earlier run taught, read and changed by keys alone in a real terminal; and the search."""
+"""Learnings of an earlier run, read and changed by key in a real terminal; and the search."""
 
 import json
 import shutil
@@ -48,7 +48,7 @@ def screen(root: Path) -> Iterator[Terminal]:
 
 
 def events(root: Path, kind: str) -> list[dict[str, Any]]:
-    """Of the second attempt."""
+    """Events of the second attempt."""
     journal = root / ".aiwg/ralph/tasks/task-001/attempts/002/events.jsonl"
     told = [json.loads(line) for line in journal.read_bytes().splitlines()]
     return [event for event in told if event["kind"] == kind]
@@ -85,7 +85,7 @@ def test_a_learning_is_read_muted_pinned_and_found(root: Path, screen: Terminal)
     screen.press("2")
     screen.shows("pinned by you")
 
-    # What is found opens while the run goes on.
+    # A search result opens while the run continues.
     screen.type("/count the files")
     screen.shows("▸ learning", TAUGHT, "task-001/001")
     screen.press("Enter")

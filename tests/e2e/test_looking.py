@@ -1,4 +1,4 @@
-"""Reading a run at a terminal counts as having looked at it."""
+"""Reading a run at a terminal counts as having seen it."""
 
 import shutil
 from pathlib import Path

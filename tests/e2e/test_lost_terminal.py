@@ -1,4 +1,4 @@
-"""A terminal goes away under a screen, and no signal tells it: the last screen ends with it."""
+"""A terminal disappears without a signal: the end summary ends with it."""
 
 import fcntl
 import os
@@ -41,7 +41,7 @@ DOES_ALL = "cat >/dev/null; touch done-0.txt done-1.txt done-2.txt done-3.txt"
 
 
 class Window:
-    """The other end of a terminal: all that is written there is read, until it is closed."""
+    """The other end of a terminal; it reads all output until it is closed."""
 
     def __init__(self, awaited: bytes = b"") -> None:
         self.written, self._awaited = b"", awaited
@@ -58,7 +58,7 @@ class Window:
             if select.select([self._master], [], [], 0.05)[0]:
                 try:
                     self.written += os.read(self._master, 1 << 16)
-                except OSError:  # nobody has it open any more
+                except OSError:  # no process has it open any more
                     return
                 if self._awaited in self.written:
                     self.came.set()
@@ -100,7 +100,7 @@ def shown(
 
 
 def reads(pid: int) -> int:
-    """How often the process has read anything."""
+    """Number of reads by the process."""
     fields = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text().splitlines())
     return int(fields["syscr"])
 
@@ -115,7 +115,7 @@ def test_a_last_screen_ends_with_its_terminal(git_repo: Path) -> None:
 
 
 def test_a_run_goes_on_without_its_terminal_and_without_being_told(git_repo: Path) -> None:
-    """It goes on as after a hangup, and does not look for input that never comes."""
+    """The run continues as after a hangup and does not wait for input."""
     root = project(git_repo)
     with shown(root, WAITS, "heard", "not controlling") as (process, window):
         until(lambda: events(root, "session_started"))
@@ -131,7 +131,7 @@ def test_a_run_goes_on_without_its_terminal_and_without_being_told(git_repo: Pat
 
 
 def test_a_demo_ends_with_its_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its folder is a temporary one: nobody could come back to it."""
+    """Its folder is temporary, so no one could return to it."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with shown(tmp_path, "", "heard", "controlling", order=("demo",)) as (process, window):
         project_of = partial(tmp_path.glob, "ralph-tui-demo-*/calculator")

@@ -1,4 +1,4 @@
-"""What one run learns, the next one knows: real runs, whose agent knows nothing but its prompt."""
+"""A run uses what an earlier run learned; its agent knows nothing but its prompt."""
 
 import json
 import shutil
@@ -47,7 +47,7 @@ def filled(folder: Path) -> Path:
 
 @pytest.fixture
 def taught(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
-    """A copy of what the first run leaves, which found out by itself."""
+    """A copy of what the first run leaves, which had to find everything out."""
 
     def make(folder: Path) -> None:
         git(folder, "init", "-q")
@@ -64,9 +64,9 @@ def first_of(root: Path) -> list[dict[str, Any]]:
 
 
 def attempt(root: Path, *more: str, objective: str = OBJECTIVE) -> list[dict[str, Any]]:
-    """A run whose work is undone first; gives back its events."""
+    """Undo the work, run again, and return the events."""
     (root / "work.txt").unlink(missing_ok=True)
-    # It reads as stuck, and nobody is there to be asked.
+    # It is measured as stuck, and there is no user to ask.
     agent = ("--agent", "command", "--agent-command", f"{sys.executable} -S -E agent.py")
     more = ("--set", "oversight.enabled=false", *more)
     done: Done = here("run", objective, "-c", "sh check.sh", *agent, "--json", *more, cwd=root)

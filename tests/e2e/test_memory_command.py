@@ -1,4 +1,4 @@
-"""``ralph-tui memory``: what runs have learned is their owner's to read, change and share."""
+"""``ralph-tui memory``: users read, change and share what runs have learned."""
 
 import json
 import shutil
@@ -36,7 +36,7 @@ def folder(git_repo: Path) -> Path:
 
 
 def memory(folder: Path, *words: str, **environ: str) -> cli.Done:
-    """In the repository that the folder is in; with success."""
+    """Run a command in the folder's repository; it must succeed."""
     done = cli.here("memory", *words, cwd=folder.parents[1], **environ)
     assert (done.returncode, done.stderr) == (0, ""), words
     return done
@@ -461,7 +461,6 @@ def test_what_is_told_of_the_files_is_told(folder: Path) -> None:
 
 
 def attempt(folder: Path, task: str, number: int, outcome: str, iterations: int) -> None:
-    """As it is on record."""
     place = ralph_folder(folder.parents[1]) / "tasks" / task / "attempts" / f"{number:03}"
     place.mkdir(parents=True)
     (place / "attempt.json").write_text(

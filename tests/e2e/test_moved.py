@@ -43,7 +43,7 @@ def outside(tmp_path: Path) -> Path:
 
 
 def ways(outside: Path, folder: Path) -> Iterator[str]:
-    """How a path may be written that ends outside of `folder`."""
+    """Spellings of a path that ends outside `folder`."""
     yield "../outside/secret.md"
     yield "results/../../outside/secret.md"
     yield str(outside / "secret.md")

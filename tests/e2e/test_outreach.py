@@ -1,4 +1,4 @@
-"""Being told, as a user has it: whole processes, a service on the loopback, settings by `--set`."""
+"""Notifications end to end: real processes, a loopback service, settings from `--set`."""
 
 import json
 import subprocess
@@ -105,7 +105,7 @@ def test_a_run_with_half_a_tracker_is_refused_before_it_begins(git_repo: Path) -
 def stuck(
     *options: str, cwd: Path, iterations: int = 12, **environ: str
 ) -> subprocess.CompletedProcess[str]:
-    """A run whose agent gets nowhere: redirected, paused, and given up as nobody answers."""
+    """A run whose agent is stuck: redirected, paused, then aborted as no one answers."""
     cli.project(cwd)
     return cli.here(
         *("run", "Make the checks pass", "-c", cli.GATE, "--headless", "--json"),
@@ -185,7 +185,7 @@ BY_DOOR = {
     "file": "Slack bot",
     "guidance": "curl -u",
 }
-"""What is planted where a text of a run comes from."""
+"""Secrets planted at each source of a run's text."""
 
 
 def hidden_in(text: str) -> None:

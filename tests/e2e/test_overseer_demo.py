@@ -49,7 +49,7 @@ def demo(tmp_path: Path, project: Path) -> Any:
 
 
 def asks(project: Path, topic: str) -> dict[str, Any]:
-    """Wait for a question that can be decided from elsewhere, as the status tells of it."""
+    """Wait for a question that another terminal can answer according to the status."""
     asked = until(lambda: of(project, "question_asked", topic=topic))[-1]
 
     def is_told() -> bool:
@@ -143,9 +143,9 @@ def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: 
     snapshots = {event["number"]: event for event in of(project, "snapshot_taken")}
     target, held = snapshots[offer["snapshot"]], snapshots[restored["present"]]
     assert restored["tree"] == target["tree"]
-    # What came right after it is the same tree: every byte and every mode.
+    # The snapshot right after it has the same tree: every byte and every mode.
     assert snapshots[restored["present"] + 1]["tree"] == target["tree"]
-    # What was there before is held, and would undo it.
+    # The previous files are saved, so the restore can be undone.
     assert held["tree"] != target["tree"]
     assert (project / ".git" / "index").read_bytes() == index
     assert _git(project, "rev-parse", "HEAD") == head

@@ -1,4 +1,4 @@
-"""What agents are told, from the command line: shown, laid out, edited once, and said always."""
+"""Prompts on the command line: show, lay out, edit once, and add permanently."""
 
 import shutil
 import tempfile
@@ -48,7 +48,7 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     assert now.stdout.startswith("# My layout")
     assert "2 passed, 2 failed" in now.stdout
     assert "cut off" not in now.stderr
-    # What a killed session changed is measured when the run goes on.
+    # Changes of a killed session are measured when the run continues.
     journal = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001/events.jsonl"
     whole = journal.read_text()
     lines = whole.splitlines(keepends=True)
@@ -73,7 +73,7 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     folder = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001/results"
     assert "How this works" in (folder / "iter-000/system-context.md").read_text()
     assert (folder / "iter-001/next-prompt.md").read_text() == last
-    # What would be told now is what is told then, of as many iterations as a resume is offered.
+    # The prompt shown now is the one sent later, for the iterations that a resume offers.
     assert "This is 3 of 7." in now.stdout
     here("resume", "--headless", "--max-iterations", "7", cwd=git_repo)
     assert here("prompt", "show", "--iteration", "3", cwd=git_repo).stdout == now.stdout

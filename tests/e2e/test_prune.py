@@ -23,7 +23,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def made(root: Path) -> Path:
-    """A run that is over; its folder."""
+    """Make a finished run and return its folder."""
     done = here("run", "Make the checks pass", *ORDER, ONE_MORE, cwd=project(root))
     assert done.returncode == 0, done.stderr
     return root / ".aiwg/ralph/tasks/task-001/attempts/001"
@@ -31,7 +31,7 @@ def made(root: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with a run that is over; not to be changed."""
+    """A repository with a finished run; read-only."""
     root = tmp_path_factory.mktemp("finished") / "repo"
     root.mkdir()
     git(root, "init", "-q")

@@ -1,4 +1,4 @@
-"""What is made from a journal can be made again, and garbage in its place does no harm."""
+"""Files derived from a journal can be rebuilt, and garbage in their place is harmless."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ FILES = (
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a run has left whose agent tells of no tools; it is copied for each test."""
+    """Files of a run whose agent reports no tools; each test copies them."""
     root = project(tmp_path_factory.mktemp("kept"))
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     done = here("run", "Make the checks pass", "-c", GATE, *AGENT, ONE_MORE, cwd=root)

@@ -1,4 +1,4 @@
-"""A living run, seen and commanded from other terminals: processes of their own throughout."""
+"""A live run watched and commanded from other terminals, each a process of its own."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ UNATTENDED = (
     *("--agent", "command", "--agent-command", "cat >/dev/null"),
     *("--max-iterations", "4", "--detached"),
 )
-"""Achieves nothing, and asks after iteration 3, near its last; nobody answers by default."""
+"""Achieves nothing and asks after iteration 3, near its last; the default answer applies."""
 
 
 @pytest.fixture(autouse=True)
@@ -109,19 +109,19 @@ def running(root: Path, *arguments: str, command: str = "false") -> Iterator[Els
 
 
 def is_found_out(by: str) -> bool:
-    """Whether it names what the run can find out of who spoke to it."""
+    """True if it names what the run can find out about the sender."""
     return by.startswith(("a script (process ", "the terminal "))
 
 
 def said(*arguments: str, cwd: Path, by: Command = here) -> str:
-    """What a command that is obeyed prints."""
+    """The output of a command that succeeds."""
     done = by(*arguments, cwd=cwd)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
 def refused(*arguments: str, cwd: Path, code: int = 1, by: Command = here) -> str:
-    """The one sentence of a command that is not."""
+    """The one-sentence error of a command that fails."""
     done = by(*arguments, cwd=cwd)
     assert (done.returncode, done.stdout) == (code, "")
     assert len(done.stderr.splitlines()) == 1
@@ -185,7 +185,7 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
         assert asked["text"] in told
         assert all(reason in told for reason in asked["evidence"])
         assert all(option["verb"].split(None, 1)[-1] in told for option in asked["options"])
-        # A question waits for ever only for somebody who is there.
+        # A question waits without a limit only if a user is present.
         assert asked["default"] == "abort"
         assert "if you do not answer: aborts in " in told
 
@@ -209,7 +209,7 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
             done = list(terminals.map(lambda answer: run(*answer, cwd=git_repo), answers))
         assert sorted(each.returncode for each in done) == [0, 1]
         (late,) = [each for each in done if each.returncode]
-        # Told by the run, or, when it came a moment later still, by what the run has said since.
+        # The run reports it; or, a moment later, its journal does.
         assert "already" in late.stderr or "no question" in late.stderr
         assert len(there.events("question_answered")) == before + 1
 
@@ -237,14 +237,14 @@ def test_a_roll_back_restores_the_best_files(git_repo: Path, tmp_path: Path) -> 
         (restored,) = there.events("worktree_restored")
         trees = {event["number"]: event["tree"] for event in there.events("snapshot_taken")}
         assert restored["tree"] == trees[offer["snapshot"]] == trees[restored["present"] + 1]
-        # What was there before is saved, and would undo it.
+        # The previous files are saved, so the restore can be undone.
         assert trees[restored["present"]] != restored["tree"]
         assert (git_repo / "done-1.txt").exists()
         assert (git_repo / ".git" / "index").read_bytes() == index
 
 
 def test_a_socket_that_was_taken_away_is_waited_for(git_repo: Path, runtime: Path) -> None:
-    """As by a cleaner of old files, or at the end of another login."""
+    """As a cleaner of old files or the end of another login would do."""
     with running(git_repo, *WAITING_AGENT) as there:
         there.reaches("session_started")
         shutil.rmtree(runtime / "ralph-tui")

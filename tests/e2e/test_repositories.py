@@ -22,7 +22,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def events_with(root: Path, does: str) -> list[dict[str, Any]]:
-    """A run of two iterations, in each of which the agent also does something else."""
+    """A run of two iterations; the agent also runs `script` in each."""
     done = here(
         *("run", "x", "-c", "test -e two.txt", "--headless", "--json", "--max-iterations", "3"),
         *("--agent", "command", "--agent-command", IDENTITY + ONE_THEN_TWO + does),
@@ -42,14 +42,14 @@ def of(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 
 def warnings(events: list[dict[str, Any]]) -> list[str]:
-    """What was said about git and the files, each in one sentence."""
+    """Warnings about git and the files, each one sentence."""
     texts = [e["text"] for e in of(events, "noticed") if e["source"] in ("workspace", "watch")]
     assert all("\n" not in text for text in texts)
     return texts
 
 
 def settled(events: list[dict[str, Any]]) -> list[list[tuple[str, str]]]:
-    """What each iteration did to the files."""
+    """File changes of each iteration."""
     return [
         [(change["path"], change["status"]) for change in event["changes"]]
         for event in of(events, "files_changed")
@@ -82,7 +82,7 @@ def test_an_agent_may_use_git(git_repo: Path, does: str) -> None:
     events = events_with(git_repo, does)
     told = warnings(events)
     if "--prune" in does:
-        # What the changes were counted against is gone; that is said, and the run goes on.
+        # The base of the comparison is gone; the run reports that and continues.
         assert all("cannot be told" in text or "cannot be listed" in text for text in told)
     else:
         assert told == []
@@ -144,7 +144,7 @@ def test_an_agent_that_puts_a_file_in_the_records_place(git_repo: Path) -> None:
 
 
 def test_a_run_in_a_submodule(git_repo: Path, tmp_path: Path) -> None:
-    """Its git dir is elsewhere, and names the worktree in ``core.worktree``."""
+    """A git dir elsewhere that names the worktree in ``core.worktree``."""
     around = tmp_path / "around"
     around.mkdir()
     git(around, "init", "-q")

@@ -35,7 +35,7 @@ World = dict[str, tuple[str, bytes, bool]]
 
 
 def world(root: Path) -> World:
-    """Every file of the user's: what it is, its bytes, whether it can be executed."""
+    """Every file of the user: its kind, its bytes, and whether it is executable."""
     found: World = {}
     for path in root.rglob("*"):
         name = path.relative_to(root).as_posix()
@@ -61,7 +61,7 @@ def users_git(root: Path) -> dict[str, str | bytes]:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, World]:
-    """A run that has used up its two iterations, and what was there before; only to be copied."""
+    """A run that has used both its iterations, and the state before it; tests copy it."""
     root = tmp_path_factory.mktemp("recorded") / "repo"
     (root / "dir with space").mkdir(parents=True)
     git(root, "init", "-q")
@@ -93,7 +93,7 @@ def ended(recorded: tuple[Path, World], tmp_path: Path) -> Path:
 
 @pytest.fixture
 def before(recorded: tuple[Path, World]) -> World:
-    """What was there before the run."""
+    """The files before the run."""
     return recorded[1]
 
 
@@ -109,7 +109,7 @@ def restored(root: Path, *words: str, by: Command = here) -> str:
 
 
 def refused(root: Path, *words: str, code: int = 1, by: Command = here) -> str:
-    """The one sentence; not a byte of the repository has changed."""
+    """The one-sentence refusal; asserts that the repository is unchanged."""
     untouched = everything(root)
     done = by("restore", *words, cwd=root)
     assert done.returncode == code, done.stdout + done.stderr
@@ -169,7 +169,7 @@ def test_the_list(ended: Path) -> None:
 
 
 def test_a_note_is_shown(ended: Path) -> None:
-    """As ``checkpoint --note`` records it."""
+    """A note in the format of ``checkpoint --note``."""
     lines = journal(ended).read_text().splitlines(keepends=True)
     (last,) = [e["seq"] for e in events(ended, "checkpoint_captured") if e["snapshot"] == 3][-1:]
     lines[last - 1] = lines[last - 1].replace('"note":""', '"note":"before\\nthe big change"')
@@ -196,7 +196,7 @@ def test_a_dry_run_only_shows(ended: Path) -> None:
 
 
 def test_changes_of_the_owner_are_shown_and_held(ended: Path) -> None:
-    """What was done since the run ended is lost by nothing."""
+    """Changes made since the run ended are never lost."""
     (ended / "later.txt").write_text("one\ntwo\n")
     (ended / "README.md").write_text("mine\n")
     after = world(ended)
@@ -209,7 +209,7 @@ def test_changes_of_the_owner_are_shown_and_held(ended: Path) -> None:
 
 
 def incomplete(root: Path, *words: str) -> tuple[list[str], list[str]]:
-    """A restore that could not bring back everything: what the plan said of it, and the outcome."""
+    """An incomplete restore: the plan's announcement, and the outcome."""
     done = here("restore", *words, "--yes", cwd=root)
     assert done.returncode == ExitCode.FAILED, done.stderr
     assert "undo: ralph-tui restore" in done.stdout
@@ -365,7 +365,7 @@ def test_the_outcome_stays_and_the_record_can_be_read(ended: Path) -> None:
 
 
 def header(root: Path) -> str:
-    """What the cockpit's header says of the completion."""
+    """The completion as the cockpit's header shows it."""
     state = RunState().apply_all(read_journal(journal(root)).events)
     return "".join(text for text, _ in header_lines(state, state.at, 120)[1])
 
@@ -387,7 +387,7 @@ def test_a_restore_that_was_undone_leaves_no_mark(ended: Path) -> None:
 
 
 def test_a_resume_goes_on_with_the_restored_files(ended: Path) -> None:
-    """The hour between the run and the restore is no time of work."""
+    """The hour between the run and the restore does not count as work."""
     past = read_journal(journal(ended)).events
     earlier = [e.model_copy(update={"at": e.at - timedelta(hours=1)}) for e in past]
     journal(ended).write_text("".join(e.model_dump_json() + "\n" for e in earlier))
@@ -411,7 +411,7 @@ def test_a_resume_goes_on_with_the_restored_files(ended: Path) -> None:
 
 
 def test_a_run_that_was_killed(ended: Path, before: World) -> None:
-    """Its journal has no end, and a torn line."""
+    """A journal without an end and with a torn line."""
     lines = journal(ended).read_bytes().splitlines(keepends=True)
     (end,) = [e["seq"] for e in events(ended, "iteration_finished") if e["iteration"] == 2]
     journal(ended).write_bytes(b"".join(lines[:end]) + lines[end][:20])
@@ -457,7 +457,7 @@ def test_what_is_no_point(ended: Path) -> None:
         assert "leave the number out to list" in refused(ended, word, "--yes", code=2)
     for word in ("iter-", "worst", "1.5", "iter-iter-1", "²", "iter-\nx", "+1"):
         assert "give a number, best, or iter-N" in refused(ended, word, "--yes", code=2)
-    # Also where nobody could be asked.
+    # Also without a user to ask.
     assert "no snapshot 99 in this run" in refused(ended, "99", code=2)
     assert "'foo' is no point of a run" in refused(ended, "foo", code=2)
 

@@ -1,4 +1,4 @@
-"""``ralph-tui resume`` after every kind of end: it goes on, or says in one sentence why not."""
+"""``ralph-tui resume`` after every kind of end: continues, or explains why it cannot."""
 
 import json
 import re
@@ -109,7 +109,7 @@ def kinds(root: Path, kind: str) -> list[dict[str, Any]]:
 
 
 def everything(root: Path) -> dict[str, bytes]:
-    """Every file with its bytes, git's and ours too, but for the folder git looks through."""
+    """Every file with its bytes, including git's and ours, except git's scratch folder."""
     files = (path for path in root.rglob("*") if path.is_file() or path.is_symlink())
     view = root / ".git" / "ralph-tui" / "view"
     own = (path for path in files if not path.is_relative_to(view))
@@ -121,7 +121,7 @@ def resume(root: Path, *words: str, by: Command = here) -> "subprocess.Completed
 
 
 def refused(root: Path, *words: str, code: int = 2) -> str:
-    """What is said instead of going on; not a byte of the repository has changed."""
+    """The reason for a refused resume; asserts that the repository is unchanged."""
     before = everything(root)
     done = resume(root, *words)
     assert done.returncode == code, done.stdout + done.stderr
@@ -135,7 +135,7 @@ def refused(root: Path, *words: str, code: int = 2) -> str:
 
 
 def completes(root: Path, *words: str, by: Command = here) -> tuple[list[dict[str, Any]], str]:
-    """It goes on to its end, in one journal without a gap; that, and what it printed."""
+    """Resume to the end in one journal without a gap; return the events and the output."""
     known = events(root) if journal_is_whole(root) else []
     done = resume(root, *words, by=by)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -212,7 +212,7 @@ def test_limit_reached_then_completed(limited: Path) -> None:
     assert after[-1]["iterations"] == 4
     assert (limited / "mine.txt").read_text() == "untracked\n"
     assert "task-001/001 is completed" in refused(limited)
-    # Broken off before it could say so.
+    # It was cut off before it could report that.
     changed(limited, len(events(limited)), outcome="interrupted", reason="it was killed")
     after, _ = completes(limited)
     assert len([event for event in after if event["kind"] == "session_started"]) == 4
@@ -256,7 +256,7 @@ def test_killed(repo: Path) -> None:
 def test_a_session_that_was_silent_when_its_run_died_has_lasted(
     limited: Path, seq_off: int, took: str
 ) -> None:
-    """An hour ago; as long as the run's own status file tells, if it tells of the last event."""
+    """An hour ago; its length is the one in the status file if that covers the last event."""
     lines = journal(limited).read_bytes().splitlines()
     past = [json.loads(line) for line in lines]
     second = [n for n, event in enumerate(past) if event["kind"] == "session_started"][1]
@@ -290,7 +290,7 @@ def test_the_unsynced_tail_is_gone(limited: Path, part: float, torn: bool) -> No
 
 
 def test_between_two_iterations(limited: Path) -> None:
-    """What the agent did before, and what somebody did meanwhile, is not the next one's doing."""
+    """Changes before or between the iterations are not attributed to the next one."""
     lines = journal(limited).read_bytes().splitlines(keepends=True)
     (end,) = [e["seq"] for e in kinds(limited, "reading_taken") if e["iteration"] == 1]
     journal(limited).write_bytes(b"".join(lines[:end]))
@@ -346,7 +346,7 @@ def test_a_bad_line_in_the_middle(limited: Path) -> None:
     rewrite(limited, 30, b'{"seq": 30, "kind"\n')
     said = refused(limited, "--max-iterations", "5")
     assert f"{journal(limited).relative_to(limited)}:30" in said
-    # All that tell of it name what works.
+    # Every message about it names a command that works.
     works = "ralph-tui resume task-001/001 --from 29"
     assert f"'{works}' goes on" in said
     assert f"{works} continues from here" in here("report", cwd=limited).stdout

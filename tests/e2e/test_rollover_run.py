@@ -1,6 +1,6 @@
-"""A full window with Claude Code: the running tools end, a fresh session goes on, no edit is lost.
+"""A full window with Claude Code: tools end, a new session continues, no edit is lost.
 
-With the stub everywhere, and with the real binary on a scripted service where it is installed.
+It uses the stub, and the real binary on a scripted service where it is installed.
 """
 
 import json
@@ -37,7 +37,7 @@ def edit(root: Path) -> dict[str, object]:
 
 
 def story(root: Path, path: Path, *, read: int = 400_000, full: int = 870_000) -> Path:
-    """The window fills with a message whose tools take a while; a second session goes on."""
+    """A message with slow tools fills the window; a second session continues."""
     look = {"name": "Read", "input": {"file_path": str(root / "calc.py")}}
     first = [
         {"text": "I look.", "tools": [look], "cached_tokens": read},
@@ -59,7 +59,7 @@ def kinds(events: list[Any], kind: str) -> list[Any]:
 
 
 def holds(root: Path, events: list[Any]) -> None:
-    """What has to be so, whoever plays the agent."""
+    """Assert what must be true for every agent."""
     assert events[-1]["outcome"] == "completed", events[-1]
     ends = kinds(events, "session_finished")
     assert [end["outcome"] for end in ends] == ["rolled_over", "success"]
@@ -142,7 +142,7 @@ def test_claude_code_itself_hands_over(git_repo: Path, tmp_path: Path) -> None:
     # Its window has 200,000 tokens; left to itself, it would forget before 85 % of them.
     scenario = load(story(git_repo, tmp_path / "story.json", read=80_000, full=174_000))
     first, second = scenario.sessions
-    # The service knows a session by the first words that it is told.
+    # The service identifies a session by its first message.
     scenario = replace(scenario, sessions=[first], subagents={HEADING: second})
     prepare(scenario, git_repo)
     with Api(scenario) as api:

@@ -1,4 +1,4 @@
-"""What real runs leave behind is what the schema of episodic memory says, and all that it names."""
+"""Records of real runs follow the schema of episodic memory and cover all its fields."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ FILES = {
     "by-agent.json": "index",
 }
 NEVER_KNOWN = {"action.expected_outcome"}
-"""No agent tells it."""
+"""No agent reports it."""
 
 
 def is_moment(value: object) -> bool:
@@ -115,7 +115,7 @@ def test_it_finds_what_is_wrong(tmp_path_factory: pytest.TempPathFactory) -> Non
 
 
 def all_names() -> set[str]:
-    """Of every field that the schema names."""
+    """Names of all fields in the schema."""
     found: set[str] = set()
     for name, part in SCHEMA["$defs"].items():
         found |= named(part, name)
@@ -131,7 +131,7 @@ def named(part: dict[str, Any], where: str) -> set[str]:
 
 
 def names_in(value: Any, part: dict[str, Any], where: str) -> set[str]:
-    """Of those the ones that a value has."""
+    """Names of the fields that a value has."""
     if isinstance(value, list):
         return set().union(*(names_in(item, part.get("items", {}), where) for item in value))
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The played runs of the scripted world are those of real processes."""
+"""Runs of the simulated world match those of real processes."""
 
 from pathlib import Path
 

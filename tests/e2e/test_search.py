@@ -1,4 +1,4 @@
-"""Searching the records, and opening what was found: the whole way, with a run that happened."""
+"""Search the records and open a result, end to end, with a real run."""
 
 import json
 import shutil

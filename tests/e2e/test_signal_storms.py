@@ -21,7 +21,7 @@ __all__ = ["root"]
 pytestmark = pytest.mark.timeout(300)
 
 ENDS_S = 120
-"""A time that only a process that stands still takes."""
+"""Longer than any live process needs to end."""
 
 
 def test_a_storm_ends_a_run(git_repo: Path) -> None:
@@ -29,7 +29,7 @@ def test_a_storm_ends_a_run(git_repo: Path) -> None:
     with start("run", "x", "-c", "false", *agent, "--headless", cwd=git_repo) as process:
         until(lambda: _started(git_repo))
         with storm(process.pid, 0):
-            said, _ = process.communicate(ENDS_S)  # it tells of every signal
+            said, _ = process.communicate(ENDS_S)  # it reports every signal
     assert process.returncode == ExitCode.INTERRUPTED
     assert said.splitlines()[-1].startswith("resume: ralph-tui resume")
     lock = git_repo / ".aiwg/ralph/lock"
@@ -67,7 +67,7 @@ def test_timeout_signals_a_fleet_and_its_group(root: Path) -> None:
 
 @pytest.mark.parametrize("fleet", [False, True], ids=["run", "fleet"])
 def test_a_process_ends_although_nobody_reads_its_output(root: Path, *, fleet: bool) -> None:
-    """A full pipe takes no more lines, and a write to it would wait for ever."""
+    """A write to a full pipe would block forever."""
     run = ["run", "x", "-c", "false", "--agent-command", WAITS, "--headless"]
     words = ["fleet", "run", str(plan(root, "First", agent=WAITS)), "--headless"]
     unread, full = os.pipe()
@@ -86,7 +86,7 @@ def test_a_process_ends_although_nobody_reads_its_output(root: Path, *, fleet: b
 
 
 def assert_socket_is_gone(lock: Path) -> None:
-    """All that was held was given back, however many signals came meanwhile."""
+    """Assert that everything was released despite the signals."""
     socket = json.loads(lock.read_text())["socket"]
     assert socket
     assert not Path(socket).exists()

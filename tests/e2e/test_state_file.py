@@ -1,4 +1,4 @@
-"""``context.state_file``: what a whole run leaves for other tools, and what it leaves alone."""
+"""``context.state_file``: the file a run leaves for other tools, and files it leaves alone."""
 
 import json
 from pathlib import Path

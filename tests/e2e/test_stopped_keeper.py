@@ -1,4 +1,4 @@
-"""An agent that stops its keeper holds neither its run nor what comes after that."""
+"""An agent that stops its keeper blocks neither its run nor later ones."""
 
 import json
 import os
@@ -21,7 +21,7 @@ RUN = ("run", "Make it pass", "-c", GATE, "--agent", "command", "--agent-command
 
 
 def order(told: Path) -> list[str]:
-    """A run whose second session stops its keeper, and goes on."""
+    """A run whose second session stops its keeper and then continues."""
     stops = f"[ -e {told} ] || ! [ -e done-1.txt ] || {{ echo $PPID >{told}; kill -STOP $PPID; "
     agent = f"{ONE_MORE}; {stops} exec sleep 500; }}"
     return [*RUN, agent]
@@ -29,7 +29,7 @@ def order(told: Path) -> list[str]:
 
 @pytest.fixture
 def told(tmp_path: Path) -> Iterator[Path]:
-    """Where the agent writes the keeper's pid."""
+    """The file in which the agent writes the keeper's pid."""
     path = tmp_path / "keeper"
     yield path
     if path.exists() and state_of(pid := int(path.read_text())):

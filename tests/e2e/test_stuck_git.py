@@ -26,7 +26,7 @@ def test_a_pipe_in_the_place_of_a_file_costs_snapshots_and_not_the_run(git_repo:
     done = here(*words, cwd=git_repo)
     assert done.returncode == 3, done.stdout + done.stderr
     assert f"no snapshot taken: {SENTENCE}" in done.stdout
-    # What comes later says it, too, and does not hang.
+    # Later commands report it too, and do not hang.
     done = here("resume", "--headless", "--max-iterations", "2", cwd=git_repo)
     assert done.returncode in (1, 3)
     assert SENTENCE in done.stdout + done.stderr
@@ -59,7 +59,7 @@ def run_id(root: Path) -> str:
 
 
 def ending(root: Path) -> list[dict[str, Any]]:
-    """What asked for the end of the run, and the end."""
+    """The request that ended the run, and the end itself."""
     kinds = ("abort_requested", "stop_requested", "run_finished")
     events = events_of(next(root.rglob("events.jsonl")).read_text())
     return [event for event in events if event["kind"] in kinds]
@@ -94,7 +94,7 @@ def test_no_git_stays_when_a_run_is_killed(git_repo: Path, stuck: Started) -> No
 def test_pipes_in_the_users_configuration_hold_no_command(
     git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An agent has set them; all that follows goes on, and says what is there."""
+    """An agent has set them; every later command continues and reports them."""
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))

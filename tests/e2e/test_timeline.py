@@ -18,7 +18,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 OUTSIDE = (".git", ".aiwg/ralph", ".aiwg/knowledge")
-"""What no snapshot holds."""
+"""Paths outside every snapshot."""
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def paused(tmp_path: Path) -> Iterator[tuple[Terminal, Path]]:
 
 
 def recorded(root: Path, kind: str) -> bool:
-    """Whether there is such an event yet; there may be no journal."""
+    """True if the journal has such an event; false if there is no journal yet."""
     return any(f'"{kind}"' in path.read_text() for path in root.rglob("events.jsonl"))
 
 
@@ -97,7 +97,7 @@ def press_until(screen: Terminal, key: str, done: Callable[[], object]) -> None:
 
 
 def assert_told_by_the_present(screen: Terminal, root: Path) -> None:
-    """Going back to the last snapshot is said to undo what was done by hand since."""
+    """Going back to the last snapshot must announce that it undoes later manual changes."""
     mine = present(root)
     screen.press("3", "End")
     press_until(screen, "r", lambda: "Restore snapshot" in screen.screen)
@@ -122,7 +122,7 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
     index = (root / ".git/index").read_bytes()
     branch = git(root, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
 
-    # What he is asked about is the files as they are, not as the last snapshot has them.
+    # The question is about the current files, not those of the last snapshot.
     assert_told_by_the_present(screen, root)
 
     # Walk the line, and read what the iteration changed.

@@ -1,4 +1,4 @@
-"""Two resumes of one run, the first of them stopped at every step of its start: one goes on."""
+"""Two resumes of one run, the first stopped at every step of its start: only one continues."""
 
 import os
 import shutil

@@ -49,7 +49,7 @@ def test_it_grows_on_the_screen_and_takes_no_command(loop: HookedLoop, screen: T
 def test_what_is_said_fits_a_loop_that_is_not_ours(
     loop: HookedLoop, screen: Terminal, git_repo: Path
 ) -> None:
-    """Nothing is measured before it or kept at a rollover; nobody here decides on its promise."""
+    """Nothing is measured before it or saved at a handoff; its promise decides nothing here."""
     screen.shows("src/oauth.ts")
     loop.say("promise_made", iteration=1)
     screen.shows("this ends its loop")

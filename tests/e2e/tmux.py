@@ -18,7 +18,7 @@ closed = select.poll()
 closed.register(0, 0)
 closed.poll()
 """
-"""What tmux starts: it leaves its terminal to whom we start there."""
+"""Program that tmux starts; it leaves its terminal to the process under test."""
 TOLD = "#{pane_pid} #{pane_tty} #{socket_path},#{pid},0 #{pane_id} #{version} #{default-terminal}"
 
 
@@ -49,12 +49,12 @@ class Terminal:
 
     @property
     def pid(self) -> int:
-        """Of ralph-tui."""
+        """Process id of ralph-tui."""
         return self._process.pid
 
     @property
     def ended(self) -> bool:
-        """Whether ralph-tui has; what it has shown stays."""
+        """True if ralph-tui has ended; its last output stays."""
         return self._process.poll() is not None
 
     def _tmux(self, *arguments: str) -> str:
@@ -77,11 +77,10 @@ class Terminal:
 
     @property
     def screen(self) -> str:
-        """What is to be read now."""
         return self._tmux("capture-pane", "-p")
 
     def shows(self, *words: str, timeout: float = PATIENCE_S) -> str:
-        """Wait until the screen has all these words; gives back the screen."""
+        """Wait until the screen has all these words, and return it."""
         try:
             until(lambda: all(word in self.screen for word in words), timeout)
         except AssertionError:
@@ -102,7 +101,7 @@ class Terminal:
 
 
 def _has_left(pid: str) -> bool:
-    """Whether `LEAVE_IT` has; before it begins it is a tmux that has no terminal yet."""
+    """True once `LEAVE_IT` runs; until then tmux has no terminal."""
     begun = Path(f"/proc/{pid}/cmdline").read_bytes().startswith(os.fsencode(sys.executable))
     _, terminal = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[3:5]
     return begun and terminal == "0"

@@ -1,5 +1,5 @@
-"""What users and scripts read of each kept journal, byte for byte.
+"""Output for users and scripts of each saved journal, byte for byte.
 
-A change that is to keep every word keeps these files. One that changes words on purpose writes them
-anew (`RALPH_TEST_GOLDEN=write`), and its diff shows all that it changes.
+A change that keeps the wording keeps these files. To change wording, rewrite them with
+`RALPH_TEST_GOLDEN=write`; the diff then shows every change.
 """

@@ -1,4 +1,4 @@
-"""Every output of every kept journal is as it was; ``RALPH_TEST_GOLDEN=write`` writes it anew."""
+"""Every saved journal's output is unchanged; ``RALPH_TEST_GOLDEN=write`` rewrites it."""
 
 import os
 from pathlib import Path

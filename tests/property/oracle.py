@@ -36,7 +36,7 @@ class Settings(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What an iteration did, beside its reading."""
+    """Facts of an iteration beside its measurement."""
 
     strayed: bool = False
     """Files changed, and none of the work has the objective's words."""
@@ -47,7 +47,7 @@ class Facts(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What is known of a reading beside its number."""
+    """Facts of a measurement beside its number."""
 
     grew: bool = False
     rolled_back: bool = False
@@ -57,7 +57,7 @@ class Mark(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What the overseer did at one reading: its level, what it opened, which PAUSE was its own."""
+    """The overseer's decision: its level, what it opened, and which PAUSE was its own."""
 
     level: str | None
     opened: str | None
@@ -102,11 +102,11 @@ class Series:
         return self.mark(k).grew or self.mark(k).rolled_back
 
     def taken(self, i: int, k: int) -> float:
-        """What grown totals and rollbacks took off after reading i, up to reading k."""
+        """Points lost to grown totals and rollbacks after measurement i, up to measurement k."""
         return self._taken[k] - self._taken[i]
 
     def now(self, value: float, i: int, k: int) -> float:
-        """What a value of reading i counts at reading k."""
+        """A value of measurement i, adjusted to measurement k."""
         return value - self.taken(i, k)
 
     def best(self, i: int, k: int | None = None) -> float:
@@ -115,7 +115,7 @@ class Series:
         return max(self.now(self.c[j], j, at) for j in range(i + 1))
 
     def step(self, k: int) -> float:
-        """What iteration k gained, in points."""
+        """The gain of iteration k, in points."""
         return self.c[k] - self.c[k - 1]
 
     def alarm_step(self, k: int) -> float:
@@ -164,7 +164,7 @@ class Series:
         return (self.best(k) - self.now(self.c[0], 0, k)) / k
 
     def rises(self, k: int) -> list[int]:
-        """The iterations up to k at which the best stood high enough above the last rise."""
+        """Iterations up to k whose best is far enough above that of the previous rise."""
         return [i for i in self._rises if i <= k]
 
     def waits(self, k: int) -> tuple[int, int, int]:
@@ -253,7 +253,7 @@ def volatility(s: Series, k: int) -> float:
 
 
 def forecast_fits(s: Series, k: int) -> bool:
-    """What remains takes at most the iterations left, at the better of the two paces."""
+    """True if the remainder fits the iterations left at the better of the two paces."""
     v = max(velocity(s, k), mean_step(s, k))
     return v > EPS and error(s, k) / v <= s.max - k + 1e-6
 
@@ -286,7 +286,7 @@ def band(u: float) -> str:
 
 
 def stuck(s: Series, k: int) -> bool:
-    """Nothing new for long, and small steps or hardly any rise in twice N."""
+    """No progress for long, and small steps or hardly any rise in twice N."""
     n, long = s.patience(k)
     t, t_rise, _ = s.waits(k)
     if t < n and t_rise < 3 * n:
@@ -367,7 +367,7 @@ def burns(s: Series, k: int, facts: list[Facts]) -> bool:
     mean = sum(s.c[1 : k + 1]) / k
     if sum(fact.calls for fact in facts[:k]) >= 5000 and mean < 30 - EPS:
         return True
-    newest = 0  # where the best last stood a whole gain above the new best before it
+    newest = 0  # where the best was last a whole gain above the previous best
     for i in range(1, k + 1):
         if not s.rose_less_than_g(newest, i):
             newest = i
@@ -397,7 +397,7 @@ def open_episode(s: Series, k: int, decisions: list[Decision]) -> int | None:
 
 
 def episode_pauses(s: Series, k: int, o: int, decisions: list[Decision]) -> bool:
-    """Whether the episode opened at o asks for a PAUSE at k."""
+    """True if the episode opened at o asks for a PAUSE at k."""
     up = conditions(s, k)
     if not up:
         return False
@@ -417,7 +417,7 @@ def episode_pauses(s: Series, k: int, o: int, decisions: list[Decision]) -> bool
 
 
 def opens(s: Series, k: int, facts: list[Facts]) -> str | None:
-    """What would open an episode at k: a condition, or the third deviation in a row."""
+    """True if k opens an episode: a condition, or the third deviation in a row."""
     up = conditions(s, k)
     if up:
         return next(name for name in PRIORITY if name in up)
@@ -428,7 +428,7 @@ def opens(s: Series, k: int, facts: list[Facts]) -> str | None:
 def decide(
     s: Series, k: int, decisions: list[Decision], facts: list[Facts] | None = None
 ) -> Decision:
-    """The overseer at reading k, given its decisions before; redirects approved, pauses go on."""
+    """The overseer's decision at k after earlier ones; redirects approved, pauses continued."""
     facts = facts or [Facts()] * k
     before = frozenset[str]().union(*(d.spent for d in decisions))
     if s.at_100(k):  # nothing at 100
@@ -482,7 +482,7 @@ def decide(
 
 
 def watched(s: Series, facts: list[Facts]) -> Iterator[tuple[str | None, str | None, set[str]]]:
-    """Level, what was opened, and all that shows, per iteration with its evidence."""
+    """Level, opened episodes and visible state, per iteration with its evidence."""
     decisions: list[Decision] = []
     for k in range(1, len(s.c)):
         shows = {"budget" if name == "BUDGET_EXCEEDED" else name.lower() for name in alarms(s, k)}

@@ -1,6 +1,6 @@
-"""Random worktrees, and what happens in them between two snapshots; the same for the same seed.
+"""Random worktrees, and random changes between two snapshots; reproducible by seed.
 
-All that an owner or an agent may do to files: real git, real files, every kind of name.
+They cover everything a user or an agent may do to files: real git, real files, any name.
 """
 
 import os
@@ -35,19 +35,20 @@ CONFIG = (
 IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.com")
 
 State = dict[str, tuple[str, bytes]]
-"""Kind and content of all that is no folder, by path; git's own left out.
-The kind of a regular file is its permission bits."""
+"""Kind and content of everything but folders, by path; without git's own.
+
+The kind of a regular file is its permission bits.
+"""
 
 
 def git(root: Path, *arguments: str, stdin: bytes = b"", check: bool = False) -> bytes:
-    """As a user types it."""
+    """Run git as a user would type it."""
     return subprocess.run(
         ["git", *IDENTITY, *arguments], cwd=root, check=check, capture_output=True, input=stdin
     ).stdout
 
 
 def state_of(root: Path) -> State:
-    """What is there now."""
     found: State = {}
     for path in _below(root):
         name = str(path.relative_to(root))
@@ -108,7 +109,7 @@ class RandomTree:
         self._do(self._write, self.random.randint(0, 3))
 
     def change(self, times: int) -> None:
-        """Let some of all that can happen happen."""
+        """Apply a random selection of changes."""
         often: list[Callable[[], None]] = [self._write, self._edit, self._delete, self._rename]
         kinds = [self._folder_for_file, self._file_for_folder, self._link, self._mode]
         rare = [self._special, self._empty, self._rules, self._configure, self._nested, self._force]
@@ -217,7 +218,7 @@ class RandomTree:
 
     def _special(self) -> None:
         path = self._some("any") if self.random.random() < 0.5 else self._path()
-        if path.name == ".gitignore":  # git would wait for ever to read it
+        if path.name == ".gitignore":  # git would block forever on reading it
             return
         _remove(path)
         path.parent.mkdir(parents=True, exist_ok=True)

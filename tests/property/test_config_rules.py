@@ -74,7 +74,7 @@ def test_a_file_of_any_shape_is_settings_and_a_sentence_for_all_else(
     good = config._checked(layer, problems)
     assert in_range(Settings.model_validate(good))
     assert all("(FILE)" in problem for problem in problems)
-    # Every value that is not taken is told of, by its name or by that of a table around it.
+    # Every rejected value is reported, by its name or by its table's name.
     for name, _ in leaves(values):
         taken = name in dict(leaves(good))
         assert taken or any(name.startswith(_named(problem)) for problem in problems), name

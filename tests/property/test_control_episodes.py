@@ -1,4 +1,4 @@
-"""What holds for every run the overseer watches."""
+"""Rules for every run that the overseer watches."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -203,7 +203,7 @@ EVIDENCE = st.builds(
 
 
 class Watched(NamedTuple):
-    """One iteration: what came in, what stood before, what was made of it."""
+    """One iteration: its input, the state before it and the result."""
 
     k: int
     most: int

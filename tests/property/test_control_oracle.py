@@ -25,8 +25,6 @@ ROUNDING = (0.0, 0.0, 0.0, 0.0, 4e-10, -4e-10, 1e-4, -1e-4)
 
 
 class Case(NamedTuple):
-    """What a simulation is given."""
-
     progress: list[float]
     baseline: float
     max_iterations: int
@@ -146,7 +144,7 @@ def samples(case: Case) -> Iterator[Sample]:
 
 
 def produced(case: Case) -> list[dict[str, Any]]:
-    """What the package makes of it."""
+    """The package's result for a case."""
     control = ControlSettings.model_validate(case.settings._asdict())
     budget = Budget(case.max_iterations, case.tests)
     rows = follow(samples(case), budget, case.baseline, control)

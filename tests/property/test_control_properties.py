@@ -1,4 +1,4 @@
-"""What holds for every series: bounds, monotony, patience with what works, one truth per prefix."""
+"""Rules for every series: bounds, monotony, patience, one result per prefix."""
 
 from dataclasses import replace
 from typing import Any

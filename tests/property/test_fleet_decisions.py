@@ -1,4 +1,4 @@
-"""What a fleet decides keeps its rules whatever happens, and comes to an end."""
+"""A fleet's decisions keep its rules whatever happens, and it terminates."""
 
 from datetime import timedelta
 from random import Random
@@ -87,7 +87,7 @@ def answers(fleet: PlayedFleet, chance: Random) -> None:
 
 
 def rest_of_it(fleet: PlayedFleet, chance: Random) -> None:
-    """Everything that can happen by itself does."""
+    """Let every loop finish without further faults."""
     for name, loop in list(fleet.state.loops.items()):
         if loop.status == "placing":
             fleet.begin(name)

@@ -20,7 +20,7 @@ UNTOLD = {
     "loop_progressed", "loop_stage", "collection_asked", "verification_began", "conflicts_found",
     "fleet_noticed", "command_given",
 }  # fmt: skip
-"""Kinds of which some or all events are no row of the log."""
+"""Kinds with events that have no row in the log."""
 
 
 @given(a_journal())

@@ -1,4 +1,4 @@
-"""Whatever stands in the place of a knowledge file, a run reads on, and then writes sound ones."""
+"""A run reads on whatever is in place of a knowledge file, then writes valid ones."""
 
 import json
 import tempfile

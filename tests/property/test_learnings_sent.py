@@ -1,4 +1,4 @@
-"""What an iteration's prompt carries is what was looked up for it, whatever is done afterwards."""
+"""A prompt carries the learnings found for it, whatever changes afterwards."""
 
 from typing import get_args
 
@@ -74,13 +74,11 @@ def test_what_was_sent_stays_until_the_next_look_up(events: list[ev.Event]) -> N
             assert {one.sent[iteration] for one in memory.carried(iteration)} >= set(told.values())
         if isinstance(event, ev.LearningCredited):
             credited.setdefault(event.learning_id, set()).add(event.iteration)
-        if isinstance(
-            event, ev.LearningPromoted
-        ):  # what came of it under its first name stays, too
+        if isinstance(event, ev.LearningPromoted):  # the result under its first name stays, too
             before = credited.get(event.staged_id, set())
             credited.setdefault(event.learning.learning_id, set()).update(before)
         for one in memory.current:
             assert one.looked_up is not None
-            # What came of it stays with it.
+            # Its result stays with it.
             name = one.looked_up.learning_id
             assert name != one.learning.learning_id or credited.get(name, set()) >= set(one.credits)

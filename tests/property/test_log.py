@@ -1,4 +1,4 @@
-"""The log of any journal: each alarm and intervention is told once, in order, in one entry."""
+"""The log of any journal lists each alarm and intervention once, in order."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What holds of every series of counts: T, broken builds, silence, growth, patience at the end."""
+"""Rules for every series of counts: T, broken builds, silence, growth, patience at the end."""
 
 from collections.abc import Sequence
 

@@ -328,7 +328,7 @@ def _nextest(run: Counts) -> list[str]:
 def test_runs_of_every_other_runner_add_up(
     printed: Callable[[Counts], list[str]], runs: list[Counts]
 ) -> None:
-    if printed is _jest:  # with nothing but broken files, they are told from the suites
+    if printed is _jest:  # with only broken files, they are inferred from the suites
         runs = [replace(run, failed=run.failed or 1) for run in runs]
 
     counted = count_tests(line for run in runs for line in printed(run))

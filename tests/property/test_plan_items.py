@@ -1,4 +1,4 @@
-"""What finished items took of the window, for whatever a run records."""
+"""Window usage of finished items, for any recorded run."""
 
 from hypothesis import given
 from hypothesis import strategies as st

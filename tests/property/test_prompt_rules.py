@@ -1,6 +1,6 @@
-"""Rules for every prompt: nothing foreign poses as ours, and nothing is cut in its middle.
+"""Rules for every prompt: no foreign text passes as ours, and nothing is cut midway.
 
-What a prompt is to a reader is told by a parser of Markdown that knows nothing of how it is made.
+A Markdown parser, independent of the prompt builder, decides how a prompt reads.
 """
 
 import re
@@ -106,7 +106,7 @@ def full(words: str = "w", many: Sequence[str] = ("a", "b"), **more: Any) -> Pro
 
 
 def read(text: str) -> tuple[list[str], list[str]]:
-    """Headings, and what stands outside of code: as a reader of Markdown sees it."""
+    """Headings, and text outside code, as a Markdown parser sees them."""
     tokens = MarkdownIt().parse(text)
     headings = [
         tokens[number + 1].content for number, t in enumerate(tokens) if t.type == "heading_open"

@@ -1,4 +1,4 @@
-"""Whatever happens to a tree: a restore brings back all that a snapshot holds, or says what not."""
+"""A restore brings back everything in a snapshot, or reports the rest."""
 
 import os
 import tempfile
@@ -17,7 +17,7 @@ from tests.workspaces import workspace_of
 
 @dataclass(frozen=True)
 class Held:
-    """A snapshot, and what was there when it was taken."""
+    """A snapshot, and the tree's state when it was taken."""
 
     snapshot: Snapshot
     state: State
@@ -35,7 +35,7 @@ class Walk:
         self.kept: Counter[str] = Counter()
 
     def reopen(self) -> None:
-        """As another process would see it."""
+        """Reopen the workspace as another process would."""
         _, _, run_id = self.workspace._refs.rpartition("/")
         self.workspace.close()
         self.workspace = workspace_of(self.root, run_id)
@@ -45,7 +45,7 @@ class Walk:
         taken = self.workspace.snapshot(self.workspace.newest() + 1, "one")
         listed = git(self.root, "ls-tree", "-r", "-z", "--name-only", taken.tree, check=True)
         paths = {os.fsdecode(name) for name in listed.split(b"\0")[:-1]}
-        if self.before is not None:  # once held, a file stays held until it is gone
+        if self.before is not None:  # once saved, a file stays saved until it is deleted
             due |= {path for path in self.before.paths if _is_file(state.get(path))}
         assert not (lost := due - paths - set(taken.missing)), f"not held: {lost}"
         assert not (odd := {p for p in paths if not _is_file(state.get(p))}), f"not there: {odd}"
@@ -85,7 +85,7 @@ class Walk:
         self.hold()
 
     def why(self, path: str, to: Held, present: Held) -> str:
-        """What has to stand in the way of a path, for it to be left alone."""
+        """Return the obstacle that explains why a path was left alone."""
         free = present.state.keys() - present.paths
         parts = path.split("/")
         if path in present.paths and path not in to.paths:
@@ -107,7 +107,7 @@ class Walk:
 
 
 def as_git(thing: tuple[str, bytes] | None) -> tuple[str, bytes] | None:
-    """Of a file's permissions git holds whether its owner may execute it."""
+    """Normalise permissions: git records only whether the user may execute a file."""
     if thing is None or not thing[0].startswith("0o"):
         return thing
     return "program" if int(thing[0], 8) & 0o100 else "file", thing[1]

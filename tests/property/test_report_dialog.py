@@ -1,4 +1,4 @@
-"""The report as it is read on the screen: words as they were said, without the marks."""
+"""The report on screen: the original words without markup."""
 
 from hypothesis import given
 from hypothesis import strategies as st

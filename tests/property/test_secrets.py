@@ -79,7 +79,7 @@ def test_a_secret_is_hidden_wherever_it_stands(form: Form, before: str, after: s
 @FEWER
 @given(st.integers(0, 2**32))
 def test_no_form_depends_on_its_characters(seed: int) -> None:
-    """But for one in some thousand that happens to look like a word."""
+    """Except about one in a thousand that happens to look like a word."""
     made = forms(seed)
     assert sum(not caught(form, redact(form.text)) for form in made) <= 12
 

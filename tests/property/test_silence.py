@@ -1,4 +1,4 @@
-"""Stages of a service's silence: for all that is heard in between."""
+"""Stages of a service's silence, for every sequence of output."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What holds for every strategy, whatever is read, reported and answered."""
+"""Rules for every strategy, whatever is measured, reported and answered."""
 
 import re
 from collections.abc import Callable

@@ -21,7 +21,7 @@ FILES = st.tuples(
 
 
 def put(root: Path, files: list[tuple[str, str, bytes]]) -> dict[str, tuple[str, bytes]]:
-    """Make the worktree exactly these files, later ones winning; returns what is there."""
+    """Replace the worktree by exactly these files, later ones winning; return the state."""
     for entry in root.iterdir():
         if entry.name != ".git":
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()

@@ -38,9 +38,9 @@ class State:
     driver: Callable[[], Driver]
     keys: Sequence[str] = ()
     sees: str = ""
-    """What stands on the screen when the picture is taken, where that takes time."""
+    """Text to wait for before the picture is taken, if any."""
     gone: str = ""
-    """What stood there before and must not any more."""
+    """Text that must disappear before the picture is taken."""
     sizes: tuple[Size, ...] = (SMALL,)
     """Several where its place differs; `tests/golden` draws whole screens of every run."""
     colours: bool = True
@@ -48,7 +48,7 @@ class State:
 
 
 def of(name: str, **options: Any) -> Callable[[], Driver]:
-    """A live run as a story tells it."""
+    """A live run of a story."""
     return lambda: live(story(name), **options)
 
 

@@ -11,7 +11,7 @@ from tests.tui.driving import Driver
 
 
 def played(driver: Driver, state: State) -> Callable[[Pilot[Any]], Awaitable[None]]:
-    """Press its keys, each late enough to be seen by a dialog, and wait for what it shows."""
+    """Press its keys, late enough for a dialog to accept them, and wait for the result."""
 
     async def press(pilot: Pilot[Any]) -> None:
         driver.pilot = pilot

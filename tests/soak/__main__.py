@@ -48,7 +48,7 @@ def soak(folder: Path, seed: int, kills: int, *, rollovers: bool = False) -> Fig
     scenarios = ("context",) if rollovers else SCENARIOS
     while figures.killed < kills and len(figures.problems) < ENOUGH:
         number += 1
-        # The moments of a run depend on the seed and its number, not on what came before.
+        # The moments of a run depend only on the seed and the run's number.
         rng, told = Random(f"{seed}/{number}"), len(figures.problems)
         scenario = scenarios[number % len(scenarios)]
         place = folder / f"run-{number:03}"

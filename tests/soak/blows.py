@@ -1,8 +1,8 @@
-"""What is done to a run when its moment has come: KILL, stops and continues, to whom it may come.
+"""Blows to a run at a chosen moment: KILL, stop and continue, and their targets.
 
-A stop is what a suspended laptop, a debugger or ``kill -STOP`` does; what was stopped is continued
-within `STOPPED_S`, also when ralph-tui was killed in the meantime. Of git, one that runs is killed,
-or all, or each that runs or begins for a while, so that a second try fails as well.
+A stop is what a suspended laptop, a debugger or ``kill -STOP`` does. Stopped processes continue
+within `STOPPED_S`, even if ralph-tui was killed meanwhile. For git, the blow hits one running
+process, all, or each one for a while, so that a retry fails too.
 """
 
 import os
@@ -34,34 +34,34 @@ TARGETS: dict[Target, int] = {
 """Each with how often it is chosen, compared with the others."""
 DEADLY: tuple[Target, ...] = ("ralph-tui", "both", "git, both", "stop, kill")
 AT_GIT: dict[Target, int] = {"git": 5, "git, both": 3, "stopped": 1, "stop, kill": 1}
-"""Where the moment is one of git."""
+"""Targets for a moment of git."""
 
 STOPPED_S = (0.2, 2.0)
-"""How long a stop lasts."""
+"""Length of a stop, in seconds."""
 SOON_S = 1.0
-"""So long a git or a keeper is waited for."""
+"""How long to wait for a git process or a keeper."""
 BURST_S = (0.01, 0.06)
-"""How long a stop of a burst lasts, and what is between two of them."""
+"""Length of each stop in a burst, and of the pauses between them, in seconds."""
 AGAIN_AND_AGAIN_S = (0.3, 1.5)
-"""How long each git is killed."""
+"""How long every git process is killed, in seconds."""
 
 
 @dataclass
 class Blow:
-    """What was hit, which may be less than was aimed at."""
+    """The target actually hit, which may be less than the one aimed at."""
 
     hit: Target
     fatal: bool
     """ralph-tui is dead."""
     kept: frozenset[tuple[int, str]] = frozenset()
-    """What killed keepers kept."""
+    """Processes guarded by killed keepers."""
     gits: int = 0
-    """That were killed."""
+    """Number of git processes killed."""
     stops: int = 0
 
 
 def aim(rng: Random, moment: str, *, deadly: bool = False) -> Target:
-    """What to hit at a moment; `deadly`: ralph-tui itself, whatever else."""
+    """Choose a target at a moment; `deadly` always includes ralph-tui itself."""
     targets = AT_GIT if moment == "git begins" else TARGETS
     if deadly:
         targets = {target: targets[target] for target in DEADLY}
@@ -107,7 +107,7 @@ def _git(program: Program, rng: Random, *, fatal: bool) -> Blow:
 
 
 def _stops(program: Program, target: Target, rng: Random) -> Blow:
-    """Stop ralph-tui, alone or with all that it has started but its keepers, or these; continue."""
+    """Stop ralph-tui, these processes, or all it started except its keepers; then continue them."""
     killed = target == "stop, kill"
     keepers = _soon(program, program.keepers) if target == "keeper stop" else program.keepers()
     if keepers and (target == "keeper stop" or (killed and rng.random() < 0.3)):
@@ -122,7 +122,7 @@ def _stops(program: Program, target: Target, rng: Random) -> Blow:
         _signalled(stopped, signal.SIGSTOP)
         time.sleep(rng.uniform(*spread))
         if killed and number == times - 1 and rng.random() < 0.5:
-            program.end()  # while it is stopped; else when it goes on
+            program.end()  # while it is stopped, or else when it continues
         _signalled(stopped, signal.SIGCONT)
         if burst:
             time.sleep(rng.uniform(*BURST_S))
@@ -140,7 +140,7 @@ def _soon(program: Program, look: Callable[[], Collection[int]]) -> Collection[i
 
 
 def _signalled(pids: Iterable[int], number: signal.Signals) -> set[int]:
-    """Those that were still there."""
+    """Send a signal; return the processes that still existed."""
     there = set()
     for pid in pids:
         with suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""What a soak has counted, and how it is told."""
+"""Counts of a soak, and their report."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,14 +9,13 @@ from tests.soak.blows import TARGETS, Target
 
 @dataclass
 class Figures:
-    """Of all runs together."""
+    """Totals of all runs."""
 
     kills: Counter[tuple[str, Target]] = field(default_factory=Counter)
     """By moment and what was hit: kills, and stops that were continued."""
     outcomes: Counter[str] = field(default_factory=Counter)
-    """Of the runs."""
     events_before: int = 0
-    """That were readable at the kills, all told."""
+    """Readable events at the kills, summed over all runs."""
     events_lost: int = 0
     torn: int = 0
     resumes: int = 0
@@ -24,16 +23,16 @@ class Figures:
     snapshots: int = 0
     """Recorded, each found whole after each kill that followed."""
     restores: int = 0
-    """Of the last snapshot, compared byte for byte."""
+    """Restores of the last snapshot, compared byte for byte."""
     files_lost: int = 0
     orphan_seconds: float = 0.0
     """The longest that a process of a killed run lived on."""
     stops: int = 0
     """SIGSTOP, each with its SIGCONT."""
     gits: int = 0
-    """That were killed."""
+    """Number of processes killed."""
     told: Counter[str] = field(default_factory=Counter)
-    """What these cost, as the run itself has said."""
+    """Losses from these blows, as the run reports them."""
     problems: list[str] = field(default_factory=list)
 
     @property

@@ -1,4 +1,4 @@
-"""One run, hit and resumed until it comes to its end; what must hold is looked at each time."""
+"""One run, hit and resumed until it ends; its invariants are checked each time."""
 
 import time
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ from tests.soak.program import Program, Tail
 
 END_S = 120.0
 MAX_FAILURES = 3
-"""Of one run."""
+"""Per run."""
 AGAIN_S = 0.5
-"""After which a command that may have been refused is sent again."""
+"""Seconds before a command that may have been refused is sent again."""
 
 
 class Trial:
@@ -55,7 +55,7 @@ class Trial:
         self.folder = prepare(place / "project", scenario)
         self.look = Look(self.folder, figures)
         self._expected: str | None = None
-        """Tree of the worktree when the run went on, until its first snapshot."""
+        """Tree of the worktree when the run continued, until its first snapshot."""
         self._question: dict[str, Any] | None = None
         self._asked_at = 0.0
         self._was_asked = False
@@ -66,30 +66,30 @@ class Trial:
         """Processes whose keeper was killed along with ralph-tui: the next process sweeps."""
         self._outcome: str | None = None
         self._is_over = False
-        """As the journal has it: a run that failed is over until it is resumed."""
+        """According to the journal: a failed run counts as ended until it is resumed."""
         self._failures = 0
         self._hurt = False
         """A git of this process was killed, and no snapshot was taken since."""
         self._just_hurt = False
         self._paused_at: float | None = None
-        """When it paused, or was last told to go on."""
+        """When it paused, or last received a command to continue."""
         self._last_tree = ""
-        """Of the newest snapshot."""
+        """Tree of the newest snapshot."""
         self._moment = ""
-        """What is waited for."""
+        """The moment awaited."""
         self._resumed = False
         self._start()
 
     def play(self, kills: int, moments: Sequence[str] = (), targets: Sequence[Target] = ()) -> None:
-        """Hit it so often, at these moments or at others, then let it come to its end.
+        """Hit the run this often, at these or other moments, then let it end.
 
-        `targets` are what is hit first; what comes after is chosen.
+        `targets` are hit first; later targets are chosen at random.
         """
         named, self._targets = list(moments), list(targets)
         while True:
             name = named[0] if named else self._choose() if kills > 0 else ""
             if moment := self._wait(name):
-                del named[:1]  # else it is waited for again in the run that goes on
+                del named[:1]  # otherwise the resumed run waits for it again
                 kills -= 1
                 self._kill(moment)
             elif self._outcome == "failed" and self._failures < MAX_FAILURES:
@@ -136,7 +136,7 @@ class Trial:
         return choose(self._rng, asks=asks, resumed=self._resumed)
 
     def _wait(self, name: str) -> str:
-        """Until the moment to kill it has come, and its name; empty when the run has ended."""
+        """Wait for a moment and return its name; empty when the run has ended."""
         self._moment = name
         self._watched = Watched(self.folder, self.program, self._rng)
         moment = (MOMENTS | ROLLOVERS)[name][0](self._watched) if name else None
@@ -159,7 +159,7 @@ class Trial:
         self._listen()
         if self._outcome is None:
             code, said = self.program.process.returncode, self.program.said()
-            # Without git no run begins or is resumed: it says so, and can be tried again.
+            # Without git no run begins or resumes: it reports that, and a retry is possible.
             self._refused = self._hurt and "git " in said and "Traceback" not in said
             if self._refused:
                 self.figures.told["a start"] += 1
@@ -175,7 +175,7 @@ class Trial:
         self._watched.journal = self._tail.path
         pausing = self._moment == "restore" and self._watched.saw("paused")
         if self._paused_at is not None and not pausing and time.monotonic() > self._paused_at:
-            # A keeper was killed, or a restore has been; while one goes on, this is refused.
+            # A keeper was killed or a restore has ended; a restore under way refuses this.
             self._paused_at = time.monotonic() + AGAIN_S
             self.program.send(Unpause())
         if self._question is not None and time.monotonic() > self._asked_at + 0.5:
@@ -224,11 +224,11 @@ class Trial:
             case "restore_began":
                 if self._watched.worktree not in ("", self._last_tree):
                     self.look.problem("what a restore overwrites is not held", files=1)
-                # A restore that was cut off is finished: half of it is what nobody wanted held.
+                # An interrupted restore is completed, as a half-restored tree is useless.
                 self._expected = None
 
     def _told(self, text: str) -> None:
-        """What the run could not do, as it says itself."""
+        """Count a failure that the run reports."""
         self.figures.told[text.partition(":")[0]] += 1
         if text.startswith(NOT_TAKEN) and not self._hurt:
             self.look.problem(f"no git was killed, and yet: {text}")
@@ -274,14 +274,14 @@ class Trial:
         self._was_asked = self._question is not None
         self._question = None
         self._expected = tree_of(self.folder) if not self._left else None
-        if self._outcome is not None:  # it was over by then
+        if self._outcome is not None:  # it had ended already
             self.program.close()
             self._killed = True
         elif moment != "the end":
             self._go_on()
 
     def _go_on(self) -> None:
-        """Resume it; begin it anew where it is no run yet."""
+        """Resume the run, or start it again if it had not begun."""
         self.program.close()
         self._paused_at = None
         if not self._began():
@@ -294,7 +294,7 @@ class Trial:
         self.figures.resumes += 1
 
     def _began(self) -> bool:
-        """Whether the run is one already; if not, it is begun anew."""
+        """True if the run has begun; otherwise it must be started again."""
         self._listen_only()
         return self._tail.path is not None and b"\n" in self._tail.path.read_bytes()
 

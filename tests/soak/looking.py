@@ -1,4 +1,4 @@
-"""What must hold while nobody works on a run, however it was killed."""
+"""Invariants of a run while no process works on it, however it was killed."""
 
 import time
 from collections import Counter
@@ -18,23 +18,23 @@ from tests.soak.figures import Figures
 from tests.soak.place import differences, git, owned, tree_of
 
 NOT_TAKEN = "no snapshot taken"
-"""So a run says it."""
+"""The run's message about a missing snapshot."""
 LIMIT_S = 6.0
-"""Seconds in which everything of a killed run has to be gone."""
+"""Seconds within which everything of a killed run must be gone."""
 
 
 class Look:
-    """Compares a run's folder with what was there before."""
+    """Compares a run's folder with its earlier state."""
 
     def __init__(self, folder: Path, figures: Figures) -> None:
         self.folder = folder
         self.figures = figures
         self.where = folder.parent.name
-        """Told with each problem."""
+        """Prefix of each problem."""
         self.mine = owned(folder)
-        """What must not change."""
+        """Must not change."""
         self._known = b""
-        """Of the journal, whole lines that were read before."""
+        """Whole journal lines read so far."""
 
     def problem(self, text: str, files: int = 0) -> None:
         """Something is wrong; `files` are lost."""
@@ -63,7 +63,7 @@ class Look:
         self.figures.events_before += known.count(b"\n")
 
     def at(self, run: RecordedRun, *, over: bool) -> None:
-        """Journal, status, the owner's things and the snapshots, with nobody at work."""
+        """Check the journal, the status, the user's files and the snapshots of an idle run."""
         recording = read_journal(run.journal)
         self.figures.torn += recording.torn
         if recording.problem:
@@ -97,7 +97,7 @@ class Look:
             self.problem(str(error), files=1)
 
     def at_restore(self, before: str) -> None:
-        """Whatever a restore may have overwritten, the tree `before`, is held."""
+        """Check that the tree `before`, which a restore may have overwritten, is saved."""
         if not before or tree_of(self.folder) == before:
             return
         refs = git(self.folder, "for-each-ref", "--format=%(tree)", "refs/ralph/").decode()
@@ -122,7 +122,6 @@ class Look:
 
 
 def start_of(recording: Recording) -> ev.RunStarted:
-    """Its first event."""
     start = recording.events[0]
     assert isinstance(start, ev.RunStarted)
     return start
@@ -167,7 +166,7 @@ def unread(events: Iterable[ev.Event], folder: Path) -> list[str]:
 
 
 def twice(events: Iterable[ev.Event]) -> list[str]:
-    """What a run says of its memory, and says again after a resume."""
+    """Return what a run says about its memory and repeats after a resume."""
     said = [text for event in events if (text := _of_memory(event)) is not None]
     return [text for text, times in Counter(said).items() if times > 1]
 
@@ -188,7 +187,7 @@ def _of_memory(event: ev.Event) -> str | None:
 
 
 def locks_of(git_dir: Path) -> list[str]:
-    """Those that the owner's git would meet: ralph-tui's own make way for its next one."""
+    """Locks that the user's git would meet; ralph-tui clears its own at its next command."""
     names = [str(path.relative_to(git_dir)) for path in git_dir.rglob("*.lock")]
     return [name for name in names if not name.startswith(("ralph-tui/", "refs/ralph/"))]
 

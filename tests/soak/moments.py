@@ -17,31 +17,31 @@ from tests.soak.program import Program
 
 OFTEN = 0.002
 SOON = 0.0002
-"""For what is there for a moment only: a look takes no longer, and the run needs the processor."""
+"""Seconds between polls for a short-lived state; longer would miss it, shorter starve the run."""
 MISSED = 3
-"""Renames, or snapshots, that may pass unseen: what is looked for is there for a moment only."""
+"""Renames or snapshots that may pass unseen, as each exists only for an instant."""
 
 
 @dataclass
 class Watched:
-    """What a moment sees of a run, and may do to it."""
+    """A run as moments observe it and act on it."""
 
     folder: Path
     program: Program
     rng: Random
     journal: Path | None = None
     events: list[dict[str, Any]] = field(default_factory=list)
-    """Since this moment is waited for."""
+    """Events since the wait for this moment began."""
     iteration: int = 0
     worktree: str = ""
     """Tree of the worktree before a restore began."""
 
     def saw(self, kind: str) -> bool:
-        """Whether such an event came."""
+        """True if such an event has come."""
         return any(event["kind"] == kind for event in self.events)
 
     def missed(self) -> bool:
-        """Whether snapshots have come and gone: what begins and ends with each was not seen."""
+        """True if snapshots came and went unseen, along with what begins and ends with them."""
         return len([event for event in self.events if event["kind"] == "snapshot_taken"]) >= MISSED
 
 
@@ -65,7 +65,7 @@ def after(kind: str, spread: float) -> Moment:
 
 
 def after_rollover(kind: str, spread: float) -> Moment:
-    """As `after`, once a rollover has begun."""
+    """Like `after`, once a handoff has begun."""
 
     def moment(run: Watched) -> Iterator[float]:
         while not run.saw("rollover_began"):
@@ -79,7 +79,7 @@ def after_rollover(kind: str, spread: float) -> Moment:
 
 
 def append(run: Watched) -> Iterator[float]:
-    """When the journal grows."""
+    """Wait until the journal grows."""
     yield from _for(run.rng.uniform(0.3, 2))
     while run.journal is None:
         yield OFTEN
@@ -89,7 +89,7 @@ def append(run: Watched) -> Iterator[float]:
 
 
 def projection(run: Watched) -> Iterator[float]:
-    """When a file that is about to be renamed is there; on a busy machine, when one has been."""
+    """Wait for a file about to be renamed; on a busy machine, for one already renamed."""
     yield from _for(run.rng.uniform(0.3, 2))
     while run.journal is None:
         yield OFTEN
@@ -104,7 +104,7 @@ def projection(run: Watched) -> Iterator[float]:
 
 
 def snapshot(run: Watched) -> Iterator[float]:
-    """When the private index is locked, or up to 20 ms later; on a busy machine, when it was."""
+    """Wait up to 20 ms past a lock on the private index; later on a busy machine."""
     yield from _for(run.rng.uniform(0.2, 2))
     lock = run.folder / ".git" / "ralph-tui" / "index.lock"
     while not lock.exists() and not run.missed():
@@ -113,7 +113,7 @@ def snapshot(run: Watched) -> Iterator[float]:
 
 
 def git_begins(run: Watched) -> Iterator[float]:
-    """When a git runs that did not before, or up to 10 ms later: at a start, or at any step.
+    """Wait for a new git process, or up to 10 ms longer: at a start, or at any step.
 
     On a busy machine, when some must have run.
     """
@@ -187,9 +187,9 @@ ROLLOVERS: dict[str, tuple[Moment, int]] = {
     "told again": (after_rollover("prompt_prepared", 0.02), 3),
     "taken over": (after_rollover("session_started", 0.3), 4),
 }
-"""Those in which one session hands over to the next."""
+"""Moments at which one session hands off to the next."""
 ASKS = ("question", "answered")
-"""These need somebody to ask."""
+"""These need a question."""
 RARE = (*ASKS, "intervention")
 """These come after several iterations only."""
 
@@ -211,6 +211,6 @@ def choose(
 
 def patience(rng: Random, name: str) -> float:
     """Seconds after which it is killed anyway."""
-    if name in ROLLOVERS:  # it comes, or the run has ended before
+    if name in ROLLOVERS:  # either it comes, or the run ends first
         return 90.0
     return rng.uniform(15, 25) if name in RARE else rng.uniform(7, 12)

@@ -1,6 +1,6 @@
-"""A project with everything its owner has besides the agent's work, and what is there to compare.
+"""A project with everything a user has besides the agent's work, and its state to compare.
 
-Nothing here writes the owner's index, refs, or object store.
+Nothing here writes the user's index, refs, or object store.
 """
 
 import os
@@ -48,7 +48,7 @@ def prepare(folder: Path, scenario: str = "steady") -> Path:
 
 
 def owned(folder: Path) -> dict[str, object]:
-    """What neither the agent nor ralph-tui may change, by what it is called."""
+    """Everything that neither the agent nor ralph-tui may change, by name."""
     git_dir = folder / ".git"
     files = ("index", "HEAD", "config", "logs/refs/stash", "logs/HEAD", "info/exclude")
     found: dict[str, object] = {name: _content(git_dir / name) for name in files}
@@ -110,7 +110,7 @@ def _git_mode(mode: int) -> str:
 
 
 def git(folder: Path, *arguments: str, **environ: str) -> bytes:
-    """What git says; raises for what it refuses."""
+    """Return git's output; raise if it fails."""
     done = subprocess.run(
         ["git", "-C", str(folder), *arguments],
         env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", **environ},

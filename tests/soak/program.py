@@ -50,7 +50,6 @@ class Program:
 
     @property
     def alive(self) -> bool:
-        """Whether it has not ended."""
         return self.process.poll() is None
 
     def keepers(self) -> list[int]:
@@ -58,11 +57,11 @@ class Program:
         return [e.pid for e in self._children() if b"keeper.py" in _read(e, "cmdline")]
 
     def children(self) -> list[int]:
-        """What it has started itself and is still there."""
+        """Its direct children that still exist."""
         return [entry.pid for entry in self._children()]
 
     def gits(self) -> set[int]:
-        """Those that it runs at this moment."""
+        """Its git processes at this moment."""
         return {entry.pid for entry in self._children() if _read(entry, "comm") == b"git\n"}
 
     def end(self) -> None:
@@ -71,7 +70,7 @@ class Program:
         self.process.wait()
 
     def send(self, command: Command) -> None:
-        """Give it a command through its socket; a run that is just ending need not hear it."""
+        """Send a command through its socket; a run that is just ending may miss it."""
         address = Owner.read(self.folder / ".aiwg" / "ralph" / "lock").socket
         if address:
             try:
@@ -80,7 +79,7 @@ class Program:
                 return
 
     def leave(self) -> int:
-        """Wait for the end of a run that is over; its exit code."""
+        """Wait for a finished run to exit; return its exit code."""
         if self._terminal is not None:
             for _ in range(20):
                 try:

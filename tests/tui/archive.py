@@ -54,7 +54,7 @@ FOUND = (
 
 
 class OneRun:
-    """Finds what holds every word, as the real one does; opens `events`."""
+    """Finds texts with every word, like the real search; opens `events`."""
 
     def __init__(self, events: Sequence[Event], found: Sequence[Found] = FOUND) -> None:
         self.events, self.found = events, found

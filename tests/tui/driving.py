@@ -53,7 +53,7 @@ def _parsed_once(
 
 
 Stylesheet._parse_rules = _parsed_once  # type: ignore[assignment,method-assign]
-# The same as its own, which is Python: it is asked for a hundred times for each widget's styles.
+# Same result as the original, which is slow Python called a hundred times per widget.
 RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
@@ -74,7 +74,7 @@ _render_update = Compositor.render_update
 
 
 def _drawn_when_looked_at(compositor: Compositor, *, full: bool = False, **named: Any) -> Any:
-    """No terminal shows the frames between two looks; what is dirty stays so until `draw`."""
+    """Skip frames that no test looks at; dirty regions stay dirty until `draw`."""
     return _render_update(compositor, full=full, **named) if full else None
 
 
@@ -84,7 +84,7 @@ Pilot._wait_for_screen = _wait_for_screen  # type: ignore[assignment,method-assi
 
 
 class Stopwatch:
-    """Monotonic time that moves only when told to."""
+    """Monotonic time that moves only when a test advances it."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -94,7 +94,7 @@ class Stopwatch:
 
 
 class Driver:
-    """An app under test and what it was given."""
+    """An app under test with its inputs."""
 
     def __init__(self, source: Source, **options: Any) -> None:
         self.watch = Stopwatch()
@@ -126,7 +126,7 @@ class Driver:
             await self.pilot.pause(LOOK_S)
 
     async def sees(self, text: str) -> None:
-        """Wait for a text to stand on the screen."""
+        """Wait until the screen shows a text."""
         await self.until(lambda: text in "\n".join(self.text()))
 
     async def resize(self, size: tuple[int, int]) -> None:
@@ -141,7 +141,6 @@ class Driver:
         await self.pilot.pause()
 
     async def opened(self) -> None:
-        """What is to be looked at is there."""
         await self.until(lambda: self.cockpit.state.run.started)
 
     def _opens(self) -> bool:

@@ -101,7 +101,7 @@ def collected(loop: str, files: int = 5) -> FleetEvent:
 
 
 def timed(events: Sequence[FleetEvent], step_s: float = 20.0) -> list[FleetEvent]:
-    """As a journal has them: numbered, some seconds apart."""
+    """Number and time events as in a journal, some seconds apart."""
     return [
         event.model_copy(update={"seq": n, "at": START + timedelta(seconds=step_s * n)})
         for n, event in enumerate(events, 1)
@@ -126,7 +126,7 @@ def under_way(*more: FleetEvent) -> list[FleetEvent]:
 
 
 def finished() -> list[FleetEvent]:
-    """All of it is over; two branches conflict."""
+    """A finished fleet in which two branches conflict."""
     return timed([
         *under_way()[:-2],
         *began("3c", "beta"), *works("3c", 0.4, 0.9),
@@ -147,7 +147,7 @@ def finished() -> list[FleetEvent]:
 
 
 class PlayedFleet:
-    """A fleet as a test tells it; `sent` are the commands that it was given."""
+    """A fleet played by a test; `sent` holds the commands it received."""
 
     name = "you"
 
@@ -225,7 +225,7 @@ class FleetDriver(Driver):
         await self.until(lambda: self.text() and "fleet-" in self.text()[0])
 
     def rows(self) -> list[str]:
-        """Without what is empty at their ends."""
+        """The rows without trailing blanks."""
         return [row.rstrip() for row in self.text()]
 
     @property
@@ -235,7 +235,7 @@ class FleetDriver(Driver):
 
     @property
     def answer(self) -> str:
-        """What stands in the last row for the key that was pressed last."""
+        """The last row's feedback for the most recent key."""
         return self.screen.foot.answer
 
 

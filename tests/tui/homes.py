@@ -49,7 +49,7 @@ DIED = replace(DONE, name="task-003/001", status="died", completions=(), cost_us
 
 
 class Recorded:
-    """Runs as a test wants them; says what was read."""
+    """Runs chosen by a test; records which were read."""
 
     place = "~/parser"
 
@@ -116,11 +116,10 @@ class HomeDriver(Driver):
         )
 
     async def opened(self) -> None:
-        """See `Driver`: all that is in view is read."""
         await self.until(lambda: self.listing.loaded or self.runs.problem)
 
     def rows(self) -> list[str]:
-        """Without what is empty at their ends."""
+        """The rows without trailing blanks."""
         return [row.rstrip() for row in self.text()]
 
     @property

@@ -70,7 +70,7 @@ class Played:
         return ""
 
     def cancel(self) -> None:
-        """Nothing runs."""
+        pass
 
 
 class Here:
@@ -116,7 +116,7 @@ class Below(BaseScreen):
         self.app.push_screen(NewRun(lambda: self._here), self._answers.append)
 
     def key_came(self) -> None:
-        """Nothing is said here."""
+        pass
 
     def open_help(self) -> None:
         self._answers.append(["help"])
@@ -135,7 +135,7 @@ class Below(BaseScreen):
 
 
 class FormDriver(Driver):
-    """An app with the form open; `answers` collects what it has answered."""
+    """An app with the form open; `answers` collects its results."""
 
     def __init__(self, here: NewRuns | None = None, **options: Any) -> None:
         self.here = here or Here()
@@ -156,16 +156,16 @@ class FormDriver(Driver):
             await self.pilot.pause()
 
     async def sees(self, text: str) -> None:
-        """Wait for words to stand on the screen, wherever their lines are broken."""
+        """Wait until the screen shows these words, wherever lines break."""
         words = " ".join(text.split())
         await self.until(lambda: words in " ".join("\n".join(self.text()).split()))
 
     async def type(self, text: str) -> None:
-        """Type into what has the focus."""
+        """Type into the focused widget."""
         await self.press(*({" ": "space", "\n": "enter", "-": "minus"}.get(c, c) for c in text))
 
     async def paste(self, text: str) -> None:
-        """As a terminal does it: the whole at once."""
+        """Paste all text at once, as a terminal does."""
         focused = self.app.focused
         assert isinstance(focused, TextArea | Input)
         before = self.content(focused)
@@ -182,7 +182,6 @@ class FormDriver(Driver):
         await self.pilot.pause()
 
     async def opened(self) -> None:
-        """All is known that is looked at."""
         await self.until(lambda: isinstance(self.app.screen, NewRun))
         await self.until(lambda: self.form.page.place.folder or self.form.keys_row.said)
 
@@ -192,7 +191,7 @@ def drive(
     scenario: Callable[[FormDriver], Awaitable[None]],
     size: tuple[int, int] = (80, 24),
 ) -> FormDriver:
-    """As `driving.drive`."""
+    """Like `driving.drive`."""
 
     async def run() -> None:
         async with driver.app.run_test(size=size) as pilot:

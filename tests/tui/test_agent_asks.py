@@ -1,4 +1,4 @@
-"""What an agent asks, in the cockpit: who, what, why; a letter allows, a digit chooses."""
+"""An agent's question in the cockpit: a letter allows, a digit chooses."""
 
 import pytest
 

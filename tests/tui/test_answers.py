@@ -17,7 +17,6 @@ from tests.tui.driving import Driver, drive, live, replay, story
 
 
 def answer(driver: Driver) -> str:
-    """What the row above the keys says, as it is seen."""
     said = driver.cockpit.footer.notice
     assert not said or said in driver.text()[-2], "it is painted"
     return said
@@ -206,7 +205,7 @@ def test_an_answer_to_a_key_is_not_taken_away_with_an_older_one(
         monkeypatch.setattr(modal, "TOLD_S", 60.0)
         await driver.press("p")
         await driver.sees("p does nothing here")
-        await driver.pilot.pause(0.8)  # the time of the first is over
+        await driver.pilot.pause(0.8)  # the first answer has expired
         await driver.sees("p does nothing here")
         await driver.press("q")
         assert isinstance(driver.app.screen, Leave)

@@ -10,7 +10,7 @@ from tests.rows import each_row
 
 
 def keys_of(*pieces: bytes) -> list[str]:
-    """What is typed with these bytes, each piece read at once."""
+    """Keys decoded from these pieces of input, one read per piece."""
     reader, typed = TerminalInput(), []
     for piece in pieces:
         typed += [m.key for m in reader.feed(piece) if isinstance(m, events.Key)]
@@ -45,7 +45,7 @@ def test_a_byte_that_is_no_text_is_replaced() -> None:
 
 @each_row("column", [1, 95, 96, 162, 222])
 def test_a_legacy_mouse_report_is_no_text(column: int) -> None:
-    """Its bytes are numbers; two of them may even be one letter in UTF-8."""
+    """Mouse bytes are numbers; two of them may even form one letter in UTF-8."""
     report = b"\x1b[M" + bytes([32, 32 + column, 32 + 101])
     assert keys_of(b"a" + report + b"b") == ["a", "b"]
     for cut in range(4, len(report)):

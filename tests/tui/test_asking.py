@@ -1,4 +1,4 @@
-"""The open question: it opens by itself once, counts down, is answered once, and closes."""
+"""The open question opens once unprompted, counts down, is answered once, and closes."""
 
 from datetime import timedelta
 

@@ -52,13 +52,13 @@ WRONG = ev.ValidationDone(
 
 
 def bare() -> list[ev.Event]:
-    """A run of which nothing was assessed, planned or validated."""
+    """A run without assessments, plans or validations."""
     told = (ev.AssessmentMade, ev.StrategyPlanned, ev.ValidationDone)
     return [event for event in story("running") if not isinstance(event, told)]
 
 
 def rows(*more: ev.Event, nth: int = 2, width: int = 60) -> list[str]:
-    """What the pane says when the n-th iteration has just begun, and then `more` happens."""
+    """The pane's rows when iteration n has just begun and the events `more` have followed."""
     events, seen = [], 0
     for event in bare():
         events.append(event)
@@ -246,7 +246,6 @@ def test_e_edits_nothing_when_the_run_is_over() -> None:
 
 
 def test_every_session_of_an_iteration_has_its_prompt() -> None:
-    """Two sessions in one iteration: both texts stand there, named."""
 
     state = RunState().apply_all(story("running"))
     first = ev.PromptPrepared(iteration=7, path="results/iter-007/prompt.md", seq=9001)

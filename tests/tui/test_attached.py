@@ -1,4 +1,4 @@
-"""A screen on a run of another process: the journal is all it reads, the socket all it says."""
+"""A screen on another process's run: it only reads the journal and sends to the socket."""
 
 import json
 import os
@@ -30,7 +30,6 @@ from tests.waiting import until
 from tests.world.stories import flood
 
 RUN_ID = "0d4f2a51-4a54-4fbb-9f0e-3f4f7d5a1f11"
-"""Of every story."""
 
 
 class Elsewhere:
@@ -266,7 +265,7 @@ def test_a_run_of_another_machine_is_not_called_gone(elsewhere: Elsewhere) -> No
 
 
 class Obedient:
-    """As much of an engine as a command socket needs."""
+    """The parts of an engine that a command socket needs."""
 
     def __init__(self, answer: Accepted | Refused) -> None:
         self.answer = answer
@@ -298,7 +297,7 @@ def test_keys_become_commands_in_order_and_signed(elsewhere: Elsewhere) -> None:
         drive(driver, look)
     assert [command.name for command in engine.heard] == ["pause", "checkpoint", "interrupt"]
     assert {command.by for command in engine.heard} == {name_of(os.getpid())}, "as it was found out"
-    # Nobody sits at a test: that somebody is here may be refused, before it ends or after.
+    # A test has no user, so presence may be refused before or after the end.
     assert all(isinstance(command, Present) for command, _ in source.refused)
 
 

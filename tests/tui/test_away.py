@@ -1,4 +1,4 @@
-"""The dialog of somebody who comes back: it opens, and takes no key that means something below."""
+"""The dialog shown when the user returns: when it opens, and which keys it takes."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from tests.tui.driving import Driver, drive, live, story
 
 
 def returned(name: str) -> Driver:
-    """A screen on a run that goes on already."""
+    """A screen attached to a run that is already under way."""
     driver = live(story(name))
     screen = partial(ReturningCockpit, driver.source)
     driver.app = RalphApp(screen, monotonic=driver.watch)

@@ -1,4 +1,4 @@
-"""The owner is called once: bell, title, and the desktop in the dialect of the terminal."""
+"""The user is alerted once: bell, title, and a desktop notification the terminal supports."""
 
 import pytest
 

@@ -67,12 +67,12 @@ def text(lines: list[Line]) -> list[str]:
 
 
 def dotted(row: str) -> bool:
-    """Whether a line of dots crosses the row."""
+    """True if a line of dots crosses the row."""
     return any(0x2800 < ord(glyph) <= 0x28FF for glyph in row)
 
 
 def labels(rows: list[str]) -> dict[str, int]:
-    """What stands at the left, and in which row."""
+    """Labels at the left edge, with their rows."""
     return {row[:4].strip(): y for y, row in enumerate(rows) if row[:4].strip()}
 
 

@@ -24,7 +24,7 @@ from tests.world.windows import HANDOFF, WINDOWS, folder
 def rows(
     name: str, width: int = 60, *, place: Path | None = None, chosen: int | None = None
 ) -> list[str]:
-    """What the pane says at the end of a story."""
+    """The pane's rows at the end of a story."""
     events = story(name)
     pane = DetailsPane(Replay(events, place))
     pane.state = RunState().apply_all(events)

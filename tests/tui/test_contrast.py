@@ -29,7 +29,7 @@ def test_the_formula_knows_its_ends() -> None:
 
 
 def seen(style: Style) -> tuple[Color, Color]:
-    """What is drawn, and on what."""
+    """Foreground and background colours as drawn."""
     assert style.color is not None
     assert style.bgcolor is not None
     front, back = Color.from_rich_color(style.color), Color.from_rich_color(style.bgcolor)
@@ -134,7 +134,7 @@ def test_dim_words_can_be_read_in_themes_that_are_not_ours(name: str) -> None:
 
 @pytest.mark.parametrize("table", [PHASES, OUTCOMES, LEVELS])
 def test_every_state_has_a_glyph_and_a_word_of_its_own(table: Mapping[str, Term]) -> None:
-    """What colour tells, glyph and word tell too: on paper, to the colour-blind, with NO_COLOR."""
+    """Glyph and word repeat what colour shows: for print, colour blindness and NO_COLOR."""
     assert all(term.word for term in table.values())
     assert len({term.label for term in table.values()}) == len(table)
 

@@ -1,4 +1,4 @@
-"""Deciding: every key of the question dialog, what it sends, and what is never lost."""
+"""The question dialog: every key, the command it sends, and input that is never lost."""
 
 import re
 from collections.abc import Sequence

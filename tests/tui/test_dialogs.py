@@ -1,4 +1,4 @@
-"""What holds for every dialog: any size, any key, any click."""
+"""Rules for every dialog: any size, any key, any click."""
 
 from collections.abc import Sequence
 
@@ -158,7 +158,7 @@ def test_a_click_comes_too_early_as_a_key_does() -> None:
 
 
 def test_who_calls_for_the_question_can_answer_at_once() -> None:
-    """The guard is for a dialog that opens by itself, under somebody's hands."""
+    """The guard applies only to dialogs that open by themselves while the user is typing."""
 
     async def look(driver: Driver) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Question))

@@ -1,4 +1,4 @@
-"""What stands on the home screen before there is any run."""
+"""The home screen before the first run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The last screen: what came of the run and what can be done now, in the place of a pane."""
+"""The end summary: the outcome and the actions available now, in place of a pane."""
 
 import re
 import shlex

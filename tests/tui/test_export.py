@@ -17,14 +17,14 @@ SIZES = [(80, 24), (140, 45)]
 
 
 def exporting(driver: Driver, root: Path, name: str) -> Path:
-    """Give the run a record; the folder that exports come to lie in."""
+    """Give the run a record; return the folder of its exports."""
     journal = write(attempt(root), story(name))
     driver.source.record = RunRecord(journal)
     return journal.parent / "exports"
 
 
 def path_of(driver: Driver) -> str:
-    """Where the dialog says that it has written."""
+    """The path that the dialog reports."""
     dialog = driver.app.screen
     return dialog._path if isinstance(dialog, Export) else ""
 
@@ -34,7 +34,7 @@ def _ends(driver: Driver, name: str) -> bool:
 
 
 def letters(svg: str) -> str:
-    """What a picture says; blanks between styles are positions there."""
+    """Text of an exported SVG; blanks between styles exist only as positions."""
     texts = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
     return "".join("".join(text.itertext()) for text in texts).replace("\xa0", " ")
 

@@ -1,4 +1,4 @@
-"""Changed files: names first, how many of each category, and what a whole run came to."""
+"""Changed files: names first, counts per category, and the total of a whole run."""
 
 import gc
 import warnings

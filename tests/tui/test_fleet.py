@@ -1,4 +1,4 @@
-"""The fleet's screen: what its rows say at each size, what its keys do, and where they lead."""
+"""The fleet's screen: its rows at each size, its keys, and where they lead."""
 
 from functools import partial
 from operator import eq
@@ -71,7 +71,6 @@ def test_names_that_begin_alike_can_be_told_apart_in_every_row(width: int) -> No
 
 @each_row("width", [60, 80, 140])
 def test_a_name_is_whole_where_there_is_room_for_it(width: int) -> None:
-    """Every command takes it."""
     names = ("notes", "notes2", "setup-fails")
     loops = [a_loop(name, objective="Do it") for name in names]
     state = FleetState().replay(stamped([started(a_plan(*loops))]))

@@ -1,4 +1,4 @@
-"""A fleet and its loops as seen from another process: journals are read, the socket is told."""
+"""A fleet watched from another process: it reads journals and sends to the socket."""
 
 import socket
 from collections.abc import Iterator
@@ -32,9 +32,8 @@ from tests.tui.fleets import BEGINS, began, collected, ended, joined, works
 from tests.waiting import until
 
 LOOKS = count(100)
-"""Of all tests: time goes on."""
+"""Clock shared by all tests, so that time never repeats."""
 RUN_ID = "0d4f2a51-4a54-4fbb-9f0e-3f4f7d5a1f11"
-"""Of every story."""
 
 
 class Elsewhere:
@@ -259,7 +258,7 @@ def test_a_loop_that_is_over_is_a_film_of_its_mirror(elsewhere: Elsewhere) -> No
 
 
 def test_of_a_loop_that_is_over_the_command_that_restores_is_named(elsewhere: Elsewhere) -> None:
-    """Its screen restores nothing, and offers no key for it."""
+    """Its screen restores nothing and offers no key for it."""
     record = ".aiwg/ralph/fleets/fleet-001/loops/1/attempts/001"
     done = told.ResultCollected(loop="1", branch="", commit=BEGINS.commit, record=record)
     elsewhere.records(*began("1"), ended("1", "limit_reached"), done)

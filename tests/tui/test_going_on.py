@@ -1,4 +1,4 @@
-"""What the end offers by key: the report, and the command that the screen ends with."""
+"""Actions offered at the end: the report, and the command printed on exit."""
 
 from pathlib import Path
 
@@ -211,7 +211,7 @@ def test_a_run_is_begun_again_as_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [live, replay])
 def test_the_iteration_in_which_a_run_was_killed_is_said_to_be_cut_off(kind: type) -> None:
-    """Nothing of it is called a part of the run that came to something, or to go on now."""
+    """No part of it counts as finished or as still running."""
     events = story("running")
     start = max(i for i, e in enumerate(events) if isinstance(e, IterationStarted))
     driver = kind(events[: start + 3])

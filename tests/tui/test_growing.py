@@ -1,4 +1,4 @@
-"""A replay of a journal that changes meanwhile: it notices, says so, and never jumps."""
+"""A replay notices and reports that its journal has changed, and never jumps."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def player(driver: Driver) -> Replay:
 
 
 async def looked(driver: Driver) -> str:
-    """The screen after the record was looked at again."""
+    """Return the screen after the next check of the record."""
     driver.watch.now += LOOK_S + 0.1
     driver.cockpit.tick()
     await driver.pilot.pause()

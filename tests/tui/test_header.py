@@ -135,7 +135,7 @@ def test_a_wait_tells_its_cause_and_its_end(width: int) -> None:
     ],
 )
 def test_no_wish_hides_what_a_run_waits_for(wish: ev.Event, then: str) -> None:
-    """Else nobody knows why nothing is heard of it; what was wished for is said beside it."""
+    """Otherwise the user could not see why the run is silent; the request is shown beside it."""
     events = STORIES["limited"]()
     state = RunState().apply_all(events)
     at = events[-1].at
@@ -403,7 +403,7 @@ def test_a_run_that_is_over_tells_no_context() -> None:
 
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_a_run_that_is_over_tells_its_whole_time_and_its_iterations(width: int) -> None:
-    """As the end panel has them: a clock that says 1m beside one that says 1m 58s is no clock."""
+    """As in the end summary: 1m beside 1m 58s would be two formats for one clock."""
     *worked, end = STORIES["steady"]()
     events = [*worked, end.model_copy(update={"duration_s": 118.0})]
     state = RunState().apply_all(events)
@@ -505,9 +505,9 @@ FIELDS = {
     "last output": (1, r"(?:last )?output +\d+[smhd]"),
     "file": (1, r"file +\d+[smhd] ago"),
 }
-"""Where each field of the header begins; a duration grows from seconds to minutes in its cells."""
+"""Start column of each header field; a duration's format changes inside its cell."""
 ENDS = {"cost": (1, r"~?\$\d+\.\d\d(?= )"), "time": (1, r"(?<= )\d+[smhd](?: \d+[sm])?(?=  )")}
-"""Those that stand at the right end of their cells."""
+"""Cells aligned to the right."""
 
 
 def text_of(line: Line) -> str:

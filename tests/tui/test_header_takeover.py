@@ -1,4 +1,4 @@
-"""What the header tells while another agent works than the chosen one."""
+"""The header while a fallback agent works."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.world.recorder import Recorder
 
 
 def taken_over() -> RunState:
-    """The chosen one is at its limit and has told $0.00 and a window; the other tells neither."""
+    """The chosen agent is at its limit after reporting $0.00 and a window; the other: neither."""
     run = Recorder()
     run.step(1, 10)
     run.add(ev.SessionStarted(iteration=1, session_id="a", agent="claude"))

@@ -1,4 +1,4 @@
-"""Home: what its rows say at each size, what its keys do, and what it reads."""
+"""Home: its rows at each size, its keys, and the files it reads."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -156,7 +156,7 @@ def test_a_key_that_opens_nothing_is_answered(keys: tuple[str, ...], answer: str
         assert answer in home.rows()[-2]
         assert "? help" in home.rows()[-1]
         await home.press("down")
-        assert answer not in home.page  # an older answer never stands beside a newer key
+        assert answer not in home.page  # an older answer is never shown beside a newer key
 
     at_home(press, HomeDriver(LIVE, DONE, DIED))
 

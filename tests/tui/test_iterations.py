@@ -203,7 +203,7 @@ def test_a_click_selects_an_iteration_and_a_second_one_opens_its_changes() -> No
 
 @pytest.mark.parametrize("record", [".aiwg/fleets/fleet-001/1", "", None])
 def test_a_snapshot_is_restored_by_its_runs_own_name(record: str | None) -> None:
-    """Without a name the newest run is meant. None: no loop of a fleet."""
+    """Without a name the newest run is restored. None: the run is not a loop of a fleet."""
     work = None if record is None else FleetWork("fleet-001/1", "1649807", record=record)
     record = "task-001/001" if record is None else record
     source = Replay(story("steady"))

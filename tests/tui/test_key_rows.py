@@ -1,4 +1,4 @@
-"""Rows of keys in little room: verbs go first, then whole keys, and none is cut."""
+"""Rows of keys in a narrow space: verbs are dropped first, then whole keys; none is cut."""
 
 import pytest
 

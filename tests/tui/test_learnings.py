@@ -1,4 +1,4 @@
-"""The learnings pane and its cards: what is told, what is selected, what is wished."""
+"""The learnings pane and its cards: content, selection and requests."""
 
 import re
 from itertools import product
@@ -20,7 +20,7 @@ from tests.world.taught import FIXTURES, LARGE, QUOTES, RUN_ONE
 
 
 def rows(name: str, width: int, height: int = 40, *, zoomed: bool = False) -> list[str]:
-    """What the pane says, without its frame."""
+    """The pane's text without its frame."""
     pane = LearningsPane()
     pane.state, pane.zoomed = RunState().apply_all(story(name)), zoomed
     built = pane.build(width, height)
@@ -35,7 +35,7 @@ def pane(driver: Driver) -> LearningsPane:
 
 
 def recorded(driver: Driver, *events: ev.Event) -> None:
-    """The run writes down what it was asked for."""
+    """Queue these events as the next ones of the live run."""
     last = driver.cockpit.state.seq
     driver.inbox.extend(
         event.model_copy(update={"seq": last + n, "at": driver.cockpit.state.at})
@@ -47,7 +47,7 @@ def changed(name: str, change: Change, text: str = "") -> ev.LearningChanged:
     return ev.LearningChanged(learning_id=name, change=change, text=text)
 
 
-# what is told -------------------------------------------------------------------------------------
+# content ------------------------------------------------------------------------------------------
 
 
 def test_each_learning_says_what_it_is_how_sure_and_how_it_did() -> None:
@@ -104,7 +104,7 @@ def test_marks_of_its_owner_have_a_word_each() -> None:
 
 
 def after(name: str, *events: ev.Event, zoomed: bool = False) -> list[str]:
-    """What the pane says when these events come after the story."""
+    """The pane after the story and these events."""
     shown = LearningsPane()
     shown.state, shown.zoomed = RunState().apply_all(story(name)), zoomed
     shown.state.apply_all(events)

@@ -1,4 +1,4 @@
-"""The run as a timeline: points are looked at, compared, restored; git is never waited for."""
+"""The timeline view: browse, compare and restore snapshots without waiting for git."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -99,7 +99,7 @@ def test_every_line_of_a_hunk_has_its_row(lines: list[str]) -> None:
     assert not any("\x1b" in part for row in rows for part, _ in row)
 
 
-# which files a point stands for ------------------------------------------------------------------
+# which files belong to a snapshot -----------------------------------------------------------------
 
 
 def test_points_and_their_trees() -> None:
@@ -410,7 +410,7 @@ def test_a_restore_is_undone_by_the_same_key() -> None:
 
 @pytest.mark.parametrize("moved", [False, True])
 def test_after_a_rollback_the_next_iteration_is_told_about_again(moved: bool) -> None:  # noqa: FBT001
-    """Unless somebody has selected a point meanwhile."""
+    """Unless the user has selected a snapshot meanwhile."""
 
     async def look(driver: Driver) -> None:
         state = driver.cockpit.state

@@ -1,4 +1,4 @@
-"""What a user has seen is put down with keys and at the end; who comes back is told the rest."""
+"""Record what the user has seen, and summarise the rest on their return."""
 
 import os
 from dataclasses import replace
@@ -105,7 +105,7 @@ def test_behind_a_closed_terminal_the_last_key_counts(tmp_path: Path) -> None:
 
 
 def test_who_saw_the_end_on_an_open_screen_is_not_told_of_it_elsewhere(tmp_path: Path) -> None:
-    """The screen is still open when the run is looked at from another terminal."""
+    """The screen is still open when the user opens the run in another terminal."""
     events = story("stuck")
     driver = live(events[:-5])
     kept = driver.source.record = record(tmp_path)
@@ -235,7 +235,7 @@ def test_where_nothing_can_be_put_down_no_screen_fails(tmp_path: Path, what: str
 
 
 def detached(root: Path, name: str, at: int | None = None) -> Replay:
-    """A recorded run that was started in the background, and that nobody looked at."""
+    """A recorded background run that no one has opened."""
     first, *events = story(name)
     write(attempt(root), [first.model_copy(update={"mode": "detached"}), *events][:at])
     return opened(attempt(root) / "events.jsonl")

@@ -1,4 +1,4 @@
-"""The mouse: a click on what stands for a key presses it, wherever its line was moved."""
+"""A click on a key's label presses the key, wherever its line has moved."""
 
 from ralph_tui.commands import Pause
 from ralph_tui.tui.draw.spans import CLICK, clickable, clip_line, spread

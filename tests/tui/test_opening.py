@@ -1,4 +1,4 @@
-"""The first frame: the cockpit's places before there is a cockpit, and what is typed there."""
+"""The first frame: the layout before the cockpit exists, and keys typed meanwhile."""
 
 import asyncio
 from collections import deque
@@ -22,7 +22,7 @@ SIZES = [(140, 45), (120, 20), (60, 15)]
 
 
 def places(app: RalphApp) -> dict[str, tuple[Region, str]]:
-    """Where the panes that are seen stand, and their upper edges."""
+    """Columns of the visible panes, and their upper edges."""
     seen = [app.screen.query_one(f"#{key}") for key in layout.ORDER]
     return {
         str(pane.id): (pane.region, pane.render_line(0).text.partition(" ─")[0])

@@ -1,4 +1,4 @@
-"""What single panes do: selecting, opening, following, reading."""
+"""Single panes: selecting, opening, following, reading."""
 
 from collections import deque
 from datetime import timedelta

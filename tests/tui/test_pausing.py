@@ -1,4 +1,4 @@
-"""A pause that was asked for: leaving says that the run will wait. What waits is not silent."""
+"""A requested pause: leaving warns that the run will wait, and a paused run is not silent."""
 
 from datetime import timedelta
 from pathlib import Path

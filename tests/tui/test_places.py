@@ -1,4 +1,4 @@
-"""Where panes stand: their names as tabs, clicks on them, and who gets whose room."""
+"""Placement of panes: names as tabs, clicks on them, and how space is shared."""
 
 from functools import partial
 

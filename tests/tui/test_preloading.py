@@ -1,4 +1,4 @@
-"""What is loaded while nobody waits: the first dialog then opens as fast as any later one."""
+"""Preloading while idle, so that the first dialog opens as fast as later ones."""
 
 from ralph_tui.tui.cockpit import preloading
 from tests.tui.driving import Driver, drive, live, story

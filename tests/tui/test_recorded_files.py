@@ -1,4 +1,4 @@
-"""What git tells the screen about a run's snapshots, and about the files as they are now."""
+"""Git's report on a run's snapshots and the current files."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ from tests.workspaces import workspace_of
 
 
 def change_files(root: Path) -> None:
-    """Delete, add, and add what is no plain text file."""
+    """Delete a file, add a text file, and add one that is not plain text."""
     (root / "README.md").unlink()
     (root / "tool").write_text("#!/bin/sh\n")
     (root / "tool").chmod(0o755)
@@ -104,7 +104,7 @@ def test_private_folder_that_is_gone_is_made_again(
     assert len(RecordedFiles(attempt).changes(*trees)) == len(CHANGES)
 
 
-# the present -------------------------------------------------------------------------------------
+# the current files --------------------------------------------------------------------------------
 
 
 def edited_by_hand(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""How often the cockpit looks for what is new, and when it shows it."""
+"""How often the cockpit checks for news, and when it shows them."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -28,7 +28,7 @@ async def quiet(driver: Driver) -> None:
 
 
 def hertz(driver: Driver) -> int:
-    """How often the screen looks now."""
+    """Checks per second at present."""
     rhythm = driver.cockpit.rhythm
     timers = {rhythm._often: HZ, rhythm._seldom: rhythm.quiet_hz}
     return sum(often for timer, often in timers.items() if timer._active.is_set())

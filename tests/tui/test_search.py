@@ -1,4 +1,4 @@
-"""Searching all runs from a cockpit, and looking at what was found while the run goes on."""
+"""Search all runs from a cockpit, and open a result while the run continues."""
 
 import pytest
 from textual import events

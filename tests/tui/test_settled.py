@@ -20,7 +20,7 @@ SCROLLS = ("↑", "")
 def test_its_first_keys_are_its_keys(name: str, keys: tuple[str, ...]) -> None:
     async def look(driver: Driver) -> None:
         cockpit, shown = driver.cockpit, list[object]()
-        # What redraws dialogs from below stands still: only what they draw themselves counts.
+        # Stop the screens below from redrawing: only the dialogs' own drawing counts.
         cockpit.tick = lambda: None  # type: ignore[method-assign]
         await driver.press(*keys)
         dialog = driver.app.screen

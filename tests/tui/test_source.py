@@ -25,7 +25,7 @@ def folded(events: list[Event]) -> RunState:
 
 
 def visible(state: RunState) -> list[Any]:
-    """Everything a fold holds, but for its handlers' identity."""
+    """All state of a fold except its handlers' identity."""
     return [vars(fold) for fold in state.folds()]
 
 

@@ -1,4 +1,4 @@
-"""A replay shows each moment as it was: nothing that came later, though the files have it."""
+"""A replay shows each moment without later events, though the files hold them."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from tests.world.windows import folder
 
 SIZE = (100, 30)
 WALKED = {"stuck": (3,), "rolled_over": (3,), "taught": (3,), "rolled_back": (5,)}
-"""Stories, and after how many sixths of their events they are looked at."""
+"""Stories, each with the points (in sixths of its events) at which it is checked."""
 
 
 def shown(driver: Driver) -> list[str]:
-    """What is shown, without the scrubber and the footer: the record is longer, of course."""
+    """The screen without scrubber and footer, which differ because the record is longer."""
     return driver.text()[:-3]
 
 

@@ -1,4 +1,4 @@
-"""What is seen behind a dialog: what Textual would mix, and what happens there meanwhile."""
+"""The backdrop of a dialog: blended as by Textual, and live updates behind it."""
 
 import gc
 from typing import Any

@@ -1,6 +1,6 @@
-"""No pane, header or report shows a retired word, of any story and any kept run, at three sizes.
+"""No pane, header or report shows a retired word, for any story or saved run, at three sizes.
 
-Prompts, which their pane shows as they were sent, are looked through in `test_words.py`.
+Prompts are shown as they were sent; `test_words.py` checks those.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ TOLD = {**STORIES, **DECISIONS, **TAUGHT, **WINDOWS}
 KEPT = [path.stem for path in sorted(FOLDER.glob("*.jsonl"))]
 PICTURES = ROOT / "tests" / "snapshots" / "__snapshots__"
 OTHERS_WORDS = ("hostile", "nasty", "imported")
-"""Runs in which an agent, or another tool, says what it likes."""
+"""Runs with free text from an agent or another tool."""
 
 
 @cache

@@ -13,7 +13,7 @@ from ralph_tui.ports.host import Emit
 
 @dataclass
 class FakeSession:
-    """Ends when it is told to, or at once."""
+    """A session that ends on request, or at once."""
 
     iteration: int
     emit: Emit
@@ -21,11 +21,11 @@ class FakeSession:
     sent: list[str] = field(default_factory=list)
     stopped: bool = False
     cost_usd: float | None = None
-    """What it has cost when it is stopped."""
+    """Cost reported when it is stopped."""
     answers: list[tuple[str, AgentAnswer]] = field(default_factory=list)
-    """What it was answered, by what it had asked."""
+    """Answers received, each with its question."""
     on_answer: Callable[["FakeSession", str], None] = lambda session, request_id: None
-    """What it does when it is answered."""
+    """Reaction to an answer."""
 
     def send(self, guidance_id: str, text: str) -> bool:
         self.sent.append(text)
@@ -75,7 +75,7 @@ class FakeAgent:
 
 
 class FakeAsker:
-    """Answers questions in the order that is told; those beyond them fail."""
+    """Answers questions from a list, in order; further questions fail."""
 
     small_model = "tiny"
 
@@ -92,7 +92,7 @@ class FakeAsker:
 
 
 class FakeMemory:
-    """Samples what it is told that a session holds."""
+    """Samples the memory that a test assigns to a session."""
 
     def __init__(self) -> None:
         self.working = False
@@ -107,7 +107,7 @@ class FakeMemory:
         self.working = False
 
     def sample(self, held: int) -> None:
-        """What a session that works holds now."""
+        """Record the memory of a working session."""
         self.peak = max(self.peak, held if self.working else 0)
 
     def take_peak(self) -> int:
@@ -122,7 +122,7 @@ def promise(session: FakeSession) -> None:
 
 
 def wait(session: FakeSession) -> None:
-    """An act: go on until stopped."""
+    """An act that continues until stopped."""
 
 
 def report(next_step: str) -> Callable[[FakeSession], None]:

@@ -1,4 +1,4 @@
-"""Runs whose agent asks: a permission, questions of its own, and what came of others."""
+"""Runs whose agent asks: for permission or with questions of its own, and the results."""
 
 from collections.abc import Callable
 
@@ -61,7 +61,7 @@ def at_work() -> Recorder:
 
 
 def ask(run: Recorder, request: AgentAsked) -> None:
-    """The agent asks, and the desk its owner."""
+    """The agent asks, and its question goes to the user."""
     run.add(ToolStarted(iteration=2, tool_id="t", tool=request.tool, summary=request.input), 4)
     run.add(request)
     AgentQuestions(2, run.iteration.run, run.iteration.desk).watch()
@@ -102,7 +102,7 @@ def choices() -> list[Event]:
 
 
 def permissions_decided() -> list[Event]:
-    """One was allowed once, one for the session, one refused with words, one by nobody."""
+    """Four permissions: allowed once, allowed for the session, refused with words, unanswered."""
     run = at_work()
     ask(run, PUSH)
     answer(run, "once")
@@ -116,7 +116,7 @@ def permissions_decided() -> list[Event]:
 
 
 def permission_hostile() -> list[Event]:
-    """What is asked is what no screen should take."""
+    """A request with text that a screen must not show as it is."""
     run = at_work()
     ask(run, asked(2, "r6", HOSTILE, input=HOSTILE * 200, why=HOSTILE, rule="Bash([bold]*)"))
     return run.events

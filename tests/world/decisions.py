@@ -1,4 +1,4 @@
-"""Runs in which the overseer acts: questions that are open, and what came of others."""
+"""Runs in which the overseer acts: open questions, and the results of others."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -146,7 +146,7 @@ def decided() -> list[ev.Event]:
 
 
 def pause() -> list[ev.Event]:
-    """A REDIRECT was declined and nothing has changed: a PAUSE waits for its owner."""
+    """A REDIRECT was declined and nothing has changed: a PAUSE waits for the user."""
     run = Recorder(10)
     run.baseline(0)
     run.iterations(30, 30, 31, 30)
@@ -179,7 +179,7 @@ def pause() -> list[ev.Event]:
 
 
 def criterion() -> list[ev.Event]:
-    """The agent promises that it is done, and nothing but its owner can tell."""
+    """The agent promises that it is done, and only the user can confirm it."""
     run = Recorder(10)
     run.baseline(20)
     run.iterations(60)

@@ -1,7 +1,8 @@
-"""Faults inside the real parts of every layer: one raises, or gives what is none, when it is told.
+"""Faults inside the real parts of every layer: one raises or returns garbage on demand.
 
-A `Part` names a function deep in a layer where it is called, and the layer that does without it. A
-`Fault` is one of them in some iterations; `injected` puts faults into a world for a with-block.
+A `Part` names a function deep in a layer, where it is called, and the layer that does without it. A
+`Fault` is a fault of one part in some iterations; `injected` puts faults into a world for a with-
+block.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -129,7 +130,7 @@ HELP = [
     Part("intelligence", f"{_STEPS}.second_opinion", "assessment_question"),
     Part("intelligence", f"{_STEPS}.memory", "reflection_question"),
 ]
-"""Where models are asked."""
+"""Parts that call models."""
 OUTREACH = [Part("outreach", "tests.world.outreach:FakeOutreach", "send")]
 ALL = [
     *(*CONTROL, *OVERSIGHT, *MEMORY, *INTELLIGENCE),
@@ -142,12 +143,12 @@ GARBAGE: dict[str, Callable[[], Any]] = {
     "object": object,
     "long": lambda: "x" * 100_000,
 }
-"""What is given in the place of what was asked for."""
+"""Values returned in place of the right one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fault:
-    """What fails, how, and when."""
+    """A part that fails, how, and when."""
 
     part: Part
     kind: str | Sequence[str] = "raise"
@@ -157,12 +158,12 @@ class Fault:
 
 
 class BrokenError(Exception):
-    """Nobody expects it."""
+    """An error that no code expects."""
 
 
 @contextmanager
 def injected(world: World, *faults: Fault) -> Iterator[dict[Fault, int]]:
-    """With these faults in it; gives how often each came true."""
+    """Inject these faults into a world; yield how often each occurred."""
     met = dict.fromkeys(faults, 0)
     with ExitStack() as held:
         for fault in faults:
@@ -200,7 +201,7 @@ TAUGHT = Learning(
 
 
 class Known:
-    """Knowledge with one learning, which promotes whatever it is told."""
+    """Knowledge with one learning that promotes everything it receives."""
 
     def __init__(self) -> None:
         self.staged: dict[str, Learning] = {}

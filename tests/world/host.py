@@ -1,4 +1,4 @@
-"""The host of a loop: time that is told to move, and jobs that are done at once."""
+"""The host of a loop: a clock that tests advance, and jobs that finish at once."""
 
 from collections import deque
 from collections.abc import Callable
@@ -11,7 +11,7 @@ BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class FakeClock:
-    """Time that moves when it is told to."""
+    """Time that moves only when a test advances it."""
 
     def __init__(self, began: datetime = BEGAN) -> None:
         self.began = began
@@ -36,7 +36,7 @@ class FakeHost:
         self.hangs: Callable[[str], bool] = lambda name: False
         """Which jobs, by name, never end."""
         self.record: Callable[[Event], object] = lambda event: None
-        """What becomes of an event."""
+        """Receives each event."""
 
     def start(self, name: str, work: Callable[[], object]) -> Job:
         job = Job(name)

@@ -1,4 +1,4 @@
-"""Where a run can be cut off, or asked for something."""
+"""Moments at which a run can be cut off or receive a request."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -7,10 +7,9 @@ from ralph_tui.events import Event
 
 
 def moments(events: Sequence[Event]) -> list[int]:
-    """Numbers of events after which a run stands at a place of its own.
+    """Event counts after which a run is in a state of its own.
 
-    Between two kinds of events that follow each other it stands once an iteration: the first time
-    and the last time are looked at.
+    Each pair of successive event kinds gives two, its first and its last occurrence.
     """
     places: dict[tuple[str, str], tuple[int, int]] = {}
     for number, (before, after) in enumerate(pairwise(events), start=1):

@@ -1,4 +1,4 @@
-"""People who are told, without a network."""
+"""Notifications without a network."""
 
 from ralph_tui.events import EscalationRaised, RunStarted
 

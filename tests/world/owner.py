@@ -1,4 +1,4 @@
-"""The owner of a played run: what he answers to its questions."""
+"""The user of a simulated run: answers to its questions."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from ralph_tui.commands import Answer, Command
 from ralph_tui.events import QuestionAsked
 
 Reply = Callable[[QuestionAsked], Command | None]
-"""What the owner does about a question; None: nothing."""
+"""The user's reaction to a question; None: nothing."""
 
 
 def answer(word: str, **more: object) -> Reply:

@@ -1,5 +1,6 @@
-"""Runs as event lists, for screens and measurements: what the agent and the gate say is told, what
-the loop decides is the loop's own, and every moment is known.
+"""Runs as event lists, for screens and measurements.
+
+The test plays the agent and the completion command, the loop decides, and every moment is known.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -46,7 +47,7 @@ def tail(passed: int, took: float) -> str:
 
 
 class Recorder:
-    """Tells a run event by event, to a loop that makes of it what it would make of a real one."""
+    """Feeds a run event by event to a loop, which decides as in a real run."""
 
     def __init__(self, max_iterations: int = 10, **fields: Any) -> None:
         asked_for: dict[str, Any] = {
@@ -71,7 +72,7 @@ class Recorder:
 
     @property
     def events(self) -> list[ev.Event]:
-        """What was recorded so far."""
+        """The events so far."""
         return self.world.events
 
     @property
@@ -98,7 +99,7 @@ class Recorder:
         self.add(self.iteration.entered(iteration, step), 0.05)
 
     def gate(self, iteration: int, points: float, took: float = 12.0) -> None:
-        """The completion command passes so many percent of the tests; the reading says so."""
+        """Pass this percentage of the tests in the completion command and measure it."""
         passed = round(points / 100 * TOTAL)
         self.add(ev.GateStarted(iteration=iteration, command="python -m pytest -q"))
         failing = ["tests/test_nested.py::test_nested_groups", "tests/test_quotes.py::test_open"]
@@ -125,7 +126,7 @@ class Recorder:
         )
 
     def baseline(self, points: float = 0.0) -> None:
-        """What is before iteration 1."""
+        """Measure before iteration 1."""
         self.step(0, 0)
         self.gate(0, points)
         self.iteration.governor.begin(points)

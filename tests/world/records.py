@@ -11,7 +11,7 @@ from ralph_tui.state import RunState
 
 
 class FakeRecords:
-    """A folder that nobody writes to."""
+    """An attempt folder that is never written."""
 
     folder = Path("/r/attempt")
 
@@ -21,7 +21,7 @@ class FakeRecords:
         self.files: dict[str, str] = {}
         """All of them by path."""
         self.written: dict[str, Any] = {}
-        """What stands in the iterations' folders beside prompts, by path."""
+        """Files in the iterations' folders besides prompts, by path."""
         self.projected: list[dict[str, Any]] = []
 
     def iteration_folder(self, iteration: int) -> Path:

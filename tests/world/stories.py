@@ -83,7 +83,7 @@ def regressing() -> list[ev.Event]:
 
 
 def limited() -> list[ev.Event]:
-    """A usage limit has ended the session, and is waited for."""
+    """A usage limit has ended the session, and the run waits for its reset."""
     run = Recorder(10)
     run.baseline(0)
     run.iterations(30, 45)
@@ -119,7 +119,7 @@ def limited() -> list[ev.Event]:
 
 
 def asked() -> list[ev.Event]:
-    """The agent is silent, and its owner is asked about it."""
+    """The agent is silent, and the run asks the user about it."""
     run = Recorder(10)
     run.baseline(0)
     run.iterations(30)
@@ -140,7 +140,7 @@ def silence(question_id: str, at: datetime) -> ev.QuestionAsked:
 
 
 def paused() -> list[ev.Event]:
-    """The owner holds the loop."""
+    """The user has paused the loop."""
     run = Recorder(10)
     run.baseline(0)
     run.iterations(30)
@@ -228,7 +228,7 @@ def hostile(length: int = 100_000) -> list[ev.Event]:
 
 
 def kept(story: Callable[[], list[ev.Event]]) -> Callable[[], list[ev.Event]]:
-    """The same, told once in a process: its events never change, and each list is the caller's."""
+    """The same story, built once per process; events are shared, each list is the caller's own."""
     told = cache(story)
     return lambda: list(told())
 

@@ -7,14 +7,14 @@ from tests.world.recorder import Recorder
 
 
 def hand_over(run: Recorder, k: int) -> None:
-    """The first one meets its limit at once; the second, which tells no cost, goes on."""
+    """Let the first agent hit its limit at once; the second, which reports no cost, continues."""
     run.add(SessionFinished(iteration=k, outcome="limited", limit="usage_limit", cost_usd=0.0))
     run.add(AgentChanged(iteration=k, before="claude", agent="codex", cause="usage_limit"))
     run.add(SessionStarted(iteration=k, session_id=f"other-{k}", agent="codex"))
 
 
 def shell(run: Recorder, k: int) -> None:
-    """Work that nobody says the cost of."""
+    """Record work without a cost."""
     run.tool(k, "Bash", "pytest -q", "19 passed", 4)
 
 
@@ -37,7 +37,7 @@ def taken_over() -> list[Event]:
 
 
 def never_told() -> list[Event]:
-    """Claude is at its limit from the beginning and has told $0.00; Codex does all the work."""
+    """Claude is at its limit from the start and has reported $0.00; Codex does all the work."""
     run = Recorder(10)
     run.baseline(0)
     run.open(1)

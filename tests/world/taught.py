@@ -136,7 +136,7 @@ def taught() -> list[ev.Event]:
 
 
 def untaught() -> list[ev.Event]:
-    """Nothing fits: the first run of a repository."""
+    """No learning applies: the first run of a repository."""
     run = Recorder(10)
     run.baseline(0)
     look_up(run, 1, [])
@@ -146,7 +146,7 @@ def untaught() -> list[ev.Event]:
 
 
 def marked() -> list[ev.Event]:
-    """Its owner has muted one and pinned another."""
+    """The user has muted one learning and pinned another."""
     run = Recorder(10)
     run.baseline(0)
     look_up(run, 1, RETRIEVED)
@@ -158,7 +158,7 @@ def marked() -> list[ev.Event]:
 
 
 def badly_taught() -> list[ev.Event]:
-    """Every text of every learning says something nasty, some of it a megabyte long."""
+    """Learnings whose every text is hostile, some of it very long."""
     long = HOSTILE + "x" * 100_000
     run = Recorder(10)
     run.baseline(0)

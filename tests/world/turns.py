@@ -12,7 +12,7 @@ class _Left(BaseException):
 
 
 class Turns:
-    """Gives the events of a run to whoever iterates over `of`, one by one."""
+    """Yields the events of a run one by one to the consumer of `of`."""
 
     def __init__(self) -> None:
         self._given: SimpleQueue[Event | BaseException | None] = SimpleQueue()

@@ -35,11 +35,11 @@ Nested groups ask for the escape flag after the token was consumed.
 
 Read the flag in close_group, then run tests/test_nested.py.
 """
-"""As the file says it that `left` names."""
+"""Content of the file that `left` names."""
 
 
 def fill(run: Recorder, k: int, percent: float, level: Level | None = None) -> None:
-    """The window is so full; its level, where that is told."""
+    """Report the window's usage, and its level if it changes."""
     tokens = int(WINDOW * percent / 100)
     run.add(
         ev.UsageReported(
@@ -139,7 +139,7 @@ def handing_over() -> list[ev.Event]:
 
 
 def left(run: Recorder, k: int, number: int, **fields: object) -> ev.HandoffWritten:
-    """What a session leaves to the next one."""
+    """Record a session's handoff to the next one."""
     told = ev.HandoffWritten(
         iteration=k,
         number=number,
@@ -246,7 +246,7 @@ def forgot() -> list[ev.Event]:
 
 
 def unknown() -> list[ev.Event]:
-    """The agent tells of its tools and nothing of its window."""
+    """The agent reports its tools but not its window."""
     run = Recorder(10, agent="command")
     run.baseline(6)
     run.open(1, tells_context=False)

@@ -11,7 +11,7 @@ from ralph_tui.ports.worktree import Restored, Snapshot
 
 
 class FakeGate:
-    """Counts as told: one number of passed tests per run, of `total`."""
+    """Passes a given number of tests in each run, out of `total`."""
 
     def __init__(self, passed: list[int], total: int = 10) -> None:
         self.passed = deque(passed)
@@ -37,11 +37,11 @@ class FakeGate:
 
 
 STILL = ("ralph: before restoring", "ralph: as snapshot")
-"""Snapshots around a restore: nobody has worked since the one before, or since the restore."""
+"""Snapshots around a restore: no work was done since the previous one or the restore."""
 
 
 class FakeWorkspace:
-    """Numbers its trees; every session changes one file unless told otherwise."""
+    """Numbers its trees; by default every session changes one file."""
 
     def __init__(self) -> None:
         self.root = Path("/r")
@@ -89,7 +89,7 @@ class FakeWorkspace:
 
 
 class FakeWatcher:
-    """Remembers what it followed."""
+    """Records its calls."""
 
     def __init__(self) -> None:
         self.followed: list[tuple[int, str]] = []

@@ -69,9 +69,9 @@ class World:
         self.watcher = FakeWatcher()
         self.records = FakeRecords()
         self.plan: Progress | None = None
-        """What the plan file says."""
+        """Content of the plan file."""
         self.traces: Traces | Exception = Traces()
-        """What every session leaves behind, or why that cannot be looked at."""
+        """Traces of every session, or the error on reading them."""
         self.events = list(past)
         asked_for = {
             "run_id": "run",
@@ -121,7 +121,7 @@ class World:
         return self.traces
 
     def steps(self, run: Callable[[], None] | None = None) -> Iterator[Event]:
-        """The run, or this part of it, event by event: it waits until the next one is asked for."""
+        """Play the run, or a part of it, event by event, waiting for the caller in between."""
         turns = Turns()
 
         def record(event: Event) -> None:
@@ -140,11 +140,11 @@ class World:
         return stamped
 
     def run(self) -> "World":
-        """The whole run, whose owner answers nothing."""
+        """Play the whole run without answering any question."""
         return self.play(lambda asked: None)
 
     def play(self, reply: Reply, run: Callable[[], None] | None = None) -> "World":
-        """The whole run, or this part of it; `reply` is what the owner does about a question."""
+        """Play the whole run, or this part of it; `reply` answers its questions."""
 
         def record(event: Event) -> None:
             stamped = self.record(event)
@@ -168,13 +168,13 @@ class World:
         return [event for event in self.events if isinstance(event, kind)]
 
     def only(self, kind: type[E]) -> E:
-        """The one event of this type."""
+        """Return the only event of this type."""
         (event,) = self.all(kind)
         return event
 
     @property
     def end(self) -> RunFinished:
-        """The last event, when the run has ended."""
+        """The last event of a finished run."""
         end = self.events[-1]
         assert isinstance(end, RunFinished), end
         return end

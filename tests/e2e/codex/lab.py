@@ -91,7 +91,7 @@ def write(path: str) -> Answer:
 
 
 def nth_question(heard: Heard, number: int) -> str:
-    """Its name, when it is asked; from 0."""
+    """Wait for a question, counted from 0; return its request id."""
     asked = until(lambda: heard.of(ev.AgentAsked)[number : number + 1])
     return asked[0].request_id
 

@@ -1,4 +1,4 @@
-"""What Codex asks, on its stub and on Codex itself: what the rules give, what its owner does."""
+"""Codex's questions, with the stub and with Codex itself: rules and the user's answers."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The stub of Codex tells what Codex itself tells, event by event; this keeps it honest."""
+"""The stub of Codex sends the same events as Codex itself."""
 
 import difflib
 import json
@@ -39,7 +39,7 @@ SCENARIOS: dict[str, tuple[list[Answer], Permissions]] = {
 
 
 def outline(events: list[Event]) -> list[dict[str, Any]]:
-    """What does not differ from one run of the same program to the next."""
+    """The part of the output that is the same in every run of a program."""
     told: list[dict[str, Any]] = []
     for event in events:
         fields = event.model_dump(exclude=set(OF_A_RUN))

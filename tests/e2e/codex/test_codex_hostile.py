@@ -1,4 +1,4 @@
-"""The agent `codex` with a program that does what none should: dies, asks twice, prints noise."""
+"""The agent `codex` with a misbehaving program: it dies, asks twice, prints noise."""
 
 from typing import Any
 

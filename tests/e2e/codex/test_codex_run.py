@@ -1,4 +1,4 @@
-"""The whole product with Codex: a bug is fixed, and with Codex itself, on a scripted service, its
+"""Whole runs with Codex: a bug is fixed; the real Codex also asks by key and by command.
 owner is asked by key and by command.
 """
 
