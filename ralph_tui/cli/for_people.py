@@ -5,7 +5,9 @@ from collections.abc import Callable
 
 from ralph_tui.base.errors import UsageError
 
-STARTED_BY_RUN = "processes started by a run or fleet cannot do this; use your own terminal"
+STARTED_BY_RUN = (
+    "a process that a run or fleet has started cannot do this: use a terminal that none has started"
+)
 FOR_PEOPLE: dict[str, Callable[[Namespace], bool]] = {
     "resume": lambda args: True,
     "restore": lambda args: args.snapshot is not None and not args.dry_run,

@@ -84,22 +84,22 @@ class Stats:
         }
 
     def lines(self) -> Iterator[str]:
-        yield "Attempts compared with the previous one, in iterations"
+        yield "Attempts against the ones before them, in iterations"
         yield from self._attempt_lines()
         yield ""
-        yield "Judged learnings"
+        yield "Learnings that were judged"
         yield from self._learning_lines()
 
     def _attempt_lines(self) -> Iterator[str]:
         if not self.tasks:
-            yield "  no task has two attempts yet"
+            yield "  no task was tried twice yet"
         for one in self.comparisons:
             yield (
                 f"  attempt {one.attempt}: {one.words} attempt {one.attempt - 1} "
                 f"({one.before:.1f} to {one.after:.1f}; {count(one.tasks, 'task')})"
             )
         if self.tasks and not self.comparisons:
-            yield "  no two attempts in a row completed yet"
+            yield "  none completed twice in a row yet"
         for task in self.tasks[-LISTED:]:
             needed = ", ".join(attempt.words for attempt in task.attempts)
             yield f"  {task.task}: {needed}  {clip(task.description, 40)}"
@@ -113,7 +113,7 @@ class Stats:
         titles: dict[Verdict, str] = {
             "helps": "proven to help",
             "on trial": "without help so far",
-            "unlearned": "without help, no longer used",
+            "unlearned": "without help, and not looked up any more",
         }
         for verdict, title in titles.items():
             found = by_verdict[verdict]

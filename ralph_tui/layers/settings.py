@@ -14,7 +14,7 @@ def _none_if_empty(value: object) -> object:
 
 
 class ControlSettings(BaseModel):
-    """The controller: gains, and when it raises an alarm.
+    """The controller: what it makes of the readings, and when it raises an alarm.
 
     Text (``"0.9"``, ``"false"``) is taken where it says a value.
     """
@@ -22,39 +22,39 @@ class ControlSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     enabled: bool = True
-    """False: fixed `focused` gains and no alarms; the overseer still watches."""
+    """False: fixed `focused` gains, no alarms; the overseer still reads the conditions."""
     adaptive_gains: bool = True
-    """False: always `focused` gains; alarms and advice stay on."""
+    """False: `focused` gains throughout; alarms and advice stay."""
     window_size: int = Field(default=5, ge=1, le=1000)
-    """Number of past iterations that velocity and volatility use."""
+    """Steps that velocity and volatility look back on."""
     decay: float = Field(default=0.9, ge=0, le=1)
-    """Factor by which the integral decays at each iteration."""
+    """How much of the integral an iteration inherits, a factor."""
     noise_threshold: float = Field(default=0.05, ge=0, le=1)
     """A derivative smaller than this fraction counts as 0."""
     smoothing: float = Field(default=0.3, ge=0, le=1)
-    """Weight of the previous gains in the next ones."""
+    """Share of the previous gains in the next ones."""
     integral_term: Literal["mean", "accumulated"] = "mean"
-    """What ki multiplies: the weighted mean error, or the accumulated error."""
+    """What ki multiplies: the weighted mean error, or the sum itself."""
     patience: float = Field(default=1.0, gt=0, le=100)
-    """Multiplies the number of iterations before STUCK."""
+    """Multiplies the iterations that STUCK waits for."""
 
 
 class OversightSettings(BaseModel):
-    """The overseer, which proposes redirects, pauses or aborts."""
+    """The overseer, which proposes another course, pauses or aborts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     enabled: bool = True
-    """False: no overseer; the loop runs to its limit."""
+    """False: no overseer watches, the loop runs to its limit."""
     redirect_timeout_s: Seconds = Field(default=120.0, ge=1, le=30 * DAY)
-    """How long a REDIRECT waits before it is approved; headless runs do not wait."""
+    """How long a REDIRECT waits before it is approved; a headless run does not wait."""
     pause_timeout_s: Seconds = Field(default=1800.0, ge=0, le=30 * DAY)
-    """How long a PAUSE waits for an answer; then the run aborts, or continues if work is only
-    slow."""
+    """How long a PAUSE waits for an answer before it aborts the run, or continues it where the work
+    is merely slow."""
     presence_s: Seconds = Field(default=600.0, ge=0, le=30 * DAY)
-    """How long a key press or mouse action on the run's screen holds the countdown of questions."""
+    """How long a key or the mouse at a screen of the run holds the countdown of its questions."""
     escalate_after_s: Seconds = Field(default=600.0, ge=1, le=30 * DAY)
-    """How long before an unanswered question is sent to the channels of ``outreach``."""
+    """After how long an unanswered question is sent to the channels of ``outreach``."""
 
 
 Percent = Annotated[float, Field(ge=1, le=100)]
@@ -62,46 +62,46 @@ Text = Annotated[str | None, Field(max_length=4096), BeforeValidator(_none_if_em
 
 
 class ContextSettings(BaseModel):
-    """How full the context window may get. If several levels are reached, the highest applies."""
+    """How full the context window may get. Of levels reached at once the highest counts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     rollover: bool = True
-    """False: context usage is only shown; no session ends because of it."""
+    """False: no session is ended for it, it is shown only."""
     warn_percent: Percent = 70.0
-    """Percent of the window at which a warning appears."""
+    """Percent of the window at which it is told."""
     checkpoint_percent: Percent = 85.0
-    """Percent at which the session hands off after its running tool; a fresh session continues."""
+    """Percent at which the running tool ends, the session hands over, and a fresh one goes on."""
     stop_percent: Percent = 95.0
-    """Percent at which the session ends at once and hands off."""
+    """Percent at which the session is ended at once, and hands over."""
     tool_wait_s: Seconds = Field(default=60.0, ge=0, le=DAY)
-    """How long a handoff waits for the running tool before the session ends anyway."""
+    """How long the running tool may take before its session is ended all the same."""
     handoff_edit_s: Seconds = Field(default=60.0, ge=0, le=DAY)
-    """How long you have to edit a handoff before it is sent unchanged; 0: do not ask."""
+    """How long you have to edit a handoff before it is sent as it is; 0: you are not asked."""
     handoff_copy: bool = False
-    """True: save a copy of each handoff in ``.claude/handoffs``."""
+    """Whether a copy of each handoff is put into ``.claude/handoffs``."""
     model_handoff: bool = False
-    """True: a model writes the handoff."""
+    """Whether a model words the handoff."""
     model_handoff_model: Text = None
-    """Model; None: the agent's small model."""
+    """Which model; None: the agent's small one."""
     model_handoff_timeout_s: Seconds = Field(default=60.0, ge=1, le=DAY)
-    """Timeout; after it, the template is used."""
+    """How long it may take before the handoff by template stands."""
     commit_wip: bool = False
-    """True: commit the work of each session that hands off to your branch."""
+    """Whether the work of each session that hands over becomes a commit on your branch."""
     state_file: Text = None
-    """State file for other tools: a ``ralph-state.json`` inside the repository; None: no
-    file."""
+    """Where the state is kept for other tools: a ``ralph-state.json`` inside of the repository;
+    None: nowhere."""
 
     @field_validator("state_file")
     @classmethod
     def _of_the_name(cls, value: str | None) -> str | None:
-        """Check the name: it distinguishes the file from the agent's work and from other files."""
+        """By its name it is known to be no work of the agent's, and nobody else's file."""
         if value is None:
             return None
         path = PurePosixPath(value)
         inside = not path.is_absolute() and not {"..", ".git", "~"} & set(path.parts)
         if path.name != NAME or not inside or "\0" in value:
-            raise ValueError(f"must be a {NAME} inside the repository, such as .claude/{NAME}")
+            raise ValueError(f"must be a {NAME} inside of the repository: .claude/{NAME}")
         return value
 
 
@@ -115,35 +115,35 @@ class IntelligenceSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     enabled: bool = True
-    """False: prompts contain only the objective, the criteria and your guidance."""
+    """False: prompts say the objective, the criteria and your words, and nothing is derived."""
     prompt_budget_tokens: int = Field(default=8000, ge=1000, le=200_000)
-    """Maximum size of a prompt in tokens, estimated; less important sections are cut."""
+    """Tokens, estimated, that a prompt may have; less important sections are cut."""
     prompt_template: Annotated[
         str | None, Field(max_length=4096), BeforeValidator(_none_if_empty)
     ] = None
-    """File that replaces the layout of prompts; None: the built-in layout."""
+    """A file that replaces the layout of prompts; None: the built-in one."""
     model_prompts: bool = False
-    """True: a model writes the prompt."""
+    """Whether a model words the prompt."""
     model_prompts_model: Model = None
-    """Model; None: the agent's small model."""
+    """Which model; None: the agent's small one."""
     model_prompts_timeout_s: Seconds = Field(default=90.0, ge=1, le=DAY)
-    """Timeout; after it, the template is used."""
+    """How long it may take before the template stands."""
     model_assessment: bool = False
-    """True: a model gives a second opinion on each iteration."""
+    """Whether a model gives a second opinion on what an iteration came to."""
     model_assessment_model: Model = None
-    """Model; None: the agent's small model."""
+    """Which model; None: the agent's small one."""
     model_assessment_timeout_s: Seconds = Field(default=120.0, ge=1, le=DAY)
-    """Timeout; after it, the assessment is used without the opinion."""
+    """How long it may take before the assessment stands alone."""
     model_reflections: bool = False
-    """True: a model writes the reflection on an attempt. The end of the run waits for it; a run
-    that is stopped, aborted or fails asks no model."""
+    """Whether a model words what an attempt teaches. The end of the run waits for it; a run that
+    is stopped, aborted or fails asks no model."""
     model_reflections_model: Model = None
-    """Model; None: the agent's small model."""
+    """Which model; None: the agent's small one."""
     model_reflections_timeout_s: Seconds = Field(default=60.0, ge=1, le=DAY)
-    """Timeout; after it, the template is used."""
+    """How long it may take before the reflection by template stands."""
     model_judge: bool = False
-    """True: a model judges whether a plain-language criterion is met; you are asked if it fails."""
+    """Whether a model judges if a plain-language criterion is met; its error asks you."""
     model_judge_model: Model = None
-    """Model; None: the agent's small model."""
+    """Which model; None: the agent's small one."""
     model_judge_timeout_s: Seconds = Field(default=120.0, ge=1, le=DAY)
-    """Timeout; after it, you are asked."""
+    """How long it may take before you are asked."""
