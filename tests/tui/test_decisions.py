@@ -91,7 +91,7 @@ def test_a_roll_back_takes_the_edited_instructions_along() -> None:
         area(driver).text = "small steps"
         await driver.press("enter")
         await driver.sees("edited by you")
-        await driver.sees("restore iteration 1 (70 %): changes 23 files, and send the")
+        await driver.sees("restore iteration 1 (70 %), which changes 23 files, and send")
         await driver.sees("y  approve, as edited")
         await driver.press("r")
         await driver.sees("Restore iteration 1? This changes 23 files and sends the instructions.")
