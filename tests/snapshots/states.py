@@ -151,7 +151,7 @@ STATES = (
     State("home-none", HomeDriver, sees="No run is recorded", gone="checking your set-up"),
     State("home-help", partial(HomeDriver, DONE), ("question_mark",), "find a run"),
     State("new-run", FormDriver, sees="2.1.198", sizes=BOTH),
-    State("new-run-wrong", FormDriver, ("ctrl+s",), "2 to correct", sizes=(SMALL, (60, 15))),
+    State("new-run-wrong", FormDriver, ("ctrl+s",), "2 errors", sizes=(SMALL, (60, 15))),
     State("new-run-tried", FormDriver, ("tab", "tab", "down", "ctrl+t"), "41 of 66"),
     # panes
     *(State(f"zoomed-{key}", of("taught" if key == "learnings" else "running"),
