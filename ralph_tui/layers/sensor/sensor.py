@@ -139,10 +139,6 @@ class Sensor:
             reading = self._credible(reading, gate)
         elif state.guards:
             reading = replace(reading, lost=self._lost(gate))
-        if self._hides_tests(gate):
-            reading = replace(reading, lost=(0, 0, state.most))
-            if reading.source == "tests":
-                reading = replace(reading, passed=0, total=0, expected=state.most)
         passed = gate is not None and gate.ok and not vanished(gate, self.state.most)
         passed = passed and not reading.missing
         silent = reading.held and (state.source is None or reading.source == "tests")
@@ -168,6 +164,8 @@ class Sensor:
 
     def _lost(self, gate: GateResult | None) -> tuple[int, int, int] | None:
         counts, most = counts_of(gate), self.state.most
+        if self._hides_tests(gate):
+            return 0, 0, most
         if counts is None or counts.total >= most or broken_by(gate, most):
             return None
         return counts.passed, counts.total, most
@@ -208,10 +206,11 @@ class Sensor:
 
     def _credible(self, reading: Reading, gate: GateResult | None) -> Reading:
         """Add to a test measurement what it is measured against and how credible its counts are."""
-        state, counts = self.state, counts_of(gate)
+        state, counts, hidden = self.state, counts_of(gate), self._hides_tests(gate)
         if reading.held or counts is None:
             note = f"the completion command gives no counts: {why_silent(gate)}"
-            return replace(reading, expected=state.most or None, broken=state.broken, note=note)
+            reading = replace(reading, expected=state.most or None, broken=state.broken, note=note)
+            return replace(reading, passed=0, total=0, broken="") if hidden else reading
         broken = broken_by(gate, state.most)
         expected = max(state.most, sound_total(counts, broken))
         if broken:

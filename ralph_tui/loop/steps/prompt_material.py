@@ -134,7 +134,7 @@ def _restored(state: RunState) -> str:
     A restore that was undone does not count.
     """
     back, last = state.oversight.rollback, _last_measured(state)
-    if back is None or (last is not None and _at(state, back) is last):
+    if back is None or (last is not None and state.timeline.measured(back) is last):
         return ""
     return _named(state, back)
 
@@ -144,7 +144,7 @@ def measured(state: RunState) -> tuple[ev.ReadingTaken | None, ev.GateFinished |
     readings, back = state.gate.readings, state.oversight.rollback
     if back is None or not _restored(state):
         return (readings[-1] if readings else None), state.gate.last
-    span = _at(state, back)
+    span = state.timeline.measured(back)
     if span is None:
         return None, None
     return next((r for r in reversed(readings) if r.iteration == span.number), None), span.gate
@@ -163,28 +163,17 @@ def _undone_since(state: RunState, iteration: int) -> str:
     ]
     if not since:
         return ""
-    span = _at(state, since[-1])
+    span = state.timeline.measured(since[-1])
     later = span is not None and span.number >= iteration
     return "" if later else _named(state, since[-1])
 
 
 def _named(state: RunState, back: ev.WorktreeRestored) -> str:
-    span = _at(state, back)
+    span = state.timeline.measured(back)
     if span is None:
         return f"an earlier state (snapshot {back.snapshot})"
     after = f"their state after iteration {span.number}"
     return after if span.number else "their state at the start of the run"
-
-
-def _at(state: RunState, back: ev.WorktreeRestored) -> IterationSpan | None:
-    """Return the iteration whose measured work was restored; None for a state in between."""
-    measured = [s for s in state.timeline.spans if s.boundary and s.completion is not None]
-    for span in measured:
-        if span.boundary is not None and span.boundary.number == back.snapshot:
-            return span
-    # An undo restores a snapshot of its own that has the same files.
-    same = (s for s in reversed(measured) if s.boundary and s.boundary.tree == back.tree)
-    return next(same, None)
 
 
 def _last_measured(state: RunState) -> IterationSpan | None:
