@@ -26,7 +26,7 @@ NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 """Errors of a full disk or quota."""
 _LIMITS = {
     errno.EFBIG: (
-        "a file may not grow beyond the size limit of the shell that started it",
+        "the file reached the size limit of the shell",
         "raise it with 'ulimit -f unlimited'",
     ),
     errno.ENOSPC: ("No space left on device", "free some space"),
@@ -64,7 +64,7 @@ class SettingsError(UsageError):
         left_out = len(sentences) - most
         shown = list(sentences) if left_out <= 1 else list(sentences[:most])
         if left_out > 1:
-            shown.append(f"{left_out} more settings are wrong: correct these first")
+            shown.append(f"{left_out} more settings are not valid; correct these first")
         self.sentences = shown
         super().__init__("; ".join(shown))
 
@@ -99,11 +99,11 @@ def out_of_means(error: BaseException) -> str:
     unmapped = isinstance(error, ImportError) and "failed to map segment" in str(error)
     no_memory = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
     if unmapped or no_memory:
-        return "there is no memory left; close other programs, or raise the limit with 'ulimit -v'"
+        return "out of memory; close other programs, or raise the limit with 'ulimit -v'"
     refused = isinstance(error, RuntimeError) and "can't start new thread" in str(error)
     if refused or getattr(error, "errno", None) == errno.EAGAIN:
         return (
-            "the system starts no more threads or processes; close other programs, or raise the "
+            "the system cannot start more threads or processes; close other programs, or raise the "
             "limits with 'ulimit -u' and 'ulimit -v'"
         )
     return ""
@@ -147,4 +147,4 @@ class JournalFullError(JournalError):
 
 def install_hint(extra: str) -> str:
     """Return how to reinstall ralph-tui with an optional part."""
-    return f"in your clone of ralph-tui: uv tool install '.[{extra}]', or the same with pip or pipx"
+    return f"in your clone of ralph-tui, run uv tool install '.[{extra}]', or use pip or pipx"

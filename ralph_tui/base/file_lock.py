@@ -35,7 +35,9 @@ def locked(
     deadline, pause = time.monotonic() + patience_s, _FIRST_LOOK_S
     while (descriptor := _try(path, below)) is None:
         if time.monotonic() > deadline:
-            raise OSError(errno.EAGAIN, "another process holds it and does not go on", str(path))
+            raise OSError(
+                errno.EAGAIN, "another process holds it and is not making progress", str(path)
+            )
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_LOOK_S)
     try:

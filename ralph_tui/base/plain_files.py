@@ -228,7 +228,7 @@ def _refusal(path: Path, error: OSError) -> OSError:
 def _not_plain(path: Path, mode: int) -> NotPlainError:
     what = _KINDS.get(stat.S_IFMT(mode), "something else")
     code = errno.ELOOP if stat.S_ISLNK(mode) else errno.EINVAL
-    return NotPlainError(code, f"it is {what}, not a plain file", str(path))
+    return NotPlainError(code, f"it is {what}, not a regular file", str(path))
 
 
 def _enter(folder: Path, below: Path | None, *, make: bool = False) -> int:
@@ -256,7 +256,7 @@ def _step(part: str, here: Path, descriptor: int, *, make: bool) -> int:
         return os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
     except OSError as error:
         if here.is_symlink():
-            words = f"{here} is a link, and none is followed there"
+            words = f"{here} is a link; links are not followed there"
             raise NotPlainError(errno.ELOOP, words, str(here)) from error
         raise OSError(error.errno, error.strerror, str(here)) from error
 

@@ -38,20 +38,20 @@ _KNOWN = {
     "unpause": "let a paused run continue",
     "checkpoint": "save the files of a running run, or start a fresh session",
     "context": "show how full a run's context window is",
-    "replay": "watch a past run again",
-    "history": "list tasks, their attempts and what they teach",
+    "replay": "replay a past run",
+    "history": "list tasks, their attempts and reflections",
     "report": "print a summary of a run for a reviewer, in Markdown",
-    "restore": "list the snapshots of a run, or restore the files to one",
-    "search": "find words in the records of all runs",
+    "restore": "list a run's snapshots, or restore the files from one",
+    "search": "search the records of all runs",
     "memory": "show and change what runs have learned here",
-    "prompt": "show the prompts that agents got; use a layout of your own",
-    "demo": "see it work on an embedded sample project",
+    "prompt": "show sent prompts; check a prompt template of your own",
+    "demo": "see a run on an embedded sample project",
     "doctor": "check your set-up",
-    "config": "show settings and where each is set; write a file of them",
+    "config": "show settings and where each is set; write a settings file",
     "hooks": "watch your own Claude Code sessions",
     "completion": "print the shell completion script",
-    "prune": "remove what old runs no longer need",
-    "rebuild": "write the summaries of past runs again from their journals",
+    "prune": "delete data that old runs no longer need",
+    "rebuild": "rebuild the summaries of past runs from their journals",
     "lab": "simulate the controller on a series of completion values",
 }
 """One-line help by command; each command is a module of `commands` or of an extension."""
@@ -62,14 +62,14 @@ COMMANDS = {name: sentence for name, sentence in _KNOWN.items() if name not in _
 GROUPS = {
     "Run": ("run", "resume", "fleet"),
     "Watch and steer": ("attach", "status", "decide", "guide", "abort"),
-    "Look back": ("replay", "history", "report", "restore"),
+    "Review": ("replay", "history", "report", "restore"),
     "Set up": ("demo", "doctor", "config"),
 }
 """The everyday commands."""
 MORE = {
     "Steer": ("pause", "unpause", "checkpoint", "context"),
     "Records": ("search", "memory", "prompt", "prune", "rebuild"),
-    "Around it": ("hooks", "completion", "lab"),
+    "Other": ("hooks", "completion", "lab"),
 }
 """The other commands, which only ``--help --all`` lists."""
 BEHIND_ALL = {
@@ -81,16 +81,16 @@ BEHIND_ALL = {
 _ALL = "--all"
 
 DESCRIPTION = """\
-Runs a coding agent in a loop until a command you trust says that the work is
-done: completion is measured after every iteration, a controller reacts, a
+Runs a coding agent in a loop until a command you trust passes:
+completion is measured after every iteration, a controller reacts, a
 cockpit shows it live, and every run can be replayed."""
 
 EPILOG = """\
 All runs of this repository:  ralph-tui
 See it work first:            ralph-tui demo
 Check your set-up:            ralph-tui doctor
-In a repository of yours:     ralph-tui run "Fix the tests" -c "pytest -q"
-With an agent of your own:    ... --agent-command "my-agent"
+In your repository:           ralph-tui run "Fix the tests" -c "pytest -q"
+With your own agent:          ... --agent-command "my-agent"
 """
 
 
@@ -120,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             sentence = "no space left on the device: free some and try again"
         if isinstance(error, FileNotFoundError) and _folder_is_gone():
-            sentence = "the folder that this was started in is gone: go to another one"
+            sentence = "the current folder was deleted; change to another one"
         if not sentence:
             raise
         _discard_output()
@@ -137,7 +137,7 @@ def dispatch(argv: Sequence[str]) -> int:
     folder: Path | None = None
     while True:
         if folder is not None and not folder.is_dir():
-            raise UsageError(f"{folder} is gone: nothing can be done there any more")
+            raise UsageError(f"{folder} was deleted; change to another folder")
         try:
             with contextlib.nullcontext() if folder is None else contextlib.chdir(folder):
                 return _dispatch(list(argv))
@@ -205,7 +205,7 @@ def _dispatch(argv: Sequence[str]) -> int:
     word = next((word for word in argv if not word.startswith("-")), None)
     if word is not None and word not in COMMANDS:
         hint = did_you_mean(word, COMMANDS) or ": see ralph-tui --help"
-        raise UsageError(f"there is no command {word[:80]!r}{hint}")
+        raise UsageError(f"no command {word[:80]!r}{hint}")
     everything = _ALL in argv and (word is None or not {"-h", "--help"}.isdisjoint(argv))
     if everything and word is None:
         argv = ["--help"]

@@ -46,27 +46,27 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
         "text",
         metavar="TEXT",
         nargs="*",
-        help="what goes with it; - reads standard input; of choose: for each question of the "
-        "agent a number, several as 1,3, or your own words",
+        help="text for the answer (- reads standard input); for choose: a number for each "
+        "question (1,3 for several) or your own words",
     )
     parser.add_argument(
         "--iterations", metavar="N", type=int, default=0, help="grant N more iterations"
     )
     parser.add_argument(
-        "--budget", metavar="USD", type=float, default=0.0, help="grant more money, dollars"
+        "--budget", metavar="USD", type=float, default=0.0, help="raise the budget by USD dollars"
     )
     parser.add_argument(
-        "--question", metavar="ID", default="", help="the question that is meant, as it was shown"
+        "--question", metavar="ID", default="", help="the id of the question to answer, as shown"
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask before an abort")
+    parser.add_argument("--yes", action="store_true", help="abort without confirmation")
 
 
 def _which(question: Question, args: argparse.Namespace) -> str:
     """Explain which offered answer --iterations and --budget can go with."""
     fit = [word for word in answers(question) if _takes(question, word) & set(MORE)]
     if not fit:
-        return f"no answer to this question takes --iterations or --budget: see {args.decide}"
-    return f"--iterations and --budget go with an answer: say {args.decide} {fit[0]} in front"
+        return f"no answer to this question takes --iterations or --budget; see {args.decide}"
+    return f"--iterations and --budget need an answer; use {args.decide} {fit[0]}"
 
 
 def answer_question(live: Answerable, question: Question, args: argparse.Namespace) -> int:
@@ -79,7 +79,7 @@ def answer_question(live: Answerable, question: Question, args: argparse.Namespa
     answer = fields["answer"]
     ask = answer == "abort" and not args.yes
     if ask and not sys.stdin.isatty():
-        raise UsageError(f"nobody can be asked here: say {args.decide} abort --yes")
+        raise UsageError(f"not a terminal; use {args.decide} abort --yes to confirm")
     if ask and not confirm(f"Abort {live.name}? The work stays as it is."):
         print("not answered", file=sys.stderr)
         return ExitCode.FAILED
@@ -92,7 +92,7 @@ def answer_question(live: Answerable, question: Question, args: argparse.Namespa
         if not fields["text"]:
             raise
         return _offer_as_guidance(live, str(refusal), str(fields["text"]), args)
-    print(f"{live.name} heard {answer_word(str(answer))}: {_told(question, fields, args)}")
+    print(f"{live.name}: answered {answer_word(str(answer))}: {_told(question, fields, args)}")
     return 0
 
 
@@ -109,9 +109,11 @@ def _check_meant(question: Question, args: argparse.Namespace) -> None:
     elif not question.get("at") or datetime.fromisoformat(question["at"]) <= own_start():
         return  # a run of an older version does not record when it asked
     else:
-        why = "another answered first, or the question changed"
+        why = "another answer came first, or the question changed"
     now = clip(one_line(question["text"]), 200)
-    raise RalphError(f"{why}: nothing was answered. Now it is: {now}; see {args.decide}")
+    raise RalphError(
+        f"{why}; your answer was not sent. The question is now: {now}; see {args.decide}"
+    )
 
 
 def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
@@ -119,7 +121,7 @@ def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
     word = answer_word(_word(args))
     if not sys.stdin.isatty():
         raise UsageError(
-            f"{word} is for a question that was shown: see {args.decide}, then say "
+            f"{word} needs the id of the question; check {args.decide}, then use "
             f"{args.decide} {word} --question {short_id(question)}"
         )
     print(question_text(question, ""), end="\n\n")
@@ -137,9 +139,9 @@ def _told(question: Question, fields: dict[str, object], args: argparse.Namespac
 def _offer_as_guidance(live: Answerable, refusal: str, text: str, args: argparse.Namespace) -> int:
     """Another answer came first: offer to queue the text as guidance, so that it is not lost."""
     if not sys.stdin.isatty():
-        raise RalphError(f"{refusal}; the text was not used, say it with {args.guide}")
-    if not confirm(f"Refused: {refusal}. Give the text to the agent as guidance?"):
-        raise RalphError(f"{refusal}; the text was not used")
+        raise RalphError(f"{refusal}; your text was not sent; send it with {args.guide}")
+    if not confirm(f"Refused: {refusal}. Send the text to the agent as guidance?"):
+        raise RalphError(f"{refusal}; your text was not sent")
     live.request("guide", text=text)
     print(f"guidance queued for {live.name}")
     return 0
@@ -152,8 +154,8 @@ def _fields(question: Question, args: argparse.Namespace) -> dict[str, object]:
     word, offered = _word(args), list(answers(question))
     if word not in map(answer_name, offered):
         raise UsageError(
-            f"{clip(one_line(args.answer), 40)!r} is no answer to it; "
-            f"say {args.decide} {'|'.join(offered)}"
+            f"{clip(one_line(args.answer), 40)!r} is not a valid "
+            f"answer; use {args.decide} {'|'.join(offered)}"
         )
     takes, said = _takes(question, word), answer_word(word)
     more = bool(args.iterations or args.budget)
@@ -170,7 +172,7 @@ def _fields(question: Question, args: argparse.Namespace) -> dict[str, object]:
     if not 0 <= args.iterations <= 1000:
         raise UsageError("--iterations takes a number from 1 to 1000")
     if not 0 <= args.budget <= 1_000_000:  # false for nan
-        raise UsageError("--budget takes dollars, up to a million")
+        raise UsageError("--budget takes US dollars, at most a million")
     return {
         "question_id": question["question_id"],
         "answer": word,
@@ -184,7 +186,7 @@ def _fields(question: Question, args: argparse.Namespace) -> dict[str, object]:
 def _text(args: argparse.Namespace, word: str) -> str | None:
     if len(args.text) > 1:
         said = answer_word(word)
-        raise UsageError(f'{said} takes one text: put it in quotes, {args.decide} {said} "TEXT"')
+        raise UsageError(f'{said} takes one text; put it in quotes: {args.decide} {said} "TEXT"')
     return str(args.text[0]) if args.text else None
 
 

@@ -27,7 +27,7 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import CONTEXT_LEVELS
 
-TOLD_BY = {"tag": "by its tag", "history": "by what finished items took", "default": "no tag"}
+TOLD_BY = {"tag": "by its tag", "history": "from finished items", "default": "no tag"}
 ROWS = 12
 """Iterations in a table; the last ones are shown."""
 ITEM = 60
@@ -44,7 +44,7 @@ def context_row(context: ContextStatus | None) -> str:
     left = f"{_tokens(context['tokens_left'] or 0)} tokens left"
     parts = [f"{whole(percent)} % ({CONTEXT_LEVELS[level].word})", left]
     if rollovers := context.get("rollovers"):
-        parts.append(f"handed over {_times(rollovers)}")
+        parts.append(f"handed off {_times(rollovers)}")
     if forgot := context.get("compactions"):
         parts.append(f"forgot {_times(forgot)}")
     ahead = _forecast(context)
@@ -95,13 +95,13 @@ def _current(context: ContextStatus) -> str:
         return f"{whole(percent)} % of {_tokens(window or 0)} tokens"
     if tokens := context.get("tokens"):
         return (
-            f"unknown: {_tokens(tokens)} tokens are used, and the agent does not tell "
-            "how many its window holds"
+            f"unknown: {_tokens(tokens)} tokens used; the agent does not report the "
+            "size of its window"
         )
     return (
-        "unknown: the agent has told no usage yet"
+        "unknown: the agent has reported no usage yet"
         if not context.get("history")
-        else ("unknown: the agent has told no usage in this session")
+        else ("unknown: the agent has reported no usage in this session")
     )
 
 
@@ -170,7 +170,7 @@ def _order(context: ContextStatus) -> str:
     if not advised.why:
         return ""
     if list(advised.places) == sorted(advised.places):
-        return f"**Order**: as the plan has it; {advised.why}."
+        return f"**Order**: as in the plan; {advised.why}."
     advice = f"**Order**: {advised.why}, unless one needs another."
     rows = []
     for n, place in enumerate(advised.places[:ROWS], 1):
@@ -197,13 +197,13 @@ def _recommended(context: ContextStatus, *, alive: bool, watched: bool) -> str:
         how = (
             "set RALPH_CONTEXT_WINDOW (200k, 1m)"
             if watched
-            else ("ralph-tui checkpoint --rollover asks for one")
+            else ("ralph-tui checkpoint --rollover requests one")
         )
-        return f"No checkpoint can trigger while the usage is unknown; {how}."
+        return f"No automatic handoff while the usage is unknown; {how}."
     if context.get("requested_by"):
-        said = "The session hands over as soon as the running tool has ended: it was asked for."
+        said = "The session hands off when the running tool ends, as requested."
     elif not context.get("session_running"):
-        said = "No session works now; the next one begins with an empty window."
+        said = "No session is running; the next one starts with an empty window."
     else:
         rolls_over = context.get("rollover") is not False
         said = recommendation(level, context["checkpoint_percent"], rolls_over=rolls_over)

@@ -46,7 +46,7 @@ def _editor(otherwise: str) -> str:
         if editor := os.environ.get(name, "").strip():
             return editor
     if not sys.stdin.isatty():
-        raise UsageError(f"nobody can edit here: {otherwise}")
+        raise UsageError(f"no editor without a terminal; {otherwise}")
     return "vi"
 
 
@@ -61,6 +61,6 @@ def _run(editor: str, path: Path) -> None:
         signal.signal(signal.SIGINT, before)
     if code:
         raise RalphError(
-            f"the editor '{one_line(editor)}' ended with {code}, so nothing was changed: "
-            "set VISUAL or EDITOR to one that works"
+            f"the editor '{one_line(editor)}' exited with code {code}; nothing was "
+            "changed; set VISUAL or EDITOR to a working editor"
         )

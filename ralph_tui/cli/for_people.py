@@ -5,9 +5,7 @@ from collections.abc import Callable
 
 from ralph_tui.base.errors import UsageError
 
-STARTED_BY_RUN = (
-    "a process that a run or fleet has started cannot do this: use a terminal that none has started"
-)
+STARTED_BY_RUN = "processes started by a run or fleet cannot do this; use your own terminal"
 FOR_PEOPLE: dict[str, Callable[[Namespace], bool]] = {
     "resume": lambda args: True,
     "restore": lambda args: args.snapshot is not None and not args.dry_run,

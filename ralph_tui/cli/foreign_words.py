@@ -77,7 +77,7 @@ def run_page(name: str, events: Sequence[Event], problem: str) -> Page:
         ("best", "—" if run.completion is None else percent(run.best)),
         ("time", f"{duration(run.worked_s(state.at))} since {_when(run.started_at)}"),
         ("beware", problem),
-        ("the screen", f"ralph-tui replay {one_line(name)}"),
+        ("open the screen", f"ralph-tui replay {one_line(name)}"),
     ]
     before, rows = run.baseline or 0.0, list[list[str]]()
     for span in (span for span in state.timeline.spans if span.number):

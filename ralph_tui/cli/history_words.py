@@ -116,7 +116,7 @@ def _restored(before: "Quality | None", step: "Quality") -> str:
 def reflections_page(task: "TaskHistory", attempts: "Sequence[Attempt]") -> Page:
     """Build the page of the reflections on these attempts."""
     sections = [section for attempt in attempts for section in _reflections(attempt)]
-    nothing = Section(items=["nothing was reflected on yet"])
+    nothing = Section(items=["no reflections yet"])
     return Page(f"Reflections of {task.name}", sections or [nothing])
 
 
@@ -142,7 +142,7 @@ def _plan(attempt: "Attempt") -> Section:
     about = ""
     if plan.estimated_iterations and plan.estimate_from:
         iterations = count(plan.estimated_iterations, "iteration")
-        about = f"about {iterations}, from {count(plan.estimate_from, 'run')}"
+        about = f"about {iterations}, estimated from {count(plan.estimate_from, 'run')}"
     facts = [
         ("approach", plan.approach),
         ("estimate", about),
@@ -164,7 +164,7 @@ def _learning_words(one: "UsedLearning") -> str:
     if one.origin == "learned":
         said.append("learned here, and promoted" if one.promoted else "learned here")
     if one.prompts:
-        said.append(f"in the prompts of {', '.join(map(str, one.prompts))}")
+        said.append(f"used in the prompts of {', '.join(map(str, one.prompts))}")
     if one.credits:
         helped = sum(credit.success for credit in one.credits)
         said.append(f"helped in {helped} of {count(len(one.credits), 'counted use')}")

@@ -53,12 +53,11 @@ class LiveRun:
         """
         if self.owner.host != socket.gethostname():
             raise RalphError(
-                f"the run {self.run.name} lives on {self.owner.host}; command it from there"
+                f"the run {self.run.name} is running on {self.owner.host}; use that machine"
             )
         if not self.owner.socket:
             raise RalphError(
-                f"the run {self.run.name} has no command socket (its log says why); "
-                "command it from its own terminal"
+                f"the run {self.run.name} has no command socket (see its log); use its own terminal"
             )
         return request(
             Path(self.owner.socket),
@@ -81,29 +80,29 @@ def find_live(name: str | None) -> LiveRun:
     owner = worker(run.lock)
     status = read_status(run) if owner is not None and run.journal.exists() else None
     if owner is None or (status is not None and owner.run_id != status["run_id"]):
-        raise _no_live(f"the run {run.name} is over")
+        raise _no_live(f"the run {run.name} has ended")
     if status is None:
-        raise _no_live("a run is just starting here; try again in a second")
+        raise _no_live("a run is starting here; try again in a second")
     if status["outcome"] is not None:
-        raise _no_live(f"the run {run.name} is over ({outcome_word(status['outcome'])})")
+        raise _no_live(f"the run {run.name} has ended ({outcome_word(status['outcome'])})")
     return LiveRun(run, owner, status)
 
 
 def _holding(root: Path) -> RecordedRun:
     owner = worker(ralph_folder(root) / "lock")
     if owner is None:
-        raise _no_live(f"no run is alive in {one_line(str(root))}")
+        raise _no_live(f"no active run in {one_line(str(root))}")
     task, _, attempt = owner.run.partition("/")
     if not task or not attempt:
-        raise _no_live("a run is just starting here; try again in a second")
+        raise _no_live("a run is starting here; try again in a second")
     folder = ralph_folder(root) / "tasks" / task / "attempts" / attempt
     return RecordedRun(folder / "events.jsonl")
 
 
 def _no_live(sentence: str) -> UsageError:
     return UsageError(
-        f"{sentence}; start one with 'ralph-tui run' or 'ralph-tui resume', or name the folder "
-        "of another one with --run"
+        f"{sentence}; start one with 'ralph-tui run' or 'ralph-tui resume', or choose another "
+        "folder with --run"
     )
 
 
@@ -122,7 +121,7 @@ def text_argument(text: str) -> str:
         text = sys.stdin.buffer.read(8 * TEXT_LIMIT).decode("utf-8", "replace")
     text = plain(text).strip()
     if not text:
-        raise UsageError("the text is empty; say something, or give - to read standard input")
+        raise UsageError("the text is empty; type some text, or - to read standard input")
     if len(text) > TEXT_LIMIT:
         raise UsageError(f"the text is longer than {TEXT_LIMIT:,} characters; put it into a file")
     return text

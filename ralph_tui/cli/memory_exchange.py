@@ -40,8 +40,8 @@ def import_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int
         taken = take(ledger, entries)
 
     store.update(take_them)
-    print(f"taken: {taken.fresh} new, {taken.joined} joined to known ones")
-    print(f"left: {taken.known} known already, {len(taken.refused)} not usable")
+    print(f"imported: {taken.fresh} new, {taken.joined} merged with known ones")
+    print(f"skipped: {taken.known} already known, {len(taken.refused)} not usable")
     for reason in taken.refused:
         print("\n".join(wrapped(f"  {reason}")))
     return (
@@ -53,16 +53,16 @@ def _content(name: str) -> bytes:
     if name == "-":
         content = sys.stdin.buffer.read(LARGEST + 1)
         if len(content) > LARGEST:
-            raise RalphError("standard input holds more than 128 MB: no knowledge file does")
+            raise RalphError("standard input has more than 128 MB; no knowledge file is that large")
         return content
     path = named_path(name)
     try:
         return read_bytes(path, most=LARGEST, follow=True)
     except NotPlainError as error:  # the user chose the file
         raise UsageError(
-            f"cannot read {one_line(name)}: {error.strerror}; name another file"
+            f"cannot read {one_line(name)}: {error.strerror}; choose another file"
         ) from error
     except OSError as error:
         raise UsageError(
-            f"cannot read {one_line(name)}: {why(error, 'name another file')}"
+            f"cannot read {one_line(name)}: {why(error, 'choose another file')}"
         ) from error

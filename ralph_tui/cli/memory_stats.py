@@ -84,22 +84,22 @@ class Stats:
         }
 
     def lines(self) -> Iterator[str]:
-        yield "Attempts against the ones before them, in iterations"
+        yield "Attempts compared with the previous one, in iterations"
         yield from self._attempt_lines()
         yield ""
-        yield "Learnings that were judged"
+        yield "Judged learnings"
         yield from self._learning_lines()
 
     def _attempt_lines(self) -> Iterator[str]:
         if not self.tasks:
-            yield "  no task was tried twice yet"
+            yield "  no task has two attempts yet"
         for one in self.comparisons:
             yield (
                 f"  attempt {one.attempt}: {one.words} attempt {one.attempt - 1} "
                 f"({one.before:.1f} to {one.after:.1f}; {count(one.tasks, 'task')})"
             )
         if self.tasks and not self.comparisons:
-            yield "  none completed twice in a row yet"
+            yield "  no two attempts in a row completed yet"
         for task in self.tasks[-LISTED:]:
             needed = ", ".join(attempt.words for attempt in task.attempts)
             yield f"  {task.task}: {needed}  {clip(task.description, 40)}"
@@ -113,7 +113,7 @@ class Stats:
         titles: dict[Verdict, str] = {
             "helps": "proven to help",
             "on trial": "without help so far",
-            "unlearned": "without help, and not looked up any more",
+            "unlearned": "without help, no longer used",
         }
         for verdict, title in titles.items():
             found = by_verdict[verdict]

@@ -29,8 +29,7 @@ _TOLD = (
 """Content fields that the text or another row already covers."""
 _LABELS = {"toolSequence": "steps", "source": "found in"}
 _WITHHELD = (
-    "never: it reads like an order to the agent and not like something learned; reword it, or pin "
-    "it if it is to be sent as it is"
+    "never: it reads like an instruction, not a learning; reword it, or pin it to send it unchanged"
 )
 
 
@@ -63,7 +62,7 @@ def rows(learning: Learning) -> list[str]:
     head = f"{learning.learning_id}  "
     text = textwrap.shorten(learning.saying, max(20, columns - len(head)), placeholder=" …")
     facts = _wrapped(" · ".join(_facts(learning)), INDENT)
-    withheld = "reads like an order: in no prompt unless you pin it"
+    withheld = "reads like an instruction; never used unless you pin it"
     more = _wrapped(withheld, INDENT) if is_withheld(learning) else []
     return [f"{head}{text}", *facts, *more]
 
@@ -89,7 +88,7 @@ def card(
         "in prompts": _WITHHELD if is_withheld(learning) else "",
         "contradicts": "; ".join(f"{one.learning_id}: {one_line(one.text)}" for one in others),
         "because": _because(entry),
-        "said by": ", ".join(
+        "learned in": ", ".join(
             names.get(run, f"a run that is not recorded here ({run})") for run in sources(entries)
         ),
         "created": _when(entry.get("createdAt")),
@@ -150,12 +149,12 @@ def never_looked_up(ledger: Ledger) -> Iterator[str]:
     known = [one_line(entry["id"]) for entry in ledger.learnings if is_known(entry)]
     if number := len(ledger.learnings) - len(known):
         verb = "is" if number == 1 else "are"
-        yield f"{count(number, 'learning')} of unknown types {verb} kept and never looked up"
+        yield f"{count(number, 'learning')} of unknown types {verb} kept but never used"
     if number := len(known) - len(set(known)):
         have, verb = ("has", "is") if number == 1 else ("have", "are")
         yield (
-            f"{count(number, 'learning')} {have} the id of another one and {verb} kept and never "
-            "looked up: change it in the file"
+            f"{count(number, 'learning')} {have} a duplicate id and {verb} kept but never used; "
+            "change it in the file"
         )
 
 
@@ -165,7 +164,7 @@ def of_unknown_type(ledger: Ledger, name: str) -> str:
         if one_line(entry["id"]) == name and not is_known(entry):
             return (
                 f"{one_line(name)[:80]!r} is of the type {one_line(entry['type'])[:40]!r}, which "
-                "ralph-tui does not know: it is kept and never looked up; read or change it in "
+                "ralph-tui does not know; it is kept but never used; read or change it in "
                 ".aiwg/knowledge/ralph-learnings.json"
             )
     return ""

@@ -32,15 +32,22 @@ PLAIN = {
 
 PROMISE_HELP = (
     "An agent promises that it is done by printing <promise>COMPLETE</promise>; "
-    "a promise alone completes nothing."
+    "a promise alone does not complete a run."
 )
-COMMAND_HELP = "your own agent: a shell command, prompt on stdin; of acp: program that speaks ACP"
+COMMAND_HELP = (
+    "your own agent: a shell command that reads the prompt from stdin; for acp: a program that "
+    "speaks ACP"
+)
 
 
 def add_presentation(parser: argparse.ArgumentParser) -> None:
     """Add the flags that choose a front end."""
-    parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
-    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
+    parser.add_argument(
+        "--headless", action="store_true", help="print plain lines instead of a screen"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print events, one JSON object per line"
+    )
 
 
 class Once(argparse.Action):
@@ -55,8 +62,10 @@ class Once(argparse.Action):
     ) -> None:
         """Store the value; raises ``UsageError`` if there already is one."""
         if getattr(namespace, self.dest) is not None:
-            joined = 'join them, as in -c "A && B"' if self.dest == "command" else "say all in one"
-            raise UsageError(f"{option_string} is given twice: {joined}")
+            joined = (
+                'join them, as in -c "A && B"' if self.dest == "command" else "combine them in one"
+            )
+            raise UsageError(f"{option_string} is given twice; {joined}")
         setattr(namespace, self.dest, values)
 
 
@@ -69,14 +78,14 @@ def add_goal(parser: argparse.ArgumentParser) -> None:
         "--criterion",
         metavar="TEXT",
         action=Once,
-        help="when the work is done, in words; you are asked at each promise. With -c, the "
-        "command has to pass as well",
+        help="when the work is done, in words; you confirm each promise. With -c, the "
+        "command must pass too",
     )
     parser.add_argument(
         "--until-promise",
         action="store_true",
-        help="with a COMMAND that passes already: done when the agent promises it, a file has "
-        "changed, and the command passes",
+        help="if COMMAND already passes: done when the agent promises it, a file has changed "
+        "and the command passes",
     )
 
 
@@ -85,12 +94,12 @@ def check_goal(args: argparse.Namespace, what: str) -> None:
     command, criterion = ((text or "").strip() for text in (args.command, args.criterion))
     if not command and not criterion:
         raise UsageError(
-            f"a {what} needs a command that tells when the work is done: give one with -c, "
-            'as in -c "pytest -q", or say it in words with --criterion'
+            f"a {what} needs a command that checks whether the work is done; add one with -c, "
+            'as in -c "pytest -q", or describe the goal with --criterion'
         )
     if args.until_promise and (criterion or not command):
         raise UsageError(
-            "--until-promise goes with a command (-c) and without --criterion: leave one out"
+            "--until-promise needs a command (-c) and excludes --criterion; omit one of them"
         )
 
 
@@ -114,15 +123,17 @@ def add_settings(
     group = parser.add_argument_group("settings")
 
     def flag(dest: str, option: str, metavar: str, text: str, default: str = "") -> None:
-        kept = "as the run has it" if resumed else default
+        kept = "as in the run" if resumed else default
         said = f"{text} ({kept})" if default else text
         group.add_argument(option, dest=dest, metavar=metavar, help=said)
 
     if agent:
         flag("agent.name", "--agent", "NAME", *_agents())
         flag("agent.command", "--agent-command", "COMMAND", COMMAND_HELP)
-        flag("agent.model", "--model", "NAME", "passed on to the agent")
-        modes = "edits: may edit files; ask: and asks you for more; skip: unrestricted"
+        flag("agent.model", "--model", "NAME", "passed to the agent")
+        modes = (
+            "edits: may edit files; ask: edits, and asks you for anything else; skip: unrestricted"
+        )
         flag("permissions.mode", "--permissions", "MODE", modes, "edits")
     flag("limits.max_iterations", "--max-iterations", "N", "iterations, 1-1000", "10")
     flag("limits.session_timeout_s", "--timeout", "TIME", "per session: 90s, 30m, 8h", "8h")
@@ -134,7 +145,7 @@ def add_settings(
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="any setting, as control.decay=0.8",
+        help="any setting, such as control.decay=0.8",
     )
 
 
@@ -174,8 +185,8 @@ def _check_one_agent(args: argparse.Namespace) -> None:
         by, name = named[-1]
         takers = " and ".join(agent.name for agent in AGENTS if agent.takes_command)
         raise UsageError(
-            f"--agent-command is what the agents {takers} run, and {by} names {name}: "
-            "leave one of the two out, or name a fallback that runs it (agent.fallback)"
+            f"--agent-command is for the agents {takers}, but {by} selects {name}; "
+            "omit one, or add a fallback that uses it (agent.fallback)"
         )
 
 
@@ -203,7 +214,7 @@ def _agents() -> tuple[str, str]:
     """Return the help text and the default of ``--agent``."""
     first = ", ".join(agent.name for agent in offered() if agent.default_when)
     names = ", ".join(agent.name for agent in offered())
-    return f"who works: {names}", f"default: the first installed of {first}"
+    return f"the agent: {names}", f"default: the first installed of {first}"
 
 
 def load_settings(

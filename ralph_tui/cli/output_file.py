@@ -9,12 +9,12 @@ from ralph_tui.base.errors import RalphError, UsageError, why
 def write_output(path: Path, text: str, *, force: bool) -> None:
     """Write the text; an existing file is replaced only with `force`. Raises ``RalphError``."""
     if not force and (path.exists() or path.is_symlink()):
-        raise UsageError(f"{path} is there already: name another file, or say --force")
+        raise UsageError(f"{path} already exists; choose another name or pass --force")
     if path.is_dir():
-        raise UsageError(f"{path} is a folder: name a file")
+        raise UsageError(f"{path} is a folder; choose a file name")
     if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {path.parent}: make it, or name another file")
+        raise UsageError(f"no folder {path.parent}; create it, or choose another file")
     try:
         write_text(path, text)
     except OSError as error:
-        raise RalphError(f"cannot write {path}: {why(error, 'name another file')}") from error
+        raise RalphError(f"cannot write {path}: {why(error, 'choose another file')}") from error

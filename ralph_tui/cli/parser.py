@@ -12,13 +12,13 @@ _SENTENCES = (
     (r"argument (.+?): invalid int value: (.*)", r"\1 takes a whole number, not \2"),
     (r"argument (.+?): invalid float value: (.*)", r"\1 takes a number, not \2"),
     (r"argument (.+?): invalid choice: (.*) \(choose from (.*)\)", r"\1 takes \3, not \2"),
-    (r"argument (.+?): expected one argument", r"\1 needs a value behind it"),
-    (r"argument (.+?): expected at least one argument", r"\1 needs at least one value behind it"),
+    (r"argument (.+?): expected one argument", r"\1 needs a value"),
+    (r"argument (.+?): expected at least one argument", r"\1 needs at least one value"),
     (r"argument (.+?): ignored explicit argument (.*)", r"\1 takes no value, not \2"),
     (r"argument (.+?): not allowed with argument (.*)", r"\1 and \2 exclude each other"),
     (r"the following arguments are required: ([^,]*)", r"\1 is missing"),
-    (r"the following arguments are required: (.*)", r"these are missing: \1"),
-    (r"one of the arguments (.*) is required", r"one of these is missing: \1"),
+    (r"the following arguments are required: (.*)", r"missing: \1"),
+    (r"one of the arguments (.*) is required", r"one of these is required: \1"),
 )
 """Patterns of argparse's messages, and our sentences for them."""
 
@@ -39,11 +39,13 @@ class Parser(argparse.ArgumentParser):
         """Refuse extra arguments, suggesting the option that was probably meant."""
         option = next((word for word in extras if word.startswith("-")), None)
         if option is None:
-            self.error(f"{extras[0]!r} is one word too many (put a text of several in quotes)")
+            self.error(
+                f"{extras[0]!r} is an extra argument (put a text of several words in quotes)"
+            )
         option = option.partition("=")[0]
         known = list(self._option_string_actions)
         if option in known:
-            raise UsageError(f"{option} belongs behind its command: {self.prog} {option} ...")
+            raise UsageError(f"{option} belongs after its command: {self.prog} {option} ...")
         hint = did_you_mean(option, known) or f": see {self.prog} --help"
         raise UsageError(f"{self.prog} has no option {option}{hint}")
 
@@ -59,5 +61,5 @@ def add_run_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run",
         metavar="RUN",
-        help="task, task/attempt, folder or journal; without it the run of this folder",
+        help="task, task/attempt, folder or journal (default: the run of this folder)",
     )

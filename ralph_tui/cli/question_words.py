@@ -50,15 +50,15 @@ def question_text(question: Question, decide: str = "ralph-tui decide") -> str:
         for option in question["options"]
     ]
     width = max((len(answer) for answer, _ in rows), default=0)
-    parts += ["", f"answer with {decide} ANSWER{named(question)}:"]
+    parts += ["", f"answer: {decide} ANSWER{named(question)}"]
     parts += [f"  {answer:<{width}}  {verb}" for answer, verb in rows]
-    silence = _silence(question) or "it waits until you answer"
+    silence = _silence(question) or "it waits for your answer, with no timeout"
     return "\n".join([*parts, "", silence])
 
 
 def _verb(option: dict[str, Any]) -> str:
     if option["takes"] == "instructions":
-        return "the same, with TEXT in place of what is proposed"
+        return "the same, with TEXT instead of the proposal"
     # The answer already stands beside it.
     verb, word = one_line(option["verb"]), answer_word(one_line(option["answer"]))
     said = verb.removeprefix(word)
@@ -79,7 +79,7 @@ def _rollback(rollback: dict[str, Any]) -> list[str]:
     changed = f"{count(rollback['files'], 'file')} +{rollback['added']} −{rollback['removed']}"
     paths = [f"  {one_line(path)}" for path in rollback["paths"]]
     more = rollback["files"] - len(paths)
-    head = f"restoring goes to snapshot {rollback['snapshot']} ({where}{points}): {changed}"
+    head = f"restores snapshot {rollback['snapshot']} ({where}{points}): {changed}"
     return [head, *paths, *([f"  and {more} more"] if more > 0 else [])]
 
 
@@ -89,7 +89,7 @@ def _silence(question: Question) -> str:
         return ""
     left = (datetime.fromisoformat(question["deadline"]) - datetime.now(UTC)).total_seconds()
     when = f"in {duration(left)}" if left > 0 else "now"
-    return f"without an answer: {silence_word(one_line(question['default']))} {when}"
+    return f"if you do not answer: {silence_word(one_line(question['default']))} {when}"
 
 
 def _indented(text: str) -> str:

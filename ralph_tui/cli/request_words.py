@@ -54,8 +54,8 @@ def chosen(question: Question, said: Sequence[str]) -> list[list[str]]:
     asked = question["request"]["choices"]
     if len(said) != len(asked):
         raise UsageError(
-            f"it asks {count(len(asked), 'question')}, and choose was given {len(said)}: "
-            f"say ralph-tui decide choose {' '.join(['NUMBER'] * len(asked))}"
+            f"the agent asks {count(len(asked), 'question')}, but you gave {len(said)}; "
+            f"use ralph-tui decide choose {' '.join(['NUMBER'] * len(asked))}"
         )
     return [_labels(one, text) for one, text in zip(asked, said, strict=True)]
 
@@ -64,13 +64,13 @@ def _labels(one: dict[str, Any], text: str) -> list[str]:
     labels = [str(option["label"]) for option in one["options"]]
     text = plain(text).strip()
     if not text:
-        raise UsageError(f"an answer is empty: {clip(one_line(one['question']), 60)}")
+        raise UsageError(f"empty answer to: {clip(one_line(one['question']), 60)}")
     if not _NUMBERS.fullmatch(text):
         same = [label for label in labels if label.lower() == text.lower()]
         return same[:1] or [text]
     numbers = list(dict.fromkeys(int(part) for part in text.split(",")))
     if not all(1 <= number <= len(labels) for number in numbers):
-        raise UsageError(f"{text}: the options have the numbers 1 to {len(labels)}")
+        raise UsageError(f"{text}: choose an option from 1 to {len(labels)}")
     if len(numbers) > 1 and not one["multiple"]:
-        raise UsageError(f"{text}: only one answer can be given to {one_line(one['question'])}")
+        raise UsageError(f"{text}: only one answer is allowed to {one_line(one['question'])}")
     return [labels[number - 1] for number in numbers]

@@ -9,7 +9,7 @@ from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import BEST, ROLLED_BACK
 
 LONGEST_REASON = 60
-REASONS = {"key": "asked for", "timer": "by timer"}
+REASONS = {"key": "requested", "timer": "by timer"}
 """Words for snapshot reasons that are only a name."""
 SHOWN = 20
 """Files that a plan lists by name."""
@@ -31,7 +31,7 @@ def row(point: Point, note: str, *beside: float) -> str:
     when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
     completion = "" if point.completion is None else percent(point.completion, *beside)
     mark = (BEST.glyph if point.best else " ") + (ROLLED_BACK.glyph if point.undo else " ")
-    gone = "" if point.held else "  (gone from the repository)"
+    gone = "" if point.held else "  (no longer in the repository)"
     return f"{mark}{taken.number:>4}  {when}  iter {taken.iteration:>3}  {completion:>7}  " + (
         f"{_reason(taken, note)}{gone}".rstrip()
     )
@@ -43,9 +43,7 @@ def plan(target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: 
     added, removed = (sum(c.added for c in changes), sum(c.removed for c in changes))
     words = f"{count(len(changes), 'file')}, +{added:,} −{removed:,} lines"
     where = f"snapshot {target.number}, iteration {target.iteration}"
-    lines = [
-        f"back to {where} ({_reason(target, note)}): {words if changes else 'nothing differs'}"
-    ]
+    lines = [f"back to {where} ({_reason(target, note)}): {words if changes else 'no changes'}"]
     lines += [
         f"  {change.status:<8}  {one_line(change.path)}  +{change.added} −{change.removed}"
         for change in changes[:SHOWN]
@@ -63,8 +61,8 @@ def plan(target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: 
 def done(told: WorktreeRestored, run_option: str) -> list[str]:
     """Describe the restore, and how to undo it."""
     lines = [f"{count(told.files, 'file')} restored to snapshot {told.snapshot}"]
-    lines += [f"  left alone: {one_line(row)}" for row in told.left_alone_rows]
-    return [*lines, f"undo it with: ralph-tui restore {told.present}{run_option}"]
+    lines += [f"  unchanged: {one_line(row)}" for row in told.left_alone_rows]
+    return [*lines, f"undo: ralph-tui restore {told.present}{run_option}"]
 
 
 def left_alone(told: WorktreeRestored) -> str:
@@ -73,7 +71,7 @@ def left_alone(told: WorktreeRestored) -> str:
     if not number:
         return ""
     verb, stand = ("was", "it is") if number == 1 else ("were", "they are")
-    return f"{count(number, 'file')} {verb} not restored: {stand} as before"
+    return f"{count(number, 'file')} {verb} not restored; {stand} unchanged"
 
 
 def _reason(taken: SnapshotTaken, note: str) -> str:

@@ -83,7 +83,7 @@ def told_verdict(status: RunStatus) -> tuple[str, str]:
 def _imported(status: RunStatus) -> str:
     """Name the tool that recorded the run, and what was recomputed."""
     by = status["imported"]
-    return f"{by}; pace, alarms and what the overseer did are recomputed" if by else ""
+    return f"{by}; pace, alarms and overseer actions are recomputed" if by else ""
 
 
 def _now(status: RunStatus) -> str:
@@ -208,7 +208,7 @@ def _cost(status: RunStatus) -> str:
     )
     used = token_count(status["tokens"], partial=bool(status["tokens_partial"]))
     unheld = unheld_words(status["budget_usd"]) if cost is None and _goes_on(status) else ""
-    return f"{dollars}, {f'{used} tokens' if status['tokens'] else 'tokens not told'}{unheld}"
+    return f"{dollars}, {f'{used} tokens' if status['tokens'] else 'tokens unknown'}{unheld}"
 
 
 def _model_help(status: RunStatus) -> str:

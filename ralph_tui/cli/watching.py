@@ -28,7 +28,7 @@ def watch(run: RecordedRun, *, as_json: bool) -> int:
         printer.print(event)
 
     journal = followed_run(run.journal, heard)
-    print(f"{run.name}: its lines until it is over; ctrl+c leaves it running", file=sys.stderr)
+    print(f"{run.name}: events until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
         until_over(journal, RunState(), lambda _: read_status(run)["alive"])
     except KeyboardInterrupt:

@@ -18,10 +18,10 @@ from ralph_tui.events.text import Line
 if TYPE_CHECKING:
     from ralph_tui.state import RunState
 
-WATCHED = "its sessions are not ralph-tui's: it is watched here, not commanded"
+WATCHED = "ralph-tui did not start its sessions; you can only watch it"
 """Refusal for a loop recorded by hooks."""
-IMPORTED = "another tool has recorded this run: it can only be looked at"
-NO_MONEY = "the run has no budget in dollars that could grow"
+IMPORTED = "another tool recorded this run; it is read-only"
+NO_MONEY = "the run has no dollar budget to raise"
 MOST_ITERATIONS = 1000
 """Maximum for one run, granted iterations included."""
 
@@ -109,7 +109,7 @@ class Command(BaseModel):
 def over(state: "RunState") -> str | None:
     """Return why the run accepts no more commands; None while it is running."""
     if state.run.finished or state.run.crash:
-        return "the run is over"
+        return "the run has ended"
     if state.run.started is not None and state.run.started.watched:
         return WATCHED
     return "the run is being aborted" if state.run.aborting else None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST_HANDOFF = 3999
 """Maximum characters of an edited handoff; its final newline makes it 4000."""
-CLOSED = "that question is closed already"
+CLOSED = "that question is already closed"
 Chosen = Annotated[Plain, Field(min_length=1, max_length=2000)]
 
 
@@ -46,20 +46,20 @@ class Answer(Command):
         if question is not None and question.question_id == self.question_id:
             return self._refused_by(question, state)
         if last and last.question_id == self.question_id:
-            return f"that question was answered already: {last.answer}, by {who_words(last.by)}"
+            return f"that question was already answered: {last.answer}, by {who_words(last.by)}"
         return CLOSED
 
     def _refused_by(self, question: "QuestionAsked", state: "RunState") -> str | None:
         meant = [option for option in question.options if option.answer == self.answer]
         if not meant:
             known = dict.fromkeys(option.answer for option in question.options)
-            return f"{self.answer} is no answer to it: {', '.join(known)} are"
+            return f"{self.answer} is not a valid answer; choose from {', '.join(known)}"
         if question.topic == "handoff" and len(self.text.strip()) > MOST_HANDOFF:
             length = f"{len(self.text.strip()):,}"
-            return f"a handoff has at most {MOST_HANDOFF:,} characters, and this has {length}"
+            return f"a handoff has at most {MOST_HANDOFF:,} characters; yours has {length}"
         match meant[0].takes:
             case "words" if not self.text.strip():
-                return f"{self.answer} needs words: add them"
+                return f"{self.answer} needs text; add it"
             case "choices":
                 return self._bad_choices(question)
             case "more" | "iterations" | "money" as takes:
@@ -80,12 +80,14 @@ class Answer(Command):
     def _bad_choices(self, question: "QuestionAsked") -> str | None:
         asked = question.request.choices if question.request is not None else []
         if len(self.choices) != len(asked):
-            return f"it asks {len(asked)} things, and {len(self.choices)} are answered: answer each"
+            return (
+                f"it asks {len(asked)} questions; you answered {len(self.choices)}; answer each one"
+            )
         for one, labels in zip(asked, self.choices, strict=True):
             if len(labels) > 1 and not one.multiple:
-                return f"only one answer can be given to: {one.question}"
+                return f"only one answer is allowed to: {one.question}"
             if not any(label.strip() for label in labels):
-                return f"an answer is empty: {one.question}"
+                return f"empty answer to: {one.question}"
         return None
 
     def carry_out(self, run: Steered) -> None:
@@ -115,7 +117,7 @@ class Hold(Command):
         question = state.needs.question
         if question is None or question.question_id != self.question_id:
             return CLOSED
-        return "no countdown runs" if question.deadline is None else None
+        return "no countdown is running" if question.deadline is None else None
 
     def carry_out(self, run: Steered) -> None:
         run.record(QuestionHeld(question_id=self.question_id, by=self.by))

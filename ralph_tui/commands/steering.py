@@ -52,9 +52,9 @@ class Stop(Command):
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         asked = state.run.stopping == "after_iteration"
         if self.mode == "taken_back" and not asked:
-            return "no stop is asked for that could be taken back"
+            return "no stop is requested, so there is nothing to undo"
         if self.mode == "after_iteration" and asked:
-            return "a stop was asked for already"
+            return "a stop is already requested"
         return None
 
     def carry_out(self, run: Steered) -> None:
@@ -66,7 +66,7 @@ class Stop(Command):
 def no_snapshot(number: int, state: "RunState") -> str | None:
     """Return why the run cannot restore this snapshot; None if it exists."""
     known = number in state.timeline.snapshots
-    return None if known else f"there is no snapshot {number} in this run"
+    return None if known else f"no snapshot {number} in this run"
 
 
 class Abort(Command):
@@ -84,7 +84,7 @@ class Abort(Command):
     def carry_out(self, run: Steered) -> None:
         number = self.roll_back_to
         run.record(ev.AbortRequested(by=self.by, roll_back_to=number))
-        work = "stays as it is" if number is None else f"goes back to snapshot {number}"
+        work = "is kept" if number is None else f"goes back to snapshot {number}"
         run.end("aborted", f"aborted by {who_words(self.by)}; the work {work}")
 
 
@@ -100,7 +100,7 @@ class Interrupt(Command):
         return run.works
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
-        return None if taken else "no session runs"
+        return None if taken else "no session is running"
 
     def carry_out(self, run: Steered) -> None:
         run.record(ev.InterruptRequested(by=self.by))
@@ -142,7 +142,7 @@ class Extend(Command):
         if run.max_iterations + self.iterations < max(1, run.iteration):
             return f"iteration {run.iteration} has begun"
         if not (self.iterations or self.budget_usd):
-            return "by nothing: name iterations or dollars"
+            return "no amount given; add iterations or dollars"
         return None
 
     def carry_out(self, run: Steered) -> None:
@@ -174,7 +174,7 @@ class SetPermissions(Command):
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         if state.run.started and state.run.started.permissions == UNRESTRICTED:
-            return "this agent keeps to no permissions: it may do whatever you may"
+            return "this agent does not enforce permissions; it can do anything that you can do"
         return None
 
     def carry_out(self, run: Steered) -> None:

@@ -26,7 +26,7 @@ class Guide(Command):
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         full = len(state.guidance.queued) >= MOST_GUIDANCE
-        return f"{MOST_GUIDANCE} pieces wait for the next prompt already" if full else None
+        return f"{MOST_GUIDANCE} messages already wait for the next prompt" if full else None
 
     def carry_out(self, run: Steered) -> None:
         guidance = GuidanceQueued(guidance_id=str(uuid4()), text=self.text, by=self.by)
@@ -43,10 +43,10 @@ class EditPrompt(Command):
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         if self.wanted and state.run.started and state.run.started.mode == "headless":
-            return "this run was started headless: nobody is asked before a prompt is sent"
+            return "this run was started headless; prompts are sent without asking"
         if self.wanted == state.intelligence.edit_requested:
             already = "will be shown before it is sent" if self.wanted else "is sent as it is"
-            return f"the next prompt {already} already"
+            return f"the next prompt already {already}"
         return None
 
     def carry_out(self, run: Steered) -> None:
@@ -61,7 +61,7 @@ class Instruct(Command):
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         if not self.text.strip() and not state.intelligence.standing_instruction:
-            return "no standing instruction is set"
+            return "there is no standing instruction"
         return None
 
     def carry_out(self, run: Steered) -> None:
@@ -80,11 +80,11 @@ class ChangeLearning(Command):
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         seen = state.memory.seen.get(self.learning_id)
         if seen is None:
-            return f"this run has seen no learning {self.learning_id}"
+            return f"this run has used no learning {self.learning_id}"
         if seen.gone:
             return GONE[seen.gone]
         if self.change == "edit" and not self.text.strip():
-            return "an edit needs words: give some, or delete the learning"
+            return "an edit needs text; add some, or delete the learning"
         return None
 
     def carry_out(self, run: Steered) -> None:

@@ -27,7 +27,7 @@ class Checkpoint(Command):
         return run.controls.capture is not None
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
-        return None if taken else "no session runs that could change files"
+        return None if taken else "no session is running that could change files"
 
     def carry_out(self, run: Steered) -> None:
         if run.controls.capture is not None:
@@ -57,9 +57,7 @@ class Restore(Command):
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         if reason := no_snapshot(self.snapshot, state):
             return reason
-        return (
-            None if taken else "the files are in use: pause the run, and restore when it is paused"
-        )
+        return None if taken else "the files are in use; pause the run, then restore"
 
     def carry_out(self, run: Steered) -> None:
         if run.controls.restore is not None:
@@ -85,11 +83,11 @@ class RollOver(Command):
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         use = state.context.use
         if not taken:
-            return "no session runs"
+            return "no session is running"
         if state.context.requested_by:
-            return "the session is about to hand over already"
+            return "a context handoff is already in progress"
         if use is not None and use.rollovers >= MOST_ROLLOVERS:
-            return f"this iteration has had {MOST_ROLLOVERS} rollovers already"
+            return f"this iteration already had {MOST_ROLLOVERS} context handoffs"
         return None
 
     def carry_out(self, run: Steered) -> None:

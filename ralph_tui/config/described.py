@@ -28,20 +28,20 @@ _DURATION = ("_s", "fallback_after")
 
 _HEAD = {
     False: """\
-Settings of ralph-tui for everything you run. What a repository sets in its own
-{repository} counts more, then RALPH_TUI_... variables of the environment, then flags.
+Settings of ralph-tui for all your runs. Settings in a repository's own
+{repository} override them, then RALPH_TUI_... environment variables, then flags.
 """,
     True: """\
-Settings of ralph-tui for this repository. They count more than those of your own file,
-and less than RALPH_TUI_... variables of the environment and flags. An agent can write
-this file, so what would widen its rights can be set in your own file alone.
+Settings of ralph-tui for this repository. They override those of your own file;
+RALPH_TUI_... environment variables and flags override them. An agent can write
+this file, so settings that widen its rights work only in your own file.
 """,
 }
 _FOOT = """\
-Each setting is here with its default: remove the # in front of one to set it.
-`ralph-tui config show` prints what counts, and where it is set.
+Each setting is shown with its default; remove the # in front of it to change it.
+`ralph-tui config show` prints each value in use and where it is set.
 """
-_MORE = "The other settings: `ralph-tui config show`, or write this file with `config init --all`."
+_MORE = "For the other settings, see `ralph-tui config show` or use `config init --all`."
 COMMON = frozenset(
     {
         "agent.name", "agent.command", "agent.model", "agent.fallback", "permissions.mode",
@@ -121,7 +121,7 @@ def commented_file(*, repository: bool = False, every: bool = True) -> str:
             blocks += ["", "", f"[{section}]", _comment(meaning_of(section))]
         blocks += ["", _comment(setting.meaning)]
         if setting.range:
-            blocks.append(_comment(f"It is {setting.range}."))
+            blocks.append(_comment(f"Value: {setting.range}."))
         blocks += [f"#{setting.key} = {setting.default}"]
     return "\n".join(blocks) + "\n"
 

@@ -132,7 +132,7 @@ def read_file(path: Path, *, follow: bool) -> SettingsFile | None:
         with reading(path, follow=follow) as file:
             content = file.read(MAX_FILE_BYTES + 1)
         if len(content) > MAX_FILE_BYTES:
-            raise UsageError(f"{path} may have at most 100 kB: make it smaller")
+            raise UsageError(f"{path} is larger than 100 kB; make it smaller")
         text = content.decode("utf-8-sig")
         if _DEEP_KEY.search(text):
             raise RecursionError
@@ -143,13 +143,11 @@ def read_file(path: Path, *, follow: bool) -> SettingsFile | None:
         what = why(error, "make the file readable")
         raise UsageError(f"the settings in {path} cannot be read: {what}") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8 text: write it again as UTF-8") from error
+        raise UsageError(f"{path} is not UTF-8 text; save it as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
         raise UsageError(_toml_sentence(path, text, str(error))) from error
     except (RecursionError, ValueError) as error:
-        raise UsageError(
-            f"{path} is nested too deeply for settings: use [section] and key = value"
-        ) from error
+        raise UsageError(f"{path} is nested too deeply; use [section] and key = value") from error
     return SettingsFile(path, table, text)
 
 
@@ -159,7 +157,7 @@ def _toml_sentence(path: Path, text: str, message: str) -> str:
     line = _wrong_line(text, message)
     found = _KEY.match("".join(text.split("\n")[line - 1 : line]))
     at = f" at {found[1]}" if found else ""
-    return f"{path}:{line} is not valid TOML{at} ({what}): correct that line"
+    return f"{path}:{line} is not valid TOML{at} ({what}); correct that line"
 
 
 def _wrong_line(text: str, message: str) -> int:

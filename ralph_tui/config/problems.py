@@ -15,7 +15,7 @@ _WORDING = (
     (r"must be a valid number.*", "must be a number"),
     (r"must be a valid string.*", "must be text"),
     (r"must be a valid boolean.*", "must be true or false"),
-    (r"must be a valid tuple.*", "must be a list of texts"),
+    (r"must be a valid tuple.*", "must be a list of strings"),
     (r"must be a valid dictionary.*", "must be a table"),
     (r"must be greater than or equal to", "must be at least"),
     (r"must be less than or equal to", "must be at most"),
@@ -79,7 +79,7 @@ def unknown(name: str, place: str) -> str:
         guess = None
     else:
         guess = _nearest(name, section, inside, (*sections, *_bare(name)))
-    hint = f"did you mean {guess}?" if guess else f"known are {', '.join(inside or sections)}"
+    hint = f"did you mean {guess}?" if guess else f"choose from {', '.join(inside or sections)}"
     return f"{clip(name, 80)!r} ({place}) is not a setting: {hint}"
 
 

@@ -36,7 +36,7 @@ def permitted(file: SettingsFile, own_file: str, warnings: list[str]) -> dict[st
     if ignored:
         warnings.append(
             f"{file.place_of(ignored[0])} may not set {', '.join(ignored)}, because the agent can "
-            f"write that file: it is ignored there; set it in {own_file} or on the command line"
+            f"write that file; the setting is ignored; use {own_file} or the command line"
         )
     section = kept.get(SECTION)
     name = section.get(TEMPLATE) if isinstance(section, dict) else None
@@ -45,9 +45,9 @@ def permitted(file: SettingsFile, own_file: str, warnings: list[str]) -> dict[st
         del section[TEMPLATE]  # otherwise it could put any file into a prompt
         setting = f"{SECTION}.{TEMPLATE}"
         warnings.append(
-            f"{file.place_of(setting)} names a prompt template outside of the repository, and the "
-            f"agent can write that file: it is ignored there; set {setting} in {own_file} or on "
-            "the command line"
+            f"{file.place_of(setting)} names a prompt template outside the repository, and the "
+            f"agent can write that file; it is ignored; set {setting} in {own_file} or on the "
+            "command line"
         )
     return kept
 

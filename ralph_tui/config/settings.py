@@ -76,14 +76,14 @@ def _none_if_empty(value: object) -> object:
 
 def _web_address(text: str) -> SplitResult:
     if not text.isascii() or not text.isprintable() or " " in text or len(text) > 2000:
-        raise ValueError("must be a web address without spaces and special characters")
+        raise ValueError("must be a web address without spaces or special characters")
     try:
         parts = urlsplit(text)
         whole = parts.scheme in ("https", "http") and parts.hostname and parts.port != 0
     except ValueError:
         whole = False
     if not whole:
-        raise ValueError("must be a whole web address such as https://example.com/path")
+        raise ValueError("must be a complete web address such as https://example.com/path")
     return parts
 
 
@@ -95,7 +95,7 @@ def _hook(value: SecretStr) -> SecretStr:
 def _base(text: str) -> str:
     parts = _web_address(text)
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError("must be a plain web address: no user name, no password, no ? and no #")
+        raise ValueError("must be a web address without user name, password, ? or #")
     return text.rstrip("/")
 
 
@@ -116,55 +116,55 @@ class _Section(BaseModel):
 
 
 class AgentSettings(_Section):
-    """Who works on the prompt."""
+    """The agent that works on the prompt."""
 
     name: Annotated[Words | None, NoneIfEmpty] = None
-    """Which agent works, by its name; None: Claude Code where it is installed."""
+    """Name of the agent; None: Claude Code if it is installed."""
     binary: Annotated[Words | None, NoneIfEmpty] = None
     """The agent's program: a name on PATH, or a path; None: its usual name."""
     silence_s: Seconds = Field(default=600.0, ge=10, le=DAY)
-    """How long an agent may be without output or a changed file before you are asked."""
+    """How long an agent may produce no output and change no file before you are asked."""
     silence_answer_s: Seconds = Field(default=300.0, ge=1, le=DAY)
     """How long that question waits for your answer."""
     command: Annotated[Words | None, NoneIfEmpty] = None
-    """The shell command of the agents ``command`` (it takes the prompt on stdin) and ``acp``."""
+    """Shell command for the agents ``command`` (reads the prompt from stdin) and ``acp``."""
     model: Annotated[Words | None, NoneIfEmpty] = None
-    """Which model, passed on to the agent; None leaves the choice to it."""
+    """Model, passed to the agent; None: the agent chooses."""
     fallback: Annotated[
         tuple[Words, ...],
         BeforeValidator(_names),
         AfterValidator(_once),
         Field(strict=False, max_length=10, examples=[NAMED]),
     ] = ()
-    """Agents that take over, in this order, while the one before cannot work."""
+    """Agents that take over, in this order, while earlier ones are not available."""
     fallback_after: Seconds = Field(default=1200.0, ge=0, le=7 * DAY)
-    """How long a limit may last before another agent takes over; a shorter one is waited for."""
+    """A limit longer than this makes another agent take over; a shorter one is waited out."""
     after_limit_s: Seconds = Field(default=0.0, ge=0, le=7 * DAY)
-    """How long after the end of a limit the run waits to be told to go on, before it does so by
-    itself. A fleet sets it: its loops go on one after the other.
+    """How long the run waits for your go-ahead after a limit ends; then it continues. A fleet
+    sets it so that its loops continue one after another.
     """
 
 
 class PermissionSettings(_Section):
-    """What the agent may do without being asked."""
+    """What the agent may do without asking."""
 
     mode: Literal["edits", "ask", "skip"] = "edits"
-    """``edits``: file edits and the completion command; ``ask``: the same, and you are asked for
-    anything else; ``skip``: everything (unrestricted).
+    """``edits``: file edits and the completion command; ``ask``: the same, and the agent asks
+    you for anything else; ``skip``: everything (unrestricted).
     """
     answer_s: Seconds = Field(default=300.0, ge=0, le=DAY)
-    """How long the agent's question waits for your answer, before it is refused; 0: not at all."""
+    """How long a permission question waits for you before it is refused; 0: refuse at once."""
     allow: Annotated[tuple[Words, ...], BeforeValidator(_lines), Field(strict=False)] = ()
-    """Further tools, one permission line each."""
+    """Additional tools, one permission rule each."""
 
 
 class LimitSettings(_Section):
-    """When a run ends without having completed."""
+    """Limits that end a run before it completes."""
 
     max_iterations: int = Field(default=10, ge=1, le=1000)
-    """How many iterations."""
+    """Maximum number of iterations."""
     session_timeout_s: Seconds = Field(default=8 * 3600.0, ge=1, le=7 * DAY)
-    """How long one session of the agent may take."""
+    """Maximum duration of one agent session."""
     budget_usd: Annotated[float | None, Field(gt=0, le=1_000_000), NoneIfEmpty] = None
     """US dollars for the whole run; None: no limit."""
     iteration_budget_usd: Annotated[float | None, Field(gt=0, le=1_000_000), NoneIfEmpty] = None
@@ -176,35 +176,35 @@ class LimitSettings(_Section):
 
 
 class GateSettings(_Section):
-    """How the completion command is run."""
+    """How the completion command runs."""
 
     timeout_s: Seconds = Field(default=1800.0, ge=1, le=DAY)
-    """How long it may take; one that takes longer has failed."""
+    """Maximum duration; after that the command counts as failed."""
 
 
 class CheckpointSettings(_Section):
-    """When the present is captured while an agent works."""
+    """Automatic checkpoints during a session."""
 
     interval_s: Seconds = Field(default=1800.0, ge=10, le=DAY)
-    """How long from one checkpoint within a session to the next."""
+    """Time between two checkpoints of a session."""
 
 
 class MemorySettings(_Section):
-    """What runs learn from one another."""
+    """Learnings that runs share."""
 
     enabled: bool = True
-    """False: every run starts fresh, and teaches nothing."""
+    """False: runs neither use nor record learnings."""
 
 
 class OutreachSettings(_Section):
-    """Where messages go when no screen is watched. Tokens stay in the environment."""
+    """Where notifications go when no screen is open. Tokens stay in the environment."""
 
     webhook: Annotated[Annotated[SecretStr, AfterValidator(_hook)] | None, NoneIfEmpty] = None
-    """Web address that takes a JSON POST; it is treated as a secret, as it often holds a token."""
+    """Web address that accepts a JSON POST; treated as a secret, as it often contains a token."""
     tracker: Annotated[Literal["gitea", "github"] | None, NoneIfEmpty] = None
-    """Where an issue is made."""
+    """Tracker that gets an issue for each notification."""
     tracker_url: Annotated[Annotated[str, AfterValidator(_base)] | None, NoneIfEmpty] = None
-    """The tracker's web address; None is right for github.com only."""
+    """Web address of the tracker; None: github.com."""
     repository: Annotated[Annotated[str, Field(pattern=_REPOSITORY)] | None, NoneIfEmpty] = None
     """``owner/name`` of the repository that gets the issues."""
     token_variable: Annotated[
@@ -225,9 +225,9 @@ class UiSettings(_Section):
     """How the cockpit looks."""
 
     theme: Annotated[Words | None, NoneIfEmpty] = None
-    """``dark``, ``light``, ``terminal`` or a theme of Textual; None: what fits the terminal."""
+    """``dark``, ``light``, ``terminal`` or a Textual theme; None: match the terminal."""
     on_hangup: Literal["leave", "stop"] = "leave"
-    """A closed terminal: the run goes on without a screen, or is stopped."""
+    """When the terminal closes: ``leave`` the run going without a screen, or ``stop`` it."""
 
 
 _Keys: Any = create_model(
@@ -244,11 +244,11 @@ _Keys: Any = create_model(
 
 
 class KeySettings(_Keys):
-    """Keys of cockpit and home, separated by commas; the first is shown. Dialogs keep theirs."""
+    """Keys of cockpit and home, separated by commas; the first is shown. Dialog keys are fixed."""
 
 
 class Settings(_Section):
-    """Everything a user can set; immutable, passed explicitly, never global."""
+    """All user settings; immutable, passed explicitly, never global."""
 
     agent: AgentSettings = AgentSettings()
     permissions: PermissionSettings = PermissionSettings()
@@ -264,7 +264,7 @@ class Settings(_Section):
     ui: UiSettings = UiSettings()
     keys: KeySettings = KeySettings()
     progress: Literal["auto", "tests", "plan", "agent", "estimate"] = "auto"
-    """Which source says how complete the work is."""
+    """Source of the completion value."""
 
     def by_name(self) -> dict[str, str | float | int | bool | list[str] | None]:
         """Return every value by dotted name, safe to show: a secret is cut to its harmless part."""

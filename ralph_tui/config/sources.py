@@ -161,9 +161,9 @@ def _on_one_key(loaded: Loaded) -> Iterator[str]:
             continue  # of several actions that have the key by default, the first is enough
         told.add((one, key))
         if named[other] == "default":
-            theirs = f"keys.{other} has by itself: set that, too, or another one here"
+            theirs = f"keys.{other} has by default; change either of them"
         else:
-            theirs = f"keys.{other} ({named[other]}) has, too: set one of them to another key"
+            theirs = f"keys.{other} ({named[other]}) has too; change one of them"
         yield f"keys.{one} ({named[one]}) is {key}, which {theirs}"
 
 

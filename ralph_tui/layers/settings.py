@@ -14,7 +14,7 @@ def _none_if_empty(value: object) -> object:
 
 
 class ControlSettings(BaseModel):
-    """The controller: what it makes of the readings, and when it raises an alarm.
+    """The controller: gains, and when it raises an alarm.
 
     Text (``"0.9"``, ``"false"``) is taken where it says a value.
     """
@@ -22,39 +22,39 @@ class ControlSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     enabled: bool = True
-    """False: fixed `focused` gains, no alarms; the overseer still reads the conditions."""
+    """False: fixed `focused` gains and no alarms; the overseer still watches."""
     adaptive_gains: bool = True
-    """False: `focused` gains throughout; alarms and advice stay."""
+    """False: always `focused` gains; alarms and advice stay on."""
     window_size: int = Field(default=5, ge=1, le=1000)
-    """Steps that velocity and volatility look back on."""
+    """Number of past iterations that velocity and volatility use."""
     decay: float = Field(default=0.9, ge=0, le=1)
-    """How much of the integral an iteration inherits, a factor."""
+    """Factor by which the integral decays at each iteration."""
     noise_threshold: float = Field(default=0.05, ge=0, le=1)
     """A derivative smaller than this fraction counts as 0."""
     smoothing: float = Field(default=0.3, ge=0, le=1)
-    """Share of the previous gains in the next ones."""
+    """Weight of the previous gains in the next ones."""
     integral_term: Literal["mean", "accumulated"] = "mean"
-    """What ki multiplies: the weighted mean error, or the sum itself."""
+    """What ki multiplies: the weighted mean error, or the accumulated error."""
     patience: float = Field(default=1.0, gt=0, le=100)
-    """Multiplies the iterations that STUCK waits for."""
+    """Multiplies the number of iterations before STUCK."""
 
 
 class OversightSettings(BaseModel):
-    """The overseer, which proposes another course, pauses or aborts."""
+    """The overseer, which proposes redirects, pauses or aborts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     enabled: bool = True
-    """False: no overseer watches, the loop runs to its limit."""
+    """False: no overseer; the loop runs to its limit."""
     redirect_timeout_s: Seconds = Field(default=120.0, ge=1, le=30 * DAY)
-    """How long a REDIRECT waits before it is approved; a headless run does not wait."""
+    """How long a REDIRECT waits before it is approved; headless runs do not wait."""
     pause_timeout_s: Seconds = Field(default=1800.0, ge=0, le=30 * DAY)
-    """How long a PAUSE waits for an answer before it aborts the run, or continues it where the work
-    is merely slow."""
+    """How long a PAUSE waits for an answer; then the run aborts, or continues if work is only
+    slow."""
     presence_s: Seconds = Field(default=600.0, ge=0, le=30 * DAY)
-    """How long a key or the mouse at a screen of the run holds the countdown of its questions."""
+    """How long a key press or mouse action on the run's screen holds the countdown of questions."""
     escalate_after_s: Seconds = Field(default=600.0, ge=1, le=30 * DAY)
-    """After how long an unanswered question is sent to the channels of ``outreach``."""
+    """How long before an unanswered question is sent to the channels of ``outreach``."""
 
 
 Percent = Annotated[float, Field(ge=1, le=100)]
@@ -62,46 +62,46 @@ Text = Annotated[str | None, Field(max_length=4096), BeforeValidator(_none_if_em
 
 
 class ContextSettings(BaseModel):
-    """How full the context window may get. Of levels reached at once the highest counts."""
+    """How full the context window may get. If several levels are reached, the highest applies."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     rollover: bool = True
-    """False: no session is ended for it, it is shown only."""
+    """False: context usage is only shown; no session ends because of it."""
     warn_percent: Percent = 70.0
-    """Percent of the window at which it is told."""
+    """Percent of the window at which a warning appears."""
     checkpoint_percent: Percent = 85.0
-    """Percent at which the running tool ends, the session hands over, and a fresh one goes on."""
+    """Percent at which the session hands off after its running tool; a fresh session continues."""
     stop_percent: Percent = 95.0
-    """Percent at which the session is ended at once, and hands over."""
+    """Percent at which the session ends at once and hands off."""
     tool_wait_s: Seconds = Field(default=60.0, ge=0, le=DAY)
-    """How long the running tool may take before its session is ended all the same."""
+    """How long a handoff waits for the running tool before the session ends anyway."""
     handoff_edit_s: Seconds = Field(default=60.0, ge=0, le=DAY)
-    """How long you have to edit a handoff before it is sent as it is; 0: you are not asked."""
+    """How long you have to edit a handoff before it is sent unchanged; 0: do not ask."""
     handoff_copy: bool = False
-    """Whether a copy of each handoff is put into ``.claude/handoffs``."""
+    """True: save a copy of each handoff in ``.claude/handoffs``."""
     model_handoff: bool = False
-    """Whether a model words the handoff."""
+    """True: a model writes the handoff."""
     model_handoff_model: Text = None
-    """Which model; None: the agent's small one."""
+    """Model; None: the agent's small model."""
     model_handoff_timeout_s: Seconds = Field(default=60.0, ge=1, le=DAY)
-    """How long it may take before the handoff by template stands."""
+    """Timeout; after it, the template is used."""
     commit_wip: bool = False
-    """Whether the work of each session that hands over becomes a commit on your branch."""
+    """True: commit the work of each session that hands off to your branch."""
     state_file: Text = None
-    """Where the state is kept for other tools: a ``ralph-state.json`` inside of the repository;
-    None: nowhere."""
+    """State file for other tools: a ``ralph-state.json`` inside the repository; None: no
+    file."""
 
     @field_validator("state_file")
     @classmethod
     def _of_the_name(cls, value: str | None) -> str | None:
-        """By its name it is known to be no work of the agent's, and nobody else's file."""
+        """Check the name: it distinguishes the file from the agent's work and from other files."""
         if value is None:
             return None
         path = PurePosixPath(value)
         inside = not path.is_absolute() and not {"..", ".git", "~"} & set(path.parts)
         if path.name != NAME or not inside or "\0" in value:
-            raise ValueError(f"must be a {NAME} inside of the repository: .claude/{NAME}")
+            raise ValueError(f"must be a {NAME} inside the repository, such as .claude/{NAME}")
         return value
 
 
@@ -115,35 +115,35 @@ class IntelligenceSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     enabled: bool = True
-    """False: prompts say the objective, the criteria and your words, and nothing is derived."""
+    """False: prompts contain only the objective, the criteria and your guidance."""
     prompt_budget_tokens: int = Field(default=8000, ge=1000, le=200_000)
-    """Tokens, estimated, that a prompt may have; less important sections are cut."""
+    """Maximum size of a prompt in tokens, estimated; less important sections are cut."""
     prompt_template: Annotated[
         str | None, Field(max_length=4096), BeforeValidator(_none_if_empty)
     ] = None
-    """A file that replaces the layout of prompts; None: the built-in one."""
+    """File that replaces the layout of prompts; None: the built-in layout."""
     model_prompts: bool = False
-    """Whether a model words the prompt."""
+    """True: a model writes the prompt."""
     model_prompts_model: Model = None
-    """Which model; None: the agent's small one."""
+    """Model; None: the agent's small model."""
     model_prompts_timeout_s: Seconds = Field(default=90.0, ge=1, le=DAY)
-    """How long it may take before the template stands."""
+    """Timeout; after it, the template is used."""
     model_assessment: bool = False
-    """Whether a model gives a second opinion on what an iteration came to."""
+    """True: a model gives a second opinion on each iteration."""
     model_assessment_model: Model = None
-    """Which model; None: the agent's small one."""
+    """Model; None: the agent's small model."""
     model_assessment_timeout_s: Seconds = Field(default=120.0, ge=1, le=DAY)
-    """How long it may take before the assessment stands alone."""
+    """Timeout; after it, the assessment is used without the opinion."""
     model_reflections: bool = False
-    """Whether a model words what an attempt teaches. The end of the run waits for it; a run that
-    is stopped, aborted or fails asks no model."""
+    """True: a model writes the reflection on an attempt. The end of the run waits for it; a run
+    that is stopped, aborted or fails asks no model."""
     model_reflections_model: Model = None
-    """Which model; None: the agent's small one."""
+    """Model; None: the agent's small model."""
     model_reflections_timeout_s: Seconds = Field(default=60.0, ge=1, le=DAY)
-    """How long it may take before the reflection by template stands."""
+    """Timeout; after it, the template is used."""
     model_judge: bool = False
-    """Whether a model judges if a plain-language criterion is met; its error asks you."""
+    """True: a model judges whether a plain-language criterion is met; you are asked if it fails."""
     model_judge_model: Model = None
-    """Which model; None: the agent's small one."""
+    """Model; None: the agent's small model."""
     model_judge_timeout_s: Seconds = Field(default=120.0, ge=1, le=DAY)
-    """How long it may take before you are asked."""
+    """Timeout; after it, you are asked."""

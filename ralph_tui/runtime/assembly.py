@@ -142,7 +142,7 @@ def resumed_run(
         lock = held.enter_context(_locked(repository, start.run_id))
         if resumption.recording.outdated:
             raise UsageError(
-                f"{resumption.run.name} has gone on meanwhile, by another resume: see "
+                f"{resumption.run.name} was continued by another resume; see "
                 "'ralph-tui status', then try again"
             )
         cut(resumption.recording, resumption.keep)
@@ -182,7 +182,7 @@ def _outreach_closed(outreach: EscalationHandler, warn: Callable[[str], None]) -
         yield
     finally:
         if left := outreach.close(OUTREACH_SECONDS):
-            warn(f"{count(left, 'message')} could not be delivered: the next run here tries again")
+            warn(f"{count(left, 'message')} could not be delivered; the next run here tries again")
 
 
 def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> AssembledRun:
@@ -216,7 +216,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
                 "sensor",
                 lambda: count_tests(lines),
                 lambda: None,
-                instead="the exit code of the completion command counts alone",
+                instead="only the exit code of the completion command counts",
             ),
         )
         if request.command is not None

@@ -28,7 +28,7 @@ STATUS_SECONDS = 1.0
 """Minimum seconds between two writes of the status file, except after an urgent event."""
 SAME_STATUS_SECONDS = 5.0
 """The same while nothing happens: only ages and the sign of life change."""
-OVER = "the run is over"
+OVER = "the run has ended"
 LONGEST_WAIT = 1.0
 """Seconds; the journal is checked at least this often."""
 
@@ -159,7 +159,7 @@ class Engine:
         except Exception as bug:  # noqa: BLE001  the one boundary: a bug must not leave an agent alone
             stop_work()
             if sentence := out_of_means(bug):
-                reason = f"{sentence}; then 'ralph-tui resume' goes on"
+                reason = f"{sentence}; then continue with 'ralph-tui resume'"
                 self._failed(reason)
                 return
             trace = "".join(traceback.format_exception(bug))
@@ -215,7 +215,7 @@ class Engine:
             break
         if told:
             waited = (self.clock.now() - began).total_seconds()
-            ended = wait_ended(self.state.run.iteration, waited, by="room on the disk")
+            ended = wait_ended(self.state.run.iteration, waited, by="free disk space")
             # The disk may be full again by now.
             self.record(ended)
 
@@ -239,7 +239,7 @@ class Engine:
                 self.error = self.error or error
             else:
                 return
-        # Screens still have to learn that the run is over.
+        # Screens still have to learn that the run has ended.
         self.state.apply(event)
         self._show_unrecorded(event)
 

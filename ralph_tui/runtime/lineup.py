@@ -65,14 +65,14 @@ def _refuse(
     free = next((agent.name for agent in fallbacks if not agent.restricted), None)
     if free is not None and first.restricted and settings.permissions.mode != "skip":
         raise UsageError(
-            f"the agent `{free}` (agent.fallback) keeps to no permissions, so it can take over "
-            f"from `{first.name}` only with --permissions skip"
+            f"the agent `{free}` (agent.fallback) does not enforce permissions; it can replace "
+            f"`{first.name}` only with --permissions skip"
         )
     given = [agent.name for agent in (first, *fallbacks) if agent.name in ("acp", "command")]
     if len(given) > 1:
         raise UsageError(
-            f"{' and '.join(f'`{name}`' for name in given)} would both run agent.command: leave "
-            "one of them out of agent.name and agent.fallback"
+            f"{' and '.join(f'`{name}`' for name in given)} both use agent.command; remove one "
+            "from agent.name and agent.fallback"
         )
 
 
@@ -80,16 +80,13 @@ def _absence(agent: AgentDescription, context: AgentContext, error: UsageError) 
     """Say why an agent is missing; for a program, where ralph-tui looked for it."""
     if agent.program and not agent.looks_ready(context.settings, context.environ):
         looked_for = agent.looks_for(context.settings, context.environ)
-        return f"{agent.title} was not found, looked for {looked_for}"
+        return f"{agent.title} was not found; looked for {looked_for}"
     return one_line(str(error))
 
 
 def _itself(first: AgentDescription, settings: Settings) -> Iterator[str]:
     if first.name in settings.agent.fallback and not first.reserved:
-        yield (
-            f"{first.name} (agent.fallback) is the agent that works already: it takes over from "
-            "nobody"
-        )
+        yield (f"{first.name} (agent.fallback) is already the main agent; the fallback is ignored")
 
 
 def _unasking(agents: Sequence[AgentDescription], settings: Settings) -> Iterator[str]:
@@ -97,8 +94,8 @@ def _unasking(agents: Sequence[AgentDescription], settings: Settings) -> Iterato
     for agent in agents if settings.permissions.mode == "ask" else ():
         if not agent.restricted and not agent.reserved:
             yield (
-                f"the agent `{agent.name}` cannot ask (--permissions ask) and keeps to no "
-                "permissions: its program may do whatever you may do"
+                f"the agent `{agent.name}` cannot ask (--permissions ask) and does not "
+                "enforce permissions; it can do anything that you can do"
             )
 
 
@@ -106,8 +103,8 @@ def _uncounting(agents: Sequence[AgentDescription]) -> Iterator[str]:
     for agent in agents:
         if not agent.abilities.tokens:
             yield (
-                f"{agent.name} reports only the tokens of each prompt's last call: token counts "
-                "are a lower bound, and token budgets do not hold it"
+                f"{agent.name} reports only the tokens of each prompt's last call; token counts "
+                "are too low, and token budgets may be exceeded"
             )
 
 
@@ -120,8 +117,8 @@ def _notes(
     yield from _itself(first, settings)
     for name, why in absent.items():
         where = "" if name == first.name else " (agent.fallback)"
-        then = f"{agents[0][0].name} works instead" if name == first.name else "it is left out"
-        yield f"{name}{where} cannot work, {then}: {why}"
+        then = f"{agents[0][0].name} is used instead" if name == first.name else "it is ignored"
+        yield f"{name}{where} is not available, {then}: {why}"
     yield from _unasking([agent for agent, _ in agents], settings)
     yield from _uncounting([agent for agent, _ in agents])
     yield from _untelling(first, [agent for agent, _ in agents], settings)
@@ -140,8 +137,7 @@ def _untelling(
         name = agent.name if agent is first else f"{agent.name} (agent.fallback)"
         if agent.name == "acp":  # it can be any program, and some report it
             yield (
-                f"{name} may not tell what it costs: the budget in dollars holds it only as far "
-                "as it does"
+                f"{name} may not report its cost; the dollar budget applies only to reported cost"
             )
         else:
-            yield f"{name} does not tell what it costs: the budget in dollars does not hold it"
+            yield f"{name} does not report its cost; the dollar budget does not limit it"

@@ -84,8 +84,8 @@ class NewRunsHere:
             yield Finding(
                 "other runs",
                 "critical",
-                f"{name} works in this worktree; one run at a time: wait for its end, or use "
-                "another worktree (git worktree add)",
+                f"{name} is running in this worktree; wait for it to end, or use another "
+                "worktree (git worktree add)",
             )
 
 
@@ -99,8 +99,8 @@ class _Trial:
         owner = _owner(self._root)
         if owner is not None:
             raise LockHeldError(
-                f"{owner.run or 'another run'} works in this worktree, and the command would meet "
-                "its half-made edits: try it when that run is over"
+                f"{owner.run or 'another run'} is running in this worktree, so the command would "
+                "test unfinished edits; try it when that run has ended"
             )
         with TemporaryDirectory(prefix="ralph-tui-trial-", ignore_cleanup_errors=True) as scratch:
             self._log = Path(scratch) / "output.log"
@@ -141,7 +141,7 @@ def _repository(root: Path) -> Iterator[Finding]:
         yield Finding(
             "commits",
             "warn",
-            "none yet: a run works without one, but your own git cannot show what it changed",
+            "none yet; a run works without one, but git diff cannot show its changes",
             ('git add . && git commit -m "Before the first run"',),
         )
 

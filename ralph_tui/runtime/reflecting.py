@@ -37,7 +37,7 @@ def reflect(run: RecordedRun, text: str) -> None:
     except OSError as error:
         rest = error.filename or "what follows from it"
         raise WorkspaceError(
-            f"the reflection is in {from_here(run.journal)}, but {rest} cannot be written: "
+            f"the reflection is saved in {from_here(run.journal)}, but {rest} cannot be written: "
             f"{why(error, 'make it writable')}, then 'ralph-tui rebuild' writes it"
         ) from error
     finally:
@@ -48,9 +48,7 @@ def _append(run: RecordedRun, text: str) -> None:
     recording = read_journal(run.journal)
     if recording.problem:
         what = recording.problem.partition(";")[0]
-        raise UsageError(
-            f"{what}, so nothing can be written behind it; correct it, or take it away"
-        )
+        raise UsageError(f"{what}, so nothing can be appended; correct the file, or move it away")
     state = RunState().apply_all(recording.events)
     cut(recording)
     journal = Journal(run.journal, SystemClock(), seq=state.seq, last_at=state.at)

@@ -33,7 +33,7 @@ from ralph_tui.text.sanitize import clip, one_line
 if TYPE_CHECKING:
     from ralph_tui.ports.worktree import Workspace
 
-LIST = "leave the number out to list those there are"
+LIST = "omit the number to list all snapshots"
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ def refuse_gone(workspace: GitWorkspace, target: SnapshotTaken) -> None:
     """Raise ``WorkspaceError`` if the repository no longer has a snapshot."""
     if not held_in(workspace.repository, [target]):
         raise WorkspaceError(
-            f"{one_line(str(workspace.root))} does not hold snapshot {target.number} any more: it "
-            f"was pruned, or the repository was cloned anew; {LIST}"
+            f"{one_line(str(workspace.root))} no longer has snapshot {target.number} (pruned, or "
+            f"a new clone); {LIST}"
         )
 
 
@@ -82,21 +82,21 @@ def chosen(state: RunState, word: str) -> SnapshotTaken:
     if word == "best":
         best = _number_of_best(state)
         if best is None:
-            raise UsageError("there is no best point: nothing of this run was measured and saved")
+            raise UsageError("no best snapshot: nothing was measured and saved in this run")
         return known[best]
     kind, _, digits = word.rpartition("iter-")
     if kind or not (digits.isascii() and digits.isdecimal() and len(digits) < 10):
         shown = clip(one_line(word), 40)
-        raise UsageError(f"'{shown}' is no point of a run: give a number, best, or iter-N")
+        raise UsageError(f"'{shown}' is not a snapshot; use a number, best, or iter-N")
     number = int(digits)
     if word.startswith("iter-"):
         for span in reversed(state.timeline.spans):
             # If its snapshot failed, or it is unfinished, an iteration has the boundary before it.
             if span.number == number and span.boundary and span.boundary.iteration == number:
                 return span.boundary
-        raise UsageError(f"iteration {number} has left no snapshot behind; {LIST}")
+        raise UsageError(f"no snapshot at the end of iteration {number}; {LIST}")
     if number not in known:
-        raise UsageError(f"there is no snapshot {number} in this run; {LIST}")
+        raise UsageError(f"no snapshot {number} in this run; {LIST}")
     return known[number]
 
 
@@ -114,7 +114,7 @@ def sound(recording: Recording) -> None:
     """Raise ``JournalError`` if nothing can be recorded after what was read."""
     if recording.problem:
         what = recording.problem.partition(";")[0]
-        raise JournalError(f"{what}: nothing can be recorded after it, so nothing is restored")
+        raise JournalError(f"{what}; nothing was restored, because it could not be recorded")
 
 
 def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Event]:
@@ -128,8 +128,8 @@ def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Ev
         sound(recording)
         if len(recording.events) != shown:
             raise RalphError(
-                f"{run.name} has gone on elsewhere since this screen saw its end: nothing was "
-                "restored; see ralph-tui status"
+                f"{run.name} was continued elsewhere since this screen showed its end; "
+                "nothing was restored; see ralph-tui status"
             )
         state, root = RunState().apply_all(recording.events), worktree_root(run.folder)
         assert state.run.started is not None  # read_journal guarantees the first event
@@ -175,12 +175,12 @@ def restore_worktree(
         try:
             restored = workspace.restore(target.tree)
         except (RalphError, OSError) as error:
-            text = f"the restore failed half-way; snapshot {number} holds what was there: {error}"
+            text = f"the restore failed part-way; snapshot {number} has your earlier files: {error}"
             with suppress(JournalError):
                 append(Noticed(level="error", source="workspace", text=text))
             raise WorkspaceError(
-                f"the restore failed half-way ({error}); do it again, or restore snapshot "
-                f"{number}, which holds what was there before"
+                f"the restore failed part-way ({error}); try again, or restore snapshot "
+                f"{number}, which has your earlier files"
             ) from error
         told = worktree_restored(iteration, target, number, restored, by)
         append(told)
@@ -243,7 +243,10 @@ def not_held(snapshot: SnapshotTaken) -> str:
     more = snapshot.missing_count - len(snapshot.missing[:3])
     rest = f" and {more} more" if more else ""
     have = "stays" if snapshot.missing_count == 1 else "stay"
-    return f"{count(snapshot.missing_count, 'path')} it does not hold {have} as now: {names}{rest}"
+    return (
+        f"{count(snapshot.missing_count, 'path')} that it does not contain {have} unchanged: "
+        f"{names}{rest}"
+    )
 
 
 def _number_of_best(state: RunState) -> int | None:

@@ -71,8 +71,8 @@ def plan_resume(
     """
     if run.folder.parent.parent.parent != ralph_folder(root) / "tasks":
         raise UsageError(
-            f"{one_line(str(run.folder))} is not a run of this worktree ({root}): resume it in the "
-            "repository it belongs to, or replay it"
+            f"{one_line(str(run.folder))} is not a run of this worktree ({root}); resume it in its "
+            "own repository, or replay it"
         )
     _refuse_living(run)
     recording = read_journal(run.journal)
@@ -82,7 +82,8 @@ def plan_resume(
     command = wanted.command or first.command
     if command is not None and HIDDEN in command:
         raise UsageError(
-            "a secret in the completion command kept it out of the record: give it again with -c"
+            "the record omits the completion command because of a secret in it; pass it again "
+            "with -c"
         )
     settings = load_settings(recorded_settings(first))
     layers = Layers.of(settings, command)
@@ -121,7 +122,7 @@ def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str
     if began is None:
         return said
     if began.host and began.host != gethostname():
-        said.append(f"it began on another machine, {began.host}")
+        said.append(f"it started on another machine, {began.host}")
     if began.branch != start.branch:
         was, now = (branch or "no branch" for branch in (began.branch, start.branch))
         said.append(f"the branch was {was} and is {now}")
@@ -130,7 +131,7 @@ def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str
         said.append(f"HEAD was {was} and is {now}")
     if behind > BEHIND:
         back = duration(behind.total_seconds())
-        said.append(f"the clock was set back by {back}, times go on from the last one recorded")
+        said.append(f"the clock was set back by {back}; times continue from the last recorded one")
     return said
 
 
@@ -138,8 +139,8 @@ def _refuse_living(run: RecordedRun) -> None:
     owner = holder(run.lock)
     if owner is not None and owner.alive:  # the resume waits for a dead run's cleanup
         raise UsageError(
-            f"a run is going on here ({owner.run or run.name}, process {owner.pid}): see "
-            "'ralph-tui attach', or 'ralph-tui unpause' when it is paused"
+            f"a run is active here ({owner.run or run.name}, process {owner.pid}); see "
+            "'ralph-tui attach', or 'ralph-tui unpause' if it is paused"
         )
 
 
@@ -148,21 +149,21 @@ def _kept(run: RecordedRun, recording: Recording, from_seq: int | None) -> int |
     known = len(recording.events)
     if not recording.problem:
         if from_seq is not None:
-            raise UsageError("the journal is whole: resume it without --from")
+            raise UsageError("the journal is intact; resume without --from")
         return None
     if from_seq is None:
         what = recording.problem.partition(";")[0]
         if run.of_fleet:
             raise UsageError(
-                f"{what}, so this loop of a fleet cannot go on: its fleet keeps its work as a "
-                "branch, with which 'ralph-tui fleet run ... --base BRANCH' begins another one"
+                f"{what}, so this loop of a fleet cannot continue; its fleet keeps its work "
+                "as a branch; start a new loop from it with 'ralph-tui fleet run ... --base BRANCH'"
             )
         raise UsageError(
-            f"{what}: '{resuming(run.name, known)}' goes on from what comes before it and sets the "
-            "rest aside"
+            f"{what}: '{resuming(run.name, known)}' continues from the events before it and moves "
+            "the rest aside"
         )
     if not 1 <= from_seq <= known:
-        raise UsageError(f"--from {from_seq}: events 1 to {known} can be read, name one of them")
+        raise UsageError(f"--from {from_seq} is out of range; choose an event from 1 to {known}")
     return from_seq
 
 
@@ -179,7 +180,7 @@ def _extension(state: RunState, wanted: ResumeRequest) -> Extend | None:
         return None  # loading the settings reports the error
     if run.max_iterations + iterations < run.iteration:
         raise UsageError(
-            f"iteration {run.iteration} has begun already: --max-iterations must be at least that"
+            f"iteration {run.iteration} has already started; --max-iterations must be at least that"
         )
     if money < 0 or (money and run.budget_usd is None):
         raise UsageError(
@@ -192,7 +193,7 @@ def _extension(state: RunState, wanted: ResumeRequest) -> Extend | None:
 def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None) -> None:
     end, here = state.run.finished, state.run
     if end is not None and end.outcome == "completed":
-        raise UsageError(f"{run.name} is completed: there is nothing to go on with")
+        raise UsageError(f"{run.name} is already completed; start another one with 'ralph-tui run'")
     span = state.timeline.current
     status = span.finished.status if span is not None and span.finished is not None else ""
     # A run cut off after its last iteration, with the work done, will end as completed.
@@ -200,14 +201,14 @@ def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None
     limit = here.max_iterations + (extension.iterations if extension else 0)
     if end is not None and whole and here.iteration >= limit:
         raise UsageError(
-            f"{run.name} has used up its {here.max_iterations} iterations: "
-            f"give it more with --max-iterations {here.max_iterations + 5}"
+            f"{run.name} has used up its {here.max_iterations} iterations; "
+            f"allow more with --max-iterations {here.max_iterations + 5}"
         )
     money = extension.budget_usd if extension else 0.0
     if here.budget_usd is not None and here.cost_usd >= here.budget_usd + money:
         raise UsageError(
-            f"{run.name} has used up its budget of ${here.budget_usd:,.2f}: "
-            f"give it more with --budget {2 * here.budget_usd:g}"
+            f"{run.name} has used up its budget of ${here.budget_usd:,.2f}; "
+            f"allow more with --budget {2 * here.budget_usd:g}"
         )
 
 

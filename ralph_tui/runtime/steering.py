@@ -108,13 +108,13 @@ class Steering:
         """Report that the journal has more events than this screen shows."""
         shows = f"ralph-tui attach {past.name} shows it"
         if owner_of(past.lock, run_id) is not None:
-            self.live.note = self.live.overtaken = f"it goes on in another terminal: {shows}"
+            self.live.note = self.live.overtaken = f"it continues in another terminal: {shows}"
             return
         try:
             outcome = str(read_status(past)["outcome"] or "died")
         except (RalphError, OSError):
             outcome = "died"
-        said = f"another terminal has recorded more; it is {outcome_word(outcome)} now: {shows}"
+        said = f"another terminal continued it; it is {outcome_word(outcome)} now: {shows}"
         # A run that is not completed can be continued, from here as well.
         self.live.note, self.live.overtaken = said, said if outcome == "completed" else ""
 

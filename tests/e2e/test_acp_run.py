@@ -108,7 +108,7 @@ def test_a_program_that_is_missing_is_said_before_anything_begins(git_repo: Path
     gone = {"RALPH_TUI_AGENT__BINARY": "/nowhere/gemini"}
     done = here(*order("gemini", "--headless"), cwd=git_repo, **gone)
     assert done.returncode == 2
-    assert "'/nowhere/gemini' (agent.binary) is no program that can be run" in done.stderr
+    assert "'/nowhere/gemini' (agent.binary) is not an executable program" in done.stderr
     assert "npm install -g @google/gemini-cli" in done.stderr
 
 

@@ -26,7 +26,7 @@ WRONG = [
     ((*RUN, "--timeout", "5w", "--json"), "must be seconds or a duration such as 90s"),
     ((*RUN, "--budget", "-1"), "limits.budget_usd (--budget) must be above 0"),
     ((*RUN, "--permissions", "all"), "must be 'edits', 'ask' or 'skip'"),
-    ((*RUN, "--agent", "cloude"), "there is no agent 'cloude' (--agent): did you mean claude?"),
+    ((*RUN, "--agent", "cloude"), "unknown agent 'cloude' (--agent): did you mean claude?"),
     ((*RUN, "--agent", "demo"), "try ralph-tui demo"),
     ((*RUN, "--agent", "command"), "needs a command"),
     ((*RUN, "--agent", "claude", "--agent-command", "x"), "and --agent names claude: leave one"),
@@ -34,7 +34,7 @@ WRONG = [
         (*RUN, "--set", "agent.name=claude", "--agent-command", "x"),
         "--agent-command is what the agents acp and command run, and --set agent.name names claude",
     ),
-    ((*RUN, "--set", "agent.name=nobody"), "there is no agent 'nobody'"),
+    ((*RUN, "--set", "agent.name=nobody"), "unknown agent 'nobody'"),
     ((*RUN, "--set", "bogus=1"), "'bogus' (--set) is not a setting"),
     ((*RUN, "--max-iteration", "3"), "did you mean --max-iterations?"),
     (("demo", "--scenario", "stack"), "no demo scenario 'stack'"),
@@ -86,7 +86,7 @@ def test_on_a_terminal_no_screen_comes_and_goes(git_repo: Path) -> None:
     written = on_terminal(lines, git_repo)
     assert "\x1b[?1049h" not in written
     assert "limits.max_iterations (--max-iterations) must be at least 1" in written
-    assert "no agent was found" in written
+    assert "no agent found" in written
     assert "opencode in the 2 folders of PATH" in written
 
 

@@ -165,7 +165,7 @@ def refuse_twice_at_once(root: Path) -> None:
     assert 'heard refuse: "open a pull request" (' in heard[0]
     assert "git push origin main)" in heard[0]
     # Which of the three depends on how far the run has come.
-    why = "answered already: refuse, by a script|the question changed|no question of "
+    why = "answered already: refuse, by a script|the question changed|has no open question"
     assert re.search(why, late[1]), said
 
 

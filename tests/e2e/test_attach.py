@@ -210,7 +210,7 @@ def test_attach_to_a_detached_run_that_is_over_is_its_replay(windows: Windows, r
     assert run(*order(), "--detach", cwd=root).returncode == 0
     ended(root, "completed")
     screen = windows.open(root, "attach")
-    screen.shows("is over; this is its replay", "completed")
+    screen.shows("is over; showing its replay", "completed")
     leave(screen)  # what happened while you were away is shown first
 
 
@@ -228,7 +228,7 @@ def test_attach_sees_the_death_of_the_run(windows: Windows, root: Path) -> None:
 def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path) -> None:
     refused = here("attach", cwd=git_repo)
     assert refused.returncode == 2
-    assert "no run was recorded in" in refused.stderr
+    assert "no run recorded in" in refused.stderr
     here(*order("true"), "--max-iterations", "1", "--headless", cwd=git_repo)
     shown = here("attach", cwd=git_repo)
     outcome = here("status", "--json", cwd=git_repo).stdout

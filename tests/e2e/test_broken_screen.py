@@ -67,7 +67,7 @@ def test_a_screen_that_breaks_leaves_the_run_going(
     with shown(root, tmp_path, bug) as (process, window):
         until(lambda: events(root, "session_started"))
         window.type(b"?")
-        until(lambda: b"the run goes on here as plain lines" in window.written)
+        until(lambda: b"the run continues here as plain lines" in window.written)
         (tmp_path / "go").touch()
         assert process.wait(PATIENCE_S) == 0
         assert events(root, "run_finished")[-1]["outcome"] == "completed"

@@ -337,8 +337,8 @@ def test_an_agent_that_does_not_listen_is_made_to_end(
     [
         ("garbage", "not_started", "exited with code 1 without a result"),
         ("nothing", "not_started", "exited with code 3"),
-        ("other_json", "not_started", "nothing that can be understood"),
-        ("exit0_after_init", "error", "broke off without a result"),
+        ("other_json", "not_started", "no readable output"),
+        ("exit0_after_init", "error", "ended without a result"),
         ("stdin_closed_early", "success", ""),
         ("stays_after_result", "success", ""),
     ],
@@ -397,7 +397,7 @@ def test_an_old_version_is_told_what_to_do(bench: Bench) -> None:
 
 
 def test_a_missing_program_is_told_what_to_do(bench: Bench) -> None:
-    with pytest.raises(UsageError, match="no agent was found") as missing:
+    with pytest.raises(UsageError, match="no agent found") as missing:
         CLAUDE.build(bench.context(environ={"PATH": str(bench.tmp)}))
     assert "opencode in the 1 folder of PATH" in missing.value.ways[0]
 

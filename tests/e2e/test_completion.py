@@ -155,7 +155,7 @@ def test_in_fish(git_repo: Path, environ: dict[str, str]) -> None:
         text=True,
         check=True,
     )
-    assert "replay\twatch a past run again" in done.stdout.splitlines()
+    assert "replay\treplay a past run" in done.stdout.splitlines()
 
 
 def test_each_script_is_for_its_shell(git_repo: Path) -> None:

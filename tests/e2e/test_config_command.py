@@ -120,7 +120,7 @@ def test_what_is_wrong_is_told_by_line_and_counted(git_repo: Path, own: Path) ->
     *told, last = done.stderr.splitlines()
     assert [re.findall(r"toml:(\d)\)", each) for each in told[:5]] == [[n] for n in "13468"]
     assert "gate.timeout_s (--set)" in told[5]
-    assert last == "ralph-tui: 6 settings are wrong"
+    assert last == "ralph-tui: 6 settings are not valid"
 
 
 def test_an_unknown_name_is_guessed(git_repo: Path, own: Path) -> None:

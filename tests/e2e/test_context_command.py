@@ -52,7 +52,7 @@ def test_a_rollover_is_asked_for_from_elsewhere_three_times_in_an_iteration(git_
             assert "Checkpoint Created" in said("checkpoint", "--rollover", cwd=git_repo)
         there.reaches("session_started", 4)
         again = refused("checkpoint", "--rollover", cwd=git_repo)
-        assert "this iteration has had 3 rollovers already" in again
+        assert "this iteration already had 3 context handoffs" in again
         status = said("status", cwd=git_repo)
         assert "3 rollovers" not in status, "of an agent that tells no usage"
         said("abort", "--yes", cwd=git_repo)

@@ -63,7 +63,7 @@ def test_the_demos_agent_asks_and_models_help_where_nobody_is(tmp_path: Path) ->
     assert given == ["refuse", "leave"]
     assert events[0]["permissions"] == "ask"
     summaries = [e["summary"] for e in events if e["kind"] == "tool_started"]
-    assert "Which failures shall I mend first?" in summaries
+    assert "Which failures should I fix first?" in summaries
     assert (events[-1]["kind"], events[-1]["outcome"]) == ("run_finished", "limit_reached")
     assert list(tmp_path.iterdir()) == [], "it works in a temporary copy"
     in_todays_words(done.stdout)

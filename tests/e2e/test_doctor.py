@@ -42,9 +42,7 @@ def test_a_folder_that_is_gone_is_one_sentence(tmp_path: Path, words: tuple[str,
         command, cwd=gone, env=environ, capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert done.stderr == (
-        "ralph-tui: the folder that this was started in is gone: go to another one\n"
-    )
+    assert done.stderr == ("ralph-tui: the current folder was deleted; change to another one\n")
 
 
 @pytest.mark.skipif(not shutil.which("tmux"), reason="needs tmux")

@@ -19,7 +19,7 @@ PARTS = {
     ),
     "ralph_tui.runtime.assembly:count_tests": (
         "sensor",
-        "the exit code of the completion command counts alone",
+        "only the exit code of the completion command counts",
     ),
 }
 

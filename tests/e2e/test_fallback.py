@@ -168,7 +168,7 @@ def test_a_fallback_that_is_not_installed_is_one_sentence(git_repo: Path, agents
     assert done.returncode == 0
     noted = [e["text"] for e in events if e["kind"] == "noticed" and e["source"] == "agent"]
     assert noted == [
-        "codex (agent.fallback) cannot work, it is left out: Codex CLI was not found, looked for "
+        "codex (agent.fallback) cannot work, it is ignored: Codex CLI was not found; looked for "
         "codex in the 3 folders of PATH"
     ]
 
@@ -192,14 +192,14 @@ def test_without_any_agent_nothing_begins(git_repo: Path, agents: Agents) -> Non
 @pytest.mark.parametrize(
     ("fallback", "more", "sentence"),
     [
-        ("codx", (), "there is no agent 'codx' (agent.fallback): did you mean codex?"),
-        ("demo", (), "'demo' (agent.fallback) takes no work over: leave it out"),
+        ("codx", (), "unknown agent 'codx' (agent.fallback): did you mean codex?"),
+        ("demo", (), "'demo' (agent.fallback) cannot be a fallback; remove it"),
         ("codex,codex", (), "agent.fallback (--set) must name each agent once, not 'codex,codex'"),
         (
             "command",
             ("--set", "agent.command=cat", "--permissions", "edits"),
-            "the agent `command` (agent.fallback) keeps to no permissions, so it can take over "
-            "from `claude` only with --permissions skip",
+            "the agent `command` (agent.fallback) does not enforce permissions; it can replace "
+            "`claude` only with --permissions skip",
         ),
     ],
 )

@@ -87,9 +87,9 @@ def test_what_keeps_issues_from_being_read_is_one_sentence(
     tracker.issues[2].update(title="", body=None)
     assert "issue 3 has neither title nor text" in told()
     tracker.special = lambda _: Reply(503)
-    assert "has a fault of its own (HTTP 503)" in told()
+    assert "has a server error (HTTP 503)" in told()
     tracker.special = lambda _: Reply(200, raw=b"<html>")
-    assert "is no tracker: check outreach.tracker_url" in told()
+    assert "is not a tracker; check outreach.tracker_url" in told()
     monkeypatch.setenv("GITEA_TOKEN", "")
     assert "set the environment variable GITEA_TOKEN" in told()
     tracker.url = "http://127.0.0.1:9"

@@ -141,4 +141,4 @@ def test_a_used_up_budget_ends_the_fleet_and_what_is_over_it_is_said_everywhere(
     journal.write_text("".join(before) + '{"fake\n' + last)
     broken = here("fleet", "attach", cwd=root)
     assert (broken.returncode, broken.stdout) == (1, lines.rpartition(lines.splitlines()[-1])[0])
-    assert f"the journal breaks off behind event {len(before)}" in broken.stderr
+    assert f"the journal breaks off after event {len(before)}" in broken.stderr

@@ -136,7 +136,7 @@ def test_term_ends_a_run_that_was_resumed_from_home_and_home_with_it(
 def test_the_arguments_are_looked_at_before_the_terminal(tmp_path: Path, words: list[str]) -> None:
     done = here(*words, cwd=recorded(tmp_path))
     assert done.returncode == 2
-    assert "there is no run 'nonsense' here; known runs: task-001/001" in done.stderr
+    assert "no run 'nonsense' here; known runs: task-001/001" in done.stderr
 
 
 def test_without_a_terminal_it_prints_what_there_is_to_type(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.cli import here
 from tests.foreign import NAMES, unpacked
 
-ONLY_READ = "was recorded by aiwg, and ralph-tui only reads it: 'ralph-tui replay aiwg/"
+ONLY_READ = "was recorded by aiwg and is read-only: 'ralph-tui replay aiwg/"
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_the_prompt_of_an_iteration_is_shown_as_it_was_sent(wired: Path) -> None
 
 def test_the_lab_says_what_is_recomputed(wired: Path) -> None:
     said = " ".join(here("lab", "--run", "aiwg", cwd=wired).stdout.split())
-    assert "aiwg recorded the readings alone: all else is recomputed." in said
+    assert "aiwg recorded only the measurements; everything else is recomputed." in said
     assert "REDIRECT at 5" in said
     patient = here("lab", "--run", "aiwg", "--set", "control.smoothing=0.9", cwd=wired).stdout
     assert "With other settings than these it is otherwise at" in " ".join(patient.split())

@@ -89,7 +89,7 @@ def test_a_fifo_in_the_place_of_the_lock(worktree: Path) -> None:
         done = answer(worktree, command)
         assert done.returncode == 1, command
         assert f"{LOCK} cannot be" in done.stderr
-        assert "it is a FIFO, not a plain file; move it out of the way" in done.stderr
+        assert "it is a FIFO, not a regular file; move it out of the way" in done.stderr
     (worktree / LOCK).unlink()
 
 
@@ -97,11 +97,11 @@ def test_a_fifo_in_the_place_of_the_journal(worktree: Path) -> None:
     replaced(worktree / JOURNAL, os.mkfifo)
     assert "its journal cannot be read" in answer(worktree, "prune").stdout
     found = answer(worktree, "status").stdout
-    assert "events.jsonl cannot be read: it is a FIFO, not a plain file" in found
+    assert "events.jsonl cannot be read: it is a FIFO, not a regular file" in found
     for command in ("report", "replay", "restore", "resume", "rebuild", "lab"):
         done = answer(worktree, command)
         assert done.returncode == 1, command
-        assert f"{JOURNAL}: it is a FIFO, not a plain file; move it out of the way" in done.stderr
+        assert f"{JOURNAL}: it is a FIFO, not a regular file; move it out of the way" in done.stderr
     assert answer(worktree, "run").returncode == 3
 
 
@@ -114,7 +114,7 @@ def test_a_link_to_another_journal_is_not_written_to(worktree: Path) -> None:
     for command in ("replay", "resume", "restore"):
         done = answer(worktree, command)
         assert done.returncode == 1
-        assert "it is a link, not a plain file" in done.stderr
+        assert "it is a link, not a regular file" in done.stderr
     assert elsewhere.read_bytes() == before
 
 
@@ -156,7 +156,7 @@ def test_a_folder_of_results_that_leads_elsewhere(worktree: Path) -> None:
     (worktree / ATTEMPT / "results" / "iter-003").symlink_to(outside)
     done = answer(worktree, "resume")
     assert done.returncode == 1
-    assert "iter-003 is a link, and none is followed there; move it" in done.stdout
+    assert "iter-003 is a link; links are not followed there; move it" in done.stdout
     assert list(outside.iterdir()) == []
 
 
@@ -213,8 +213,7 @@ def test_the_home_of_a_user_who_is_none(worktree: Path, words: tuple[str, ...]) 
     done = here(*words, cwd=worktree)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "ralph-tui: '~nosuchuser' is the home of no known user: "
-        "write the path in full, or ./~nosuchuser\n"
+        "ralph-tui: '~nosuchuser' names no known user; write the full path, or ./~nosuchuser\n"
     )
 
 

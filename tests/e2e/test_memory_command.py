@@ -49,9 +49,9 @@ def refused(folder: Path, *words: str, **environ: str) -> tuple[int, str]:
 
 
 def test_where_nothing_was_learned_nothing_is_made(folder: Path) -> None:
-    assert memory(folder, "list").stdout == "nothing was learned here yet\n"
+    assert memory(folder, "list").stdout == "no learnings here yet\n"
     assert json.loads(memory(folder, "list", "--json").stdout) == []
-    assert "no task was tried twice yet" in memory(folder, "stats").stdout
+    assert "no task has two attempts yet" in memory(folder, "stats").stdout
     assert json.loads(memory(folder, "export").stdout)["learnings"] == []
     assert not folder.exists()
 
@@ -68,7 +68,7 @@ def test_a_list_fits_a_terminal_of_80_columns(folder: Path) -> None:
     assert lines[0].endswith("…")
     assert lines[1] == "    strategy, feature · 2 runs · 95 % sure · helped 12 of 13 times"
     assert lines[3] == "    convention, feature · unproven · 1 run · 60 % sure · not judged yet"
-    assert lines[4] == "2 learnings, 1 of them not proven yet"
+    assert lines[4] == "2 learnings, 1 of them not yet proven"
 
 
 def test_a_list_is_narrowed(folder: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_list_is_narrowed(folder: Path) -> None:
     assert listed() == [MOCK, "Always do."]
     assert listed("--type", "convention") == listed("--unproven") == ["Always do."]
     assert listed("--task-type", "feature") == [MOCK]
-    assert memory(folder, "list", "--type", "estimate").stdout == "none is like this\n"
+    assert memory(folder, "list", "--type", "estimate").stdout == "none match\n"
 
 
 def test_one_learning_is_shown_whole(folder: Path) -> None:
@@ -107,7 +107,7 @@ def test_what_reads_like_an_order_says_that_no_prompt_carries_it(folder: Path) -
         listed, shown = memory(folder, "list").stdout, memory(folder, "show", name).stdout
         found = json.loads(memory(folder, "list", "--json").stdout)
         return (
-            listed.count("\n    reads like an order: in no prompt unless you pin it\n") == 1,
+            listed.count("\n    reads like an instruction; never used unless you pin it\n") == 1,
             "\nin prompts: never: it reads like an order to the agent" in shown,
             {one["learning_id"] for one in found if one["withheld"]},
         )
@@ -167,8 +167,8 @@ def test_a_long_list_shows_its_first_and_says_how_many_there_are(folder: Path) -
     lines = memory(folder, "list").stdout.splitlines()
     assert sum(line.startswith("learn-") for line in lines) == SHOWN
     assert " ".join(lines[2 * SHOWN :]) == (
-        f"{SHOWN + 3} learnings, {SHOWN + 3} of them not proven yet; the first {SHOWN} are shown, "
-        "--all shows every one"
+        f"{SHOWN + 3} learnings, {SHOWN + 3} of them not yet proven; the first {SHOWN}, --all "
+        "shows all"
     )
     every = memory(folder, "list", "--all").stdout
     assert every.count("\n    convention, ") == SHOWN + 3
@@ -225,10 +225,10 @@ def test_visual_comes_before_editor(folder: Path) -> None:
     [
         ("true", 0, "nothing was changed"),
         ("sed -i d", 1, "nothing was changed"),
-        ("false", 1, "the editor 'false' ended with 1, so nothing was changed: set VISUAL or"),
+        ("false", 1, "the editor 'false' exited with code 1; nothing was changed; set VISUAL or"),
         ("no-such-editor", 1, "the editor 'no-such-editor' ended with 127, so nothing was"),
         ("rm", 1, "the edited text cannot be read: No such file or directory; try it again"),
-        ("", 2, "nobody can edit here: say --text TEXT"),
+        ("", 2, "no editor without a terminal; use --text TEXT"),
     ],
 )
 def test_an_editor_that_changes_nothing(
@@ -245,7 +245,7 @@ def test_an_editor_that_changes_nothing(
 
 def test_a_learning_is_deleted_after_a_yes(folder: Path) -> None:
     name = known(folder, MOCK).learning_id
-    assert refused(folder, "delete", name) == (2, "nobody can be asked here: say --yes")
+    assert refused(folder, "delete", name) == (2, "not a terminal; use --yes to confirm")
     assert len(learnings_in(folder)) == 1
     assert memory(folder, "delete", name, "--yes").stdout == f"{name} is deleted\n"
     assert learnings_in(folder) == []
@@ -258,20 +258,20 @@ def test_a_learning_is_deleted_after_a_yes(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["show", "nope"], 2, "there is no learning 'nope': 'ralph-tui memory list' names them"),
-        (["show", ""], 2, "there is no learning ''"),
-        (["show", "learn-"], 2, "'learn-' begins the names of 2 learnings: write more of it"),
-        (["mute", "../../etc/passwd"], 2, "there is no learning '../../etc/passwd'"),
-        (["mute", "\x1b[2Jx"], 2, "there is no learning 'x'"),
+        (["show", "nope"], 2, "no learning 'nope'; 'ralph-tui memory list' shows all ids"),
+        (["show", ""], 2, "no learning ''"),
+        (["show", "learn-"], 2, "'learn-' matches 2 learnings; type more of the id"),
+        (["mute", "../../etc/passwd"], 2, "no learning '../../etc/passwd'"),
+        (["mute", "\x1b[2Jx"], 2, "no learning 'x'"),
         ([], 2, "ACTION is missing: see ralph-tui memory --help"),
         (["lst"], 2, "ACTION takes 'list', "),
         (["list", "--jsn"], 2, "ralph-tui memory list has no option --jsn, did you mean --json?"),
         (["list", "--type", "ritual"], 2, "--type takes 'strategy', "),
-        (["edit", "learn-", "--text", " "], 2, "'learn-' begins the names of 2 learnings"),
+        (["edit", "learn-", "--text", " "], 2, "'learn-' matches 2 learnings"),
         (["import", "nowhere.json"], 2, "cannot read nowhere.json: No such file or directory"),
-        (["import", "."], 2, "cannot read .: it is a folder, not a plain file"),
-        (["export", "."], 2, ". is there already: name another file, or say --force"),
-        (["export", "no/such/folder.json"], 2, "there is no folder no/such: make it"),
+        (["import", "."], 2, "cannot read .: it is a folder, not a regular file"),
+        (["export", "."], 2, ". is there already: choose another file, or say --force"),
+        (["export", "no/such/folder.json"], 2, "no folder no/such: make it"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(
@@ -301,7 +301,7 @@ def test_what_is_exported_here_is_known_elsewhere(folder: Path, tmp_path: Path) 
     (other / ".git").mkdir(parents=True)
     there = knowledge_folder(other)
     assert memory(there, "import", str(shared)).stdout == (
-        "taken: 1 new, 0 joined to known ones\nleft: 0 known already, 0 not usable\n"
+        "taken: 1 new, 0 merged with known ones\nleft: 0 known already, 0 not usable\n"
     )
     before = (there / "ralph-learnings.json").read_bytes()
     assert "left: 1 known already" in memory(there, "import", str(shared)).stdout
@@ -338,7 +338,7 @@ def test_an_import_takes_what_is_sound_and_says_what_is_not(folder: Path, tmp_pa
     path.write_text(json.dumps({"learnings": [*bad, good, ritual]}))
     lines = memory(folder, "import", str(path)).stdout.splitlines()
     assert lines == [
-        "taken: 2 new, 0 joined to known ones",
+        "taken: 2 new, 0 merged with known ones",
         "left: 0 known already, 4 not usable",
         "  learnings[1] is not an object",
         "  learnings[2].confidence is 2, not a number from 0 to 1",
@@ -346,7 +346,7 @@ def test_an_import_takes_what_is_sound_and_says_what_is_not(folder: Path, tmp_pa
         "  learnings[4].uses is '', not a whole number from 0",
     ]
     assert memory(folder, "list").stdout.splitlines()[-1] == (
-        "1 learning of unknown types is kept and never looked up"
+        "1 learning of unknown types is kept but never used"
     )
 
 
@@ -357,9 +357,7 @@ def test_an_import_refuses_a_version_to_come_in_the_words_of_our_own_file(
     path.write_text(json.dumps({"version": "2.0.0", "learnings": []}))
     known(folder, MOCK)
     before = (folder / "ralph-learnings.json").read_bytes()
-    said = (
-        f"{path} is of version 2.0.0, which a newer program has written: bring ralph-tui up to date"
-    )
+    said = f"{path} is of version 2.0.0 from a newer program; update ralph-tui"
     assert refused(folder, "import", str(path)) == (1, said)
     assert (folder / "ralph-learnings.json").read_bytes() == before
     (folder / "ralph-learnings.json").write_bytes(path.read_bytes())
@@ -377,8 +375,8 @@ def test_a_learning_of_an_unknown_type_is_told_as_that(
     memory(folder, "import", str(path))
     assert refused(folder, action, "r") == (
         2,
-        "'r' is of the type 'ritual', which ralph-tui does not know: it is kept and never looked "
-        "up; read or change it in .aiwg/knowledge/ralph-learnings.json",
+        "'r' is of the type 'ritual', which ralph-tui does not know; it is kept but never used; "
+        "read or change it in .aiwg/knowledge/ralph-learnings.json",
     )
 
 
@@ -388,7 +386,7 @@ def test_what_the_user_names_and_is_no_plain_file_is_not_to_be_moved(
 ) -> None:
     code, sentence = refused(folder, "import", what)
     assert code == 2
-    assert sentence.endswith(", not a plain file; name another file")
+    assert sentence.endswith(", not a regular file; choose another file")
 
 
 def test_a_second_learning_of_a_name_is_told(folder: Path) -> None:
@@ -405,7 +403,7 @@ def test_a_second_learning_of_a_name_is_told(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", "line 1: it is no JSON (Expecting value)"),
+        ("", "line 1: it is not JSON (Expecting value)"),
         ("[]", "it has no list of learnings"),
         ('{"staged": []}', "it has no list of learnings"),
         ("[" * 100_000, "nested deeper than 100"),
@@ -418,7 +416,7 @@ def test_what_is_no_knowledge_file_is_not_imported(
     path = tmp_path / "file.json"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     code, sentence = refused(folder, "import", str(path))
-    assert (code, sentence) == (1, f"{path} is no knowledge file: {words}")
+    assert (code, sentence) == (1, f"{path} is not a knowledge file: {words}")
 
 
 def test_a_key_reaches_neither_screen_nor_export_nor_knowledge(
@@ -457,7 +455,7 @@ def test_what_is_told_of_the_files_is_told(folder: Path) -> None:
     done = cli.here("memory", "list", cwd=folder.parents[1])
     assert "By hand." in done.stdout
     assert done.stderr.startswith(
-        "ralph-tui: .aiwg/knowledge/ralph-learnings.json was changed by hand, and that counts"
+        "ralph-tui: .aiwg/knowledge/ralph-learnings.json was edited by hand; your version is used"
     )
     assert memory(folder, "list").stderr == ""
 

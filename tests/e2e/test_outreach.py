@@ -80,7 +80,7 @@ def test_doctor_names_what_is_wrong_with_each(
     assert "HTTP 500" in first
     assert "set the environment variable GITEA_TOKEN" in second
     refused = doctor(*to_tracker(gitea), cwd=git_repo, GITEA_TOKEN=TOKEN[::-1])
-    assert "refuses the token: put a valid one into GITEA_TOKEN" in refused.stdout
+    assert "refused the token; set a valid one in GITEA_TOKEN" in refused.stdout
     assert TOKEN[::-1] not in refused.stdout + refused.stderr
 
 
@@ -159,7 +159,7 @@ def test_what_a_silent_webhook_did_not_take_reaches_it_in_the_next_run(
     done = stuck(*to_hook(hook), cwd=git_repo, iterations=1)
     assert done.returncode == 4, done.stderr
     raised = raised_in(done.stdout)
-    assert "1 message could not be delivered: the next run here tries again" in done.stderr
+    assert "1 message could not be delivered; the next run here tries again" in done.stderr
     assert len(queued_in(git_repo)) == len(raised) == 1
     no_secret_in(git_repo, done.stdout, done.stderr)
     hook.silence.set()

@@ -78,7 +78,7 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     here("resume", "--headless", "--max-iterations", "7", cwd=git_repo)
     assert here("prompt", "show", "--iteration", "3", cwd=git_repo).stdout == now.stdout
     shown = here("prompt", "show", cwd=git_repo)
-    assert "would be told if it were not completed" in shown.stderr
+    assert "would be told if it had not completed" in shown.stderr
     assert "promised to be complete" not in shown.stdout
 
 
@@ -124,11 +124,13 @@ def test_a_standing_instruction_and_the_one_edit_from_elsewhere(git_repo: Path) 
         assert second["edited_by"]
         assert said_file(there.journal.parent / second["path"]) == "Only look at a.py.\n"
         there.reaches("session_started", 2)
-        assert "no prompt says it any more" in said("guide", "--always", "", cwd=git_repo)
+        assert "removed; prompts no longer contain it" in said(
+            "guide", "--always", "", cwd=git_repo
+        )
         (git_repo / "go").touch()
         third = there.reaches("prompt_prepared", 3)
         assert "small commits" not in said_file(there.journal.parent / third["path"])
-        assert "no standing instruction is set" in refused("guide", "--always", "", cwd=git_repo)
+        assert "there is no standing instruction" in refused("guide", "--always", "", cwd=git_repo)
 
 
 def said_file(path: Path) -> str:

@@ -63,7 +63,7 @@ def present(folder: Path) -> set[str]:
 
 
 def test_a_pruned_run_can_still_be_replayed_and_reported(repo: Path) -> None:
-    assert "nothing to prune; the newest 5 runs stay whole" in here("prune", cwd=repo).stdout
+    assert "nothing to prune; the newest 5 runs are kept" in here("prune", cwd=repo).stdout
     before, refs = present(repo), hidden(repo)
     status = git(repo, "status", "--porcelain=v2")
     replayed = here("replay", "--json", cwd=repo).stdout
@@ -87,7 +87,7 @@ def test_a_pruned_run_can_still_be_replayed_and_reported(repo: Path) -> None:
     assert report.returncode == 0, report.stderr
     assert "**Completed:** the completion command passed after iteration 4" in report.stdout
     assert f"none of {len(refs)} snapshots of the files remain on" in report.stdout
-    for keep, words in (("0", "prune\n"), ("1", "prune; the newest run stays whole\n")):
+    for keep, words in (("0", "prune\n"), ("1", "prune; the newest run is kept\n")):
         assert words in here("prune", "--keep", keep, "--yes", cwd=repo).stdout
 
 
@@ -118,7 +118,7 @@ def test_a_status_names_the_bad_line(repo: Path) -> None:
     assert told.returncode == 0, told.stderr
     where = journal.relative_to(repo)
     replay = f"ralph-tui replay {where.parent}"
-    sentence = f"{where}:5 cannot be read; {replay} shows what comes before it"
+    sentence = f"{where}:5 cannot be read; {replay} shows the earlier events"
     assert told.stdout.endswith(f"journal     {sentence}\n")
     assert json.loads(here("status", "--json", cwd=repo).stdout)["problem"] == sentence
 
@@ -129,7 +129,7 @@ def test_without_a_yes_nothing_is_removed(repo: Path) -> None:
     assert done.returncode == 2
     assert "transcript.jsonl" in done.stdout
     assert done.stderr == (
-        "ralph-tui: nobody can be asked here: say ralph-tui prune --yes, or --dry-run\n"
+        "ralph-tui: not a terminal; use ralph-tui prune --yes to confirm, or --dry-run\n"
     )
     assert present(repo) == before
 
@@ -161,7 +161,7 @@ def test_a_living_run_is_named_and_keeps_everything(repo: Path) -> None:
             refs = set(hidden(repo))
             done = here("prune", "--keep", "0", "--dead", "--orphans", "--yes", cwd=repo)
             assert done.returncode == 0, done.stderr
-            assert f"left alone: task-002/001: it is alive (process {process.pid})" in done.stdout
+            assert f"left alone: task-002/001: it is running (process {process.pid})" in done.stdout
             assert present(living) >= before
             run_id = json.loads((living / "events.jsonl").read_text().splitlines()[0])["run_id"]
             mine = {ref for ref in refs if run_id in ref}
@@ -234,11 +234,11 @@ def test_a_report_goes_into_a_file_that_is_not_there_yet(repo: Path) -> None:
     (repo / "page.md").write_text("mine")
     refused = here("report", "-o", "page.md", cwd=repo)
     assert refused.returncode == 2
-    assert "page.md is there already: name another file, or say --force" in refused.stderr
+    assert "page.md is there already: choose another file, or say --force" in refused.stderr
     assert (repo / "page.md").read_text() == "mine"
     assert here("report", "--full", "-o", "page.md", "--force", cwd=repo).returncode == 0
     assert (repo / "page.md").read_text() == page
-    for target, sentence in ((".", "there already"), ("no/page.md", "there is no folder no")):
+    for target, sentence in ((".", "there already"), ("no/page.md", "no folder no")):
         assert sentence in here("report", "-o", target, cwd=repo).stderr
 
 
@@ -251,7 +251,7 @@ def test_a_bad_line_is_named_and_what_comes_before_it_is_told(repo: Path) -> Non
     bad = next(n for n, line in enumerate(lines) if '"iteration_started","iteration":3' in line)
     journal.write_text("".join([*lines[:bad], "not json\n", *lines[bad + 1 :]]))
     named = f"{journal.relative_to(repo)}:{bad + 1}"
-    sentence = f"{named} cannot be read; what comes before it is shown"
+    sentence = f"{named} cannot be read; only earlier events are shown"
 
     replay = here("replay", "--json", cwd=repo)
     assert len(replay.stdout.splitlines()) == bad
@@ -274,10 +274,10 @@ def test_a_bad_line_is_named_and_what_comes_before_it_is_told(repo: Path) -> Non
 def test_the_first_line_has_to_be_ours(repo: Path) -> None:
     journal = attempt(repo) / "events.jsonl"
     for text, sentence in (
-        ("", f"the journal {journal} is empty; the run never began"),
+        ("", f"the journal {journal} is empty; the run never started"),
         (
             "x\n",
-            f"{journal}:1 is not a line of a ralph-tui journal; name the events.jsonl of a run",
+            f"{journal}:1 is not a line of a ralph-tui journal; choose the events.jsonl of a run",
         ),
     ):
         journal.write_text(text)
@@ -300,12 +300,12 @@ def test_a_run_of_another_machine_can_be_looked_at(repo: Path, tmp_path: Path) -
     for name in (str(folder), str(journal)):
         status = here("status", name, cwd=empty)
         assert status.returncode == 0, status.stderr
-        assert "no end was recorded in this copy" in status.stdout
+        assert "no end recorded in this copy" in status.stdout
         assert "resume" not in status.stdout
         assert len(here("replay", "--json", name, cwd=empty).stdout.splitlines()) == len(cut)
         report = here("report", name, cwd=empty)
         assert report.returncode == 0, report.stderr
-        assert "**Unheard:** no end was recorded in this copy" in report.stdout
+        assert "**Unheard:** no end recorded in this copy" in report.stdout
     assert list(empty.iterdir()) == []
 
 

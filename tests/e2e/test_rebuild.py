@@ -46,7 +46,7 @@ def test_deleted_projections_come_back_byte_for_byte(over: Path) -> None:
         (over / TASK / name).unlink()
     done = here("rebuild", cwd=over)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "1 run and 1 task written again from the journals\n"
+    assert done.stdout == "1 run and 1 task rebuilt from the journals\n"
     assert projections(over) == before
     assert here("status", "--line", cwd=over).stdout.startswith("✓ 100 %")
 

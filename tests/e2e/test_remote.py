@@ -158,7 +158,7 @@ def test_a_run_is_commanded_from_elsewhere(git_repo: Path, runtime: Path) -> Non
         assert "--yes" in refused("abort", cwd=git_repo, code=2)
         assert there.process.poll() is None
         folder = str(there.journal.parent)
-        assert "stays as it is" in said("abort", "--yes", "--run", folder, cwd=Path("/"))
+        assert "is kept" in said("abort", "--yes", "--run", folder, cwd=Path("/"))
         there.process.communicate()
         assert there.events("run_finished")[0]["outcome"] == "aborted"
         assert not address.exists()
@@ -187,7 +187,7 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
         assert all(option["verb"].split(None, 1)[-1] in told for option in asked["options"])
         # A question waits without a limit only if a user is present.
         assert asked["default"] == "abort"
-        assert "without an answer: aborts in " in told
+        assert "if you do not answer: aborts in " in told
 
         assert "'zork' is no answer" in refused("decide", "zork", cwd=git_repo, code=2)
         assert "needs words" in refused("decide", "guide", cwd=git_repo, code=2)

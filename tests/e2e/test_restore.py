@@ -125,7 +125,7 @@ def test_it_comes_back_byte_for_byte_and_can_be_undone(ended: Path, before: Worl
     said = restored(ended, "1", "--yes", by=run)
     assert world(ended) == before
     assert users_git(ended) == mine
-    assert "undo it with: ralph-tui restore 4\n" in said
+    assert "undo: ralph-tui restore 4\n" in said
     new = events(ended)[len(known) :]
     assert [event["kind"] for event in new] == [
         *("snapshot_taken", "restore_began", "worktree_restored", "snapshot_taken")
@@ -134,14 +134,14 @@ def test_it_comes_back_byte_for_byte_and_can_be_undone(ended: Path, before: Worl
     assert (new[0]["number"], new[3]["number"]) == (4, 5)
     assert (new[2]["snapshot"], new[2]["present"]) == (1, 4)
     assert new[2]["by"].startswith(("a script (process ", "the terminal "))
-    assert "undo it with: ralph-tui restore 6\n" in restored(ended, "4", "--yes")
+    assert "undo: ralph-tui restore 6\n" in restored(ended, "4", "--yes")
     assert world(ended) == after
     assert users_git(ended) == mine
     listed = here("restore", cwd=ended).stdout.splitlines()
     assert [line.split()[0] for line in listed if line.startswith(" ↶")] == ["↶", "↶"]
     where = str(journal(ended).parent)
     said = restored(ended, "1", "--yes", "--run", where)
-    assert f"undo it with: ralph-tui restore 8 --run {where}\n" in said
+    assert f"undo: ralph-tui restore 8 --run {where}\n" in said
     restored(ended, "best", "--yes")
     assert world(ended) == after
     restored(ended, "iter-1", "--yes")
@@ -212,7 +212,7 @@ def incomplete(root: Path, *words: str) -> tuple[list[str], list[str]]:
     """An incomplete restore: the plan's announcement, and the outcome."""
     done = here("restore", *words, "--yes", cwd=root)
     assert done.returncode == ExitCode.FAILED, done.stderr
-    assert "undo it with: ralph-tui restore" in done.stdout
+    assert "undo: ralph-tui restore" in done.stdout
     lines = done.stdout.splitlines()
     named = [line.removeprefix("  left alone: ") for line in lines if "  left alone: " in line]
     number = f"{len(named)} file{'' if len(named) == 1 else 's'}"
@@ -230,13 +230,11 @@ def test_what_a_snapshot_does_not_hold_stays_and_is_said(ended: Path) -> None:
         file.truncate(10_000_001)
     (ended / "own.log").write_text("newer\n")
     _, named = incomplete(ended, "1")
-    assert named == [
-        "huge.bin: it is too large for a snapshot, or there are too many, or it cannot be read"
-    ]
+    assert named == ["huge.bin: it is too large for a snapshot, unreadable, or one file too many"]
     assert (ended / "huge.bin").stat().st_size == 10_000_001
     assert (ended / "own.log").read_text() == "newer\n"
     said = restored(ended, "4", "--yes")
-    assert "1 path it does not hold stays as now: huge.bin" in said
+    assert "1 path that it does not contain stays as now: huge.bin" in said
     assert (ended / "huge.bin").stat().st_size == 10_000_001
 
 
@@ -266,10 +264,10 @@ def test_each_that_is_left_alone_is_named_with_its_own_reason(ended: Path) -> No
     assert "3 files of them cannot be restored:\n" in shown
     assert all(f"  {row}\n" in shown for row in foretold[:3])
     reasons = [
-        "mine.txt: a file that no snapshot holds stands there",
-        "new/file: git ignored it until now, so that no snapshot holds it",
-        "old.txt: a folder stands there, with old.txt/inner.log, which no snapshot holds",
-        "pipe: it is a named pipe, which no snapshot holds",
+        "mine.txt: a file, which no snapshot contains, is in its place",
+        "new/file: git ignored it until now, so no snapshot contains it",
+        "old.txt: a folder is in its place, with old.txt/inner.log, which no snapshot contains",
+        "pipe: it is a named pipe, which no snapshot contains",
     ]
     assert named == reasons
     assert foretold[:3] == [reasons[0], reasons[2], reasons[3]]
@@ -288,8 +286,8 @@ def test_a_pipe_that_is_all_that_differs_gives_way(ended: Path) -> None:
     said = restored(ended, "1", "--yes")
     assert "1 file restored to snapshot 1" in said
     assert world(ended) == before
-    undo = said.partition("undo it with: ralph-tui restore ")[2].split()[0]
-    assert "1 path it does not hold stays as now: mine.txt" in (
+    undo = said.partition("undo: ralph-tui restore ")[2].split()[0]
+    assert "1 path that it does not contain stays as now: mine.txt" in (
         here("restore", undo, "--dry-run", cwd=ended).stdout
     )
     _, named = incomplete(ended, undo)
@@ -336,7 +334,7 @@ def test_the_plan_knows_the_link_that_will_be_left_alone(ended: Path) -> None:
     (ended / ".gitignore").write_text("*.log\nmine.txt\n")
     (ended / "mine.txt").symlink_to("/none")
     foretold, named = incomplete(ended, "1")
-    assert named == ["mine.txt: a link that no snapshot holds stands there"]
+    assert named == ["mine.txt: a link, which no snapshot contains, is in its place"]
     assert foretold[0] == named[0]
 
 
@@ -441,14 +439,14 @@ def test_one_that_was_cut_off_is_finished_by_the_resume(ended: Path) -> None:
 
 def test_nothing_is_to_be_done(ended: Path) -> None:
     known = journal(ended).read_bytes()
-    assert "nothing differs" in restored(ended, "best", "--yes")
+    assert "no changes" in restored(ended, "best", "--yes")
     assert journal(ended).read_bytes() == known
 
 
 def test_snapshots_nobody_recorded_keep_their_numbers(ended: Path) -> None:
     newest = git(ended, "for-each-ref", "--format=%(refname)", "refs/ralph/").split()[-1]
     git(ended, "update-ref", newest.replace("/003", "/017"), newest)
-    assert "undo it with: ralph-tui restore 18\n" in restored(ended, "1", "--yes")
+    assert "undo: ralph-tui restore 18\n" in restored(ended, "1", "--yes")
 
 
 # -- refusals ------------------------------------------------------------------------------------
@@ -460,7 +458,7 @@ def test_what_is_no_point(ended: Path) -> None:
     for word in ("iter-", "worst", "1.5", "iter-iter-1", "²", "iter-\nx", "+1"):
         assert "give a number, best, or iter-N" in refused(ended, word, "--yes", code=2)
     # Also without a user to ask.
-    assert "there is no snapshot 99 in this run" in refused(ended, "99", code=2)
+    assert "no snapshot 99 in this run" in refused(ended, "99", code=2)
     assert "'foo' is no point of a run" in refused(ended, "foo", code=2)
 
 
@@ -471,9 +469,9 @@ def test_nobody_can_be_asked(ended: Path) -> None:
 def test_the_refs_were_pruned(ended: Path) -> None:
     for ref in git(ended, "for-each-ref", "--format=%(refname)", "refs/ralph/").split():
         git(ended, "update-ref", "-d", ref)
-    assert "does not hold snapshot 1 any more" in refused(ended, "1", "--yes")
+    assert "no longer has snapshot 1 any more" in refused(ended, "1", "--yes")
     listed = here("restore", cwd=ended).stdout
-    assert listed.count("(gone from the repository)") == 3
+    assert listed.count("(no longer in the repository)") == 3
 
 
 def test_one_ref_is_gone(ended: Path) -> None:
@@ -543,7 +541,7 @@ def test_it_asks_on_a_terminal(ended: Path) -> None:
     after = world(ended)
     terminal = Terminal(["restore", "1"], ended, width=100, height=40)
     try:
-        terminal.shows("Change", "What is there now is saved first. [y/N]")
+        terminal.shows("Change", "Your current files are saved first. [y/N]")
         terminal.type("n")
         terminal.press("Enter")
         assert terminal.exit_code() == 1
@@ -555,7 +553,7 @@ def test_it_asks_on_a_terminal(ended: Path) -> None:
 def test_a_yes_counts_for_what_was_shown(ended: Path, before: World) -> None:
     terminal = Terminal(["restore", "1"], ended, width=100, height=40)
     try:
-        terminal.shows("What is there now is saved first. [y/N]")
+        terminal.shows("Your current files are saved first. [y/N]")
         assert (ended / "done-0.txt").exists()
         (ended / "mine.md").write_text("written while the question stood there\n")
         terminal.type("y")
@@ -589,7 +587,7 @@ def test_a_living_run_refuses_unless_it_is_paused(git_repo: Path) -> None:
             assert (git_repo / "README.md").read_text() == "# sample\n"
             assert not (git_repo / "go").exists()
             (told,) = events(git_repo, "worktree_restored")
-            assert f"undo it with: ralph-tui restore {told['present']}\n" in said
+            assert f"undo: ralph-tui restore {told['present']}\n" in said
             assert "after the session of iteration 1" in restored(git_repo)
             process.send_signal(signal.SIGINT)
             process.communicate()

@@ -76,11 +76,7 @@ def test_kind_limit_and_json(recorded: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (
-            ["nowhere"],
-            "nothing here is about nowhere: try fewer words, or the beginning of one; "
-            f"{NOT_SEARCHED}\n",
-        ),
+        (["nowhere"], f"no results for nowhere; try fewer or shorter words; {NOT_SEARCHED}\n"),
         (['"(:'], "there is no word in that: name what you look for, as in ralph-tui search "),
         ([""], "there is no word in that: "),
     ],
@@ -124,7 +120,7 @@ def test_what_is_no_number_of_an_event_is_told_before_a_run_is_looked_for(
 ) -> None:
     done = here("replay", "nowhere", f"--at={at}", cwd=recorded)
     assert done.returncode == 2
-    assert done.stderr == f"ralph-tui: --at takes the number of an event, from 1 on, not {at}\n"
+    assert done.stderr == f"ralph-tui: --at takes an event number from 1 up, not {at}\n"
 
 
 @pytest.mark.parametrize("at", ["11", "99999999999999999999"])

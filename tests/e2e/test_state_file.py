@@ -55,5 +55,5 @@ def test_another_name_is_refused_in_one_sentence(git_repo: Path) -> None:
     for name in ("package.json", "../ralph-state.json", ".git/ralph-state.json"):
         done = here(*ORDER, "--headless", cwd=git_repo, **named(name))
         assert done.returncode == 2
-        assert "must be a ralph-state.json inside of the repository" in done.stderr
+        assert "must be a ralph-state.json inside the repository" in done.stderr
         assert done.stderr.count("\n") == 1

@@ -66,7 +66,7 @@ def test_what_a_killed_run_has_left_is_ended_by_what_comes_next(
             process.communicate()
     assert state_of(keeper) == "T"
     said = here("status", cwd=root).stdout
-    assert f"died: its process is gone, but its keeper (process {keeper}) is still there;" in said
+    assert f"died: its process is gone, but its keeper (process {keeper}) is still running;" in said
     assert json.loads(here("status", "--json", cwd=root).stdout)["alive"] is False
     assert "**Died:** its process is gone" in here("report", cwd=root).stdout
     assert "its process is gone" in here("prune", "--keep", "0", cwd=root).stdout

@@ -14,7 +14,7 @@ from tests.forks import Started
 from tests.waiting import until
 
 MAKES_A_PIPE = "mkdir -p sub; rm -f sub/.gitignore; mkfifo sub/.gitignore; date +%N > new.txt"
-SENTENCE = "git reads sub/.gitignore, which is a FIFO: that never ends; remove it"
+SENTENCE = "git reads sub/.gitignore, which is a FIFO and never ends; delete it"
 
 
 def agent(command: str) -> list[str]:
@@ -80,7 +80,7 @@ def test_a_run_ends_whatever_git_does(
     stuck.wait()
     _, over = ending(git_repo)
     assert over["kind"] == "run_finished"
-    assert "git diff-files was ended with the run, as it had not ended by itself" in out
+    assert "git diff-files was still running and was ended with the run" in out
     assert processes_of(marked) == []
 
 

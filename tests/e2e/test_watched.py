@@ -13,7 +13,7 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
-WHY = "its sessions are not ralph-tui's: it is watched here, not commanded"
+WHY = "ralph-tui did not start its sessions; you can only watch it"
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_one_of_which_nothing_is_heard_is_shown_as_that_until_it_goes_on(git_rep
     loop.journal.write_text(quiet.replace('"at": "2027', '"at": "2025'))
     screen = Terminal(["attach", "hooks"], git_repo, width=120, height=40)
     try:
-        screen.shows("unknown", "nothing was heard of its sessions for")
+        screen.shows("unknown", "no events from its sessions for")
         loop.tool("t1", "src/oauth.ts", 42)
         screen.shows("src/oauth.ts", "42 %", "watched")
     finally:

@@ -61,10 +61,10 @@ def test_it_is_told_that_it_was_taken_back() -> None:
             seq=state.seq + 1,
             at=state.at,
             question_id=state.needs.question.question_id,
-            reason="the agent has taken it back",
+            reason="the agent withdrew it",
         )
         driver.inbox.append(gone)
-        await driver.sees("question closed: the agent has taken it back")
+        await driver.sees("question closed: the agent withdrew it")
         assert not isinstance(driver.app.screen, Question)
 
     drive(live(story("permission")), look)

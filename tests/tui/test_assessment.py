@@ -239,7 +239,7 @@ def test_e_edits_nothing_when_the_run_is_over() -> None:
         driver.inbox.append(ended.model_copy(update={"seq": state.seq + 1, "at": state.at}))
         await driver.until(lambda: driver.cockpit.state.run.finished)
         await driver.press("8", "e")
-        await driver.sees("e edit: the run is over")
+        await driver.sees("e edit: the run has ended")
         assert not driver.sent
 
     drive(live(story("running")), look, (80, 24))

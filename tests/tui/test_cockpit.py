@@ -195,7 +195,7 @@ def test_an_ignored_key_says_why() -> None:
     async def look(driver: Driver) -> None:
         for key in "pgaciw":
             await driver.press(key)
-            assert re.search(rf" {key} [\w ]+: the run is over", driver.text()[-2])
+            assert re.search(rf" {key} [\w ]+: the run has ended", driver.text()[-2])
             assert "? help" in driver.text()[-1], "the keys are never covered"
         driver.watch.now += 10
         await driver.until(lambda: not driver.text()[-2].strip())
@@ -206,7 +206,7 @@ def test_an_ignored_key_says_why() -> None:
 @pytest.mark.parametrize(
     ("name", "reasons"),
     [
-        ("limited", {"i": "no session runs", "c": "no session runs"}),
+        ("limited", {"i": "no session is running", "c": "no session is running"}),
         ("running", {"w": "the run is not waiting", "d": "no question is open"}),
     ],
 )

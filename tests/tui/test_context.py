@@ -190,7 +190,11 @@ def test_the_key_asks_what_it_will_do_and_sends_it() -> None:
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("limited", "no session runs"), ("steady", "the run is over"), ("paused", "no session runs")],
+    [
+        ("limited", "no session is running"),
+        ("steady", "the run has ended"),
+        ("paused", "no session is running"),
+    ],
 )
 def test_the_key_says_why_not(name: str, why: str) -> None:
     async def look(driver: Driver) -> None:
@@ -207,7 +211,7 @@ def test_a_session_that_ends_while_it_is_asked_is_not_handed_over() -> None:
         state = driver.cockpit.state
         end = ev.SessionFinished(iteration=3, outcome="success", seq=state.seq + 1, at=state.at)
         driver.inbox.append(end)
-        await driver.sees("C hand off: no session runs")
+        await driver.sees("C hand off: no session is running")
         assert driver.cockpit.is_current, "a question may have been waiting behind it"
 
     assert drive(live(story("climbing")), look).sent == []
@@ -234,7 +238,7 @@ def test_what_was_asked_for_already_is_refused() -> None:
         driver.inbox.append(ev.RolloverRequested(seq=state.seq + 1, at=state.at))
         await driver.until(lambda: driver.cockpit.state.context.requested_by)
         await driver.press("C")
-        await driver.sees("C hand off: the session is about to hand over already")
+        await driver.sees("C hand off: a context handoff is already in progress")
 
     assert drive(live(story("climbing")), look).sent == []
 

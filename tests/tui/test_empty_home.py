@@ -14,7 +14,7 @@ MISSING = Surroundings(
     findings=(
         Finding("git repository", "good", "~/work/thing"),
         Finding("commits", "warn", "none yet", ("git add .",)),
-        Finding("agent", "warn", "no agent was found: install one", ("looked for   claude",)),
+        Finding("agent", "warn", "no agent found: install one", ("looked for   claude",)),
     ),
 )
 

@@ -126,7 +126,7 @@ def test_a_run_that_was_killed_has_an_end_as_well(tmp_path: Path, kind: type) ->
 
 def test_what_another_terminal_goes_on_with_is_not_begun_twice(tmp_path: Path) -> None:
     driver = with_record(live(story("stuck")), tmp_path, "stuck")
-    told = "it goes on in another terminal: ralph-tui attach task-001/001 shows it"
+    told = "it continues in another terminal: ralph-tui attach task-001/001 shows it"
 
     async def look(driver: Driver) -> None:
         await driver.sees("u resume")

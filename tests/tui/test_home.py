@@ -321,14 +321,11 @@ def test_it_begins_where_it_was_left_and_says_what_failed() -> None:
 
     async def look(home: HomeDriver) -> None:
         assert home.listing.name == DIED.name
-        assert "▲ there is no run 'task-003/001' here" in home.page
+        assert "▲ no run 'task-003/001' here" in home.page
         await home.press("x")
         assert "there is no run" not in home.page
 
-    at_home(
-        look,
-        HomeDriver(DONE, DIED, listing=first.listing, said="there is no run 'task-003/001' here"),
-    )
+    at_home(look, HomeDriver(DONE, DIED, listing=first.listing, said="no run 'task-003/001' here"))
 
 
 def test_a_run_that_went_on_while_home_was_left_is_read_again() -> None:

@@ -96,7 +96,7 @@ def test_what_was_not_recorded_is_said_calmly_and_nothing_can_be_done(tmp_path: 
             await driver.press(key)
             await driver.sees(NOT_RECORDED)
         await driver.press("3", "r")
-        await driver.sees("another tool has recorded this run: it can only be looked at")
+        await driver.sees("another tool recorded this run; it is read-only")
         text = "\n".join(driver.text())
         assert "resume" not in text
 

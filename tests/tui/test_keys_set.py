@@ -63,7 +63,7 @@ def test_the_diff_keeps_its_key_where_the_answers_key_is_set() -> None:
     async def look(driver: Driver) -> None:
         await driver.sees("f diff")
         await driver.press("f6")
-        assert driver.cockpit.footer.notice == "f6 answer: the run is over"
+        assert driver.cockpit.footer.notice == "f6 answer: the run has ended"
 
     drive(live(story("stuck"), keys=CHOSEN), look, (140, 45))
 

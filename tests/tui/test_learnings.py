@@ -372,7 +372,7 @@ def test_when_the_run_ends_its_cards_are_for_reading() -> None:
         recorded(
             driver, ev.RunFinished(outcome="aborted", reason="by you", iterations=4, completion=48)
         )
-        await driver.sees("the run is over; to change it: ralph-tui memory pin,")
+        await driver.sees("the run has ended; to change it: ralph-tui memory pin,")
         await driver.press("asterisk")
         assert driver.sent == []
 

@@ -47,31 +47,31 @@ def state_of(*events: ev.Event) -> RunState:
         (Pause(), [ev.StopRequested(mode="now")], "the run is being stopped"),
         (Abort(), [ev.StopRequested(mode="now")], None),
         (Stop(), [ev.AbortRequested()], "the run is being aborted"),
-        (Stop(mode="after_iteration"), [LATER], "a stop was asked for already"),
+        (Stop(mode="after_iteration"), [LATER], "a stop is already requested"),
         (Stop(mode="taken_back"), [LATER], None),
-        (Stop(mode="taken_back"), [], "no stop is asked for that could be taken back"),
-        (Abort(), [END], "the run is over"),
-        (Abort(roll_back_to=99), [], "there is no snapshot 99 in this run"),
-        (Checkpoint(), [], "no session runs that could change files"),
-        (Interrupt(), [], "no session runs"),
+        (Stop(mode="taken_back"), [], "no stop is requested, so there is nothing to undo"),
+        (Abort(), [END], "the run has ended"),
+        (Abort(roll_back_to=99), [], "no snapshot 99 in this run"),
+        (Checkpoint(), [], "no session is running that could change files"),
+        (Interrupt(), [], "no session is running"),
         (RetryNow(), [], "the run is not waiting for a limit or a service"),
         (Extend(iterations=-1000), [], "iteration 0 has begun"),
         (Extend(iterations=1000), [], "a run has at most 1000 iterations"),
-        (Extend(budget_usd=1), [], "the run has no budget in dollars that could grow"),
-        (Extend(), [], "by nothing: name iterations or dollars"),
-        (Hold(question_id="q1"), [QUESTION], "no countdown runs"),
-        (Hold(question_id="q0"), [QUESTION], "that question is closed already"),
-        (Answer(question_id="q1", answer="guide"), [QUESTION], "guide needs words: add them"),
+        (Extend(budget_usd=1), [], "the run has no dollar budget to raise"),
+        (Extend(), [], "no amount given; add iterations or dollars"),
+        (Hold(question_id="q1"), [QUESTION], "no countdown is running"),
+        (Hold(question_id="q0"), [QUESTION], "that question is already closed"),
+        (Answer(question_id="q1", answer="guide"), [QUESTION], "guide needs text; add it"),
         (Answer(question_id="q1", answer="guide", text="go on"), [QUESTION], None),
         (
             Answer(question_id="q1", answer="abort"),
             [QUESTION],
-            "abort is no answer to it: guide are",
+            "abort is not a valid answer; choose from guide",
         ),
         (
             Answer(question_id="q1", answer="guide"),
             [QUESTION, ANSWERED],
-            "that question was answered already: guide, by ada",
+            "that question was already answered: guide, by ada",
         ),
     ],
 )
@@ -81,14 +81,14 @@ def test_it_says_why(command: Command, events: list[ev.Event], reason: str | Non
 
 def test_what_a_wait_offers_is_known_sooner_than_the_state() -> None:
     before = state_of()
-    assert refusal(Interrupt(), before) == "no session runs"
+    assert refusal(Interrupt(), before) == "no session is running"
     assert Interrupt().refused(before, taken=True) is None
     started = state_of(ev.SessionStarted(iteration=1, session_id="s", agent="a"))
     assert refusal(Interrupt(), started) is None
-    assert Interrupt().refused(started, taken=False) == "no session runs"
+    assert Interrupt().refused(started, taken=False) == "no session is running"
 
 
 def test_a_snapshot_is_missing_whatever_the_files_do() -> None:
     for taken in (True, False):
         reason = Restore(snapshot=99).refused(state_of(), taken=taken)
-        assert reason == "there is no snapshot 99 in this run"
+        assert reason == "no snapshot 99 in this run"

@@ -58,7 +58,7 @@ def test_only_a_plain_file_is_opened(
     put(path)
     with pytest.raises(NotPlainError) as raised:
         opening(path)
-    assert raised.value.strerror == f"it is {what}, not a plain file"
+    assert raised.value.strerror == f"it is {what}, not a regular file"
     assert raised.value.filename == str(path)
 
 
@@ -92,7 +92,7 @@ def test_below_the_records_no_folder_is_a_link(tmp_path: Path) -> None:
     (records / "tasks" / "task-001").symlink_to(outside)
     path = records / "tasks" / "task-001" / "status.json"
     for opening in OPENINGS:
-        with pytest.raises(NotPlainError, match="task-001 is a link, and none is followed there"):
+        with pytest.raises(NotPlainError, match="task-001 is a link; links are not followed there"):
             opening(path)
     with pytest.raises(NotPlainError):
         make_folder(path.parent / "attempts")

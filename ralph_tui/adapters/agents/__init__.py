@@ -84,9 +84,7 @@ def choose_fallbacks(
         if name not in known:
             raise unknown_agent(name, "agent.fallback")
         if known[name].reserved:
-            raise UsageError(
-                f"{clip(name, 80)!r} (agent.fallback) takes no work over: leave it out"
-            )
+            raise UsageError(f"{clip(name, 80)!r} (agent.fallback) cannot be a fallback; remove it")
         if first is None or name != first.name:
             fallbacks.append(known[name])
     # A scripted agent works in its own project, where no other agent may take over.
@@ -103,11 +101,11 @@ def unknown_agent(name: str, where: str = "--agent") -> UsageError:
     known = [agent.name for agent in offered()]
     near = difflib.get_close_matches(name[:80], known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
-    return UsageError(f"there is no agent {clip(name, 80)!r} ({where}): {hint}")
+    return UsageError(f"unknown agent {clip(name, 80)!r} ({where}): {hint}")
 
 
 def no_agent(
-    settings: "AgentSettings", environ: Mapping[str, str], missing: str = "no agent was found"
+    settings: "AgentSettings", environ: Mapping[str, str], missing: str = "no agent found"
 ) -> UsageError:
     """Return the error for a missing agent: the places searched, and ways to continue."""
     wanted = [agent for agent in offered() if agent.program]

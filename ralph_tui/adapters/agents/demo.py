@@ -21,5 +21,5 @@ DEMO = AgentDescription(
     abilities=Abilities(
         questions=True, refusal_goes_on=True, words_mid_turn=True, context="live", cost=True
     ),
-    reserved="the demo's agent works only in its own project: try ralph-tui demo",
+    reserved="the demo's agent works only in its own project; run ralph-tui demo",
 )

@@ -140,13 +140,13 @@ _LIMITS = {"with reset": "with reset time", "class": "without reset time"}
 
 def can_words(told: Abilities) -> str:
     """List what an agent can do, as in ``can ask you, ...; unknown: its cost``."""
-    context = f"tells its context{'' if told.context == 'live' else ' when a turn ends'}"
+    context = f"reports its context{'' if told.context == 'live' else ' when a turn ends'}"
     able = (
         (told.questions, "can ask you"),
-        (told.words_mid_turn, "takes words while it works"),
+        (told.words_mid_turn, "accepts guidance while it works"),
         (told.context, context),
-        (told.cost, "tells its cost"),
-        (told.limits, f"tells limits {_LIMITS.get(told.limits, '')}"),
+        (told.cost, "reports its cost"),
+        (told.limits, f"reports limits {_LIMITS.get(told.limits, '')}"),
         (told.resume, "resumes sessions"),
     )
     unknown = (
@@ -154,7 +154,7 @@ def can_words(told: Abilities) -> str:
         (not told.cost, "its cost"),
         (told.limits != "with reset", "when a limit ends"),
     )
-    can = ", ".join(words for holds, words in able if holds) or "works on its prompt"
+    can = ", ".join(words for holds, words in able if holds) or "works on the prompt"
     cannot = ", ".join(words for holds, words in unknown if holds)
     return f"{can}; unknown: {cannot}" if cannot else can
 

@@ -20,12 +20,12 @@ LONGEST_REASON = 300
 """Maximum characters of foreign text in a reason."""
 
 _STOPPED: Mapping[str, str] = {
-    "timeout": "The session ran longer than it may and was stopped.",
+    "timeout": "The session exceeded its time limit and was stopped.",
     "interrupted": "The agent was interrupted.",
-    "silent": "The agent said nothing for too long and was interrupted.",
+    "silent": "The agent was silent for too long and was interrupted.",
     "budget": "The session used up its budget and was stopped.",
-    "rolled_over": "The session was ended for its context, and hands over.",
-    "context_full": "Its context was full, and the session was ended.",
+    "rolled_over": "The session was ended for a context handoff.",
+    "context_full": "The session was ended because its context was full.",
     "stopped": "Stopped.",
 }
 

@@ -111,7 +111,7 @@ def _write(stdin: IO[bytes], data: bytes) -> None:
         return
 
 
-NOT_TOLD = "version not told"
+NOT_TOLD = "version unknown"
 PROBE_S = 5.0
 """Seconds a program may take to print its version."""
 
@@ -128,7 +128,7 @@ def program_path(context: AgentContext, usual: str) -> str:
     binary, name = context.settings.binary, context.settings.name
     if binary is None and name is None:
         raise no_agent(context.settings, context.environ)
-    what = "is no program that can be run" if "/" in (binary or "") else "is not on PATH"
+    what = "is not an executable program" if "/" in (binary or "") else "is not on PATH"
     named = (
         f"{usual!r} (--agent {name})" if binary is None else f"{one_line(binary)!r} (agent.binary)"
     )

@@ -281,7 +281,7 @@ class ProcessSession(ABC):
         while self._threads[0].is_alive() and self._taking_lines:
             # A line of many megabytes takes time.
             self._threads[0].join(DRAIN_S)
-        end = SessionEnd("crashed", "ralph-tui failed to tell how the session ended.")
+        end = SessionEnd("crashed", "ralph-tui could not determine how the session ended.")
         try:
             end = self._session_end(ended)
         finally:

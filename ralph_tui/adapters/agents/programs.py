@@ -103,14 +103,14 @@ def checks_command(name: str, example: str) -> Callable[[AgentContext], None]:
         command = context.settings.command
         if not command:
             raise UsageError(
-                f"The agent `{name}` needs a command: give one with --agent-command,"
+                f"The agent `{name}` needs a command; add one with --agent-command,"
                 f' for example --agent-command "{example}".'
             )
         if word := missing_program(command, context.environ, context.root):
-            what = "is no program that can be run" if "/" in word else "is not on PATH"
+            what = "is not an executable program" if "/" in word else "is not on PATH"
             raise UsageError(
                 f"the command of the agent, {clip(one_line(command), 80)!r} (--agent-command),"
-                f" begins with {clip(word, 80)!r}, which {what}: install it, or correct the command"
+                f" starts with {clip(word, 80)!r}, which {what}; install it, or correct the command"
             )
 
     return check

@@ -59,7 +59,7 @@ class Bases:
         """Return a repository on this machine that has the commit; raises ``RalphError``."""
         source = place.source
         if not _ID.fullmatch(source.commit):
-            raise WorkspaceError("the fleet names no commit to begin with")
+            raise WorkspaceError("the fleet gave no base commit")
         if source.machine == self._machine and has_commit(Path(source.path), source.commit):
             return Origin(Path(source.path), users=True)
         copy = fleet_folder(self._base, place.fleet_id) / "base.git"
@@ -156,4 +156,4 @@ class Bases:
         finally:
             file.unlink(missing_ok=True)
         if not has_commit(copy, commit):
-            raise WorkspaceError(f"what the fleet sent does not hold commit {commit[:12]}")
+            raise WorkspaceError(f"the fleet's bundle does not contain commit {commit[:12]}")

@@ -86,9 +86,9 @@ class FreshCheck:
                 self._folder.remove()
         if result.ok:
             return Check(passed=True)
-        how = result.error or f"it ended with {result.exit_code} in a fresh clone"
+        how = result.error or f"it exited with code {result.exit_code} in a fresh clone"
         if result.timed_out:
-            how = "it had not ended in its time in a fresh clone"
+            how = "it timed out in a fresh clone"
         lines = [line for line in result.tail.splitlines() if line.strip()]
         said = f": {clip(one_line(lines[-1]), MOST_WORDS)}" if lines and not result.error else ""
         return Check(passed=False, reason=f"{one_line(how)}{said}")

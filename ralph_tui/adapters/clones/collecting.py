@@ -61,7 +61,7 @@ def changed_between(repository: Repository, base: str, commit: str) -> dict[str,
 def _own_repository(folder: TreeFolder, record: PlaceRecord) -> Repository:
     tree = folder.tree.resolve()
     if not tree.is_dir():
-        raise WorkspaceError(f"{one_line(str(tree))} was removed: nothing of its work is there")
+        raise WorkspaceError(f"{one_line(str(tree))} was deleted, and its work with it")
     gone = _by_hand(tree, "was removed or damaged")
     try:
         repository = open_repository(tree)
@@ -77,12 +77,12 @@ def _own_repository(folder: TreeFolder, record: PlaceRecord) -> Repository:
             and repository.git_dir.parent == users.common_dir / "worktrees"
         )
     if not own:
-        raise WorkspaceError(_by_hand(tree, "is not the one it was made with"))
+        raise WorkspaceError(_by_hand(tree, "is not the original one"))
     return repository
 
 
 def _by_hand(tree: Path, what: str) -> str:
-    return f"the git repository of {one_line(str(tree))} {what}: take its files home by hand"
+    return f"the git repository of {one_line(str(tree))} {what}; copy its files by hand"
 
 
 def _stands(repository: Repository, base: str) -> tuple[str, str, bool]:
@@ -91,7 +91,7 @@ def _stands(repository: Repository, base: str) -> tuple[str, str, bool]:
     told = repository.git("cat-file", "--batch-check", stdin="\n".join(names).encode()).lines
     commit, tree, known = (line.split(" ") for line in told)
     if commit[1:2] != ["commit"]:
-        raise WorkspaceError(_by_hand(repository.root, "has no commit any more"))
+        raise WorkspaceError(_by_hand(repository.root, "no longer has a commit"))
     return commit[0], tree[0], known[0] == base
 
 
@@ -171,7 +171,7 @@ def _bundle(repository: Repository, base: str, refs: list[str]) -> bytes:
     bundle = repository.git("bundle", "create", "--quiet", "-", *without, *refs).out
     if len(bundle) > MOST_BUNDLE:
         raise WorkspaceError(
-            f"the work is larger than {MOST_BUNDLE >> 20} MB: take it home by hand, from "
+            f"the work is larger than {MOST_BUNDLE >> 20} MB; fetch it by hand from "
             f"{one_line(str(repository.root))}"
         )
     return bundle

@@ -26,7 +26,7 @@ NEEDED = "2.39"
 """The first git version that merges in memory, and many pairs in one process."""
 NO_COMMON = "no common history"
 """Listed in place of files for a pair that git refuses to merge."""
-GONE = "its commit is not in the repository any more"
+GONE = "its commit is no longer in the repository"
 _AFTER_COMMIT = re.compile(r"~([0-9a-f]{40}(?:[0-9a-f]{24})?)(?:_\d+)?\Z")
 """The suffix that git adds to a file's name if the other side has a folder of that name."""
 
@@ -172,7 +172,7 @@ def _too_old(repository: Repository) -> str:
     version = run_git(repository.root, "version").line
     numbers = [int(part) for part in version.split()[-1].split(".")[:2] if part.isdecimal()]
     if numbers and numbers < [int(part) for part in NEEDED.split(".")]:
-        return f"{one_line(version)} cannot tell conflicts beforehand: git {NEEDED} or newer does"
+        return f"{one_line(version)} cannot predict conflicts; install git {NEEDED} or newer"
     return ""
 
 

@@ -40,14 +40,14 @@ def read_copied(root: Path, names: Iterable[str]) -> dict[str, str]:
                 content = read_bytes(path, most=MOST_COPIED)
             except OSError as error:
                 raise UsageError(
-                    f"{one_line(str(path))} cannot be copied into the trees of the loops: "
+                    f"{one_line(str(path))} cannot be copied to the clones: "
                     f"{why(error, 'make it readable, or leave it out of copy')}"
                 ) from error
             size += len(content)
             if size > MOST_COPIED or len(found) >= MOST_FILES:
                 raise UsageError(
-                    f"{one_line(name)} of copy is too much: at most {MOST_COPIED >> 20} MB in "
-                    f"{MOST_FILES} files are copied; let the set-up command make it instead"
+                    f"{one_line(name)} of copy is too large (at most {MOST_COPIED >> 20} MB "
+                    f"in {MOST_FILES} files); create it in the set-up command instead"
                 )
             found[path.relative_to(root).as_posix()] = b64encode(content).decode()
     return found
@@ -56,7 +56,7 @@ def read_copied(root: Path, names: Iterable[str]) -> dict[str, str]:
 def _files(root: Path, name: str) -> Iterator[Path]:
     path = root / name
     if leaves_folder(root, name):
-        raise UsageError(f"{one_line(name)} of copy lies outside of {one_line(str(root))}")
+        raise UsageError(f"{one_line(name)} of copy is outside {one_line(str(root))}")
     if is_plain(path):
         yield path
     elif path.is_dir():
@@ -64,9 +64,7 @@ def _files(root: Path, name: str) -> Iterator[Path]:
             folders.sort()
             yield from (Path(above, each) for each in sorted(names) if is_plain(Path(above, each)))
     else:
-        raise UsageError(
-            f"there is no {one_line(name)} in {one_line(str(root))}: leave it out of copy"
-        )
+        raise UsageError(f"no {one_line(name)} in {one_line(str(root))}; remove it from copy")
 
 
 def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
@@ -74,12 +72,12 @@ def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
     for name, content in copied.items():
         path = tree / name
         if leaves_folder(tree, name) or path.name in ("", ".git") or ".git" in path.parts:
-            raise WorkspaceError(f"{one_line(name)} is no file of a tree: leave it out of copy")
+            raise WorkspaceError(f"{one_line(name)} is not a file of a clone; remove it from copy")
         try:
             make_folder(path.parent)
             write_whole(path, b64decode(content), durable=False, mode=0o600)
         except NotBase64 as error:
-            raise WorkspaceError(f"{one_line(name)} of copy was damaged on its way") from error
+            raise WorkspaceError(f"{one_line(name)} of copy was damaged in transfer") from error
         except OSError as error:
             raise workspace_error(
                 f"{one_line(name)} cannot be copied to {one_line(str(tree))}: {why(error, '')}",
@@ -108,7 +106,7 @@ def run_setup(gate: ShellGate, log: Path) -> None:
     if result.timed_out:
         how = f"had not ended after {SETUP_LIMIT_S / 60:.0f} minutes"
     elif result.error:
-        raise SetupError(f"{one_line(result.error)} (all of it: {one_line(str(log))})")
+        raise SetupError(f"{one_line(result.error)} (full log: {one_line(str(log))})")
     words = shorten(one_line(" ".join(result.tail.split())[-LAST_WORDS:]), LAST_WORDS)
     said = f": {words}" if words else ""
-    raise SetupError(f"the set-up command {how}{said} (all of it: {one_line(str(log))})")
+    raise SetupError(f"the set-up command {how}{said} (full log: {one_line(str(log))})")

@@ -114,15 +114,15 @@ class TreeFolder:
             return f"{path} cannot be read: {why(error, 'make it readable')}"
         except ValueError:
             return (
-                f"{path} is damaged: take what you need from the tree beside it, and remove its "
-                "folder yourself"
+                f"{path} is damaged; save what you need from the clone beside it, then delete "
+                "its folder"
             )
         return ""
 
     def _read(self) -> PlaceRecord:
         record = PlaceRecord.model_validate_json(read_bytes(self.folder / PLACE_FILE))
         if (record.place.loop.id, record.place.attempt) != (self.loop, self.attempt):
-            raise ValueError("it is of another loop")
+            raise ValueError("it belongs to another loop")
         return record
 
     def write(self, record: PlaceRecord) -> PlaceRecord:
@@ -158,12 +158,12 @@ def home_of(base: Path) -> str:
         name = read_bytes(path).decode("utf-8", "replace").strip()
     except OSError as error:
         what = why(error, "make it readable")
-        sentence = f"cannot read {one_line(str(path))}, which tells whose trees are there: {what}"
+        sentence = f"cannot read {one_line(str(path))}, the list of clones: {what}"
         raise workspace_error(sentence, error) from error
     if not _HOME.fullmatch(name):
         raise WorkspaceError(
-            f"{one_line(str(path))}, which tells whose trees are there, is damaged: remove it, "
-            "and ralph-tui makes another one, or says what belongs in it"
+            f"{one_line(str(path))}, the list of clones, is damaged; delete it, and ralph-tui "
+            "creates it again or tells you what it needs"
         )
     return name
 
@@ -171,7 +171,7 @@ def home_of(base: Path) -> str:
 def _checked(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise WorkspaceError(
-            f"{one_line(name)!r} is no name of a fleet or a loop: it has letters, digits, dots, "
+            f"{one_line(name)!r} is not a valid fleet or loop name; use letters, digits, dots, "
             "dashes and underscores"
         )
     return name

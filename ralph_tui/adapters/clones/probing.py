@@ -66,9 +66,10 @@ class Probe:
             return ""
         name = clip(one_line(self.command), 80)
         return (
-            f"the completion command `{name}` gave the same with a fault in each of {faulty} "
-            f"Python sources of {one_line(str(self.tree))}: it measures other files, as after an "
-            "editable install of another tree; have the fleet's set-up command install each tree"
+            f"the completion command `{name}` gave the same result with a fault in each of "
+            f"{faulty} "
+            f"Python sources of {one_line(str(self.tree))}; it tests other files, as after an "
+            "editable install of another clone; install each clone in the fleet's set-up command"
         )
 
     def _gives_the_same(self, faulty: GateResult) -> bool:
@@ -139,6 +140,6 @@ def _sources(tree: Path) -> list[Path]:
 
 def _refused(tree: Path, error: OSError) -> WorkspaceError:
     return workspace_error(
-        f"the tree {one_line(str(tree))} cannot be looked at: {why(error, 'make it writable')}",
+        f"the clone {one_line(str(tree))} cannot be checked: {why(error, 'make it writable')}",
         error,
     )

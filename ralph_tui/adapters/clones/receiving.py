@@ -57,14 +57,14 @@ def receive(
     """
     commit = collected.commit
     if not _ID.fullmatch(commit) or not collected.branch.startswith(BELOW):
-        raise WorkspaceError("what the host sent names no commit, or no branch of a fleet")
+        raise WorkspaceError("the host's answer has no commit or no fleet branch")
     if not collected.bundle:
         if commit != base:
             raise WorkspaceError("the host sent no bundle with its commit")
         return Received("", commit)
     refs = _unbundled(repository, collected.bundle)
     if refs.get("HEAD", base) != commit:
-        raise WorkspaceError(f"the bundle of loop {collected.loop} holds another commit")
+        raise WorkspaceError(f"the bundle of loop {collected.loop} contains another commit")
     if commit == base:
         return Received("", commit, snapshots=_keep_snapshots(repository, refs, run_id))
     _check_history(repository, commit, collected.loop)
@@ -82,7 +82,7 @@ def _unbundled(repository: Repository, bundle: bytes) -> dict[str, str]:
         told = repository.git("bundle", "unbundle", str(file))
     except OSError as error:
         raise workspace_error(
-            f"the bundle cannot be kept in {one_line(str(repository.folder))}: {why(error, '')}",
+            f"the bundle cannot be saved in {one_line(str(repository.folder))}: {why(error, '')}",
             error,
         ) from error
     finally:
@@ -96,8 +96,8 @@ def _check_history(repository: Repository, commit: str, loop: str) -> None:
     walk = ("rev-list", "--objects", "--quiet", commit, "--not", "--all")
     if repository.git(*walk, accept=None).status:
         raise WorkspaceError(
-            f"the bundle of loop {loop} lacks history of its commit, as of a shallow clone: "
-            "take its work home by hand"
+            f"the bundle of loop {loop} lacks part of its history, as from a shallow clone; "
+            "fetch its work by hand"
         )
 
 
@@ -122,7 +122,7 @@ def _made_branch(
                 return branch, kept
         if there.status:
             raise repository.error_of(made, ("update-ref",))
-    raise WorkspaceError(f"there are {_TRIES} branches like {wanted} already: delete some")
+    raise WorkspaceError(f"{_TRIES} branches like {wanted} already exist; delete some")
 
 
 def _gone_on(repository: Repository, earlier: Earlier, commit: str) -> str | None:

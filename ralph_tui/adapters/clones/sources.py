@@ -22,12 +22,12 @@ def source_of(repository: Repository, base: str) -> Source:
     if found.status:
         if base == "HEAD":
             raise UsageError(
-                f"{one_line(str(repository.root))} has no commit that loops could begin with: "
-                "make one with git commit"
+                f"{one_line(str(repository.root))} has no commit to start loops from; create "
+                "one with git commit"
             )
         raise UsageError(
-            f"{one_line(base)} is no commit of {one_line(str(repository.root))}: name a branch "
-            "or a commit as base"
+            f"{one_line(base)} is not a commit of {one_line(str(repository.root))}; use a "
+            "branch or commit as base"
         )
     told = configured(repository, "remote.origin.url", "user.name", "user.email")
     return Source(

@@ -67,7 +67,7 @@ def _not_held(repository: Path, lock: Path, error: OSError) -> WorkspaceError:
     where = f"the worktrees of {one_line(str(repository))}"
     if error.errno == errno.EAGAIN:
         return WorkspaceError(
-            f"process {holder_of(lock)} has been changing {where} for {WAIT_S:.0f} s: end it, and "
+            f"process {holder_of(lock)} has been changing {where} for {WAIT_S:.0f} s; end it, and "
             "try again"
         )
     return workspace_error(f"cannot lock {where}: {why(error, 'make it writable')}", error)

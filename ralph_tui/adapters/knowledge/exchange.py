@@ -51,11 +51,11 @@ def entries_of(content: bytes, name: str) -> list[Any]:
     try:
         document = parsed(content)
     except ValueError as error:
-        raise KnowledgeError(f"{name} is no knowledge file: {one_line(str(error))}") from None
+        raise KnowledgeError(f"{name} is not a knowledge file: {one_line(str(error))}") from None
     refuse_other_version(document, name)
     found = document.get("learnings") if isinstance(document, dict) else None
     if not isinstance(found, list):
-        raise KnowledgeError(f"{name} is no knowledge file: it has no list of learnings")
+        raise KnowledgeError(f"{name} is not a knowledge file; it has no list of learnings")
     return found
 
 
@@ -100,7 +100,7 @@ def _sound(where: str, raw: Any) -> Entry:
     stringify(raw)
     entry: Entry = cleaned(_without_ours(raw))
     if is_known(entry) and not learning_of(entry).text:
-        raise ValueError(f"{where} says nothing")
+        raise ValueError(f"{where} is empty")
     return entry
 
 

@@ -135,8 +135,9 @@ class KnowledgeFile:
         content = (stringify(document, 2) + "\n").encode("utf-8")
         if len(content) > LARGEST:
             raise KnowledgeError(
-                f"{self.name} cannot be written: it would be larger than {LARGEST // (1 << 20)} MB "
-                "and could not be read again; make it smaller by hand, or move it away"
+                f"{self.name} cannot be written, because it would be larger than "
+                f"{LARGEST // (1 << 20)} MB "
+                "and unreadable; make it smaller by hand, or move it"
             )
         try:
             clear_unfinished(self.path, below=self.path.parent)
@@ -189,8 +190,8 @@ class KnowledgeFile:
             self._known = Found("missing", self._known.document)
             self._rewrite()
             self._tell(
-                f"{self.name} was removed while it was in use and has been written again; "
-                "to forget a learning, say 'ralph-tui memory delete'"
+                f"{self.name} was deleted while in use and was written again; to delete a "
+                "learning, use 'ralph-tui memory delete'"
             )
             return ""
         return "restored" if self._fall_back(found) else ""
@@ -216,8 +217,8 @@ class KnowledgeFile:
             if kept is not None and self.backup is not None:
                 kept.replace(self.backup)
             raise
-        before = f"; what it was before is in {kept.name}" if kept is not None else ""
-        self._tell(f"{self.name} was changed by hand, and that counts{before}")
+        before = f"; its old content is in {kept.name}" if kept is not None else ""
+        self._tell(f"{self.name} was edited by hand; your version is used{before}")
 
     def _fall_back(self, found: Found) -> bool:
         """Replace a damaged or missing file by its backup; return False if that is unusable."""
@@ -231,9 +232,9 @@ class KnowledgeFile:
             self._rewrite()
         what = f"cannot be used ({one_line(found.problem)})" if aside else "is missing"
         then = (
-            "its backup has taken its place"
+            "its backup was used instead"
             if usable
-            else "it has no usable backup, so nothing of it is known"
+            else "it has no usable backup, so its learnings are lost"
         )
         kept = f"; it is kept as {aside.name}" if aside is not None else ""
         self._tell(f"{self.name} {what}: {then}{kept}")
@@ -264,8 +265,7 @@ def refuse_other_version(document: Any, name: str) -> None:
     version = document.get("version", VERSION) if isinstance(document, dict) else VERSION
     if isinstance(version, str) and version.partition(".")[0] not in ("0", "1"):
         raise KnowledgeError(
-            f"{name} is of version {one_line(version)[:20]}, which a newer program has "
-            "written: bring ralph-tui up to date"
+            f"{name} has version {one_line(version)[:20]} from a newer program; update ralph-tui"
         )
 
 
@@ -277,7 +277,7 @@ def parsed(content: bytes) -> Any:
         line = content.count(b"\n", 0, error.start) + 1
         raise ValueError(f"line {line}: it is not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"line {error.lineno}: it is no JSON ({error.msg})") from None
+        raise ValueError(f"line {error.lineno}: it is not JSON ({error.msg})") from None
     except ValueError as error:
         # Python refuses numbers with thousands of digits, with a long message.
         long = str(error).startswith("Exceeds the limit")

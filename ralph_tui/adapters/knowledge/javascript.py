@@ -72,7 +72,7 @@ def number(value: float) -> str:
         except OverflowError:
             raise ValueError("a number in it is too large") from None
     if not math.isfinite(value):
-        raise ValueError("a number in it is too large, or none at all")
+        raise ValueError("it contains a number that is too large or not valid")
     if value == 0:
         return "0"
     text = repr(value)

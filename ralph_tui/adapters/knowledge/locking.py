@@ -36,7 +36,7 @@ def locked(path: Path, patience_s: float = PATIENCE_S) -> Iterator[None]:
 def refused(error: OSError) -> str:
     """Return why the system refused access to these files, and what to do."""
     if isinstance(error, NotADirectoryError):
-        return "a part of its path is no folder; move it out of the way"
+        return "a part of its path is not a folder; move it out of the way"
     return why(error, "make its folder writable")
 
 
@@ -56,5 +56,5 @@ def _refusal(path: Path, patience_s: float, error: OSError) -> str:
     pid = holder_of(path, below=path.parent)
     return (
         f"the knowledge files have been locked by {f'process {pid}' if pid else 'another process'} "
-        f"for more than {patience_s:g} s ({path}); let it go on or end it"
+        f"for more than {patience_s:g} s ({path}); let it finish, or end it"
     )

@@ -79,7 +79,7 @@ def check(document: Any, held: str) -> None:
     Raises ``ValueError`` that names the first wrong place.
     """
     if not isinstance(document, dict):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     _fields("it", document, {}, {"version": _TEXT, "stats": _OBJECT, "lastUpdated": _TEXT})
     found = document.get(held)
     if not isinstance(found, list):

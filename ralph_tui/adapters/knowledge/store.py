@@ -97,8 +97,8 @@ class KnowledgeStore:
         def changed(ledger: Ledger) -> None:
             if not ledger.change(learning_id, change, text):
                 raise KnowledgeError(
-                    f"there is no learning {one_line(learning_id)[:80]!r}: "
-                    "'ralph-tui memory list' names them"
+                    f"no learning {one_line(learning_id)[:80]!r}; "
+                    "'ralph-tui memory list' shows all ids"
                 )
 
         after = self.update(changed)

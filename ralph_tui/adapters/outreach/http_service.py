@@ -144,7 +144,7 @@ class HttpService:
             ):
                 answer = HttpResponse(response.status_code, response.headers, _read(response))
         except httpx.ConnectTimeout as error:
-            text = f"did not take a connection within {limits.connect_s:g} s"
+            text = f"did not accept a connection within {limits.connect_s:g} s"
             raise self._later(text) from error
         except httpx.TimeoutException as error:
             raise self._later(f"did not answer within {limits.silence_s:g} s") from error
@@ -154,11 +154,11 @@ class HttpService:
         except httpx.HTTPError as error:
             if deadline.passed:
                 raise self._later(_TOO_LONG.format(limits.total_s)) from error
-            raise self._later(f"broke the connection off ({type(error).__name__})") from error
+            raise self._later(f"closed the connection ({type(error).__name__})") from error
         except (ValueError, httpx.InvalidURL) as error:
             raise UndeliveredError(
-                f"{self.place} cannot be spoken to: look at its address in the settings and at "
-                "the proxy variables of the environment",
+                f"{self.place} cannot be reached; check its address in the settings and the "
+                "proxy environment variables",
                 "mend",
             ) from error
         if deadline.passed:
@@ -170,7 +170,7 @@ class HttpService:
         if status in (408, 429) or (status == 403 and pause is not None):
             raise self._later(f"asks to wait (HTTP {status})", pause)
         if status >= 500:
-            raise self._later(f"has a fault of its own (HTTP {status})", pause)
+            raise self._later(f"has a server error (HTTP {status})", pause)
         return answer
 
     def _later(self, what: str, after_s: float | None = None) -> UndeliveredError:

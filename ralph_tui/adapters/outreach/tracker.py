@@ -100,7 +100,7 @@ SEARCHED_PER_PAGE = 10
 """Small pages: bodies of issues are long, and the size of an answer is limited."""
 LISTED_PAGES = 50
 FORBIDDEN = (403, 404, 422)
-NO_LABELS = ", without labels, which the token may not set"
+NO_LABELS = ", without labels, because the token may not set them"
 
 
 @dataclass(frozen=True)
@@ -165,13 +165,13 @@ class Tracker:
         url = settings.tracker_url or dialect.url
         if url is None:
             raise UsageError(
-                f"outreach.tracker is {dialect.name}, but nobody says where it is: "
-                "set outreach.tracker_url, as https://git.example.com"
+                f"outreach.tracker is {dialect.name}, but its address is missing; "
+                "set outreach.tracker_url, such as https://git.example.com"
             )
         if settings.repository is None:
             raise UsageError(
-                f"outreach.tracker is {dialect.name}, but not for which repository: "
-                "set outreach.repository to owner/name"
+                f"outreach.tracker is {dialect.name}, but the repository is "
+                "missing; set outreach.repository to owner/name"
             )
         variable = settings.token_variable or dialect.token_variable
         numbers = IssueNumbers(context.outbox, f"{url} {settings.repository}")
@@ -210,8 +210,8 @@ class Tracker:
         response = self._service.call(
             "PATCH", f"{self._repo}/issues/{number}", body={"state": "closed"}
         )
-        closed = "closed again" if 200 <= response.status < 300 else "still open: close it by hand"
-        return f"{_address(issue, number)} was made{note}, and is {closed}"
+        closed = "closed again" if 200 <= response.status < 300 else "still open; close it by hand"
+        return f"{_address(issue, number)} was created{note} and is {closed}"
 
     def open_issues(self, label: str) -> Iterator[Issue]:
         """Yield open issues with a label, in the tracker's order; raises ``UndeliveredError``."""
@@ -240,8 +240,8 @@ class Tracker:
         response = self._service.call("GET", f"{self._repo}/issues/{number}")
         if response.status in (404, 410):
             raise UndeliveredError(
-                f"{self.place} shows this token no such issue: check the number, and what the "
-                "token may see",
+                f"{self.place} shows no such issue to this token; check the number and the "
+                "token's rights",
                 "mend",
             )
         issue = response.object() if response.status == 200 else {}
@@ -252,12 +252,12 @@ class Tracker:
     def _check_token(self) -> None:
         if not self._token:
             raise UndeliveredError(
-                f"no token for {self.place}: set the environment variable {self._variable}", "mend"
+                f"no token for {self.place}; set the environment variable {self._variable}", "mend"
             )
         if not self._token.isascii() or not self._token.isprintable() or " " in self._token:
             raise UndeliveredError(
-                f"the value of {self._variable} cannot be a token: it has spaces or special "
-                "characters",
+                f"the value of {self._variable} is not a valid token: it has spaces or "
+                "special characters",
                 "mend",
             )
 
@@ -325,29 +325,31 @@ class Tracker:
         status, host = response.status, self._service.place
         match status:
             case 401:
-                text = f"{host} refuses the token: put a valid one into {self._variable}"
+                text = f"{host} refused the token; set a valid one in {self._variable}"
             case 403:
                 text = (
-                    f"the token in {self._variable} may not {what} issues in {self._repository}: "
-                    "give it that right"
+                    f"the token in {self._variable} may not {what} issues in {self._repository}; "
+                    "grant it that right"
                 )
             case 404:
                 text = (
-                    f"{host} shows this token no repository {self._repository}: check "
-                    "outreach.repository, and what the token may see"
+                    f"{host} shows no repository {self._repository} to this token; "
+                    "check outreach.repository and the token's rights"
                 )
             case 410 | 423:
                 takes = "takes" if what == "write" else "has"
-                text = f"{self._repository} {takes} no issues: it is archived, or they are disabled"
+                text = (
+                    f"{self._repository} {takes} no issues; it is archived, or issues are disabled"
+                )
             case _ if 300 <= status < 400:
                 text = (
-                    f"{host} wants to redirect, which is not followed: put the current address "
-                    "and name into outreach.tracker_url and outreach.repository"
+                    f"{host} redirects, which is not followed; set outreach.tracker_url and "
+                    "outreach.repository to the current address and name"
                 )
             case _ if status < 300:
-                text = f"what answers at {host} is no tracker: check outreach.tracker_url"
+                text = f"the server at {host} is not a tracker; check outreach.tracker_url"
             case _:
-                does = "accept the issue" if what == "write" else "tell of issues"
+                does = "accept the issue" if what == "write" else "list issues"
                 said = self._service.safe(f"{host} does not {does} (HTTP {status})")
                 return UndeliveredError(said + self._service.safe(response.explanation()), "drop")
         return UndeliveredError(text + self._service.safe(response.explanation()), "mend")
@@ -378,4 +380,4 @@ def _address(issue: dict[str, Any], number: int | None) -> str:
     url = issue.get("html_url")
     if isinstance(url, str) and url.startswith(("https://", "http://")):
         return clip(one_line(url), 300)
-    return f"issue {number}" if number else "an issue whose number the tracker did not tell"
+    return f"issue {number}" if number else "an issue without a number from the tracker"

@@ -31,21 +31,21 @@ class Webhook:
         response = self._service.call("POST", self._url, body=payload(message), headers=key)
         status = response.status
         if 200 <= status < 300:
-            return f"{self.place} took it (HTTP {status})"
+            return f"{self.place} accepted it (HTTP {status})"
         if status < 400:
             raise UndeliveredError(
-                f"{self.place} wants to redirect (HTTP {status}), which is not followed: put the "
-                f"final address into {SETTING}",
+                f"{self.place} redirects (HTTP {status}), which is not followed; set {SETTING} "
+                f"to the final address",
                 "mend",
             )
         if status in (400, 413, 415, 422):
             raise UndeliveredError(
-                f"{self.place} does not accept the message (HTTP {status}): {SETTING} must take "
-                "any JSON object",
+                f"{self.place} rejected the message (HTTP {status}); {SETTING} must accept any "
+                "JSON object",
                 "drop",
             )
         raise UndeliveredError(
-            f"{self.place} refuses (HTTP {status}): check the address in {SETTING}", "mend"
+            f"{self.place} refused it (HTTP {status}); check the address in {SETTING}", "mend"
         )
 
     def probe(self, message: Message) -> str:

@@ -16,7 +16,7 @@ SHARE = 0.2
 """Seconds of work that it earns per second."""
 AGAIN_S = 2.0
 """Seconds of work that must be available before searching resumes."""
-TOO_MUCH = "more came than there is time to look through"
+TOO_MUCH = "too much output to check in time"
 """Why output was left out."""
 
 

@@ -119,7 +119,7 @@ class Child:
         Raises ``TimeoutError``.
         """
         if not self._ended.wait(timeout) or self._exit is None:
-            raise TimeoutError(f"process {self.pid} still runs after {timeout} s")
+            raise TimeoutError(f"process {self.pid} is still running after {timeout} s")
         return self._exit
 
     def at_end(self, call: Callable[[], None]) -> None:
@@ -293,7 +293,7 @@ def _stop_from_here(keeper: subprocess.Popen[bytes], command_id: str, session: i
 
 def _why_not(program: str, cwd: Path, error: OSError | ValueError) -> str:
     if not cwd.is_dir():
-        return f"Cannot start {program!r}: the folder {str(cwd)!r} is not there; create it."
+        return f"Cannot start {program!r}: the folder {str(cwd)!r} does not exist; create it."
     if not isinstance(error, OSError):
         return f"Cannot start {program!r}: its command line or environment holds a null character."
     match error.errno:
@@ -302,10 +302,11 @@ def _why_not(program: str, cwd: Path, error: OSError | ValueError) -> str:
                 f"Cannot start {program!r}: no such program on PATH; install it or name its file."
             )
         case errno.EACCES | errno.EPERM:
-            return f"Cannot start {program!r}: it may not be executed; make it executable."
+            return f"Cannot start {program!r}: it is not executable; make it executable."
         case errno.ENOEXEC:
             return (
-                f"Cannot start {program!r}: it is no program; does its first line begin with #! ?"
+                f"Cannot start {program!r}: it is not a program; check that its first line starts "
+                "with #!."
             )
         case errno.E2BIG:
             return (

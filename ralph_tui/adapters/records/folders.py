@@ -27,9 +27,7 @@ def named_path(name: str) -> Path:
         return Path(name).expanduser()
     except RuntimeError:
         who = one_line(name.partition("/")[0])
-        raise UsageError(
-            f"'{who}' is the home of no known user: write the path in full, or ./{who}"
-        ) from None
+        raise UsageError(f"'{who}' names no known user; write the full path, or ./{who}") from None
 
 
 def from_here(path: Path) -> Path:

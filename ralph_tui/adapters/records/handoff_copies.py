@@ -38,4 +38,4 @@ def _free(root: Path, base: str) -> str:
         except FileExistsError:
             continue
         return name
-    raise FileExistsError(17, "there are too many handoffs of this minute", str(root / FOLDER))
+    raise FileExistsError(17, "too many handoffs in this minute", str(root / FOLDER))

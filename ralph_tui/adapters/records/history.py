@@ -42,7 +42,7 @@ class TaskHistory:
             if attempt.id == number:
                 return attempt
         known = ", ".join(str(attempt.id) for attempt in self.attempts)
-        raise UsageError(f"{self.name} has no attempt {number} that can be read; it has {known}")
+        raise UsageError(f"{self.name} has no readable attempt {number}; it has {known}")
 
 
 def list_tasks(root: Path) -> dict[str, TaskRow]:
@@ -79,15 +79,15 @@ def read_task(root: Path, name: str) -> TaskHistory:
         attempt = None if path.is_symlink() else read_attempt(path)
         if attempt is None:
             shown = one_line(path.name)
-            problems.append(f"{name}/{shown} cannot be read: it has no record and no journal")
+            problems.append(f"{name}/{shown} cannot be read; it has no record and no journal")
         else:
             attempts.append(_up_to_now(root, attempt))
             if newer := newer_of(RecordedRun(path / "events.jsonl")):
                 problems.append(f"{name}/{path.name} was {newer}")
     if not attempts:
         raise UsageError(
-            f"nothing can be read of {name}: no attempt in {folder} has a record or a journal; "
-            "its run ended before it began, or the files were taken away"
+            f"{name} cannot be read; no attempt in {folder} has a record or journal: the run "
+            "ended before it started, or the files were deleted"
         )
     return TaskHistory(name, folder, tuple(attempts), tuple(problems))
 
@@ -112,7 +112,7 @@ def _folder_of(root: Path, name: str) -> Path:
     if not tasks.is_dir():
         raise UsageError(nothing_recorded(root, "task"))
     raise UsageError(
-        f"there is no task '{one_line(name)[:80]}' here; 'ralph-tui history' lists those there are"
+        f"there is no task '{one_line(name)[:80]}' here; 'ralph-tui history' lists all tasks"
     )
 
 

@@ -119,7 +119,7 @@ class Journal:
             os.ftruncate(self._descriptor, end)
             kind = JournalFullError if error.errno in NO_ROOM else JournalError
             raise kind(
-                f"cannot append to the journal {self.path}, where everything before is safe: "
+                f"cannot append to the journal {self.path}; earlier events are safe: "
                 f"{why(error, 'free some space')}"
             ) from error
         self._reserve.hold(self._descriptor, end + len(line))
@@ -134,7 +134,7 @@ class Journal:
             if error.errno in NO_ROOM:
                 return
             raise JournalError(
-                f"cannot write the journal {self.path}: {error.strerror}; look after the disk"
+                f"cannot write the journal {self.path}: {error.strerror}; check the disk"
             ) from error
         self._dirty = False
 
@@ -289,7 +289,7 @@ def read_events(
                 break
             if not events:
                 raise not_ours(path, number) from None
-            problem = f"{from_here(path)}:{number} cannot be read; what comes before it is shown"
+            problem = f"{from_here(path)}:{number} cannot be read; only earlier events are shown"
             break
         if started is None:
             if not isinstance(event, begins):
@@ -301,7 +301,7 @@ def read_events(
         if event.seq != len(events) + 1:
             problem = (
                 f"{from_here(path)}:{number} has number {event.seq} where {len(events) + 1} "
-                "belongs; what comes before it is shown"
+                "belongs; only earlier events are shown"
             )
             break
         events.append(event)

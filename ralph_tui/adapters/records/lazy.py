@@ -17,8 +17,8 @@ from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.state.outline import TELLING, Outline
 
-CUT_SHORT = "the journal was cut or replaced since it was opened; what was read before is shown"
-GONE = "the journal was deleted since it was opened; what was read before is shown"
+CUT_SHORT = "the journal was cut or replaced since it was opened; showing what was read before"
+GONE = "the journal was deleted since it was opened; showing what was read before"
 _HEAD = re.compile(rb'\{"seq":(\d+),"at":"([^"\\]+)","kind":"([^"\\]+)"')
 """Matches a line's beginning as the writer writes it; other lines are parsed completely."""
 
@@ -139,7 +139,7 @@ class LazyJournal:
     def _break_off(self, index: int, why: str) -> bool:
         self._end = index
         place = f"{from_here(self.path)}:{self._number(index)}"
-        self._broken = f"{place} {why}; what comes before it is shown"
+        self._broken = f"{place} {why}; only earlier events are shown"
         return False
 
     def _number(self, index: int) -> int:

@@ -14,6 +14,6 @@ def newer_than_this(schema: int, program: str) -> str:
         return ""
     by = f"ralph-tui {program}" if program else "ralph-tui"
     return (
-        f"recorded by {by}, which is newer: what this version does not know is shown raw or left "
-        "out; update to see all of it"
+        f"recorded by {by}, which is newer; unknown parts are shown raw or omitted; update to "
+        "see everything"
     )

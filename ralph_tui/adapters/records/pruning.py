@@ -112,15 +112,16 @@ def old_runs(root: Path, *, keep: int, age: timedelta, dead: bool, now: datetime
         except OSError as error:
             why = f"its folder cannot be opened ({error.strerror}), or is behind a symbolic link"
         if owner is not None and owner.run_id in ("", ends.run_id):
-            why = f"it is alive (process {owner.pid})"
+            why = f"it is running (process {owner.pid})"
             if not owner.alive:
                 why = (
-                    "its process is gone, what it has started is not: 'ralph-tui resume' ends that"
+                    "its process is gone, but processes it started remain; 'ralph-tui resume' "
+                    "ends them"
                 )
         elif not dead and problem_of(run):
-            why = "its journal has a bad line, which 'ralph-tui status' names; --dead prunes it"
+            why = "its journal has a bad line (see 'ralph-tui status'); --dead prunes it"
         elif ends.kind not in ENDS and not dead:
-            why = "it has no end; 'ralph-tui resume' goes on with it, --dead prunes it"
+            why = "it has no recorded end; 'ralph-tui resume' continues it, --dead prunes it"
         if why:
             left.append(f"{run.name}: {why}")
         if why or number >= newest or now - ends.at < age:
@@ -147,8 +148,8 @@ def known_run_ids(roots: Iterable[Path]) -> frozenset[str]:
         shown = one_line(str(root))
         if not root.is_dir():
             raise WorkspaceError(
-                f"the worktree {shown} is not there, so its snapshots cannot be told from orphans; "
-                "put it there again, or forget it with 'git worktree prune'"
+                f"the worktree {shown} is missing, so its snapshots look like orphans; restore it, "
+                "or remove it with 'git worktree prune'"
             )
         owner = holder(ralph_folder(root) / "lock")
         known.update({owner.run_id} if owner is not None else ())
@@ -157,7 +158,7 @@ def known_run_ids(roots: Iterable[Path]) -> frozenset[str]:
             if ends is None:
                 raise WorkspaceError(
                     f"the journal {one_line(str(run.journal))} cannot be read, so its snapshots "
-                    "cannot be told from orphans; correct it, or take it away"
+                    "look like orphans; correct it, or move it away"
                 )
             known.add(ends.run_id)
     return frozenset(known)

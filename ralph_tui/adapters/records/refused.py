@@ -9,19 +9,19 @@ from ralph_tui.text.sanitize import one_line
 
 def not_ours(path: Path, number: int) -> JournalError:
     """Return the error for a line that does not belong to a journal."""
-    words = "is not a line of a ralph-tui journal; name the events.jsonl of a run"
+    words = "is not a line of a ralph-tui journal; choose the events.jsonl of a run"
     return JournalError(f"{path}:{number} {words}")
 
 
 def not_the_start(path: Path, number: int) -> JournalError:
     """Return the error for a journal that begins with the wrong event."""
-    words = "is not the start of a ralph-tui journal; name the events.jsonl of a run"
+    words = "is not the start of a ralph-tui journal; choose the events.jsonl of a run"
     return JournalError(f"{path}:{number} {words}")
 
 
 def empty(path: Path) -> JournalError:
     """Return the error for a journal without any event."""
-    return JournalError(f"the journal {path} is empty; the run never began")
+    return JournalError(f"the journal {path} is empty; the run never started")
 
 
 def check_readable(path: Path) -> None:
@@ -34,5 +34,5 @@ def check_readable(path: Path) -> None:
 
 def unreadable(path: Path, error: OSError) -> JournalError:
     """Return the error for a file that cannot be opened."""
-    what = why(error, "name a run's folder or its events.jsonl")
+    what = why(error, "choose a run's folder or its events.jsonl")
     return JournalError(f"cannot read the journal {one_line(str(path))}: {what}")

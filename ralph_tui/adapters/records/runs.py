@@ -127,17 +127,17 @@ def nothing_recorded(root: Path, what: str = "run") -> str:
     fleets = [folder.name for folder in fleet_folders(root)]
     if not (fleets or (root / ".git").exists()):
         return (
-            f"no {what} was recorded in {root} yet, and it is inside no git repository, which "
-            "'ralph-tui run' needs; 'ralph-tui demo' brings its own"
+            f"no {what} recorded in {root} yet, and it is not in a git repository, which "
+            "'ralph-tui run' needs; 'ralph-tui demo' creates its own"
         )
     if not fleets:
         return (
-            f"no {what} was recorded in {root} yet; start one with 'ralph-tui run' "
+            f"no {what} recorded in {root} yet; start one with 'ralph-tui run' "
             "or see 'ralph-tui demo'"
         )
     more = "..., " if len(fleets) > NAMED else ""
     return (
-        f"{root} has runs of fleets only ({more}{', '.join(fleets[-NAMED:])}): see them with "
+        f"{root} has only fleet runs ({more}{', '.join(fleets[-NAMED:])}): see them with "
         "'ralph-tui fleet status' or 'ralph-tui fleet attach'"
     )
 
@@ -192,7 +192,7 @@ def resolve_run(root: Path, name: str | None, *, hooked: bool = False) -> Record
     if found.hooked and not hooked:
         raise UsageError(
             f"{one_line(found.name)} is a loop of Claude Code sessions that ralph-tui did not "
-            "start: it can be watched ('ralph-tui attach'), replayed and reported, and no more"
+            "start; you can only attach ('ralph-tui attach'), replay and report it"
         )
     return found
 
@@ -208,7 +208,7 @@ def _named(root: Path, name: str) -> RecordedRun:
             return resolve_run(path, None)
     except OSError as error:
         raise UsageError(
-            f"{one_line(name)} cannot be looked at: {why(error, 'name another run')}"
+            f"{one_line(name)} cannot be opened: {why(error, 'choose another run')}"
         ) from error
     runs = [*find_runs(root), *find_hooked(root)]
     matches = [run for run in runs if name in (run.name, run.name.split("/")[0])]
@@ -221,4 +221,4 @@ def _named(root: Path, name: str) -> RecordedRun:
         )
     known = ", ".join(run.name for run in runs)
     why_not = f"known runs: {known}" if known else nothing_recorded(root)
-    raise UsageError(f"there is no run '{one_line(name)}' here; {why_not}")
+    raise UsageError(f"no run '{one_line(name)}' here; {why_not}")

@@ -42,7 +42,7 @@ class StateFileOfRun:
         except OSError as error:
             raise WorkspaceError(
                 f"the state file {self._name} cannot be written: "
-                f"{why(error, 'see who may write there, or set context.state_file to another')}"
+                f"{why(error, 'check its permissions, or set context.state_file to another')}"
             ) from error
 
     def _keep(self, now: Mapping[str, Any]) -> list[str]:
@@ -68,15 +68,15 @@ class StateFileOfRun:
         except ValueError as error:
             kept = self._set_aside(content, "bad")
             told.append(
-                f"{self._name} was no state file ({one_line(str(error))}): it is kept as {kept}"
+                f"{self._name} was not a state file ({one_line(str(error))}) and was kept as {kept}"
             )
             return read({}).state
         if found.problems:
             kept = self._set_aside(content, "bad")
-            told.append(f"in {self._name} {found.problems[0]}; as it was it is kept as {kept}")
+            told.append(f"in {self._name} {found.problems[0]}; the old file was kept as {kept}")
         elif found.state.get("run_id") != now["run_id"] and not has_ended(found.state):
             kept = self._set_aside(content, "bak")
-            told.append(f"{self._name} was that of another loop: it is kept as {kept}")
+            told.append(f"{self._name} belonged to another loop and was kept as {kept}")
         return found.state
 
     def _set_aside(self, content: bytes, ending: str) -> str:

@@ -23,9 +23,9 @@ from ralph_tui.text.terms import DISK_FULL, NO_END, PROCESS_GONE, WAITS
 if TYPE_CHECKING:
     from ralph_tui.events import Event
 
-COPIED = f"{NO_END} in this copy; whether the run goes on is known where it was recorded"
-EMPTY = "its process is gone, and its journal is empty: nothing can go on with it"
-FLEET_GONE = f"{NO_END}; only its fleet can go on with it: see ralph-tui fleet status"
+COPIED = f"{NO_END} in this copy; check the original to see whether the run continues"
+EMPTY = "its process is gone and its journal is empty; it cannot be resumed"
+FLEET_GONE = f"{NO_END}; only its fleet can continue it; see ralph-tui fleet status"
 NEEDED = 1 << 16
 """Bytes that a status file may need."""
 EVERY_VERSION = 1
@@ -165,8 +165,8 @@ def _of_hooked(run: RecordedRun, status: RunStatus) -> RunStatus:
 def unheard(seconds: float) -> str:
     """Explain that a loop recorded by hooks is silent without having ended."""
     return (
-        f"nothing was heard of its sessions for {duration(seconds)}, and no end was recorded; "
-        "the next session goes on with it"
+        f"no events from its sessions for {duration(seconds)} and no recorded end; the next "
+        "session continues it"
     )
 
 
@@ -192,7 +192,7 @@ def damage_of(run: RecordedRun) -> Damage | None:
                 if (thorough or not looks_well) and _number(line) != expected:
                     where = f"{from_here(run.journal)}:{number} cannot be read"
                     replay = f"ralph-tui replay {as_argument(run.folder)}"
-                    return Damage(f"{where}; {replay} shows what comes before it", expected - 1)
+                    return Damage(f"{where}; {replay} shows the earlier events", expected - 1)
                 expected += 1
     except OSError as error:
         words = f"{from_here(run.journal)} cannot be read: {why(error, 'make it readable')}"
@@ -246,5 +246,5 @@ def _folded(run: RecordedRun) -> RunStatus:
 
     recording = read_journal(run.journal)
     if not recording.events:
-        raise JournalError(f"the journal {run.journal} is empty; the run never began")
+        raise JournalError(f"the journal {run.journal} is empty; the run never started")
     return summarize(RunState().apply_all(recording.events))

@@ -77,17 +77,18 @@ def request(
         ) from None
     except (TimeoutError, BlockingIOError):
         raise RalphError(
-            f"the run did not answer within {timeout:g} s; it may still obey: see ralph-tui status"
+            f"the run did not answer within {timeout:g} s; it may still act on it; see ralph-tui "
+            "status"
         ) from None
     except OSError as error:
         raise RalphError(f"cannot reach the run at {path}: {error}") from None
     if not answer:
-        raise RalphError("the run went away without an answer; see ralph-tui status")
+        raise RalphError("the run closed the connection without an answer; see ralph-tui status")
     try:
         return read_answer(answer)
     except ValueError:
         raise RalphError(
-            "the run answered in words unknown here; use the ralph-tui that started it"
+            "the run gave an unknown answer; use the ralph-tui version that started it"
         ) from None
 
 
@@ -123,8 +124,8 @@ def _connected(path: Path, deadline: float, lives: Callable[[], bool]) -> socket
                 raise RalphError(GONE) from None
             if time.monotonic() > comes_back:
                 raise RalphError(
-                    f"the run lives, but nobody answers at its command socket {path} "
-                    f"({error.strerror}); command it from its own terminal"
+                    f"the run is active, but its command socket {path} does not "
+                    f"answer ({error.strerror}); use its own terminal"
                 ) from None
             time.sleep(LOOK_S)
         except OSError:

@@ -28,10 +28,10 @@ SOL_LOCAL, LOCAL_PEERCRED, LOCAL_PEERPID = 0, 1, 2
 """Constants of macOS."""
 
 ANOTHER_USER = "only the user who started a run can command it"
-STARTED_BY_RUN = (
-    "a process that a run has started cannot command a run: use a terminal that no run has started"
+STARTED_BY_RUN = "processes started by a run cannot command a run; use your own terminal"
+GONE = (
+    "the process that opened this connection is gone or unknown; try again and wait for the answer"
 )
-GONE = "who opened this connection is gone or unknown: ask again, and wait for the answer"
 
 
 class UnwelcomeError(RalphError):

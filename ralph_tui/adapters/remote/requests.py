@@ -48,7 +48,7 @@ def _read(line: bytes, by: str, known: set[str]) -> Request:
         raise ValueError(f"a request has no field {clip(one_line(unknown[0]), 40)!r}")
     loop = fields.get("loop", "")
     if not isinstance(loop, str) or len(loop) > LONGEST_ID:
-        raise ValueError(f"a loop is named by at most {LONGEST_ID} characters")
+        raise ValueError(f"a loop's name has at most {LONGEST_ID} characters")
     return Request(command_of(fields, by), one_line(loop))
 
 
@@ -57,13 +57,13 @@ def read_fields(line: bytes) -> dict[str, Any]:
     try:
         fields = from_json(line, allow_inf_nan=False)
     except ValueError:
-        raise ValueError("this is no line of JSON; send one object per line") from None
+        raise ValueError("this is not a line of JSON; send one object per line") from None
     if not isinstance(fields, dict):
-        raise ValueError("this is no JSON object; send a version and a command")
+        raise ValueError("this is not a JSON object; send a version and a command")
     if not is_version(fields.get("version")):
         raise ValueError(
             f"this run understands version {VERSION} of the command socket only; "
-            "use the ralph-tui that started it"
+            "use the ralph-tui version that started it"
         )
     return fields
 
@@ -82,7 +82,7 @@ def command_of(fields: Mapping[str, Any], by: str) -> Command:
 def _sentence(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_input=False)[0]
     if problem["type"] in ("union_tag_invalid", "union_tag_not_found", "model_attributes_type"):
-        return "there is no such command"
+        return "unknown command"
     # The first part is the command's name, the others lead to the field.
     place = ".".join(clip(one_line(str(part)), 40) for part in problem["loc"])
     return f"{place}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"

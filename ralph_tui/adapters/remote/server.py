@@ -117,12 +117,12 @@ LOOK_SECONDS = 2.0
 FAREWELL_SECONDS = 1.0
 """Seconds the last answers may take."""
 ONLY_PEOPLE = (
-    "what the agent may do is said by a person at a terminal alone: on the run's own screen, with "
-    "ralph-tui attach, or with ralph-tui decide in a terminal's foreground"
+    "only a person at a terminal can widen the agent's permissions: on the run's screen, with "
+    "ralph-tui attach, or with ralph-tui decide in the foreground"
 )
 ONLY_PEOPLE_OF_FLEET = (
-    "what an agent may do is said by a person at a terminal alone: with ralph-tui fleet attach, or "
-    "with ralph-tui fleet decide in a terminal's foreground"
+    "only a person at a terminal can widen an agent's permissions: with ralph-tui fleet attach, or "
+    "with ralph-tui fleet decide in the foreground"
 )
 
 
@@ -288,7 +288,7 @@ class CommandServer:
         if len(self._met) <= CONNECTIONS:
             return ""
         if not self._silent:
-            return "too many commands wait for an answer already; try again"
+            return "too many commands are waiting; try again"
         silent = next(iter(self._silent))
         del self._silent[silent]
         silent.cancel()
@@ -316,7 +316,7 @@ class CommandServer:
             if not line:
                 return
             if not line.endswith(b"\n"):
-                writer.write(refused_line("the request was cut off: a newline ends it"))
+                writer.write(refused_line("the request was cut off; end it with a newline"))
                 return
             writer.write(await self._answer(line, peer))
             async with asyncio.timeout(READ_SECONDS):

@@ -35,7 +35,7 @@ def starter_of(descriptor: int | None) -> socket.socket | None:
     try:
         os.set_inheritable(descriptor, False)
         if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-            raise UsageError(f"--commands-from {descriptor}: it is no socket")
+            raise UsageError(f"--commands-from {descriptor}: not a socket")
         return socket.socket(fileno=descriptor)
     except OSError as error:
         raise UsageError(f"--commands-from {descriptor}: {error.strerror}") from error

@@ -23,10 +23,10 @@ _COMPANIONS = ("", "-journal", "-wal", "-shm")
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _REFUSED = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space",
-    sqlite3.SQLITE_READONLY: "it may not be written to; make it writable",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; make its folder writable, or take it away",
-    sqlite3.SQLITE_IOERR: "the disk does not answer as it should; look after it",
-    sqlite3.SQLITE_PERM: "it may not be written to; make it writable",
+    sqlite3.SQLITE_READONLY: "it is not writable; make it writable",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; make its folder writable, or move it away",
+    sqlite3.SQLITE_IOERR: "the disk reports an error; check it",
+    sqlite3.SQLITE_PERM: "it is not writable; make it writable",
 }
 """Errors that a new file would not fix, and what to do."""
 _MOVED = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
@@ -102,7 +102,7 @@ class Database:
         code = _code(error)
         if code in _BUSY:
             raise SearchError(
-                f"the index {self.path} is in use by another process: try again in a moment"
+                f"the index {self.path} is in use by another process; try again in a moment"
             ) from error
         if code in _REFUSED:
             raise SearchError(f"cannot use the index {self.path}: {_REFUSED[code]}") from error

@@ -67,7 +67,7 @@ def index_attempt(root: Path, attempt_folder: Path, *, wait: float = WAIT_SECOND
     try:
         index_of(root).use(lambda index: _follow(index, run), wait=wait)
     except SearchError as error:
-        return f"what this run did is not in the search index yet: {error}"
+        return f"this run is not in the search index yet: {error}"
     return ""
 
 

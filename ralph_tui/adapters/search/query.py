@@ -62,7 +62,7 @@ def search(
     try:
         return index.use(work, wait=WAIT_SECONDS)
     except SearchError as error:
-        tell(f"{error}; all records are read instead")
+        tell(f"{error}; searching all records without it")
     try:
         with closing(index.in_memory()) as connection:
             return work(connection)

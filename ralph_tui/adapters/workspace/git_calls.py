@@ -190,17 +190,15 @@ class GitCalls:
         if self._hurried_at is not None:
             given = max(ENDING_S, 2 * self._slowest) + wait.paths / PATHS_PER_S
             if now - max(wait.began, self._hurried_at) >= given:
-                self._over = (
-                    f"git {wait.what} was ended with the run, as it had not ended by itself"
-                )
+                self._over = f"git {wait.what} was still running and was ended with the run"
                 wait.end(self._over)
         elif age >= wait.limit:
             # Measured only now, because it takes as long as git itself.
             wait.limit = LIMIT_S + self._time_for_tree()
             if age >= wait.limit:
                 wait.end(
-                    f"git {wait.what} had not ended after {age:.0f} s in "
-                    f"{one_line(str(self._root))}; see whether its disk answers, and try again"
+                    f"git {wait.what} was still running after {age:.0f} s in "
+                    f"{one_line(str(self._root))}; check its disk, and try again"
                 )
 
     def _waits_for_pipe(self, wait: Wait, age: float) -> bool:
@@ -231,8 +229,8 @@ class GitCalls:
             wait.held_since = now
         elif now - wait.held_since >= HELD_S:
             wait.end(
-                f"git {wait.what} waits for a FIFO that was put in the place of a file it reads in "
-                f"{one_line(str(self._root))}; end what puts it there, and try again"
+                f"git {wait.what} waits for a FIFO that replaced a file in "
+                f"{one_line(str(self._root))}; find the program that creates it, and try again"
             )
         return bool(wait.reason)
 

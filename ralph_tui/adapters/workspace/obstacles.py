@@ -51,7 +51,7 @@ def obstacle(root: Path, path: str, *, held: bool, doomed: Set[str] = frozenset(
             there = False
             break
         if kind != FOLDER:
-            return f"{kind} that no snapshot holds stands in the place of {name(str(parent))}"
+            return f"{name(str(parent))} is {kind}, which no snapshot contains"
         nearest = root / parent
     if not os.access(nearest, os.W_OK | os.X_OK):
         return "its folder cannot be written to"
@@ -59,10 +59,10 @@ def obstacle(root: Path, path: str, *, held: bool, doomed: Set[str] = frozenset(
     if kind == FOLDER:
         files = (str(file.relative_to(root)) for file in files_below(root / path))
         first = next((file for file in files if file not in doomed), None)
-        inside = f"with {name(first)}, which no snapshot holds" if first else ""
-        return inside and f"a folder stands there, {inside}"
+        inside = f"with {name(first)}, which no snapshot contains" if first else ""
+        return inside and f"a folder is in its place, {inside}"
     stays = kind and kind not in HOLLOW and not held
-    return f"{kind} that no snapshot holds stands there" if stays else ""
+    return f"{kind}, which no snapshot contains, is in its place" if stays else ""
 
 
 def why_unheld(root: Path, path: str) -> str:
@@ -71,8 +71,8 @@ def why_unheld(root: Path, path: str) -> str:
     if kind == FOLDER or PurePosixPath(path).name == ".git":
         return "it is a repository of its own, or cannot be read"
     if kind in (FILE, LINK):
-        return "it is too large for a snapshot, or there are too many, or it cannot be read"
-    return f"it is {kind or 'lost'}, which no snapshot holds"
+        return "it is too large for a snapshot, unreadable, or one file too many"
+    return f"it is {kind or 'lost'}, which no snapshot contains"
 
 
 def files_below(folder: Path) -> Iterator[Path]:

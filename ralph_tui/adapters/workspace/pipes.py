@@ -42,7 +42,7 @@ class Pipes:
     def about(self, pipe: Path) -> str:
         """Return the problem and its solution."""
         name = pipe.relative_to(self._root) if pipe.is_relative_to(self._root) else pipe
-        return f"git reads {one_line(str(name))}, which is a FIFO: that never ends; remove it"
+        return f"git reads {one_line(str(name))}, which is a FIFO and never ends; delete it"
 
     def survey(self) -> Iterator[Path | None]:
         """Yield pipes that git may read, and None after each searched folder."""

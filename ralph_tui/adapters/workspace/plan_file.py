@@ -17,11 +17,9 @@ def find_plan(root: Path, name: str | None) -> Path | None:
         return None
     path = (root / name).resolve()
     if not path.is_relative_to(root.resolve()):
-        raise UsageError(f"the plan {redact(name)} lies outside the repository; name one inside it")
+        raise UsageError(f"the plan {redact(name)} is outside the repository; choose one inside it")
     if not path.is_file():
-        raise UsageError(
-            f"there is no plan {redact(name)} in {root}; create it or leave --plan out"
-        )
+        raise UsageError(f"no plan {redact(name)} in {root}; create it, or omit --plan")
     return path
 
 

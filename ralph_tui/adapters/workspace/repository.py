@@ -215,7 +215,7 @@ def open_repository(path: Path) -> Repository:
     """
     shown = one_line(str(path))
     if not path.is_dir():
-        raise UsageError(f"{shown} is not a folder; give the folder of a git repository.")
+        raise UsageError(f"{shown} is not a folder; choose the folder of a git repository.")
     _check_version(os.environ.get("PATH", ""))
     folder = path.resolve()
     # The worktree is the folder that has .git, whatever core.worktree and core.bare say, because an

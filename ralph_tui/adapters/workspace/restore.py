@@ -27,9 +27,9 @@ from ralph_tui.adapters.workspace.private_repository import PrivateRepository, i
 from ralph_tui.adapters.workspace.staging import Staged, nul_separated
 from ralph_tui.ports.worktree import LeftAlone, Restored
 
-_MAY_HAVE_BEEN = "the snapshot's own rules ignore it, so that it may have been there"
+_MAY_HAVE_BEEN = "the snapshot's ignore rules exclude it, so it may have existed"
 _NOT_HELD = "the snapshot could not save it"
-_CAME_TO_LIGHT = "git ignored it until now, so that no snapshot holds it"
+_CAME_TO_LIGHT = "git ignored it until now, so no snapshot contains it"
 _MEANWHILE = "it was written while the files were being restored"
 
 
@@ -156,7 +156,7 @@ def _apply(
 def _delete(root: Path, path: str) -> str:
     """Return why a file could not be deleted; empty if it is gone."""
     if not is_within(root, path):
-        return "a link stands in the place of one of its folders"
+        return "a link replaced one of its folders"
     try:
         (root / path).unlink(missing_ok=True)
     except OSError as error:
@@ -172,7 +172,7 @@ def _remove_empty_tree(folder: Path) -> str:
                 return reason
         folder.rmdir()
     except OSError as error:
-        return f"a folder stands there, which cannot be removed: {error.strerror}"
+        return f"a folder in its place cannot be deleted: {error.strerror}"
     return ""
 
 

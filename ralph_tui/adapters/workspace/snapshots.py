@@ -163,7 +163,7 @@ class GitWorkspace:
             result = self.repository.git("rev-parse", "--verify", "--quiet", name, accept=None)
             if result.status != 0:
                 raise WorkspaceError(
-                    f"the snapshot {one_line(tree)} is not in {one_line(str(self.root))} any more; "
+                    f"the snapshot {one_line(tree)} is no longer in {one_line(str(self.root))}; "
                     "choose another one"
                 )
             missing, commits = self._commits.recorded(result.line)
@@ -206,7 +206,7 @@ class GitWorkspace:
     def _take(self, message: str, ref: str) -> tuple[Staged, str]:
         # On a full disk, each failure of git briefly takes space from the journal.
         if self._full and not self.repository.has_room():
-            raise NoRoomError(f"there is no room for a snapshot in {one_line(str(self.root))}")
+            raise NoRoomError(f"no disk space for a snapshot in {one_line(str(self.root))}")
         if not self._recalled:
             self._staging.unlisted.recall(self._commits.missing_of_newest())
             self._recalled = True

@@ -45,7 +45,7 @@ def _python(root: Path) -> Iterator[Suggestion]:
     if not because and tests:
         because = f"{tests}/ holds Python tests"
     if not because and _has_tests(root):
-        because = "there are Python tests"
+        because = "Python tests found"
     if because:
         yield Suggestion(f"{_python_runner(root)} -q", because)
 
@@ -78,13 +78,13 @@ def _node(root: Path) -> Iterator[Suggestion]:
 
 def _cargo(root: Path) -> Iterator[Suggestion]:
     if _table(root / "Cargo.toml", tomllib.loads):
-        yield Suggestion("cargo test", "there is a Cargo.toml")
+        yield Suggestion("cargo test", "Cargo.toml found")
 
 
 def _go(root: Path) -> Iterator[Suggestion]:
     # Without -v, its output does not name passing tests.
     if _text(root / "go.mod"):
-        yield Suggestion("go test -v ./...", "there is a go.mod")
+        yield Suggestion("go test -v ./...", "go.mod found")
 
 
 def _make(root: Path) -> Iterator[Suggestion]:

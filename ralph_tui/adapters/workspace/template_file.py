@@ -10,7 +10,7 @@ from ralph_tui.text.sanitize import one_line
 
 LARGEST = 1 << 20
 """Maximum size in bytes."""
-_MEND = "correct it, or leave intelligence.prompt_template out"
+_MEND = "correct it, or remove intelligence.prompt_template"
 
 
 def load_template(root: Path, name: str | None) -> PromptTemplate | None:
@@ -41,20 +41,20 @@ def read_template(root: Path, name: str) -> str:
         with reading(path, below=root if inside else None, follow=not inside) as file:
             content = file.read(LARGEST + 1)
     except FileNotFoundError:
-        raise UsageError(f"there is no prompt template {_shown(name)}; {_MEND}") from None
+        raise UsageError(f"no prompt template {_shown(name)}; {_MEND}") from None
     except NotPlainError as error:
         raise UsageError(f"{what} cannot be read: {why(error, '')}") from error
     except (OSError, ValueError, RuntimeError) as error:
         cause = why(error, "make it readable") if isinstance(error, OSError) else str(error)
         raise UsageError(f"{what} cannot be read: {cause}") from error
     if len(content) > LARGEST:
-        raise UsageError(f"{what} is larger than 1 MB: make it smaller")
+        raise UsageError(f"{what} is larger than 1 MB; make it smaller")
     if b"\0" in content:
-        raise UsageError(f"{what} is no text: write it as UTF-8, {_MEND}")
+        raise UsageError(f"{what} is not text; save it as UTF-8, {_MEND}")
     try:
         return content.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        raise UsageError(f"{what} is not UTF-8 text: write it again as UTF-8") from None
+        raise UsageError(f"{what} is not UTF-8 text; save it as UTF-8") from None
 
 
 def _shown(name: str) -> str:

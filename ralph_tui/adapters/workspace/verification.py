@@ -32,8 +32,8 @@ LONGEST_LINE = 1 << 16
 MOST_TESTS = 1_000_000
 """More tests than any runner counts in a run."""
 DOUBT = (
-    "the output of the {called} claims {tests:,} tests: that is not believed, and nothing of it is "
-    "counted; see what prints it."
+    "the output of the {called} reports {tests:,} tests, which is not plausible; its numbers are "
+    "ignored; check what prints it."
 )
 POLL_MS = 50
 
@@ -209,12 +209,12 @@ class ShellGate:
         if end.code == 127:
             return (
                 f"The {self._called} {name} was not found (exit 127); "
-                "install the program it names and go on, or start anew with another command."
+                "install the program and continue, or start a new run with another command."
             )
         if end.code == 126:
             return (
-                f"The {self._called} {name} may not be executed (exit 126); "
-                "make its file executable and go on, or start anew with another command."
+                f"The {self._called} {name} is not executable (exit 126); "
+                "make the file executable and continue, or start a new run with another command."
             )
         return ""
 

@@ -101,7 +101,7 @@ class FileWatcher:
         except (OSError, WatchfilesRustInternalError, UnicodeError) as error:
             pause = self._pace.polling
             self._notice(
-                "The files cannot be watched; changes are looked for every "
+                "The files cannot be watched; checking for changes every "
                 f"{pause:g} s instead{_why_not(error)}.",
                 str(error),
             )
@@ -208,9 +208,9 @@ def _newest(root: Path, paths: list[str]) -> str | None:
 def _why_not(error: Exception) -> str:
     if out_of_watches(error):
         where = "fs.inotify.max_user_watches or max_user_instances"
-        return f" (the system is out of watches: raise {where})"
+        return f" (the system has no free watches; raise {where})"
     if "to string" in str(error):  # the library accepts only UTF-8 names
-        return " (a file has come whose name is not UTF-8)"
+        return " (a file name is not UTF-8)"
     return ""
 
 

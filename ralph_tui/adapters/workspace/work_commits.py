@@ -86,31 +86,28 @@ class WorkCommits:
         """Return the commit of HEAD; raises if a commit would interfere with the user's work."""
         for name, what in UNDER_WAY.items():
             if os.path.lexists(self._git_dir / name):
-                raise WorkspaceError(
-                    f"{what} is under way in {self._place}: finish it, or take it back"
-                )
+                raise WorkspaceError(f"{what} is in progress in {self._place}; finish or abort it")
         config = UserConfig(self._git_dir)
         config.of_repository(self._workspace.repository.common_dir)
         for blocked in config.blocked:
             raise WorkspaceError(
-                f"your git configuration names {one_line(str(blocked))}, which is no file: git "
-                "would wait for it; see git config --list --show-origin"
+                f"your git configuration names {one_line(str(blocked))}, which is not a file, "
+                "so git would block; see git config --list --show-origin"
             )
         if self._git("symbolic-ref", "--quiet", "HEAD")[0] != 0:
             raise WorkspaceError(
-                f"no branch is checked out in {self._place}: check one out for the commits"
+                f"no branch is checked out in {self._place}; check one out for the commits"
             )
         code, said = self._git("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         if code != 0:
-            raise WorkspaceError(f"{self._place} has no commit yet: make the first one yourself")
+            raise WorkspaceError(f"{self._place} has no commit yet; create the first one yourself")
         if self._git("diff", "--cached", "--quiet")[0] != 0:
             raise WorkspaceError(
-                f"changes are staged in {self._place}: commit or unstage them, so that they do not "
-                "get into a commit that is not yours"
+                f"changes are staged in {self._place}; commit or unstage them first"
             )
         if self._git("var", "GIT_COMMITTER_IDENT")[0] != 0:
             raise WorkspaceError(
-                "git does not know who you are: set user.name and user.email with git config"
+                "git has no user name and email; set user.name and user.email with git config"
             )
         return said.strip()
 
@@ -138,7 +135,7 @@ class WorkCommits:
         lines = [line for line in said.splitlines() if line.strip()]
         words = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
         because = f": {shorten(one_line(words[0]), 200)}" if words else ""
-        return f"git {what} ended with {code} in {self._place}, by a hook or by itself{because}"
+        return f"git {what} ended with {code} in {self._place}, from a hook or git itself{because}"
 
     def _line(self, *arguments: str) -> str:
         return self._git(*arguments)[1].strip()
@@ -180,8 +177,8 @@ class WorkCommits:
             child.stop()
             child.wait()
             raise WorkspaceError(
-                f"git {what} had not ended after {LIMIT_S:.0f} s in {self._place}: see what its "
-                "hooks, or whoever signs, wait for"
+                f"git {what} was still running after {LIMIT_S:.0f} s in {self._place}; check "
+                "its hooks and commit signing"
             ) from None
         finally:
             with self._lock:

@@ -33,7 +33,7 @@ from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.sanitize import clip, one_line
 
 WHAT = "agent"
-UNSIGNED = "no sign of a sign-in was found"
+UNSIGNED = "no sign-in found"
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _program(
         return
     says = f"{agent.title}{where} {clip(version, 40)} ({around.shown(Path(path))})"
     seen, sure = _sign(around, SIGN_INS[agent.name])
-    runs = f"--agent {agent.name} runs it" if offered_too else ""
+    runs = f"--agent {agent.name} selects it" if offered_too else ""
     if seen:
         yield Finding("ok" if sure or chosen else "note", WHAT, f"{says}; {seen}", runs)
     else:
@@ -146,12 +146,12 @@ def _program(
 
 def _silent(place: str, program: str) -> Finding:
     """Report a program that gave no version: it may be slow or broken."""
-    says = f"{place} did not say its version within {PROBE_S:g} s"
-    return Finding("note", WHAT, says, f"try {program} --version; it may only need longer to start")
+    says = f"{place} did not report its version within {PROBE_S:g} s"
+    return Finding("note", WHAT, says, f"try {program} --version; it may be slow to start")
 
 
 def _abilities(agent: AgentDescription) -> Finding:
-    seen = f"as tried with {agent.seen_versions}: " if agent.seen_versions else ""
+    seen = f"tested with {agent.seen_versions}: " if agent.seen_versions else ""
     return Finding("note", WHAT, f"{seen}{agent.name} {can_words(agent.abilities)}")
 
 
@@ -162,9 +162,7 @@ def _none(around: Surroundings) -> Finding:
     looked = looked_for_all(wanted, settings, environ)
     installed = ", ".join(f"{agent.install} ({agent.title})" for agent in wanted)
     own = '--agent-command "..." for a program of your own'
-    return Finding(
-        "problem", WHAT, f"none was found, looked for {looked}", f"{installed}, or {own}"
-    )
+    return Finding("problem", WHAT, f"none found; looked for {looked}", f"{installed}, or {own}")
 
 
 def _claude(around: Surroundings, settings: AgentSettings | None = None) -> Iterator[Finding]:
@@ -188,7 +186,7 @@ def _claude(around: Surroundings, settings: AgentSettings | None = None) -> Iter
     if seen:
         yield Finding("ok" if sure else "note", WHAT, f"{says}; {seen}")
     elif around.platform == "darwin":
-        yield Finding("ok", WHAT, f"{says}; a sign-in is kept in the keychain, which is not read")
+        yield Finding("ok", WHAT, f"{says}; the sign-in is in the keychain, which is not checked")
     else:
         yield Finding("warning", WHAT, f"{says}; {UNSIGNED}", CLAUDE.login)
     yield _abilities(CLAUDE)
@@ -209,11 +207,11 @@ def _sign(around: Surroundings, sign_in: _SignIn) -> tuple[str, bool]:
     variable, below = sign_in.folder
     file = Path(environ.get(variable) or around.home / below) / sign_in.file
     if keys and file.exists():
-        return f"{keys[0]} is set, and counts before the sign-in of {around.shown(file)}", True
+        return f"{keys[0]} is set and overrides the sign-in in {around.shown(file)}", True
     if keys or services:
         return f"{', '.join(keys + services)} is set", True
     if not file.exists() and (named := _named_key(file.parent / "config.toml", environ)):
-        return f"{named} is set, as its config.toml names it", True
+        return f"{named} is set, the variable that its config.toml names", True
     return (f"its sign-in is in {around.shown(file)}", True) if file.exists() else ("", False)
 
 

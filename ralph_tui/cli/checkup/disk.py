@@ -24,8 +24,8 @@ def check_disk(around: Surroundings) -> Iterator[Finding]:
     place = next((each for each in (around.records, around.root) if each.exists()), around.root)
     shown = around.shown(place)
     if not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
-        says = f"{shown} cannot be written to, and the records of runs belong there"
-        yield Finding("problem", WHAT, says, f"chmod u+rwx {shown}, or look after its disk")
+        says = f"{shown}, the folder for run records, is not writable"
+        yield Finding("problem", WHAT, says, f"chmod u+rwx {shown}, or check its disk")
         return
     facts = os.statvfs(place)
     free = facts.f_bavail * facts.f_frsize
@@ -35,7 +35,9 @@ def check_disk(around: Surroundings) -> Iterator[Finding]:
         fix = "free some space; ralph-tui prune removes what old runs no longer need"
         yield Finding(level, WHAT, f"only {says}", fix)
     elif facts.f_files and not facts.f_favail:
-        yield Finding("problem", WHAT, f"no more files fit into {shown}", "remove some (df -i)")
+        yield Finding(
+            "problem", WHAT, f"no inodes left for new files in {shown}", "delete some files (df -i)"
+        )
     else:
         yield Finding("ok", WHAT, says)
 
@@ -57,13 +59,13 @@ def check_watches(around: Surroundings) -> Iterator[Finding]:
     used, open_instances = _in_use(around.proc)
     needed = _folders(around.root)
     more = "more than " if needed >= MOST_FOLDERS else ""
-    says = f"{more}{needed:,} folders are watched here, {max(0, watches - used):,} watches are free"
+    says = f"{more}{needed:,} folders to watch, {max(0, watches - used):,} watches free"
     if needed > watches - used:
         fix = f"sudo sysctl fs.inotify.max_user_watches={max(2 * watches, 2 * (needed + used))}"
-        yield Finding("warning", WATCHES, f"{says}: changes show late", fix)
+        yield Finding("warning", WATCHES, f"{says}; changes appear late", fix)
     elif open_instances >= instances:
         fix = f"sudo sysctl fs.inotify.max_user_instances={2 * instances}"
-        says = f"all {instances} instances of inotify are in use: changes show late"
+        says = f"all {instances} inotify instances are in use; changes appear late"
         yield Finding("warning", WATCHES, says, fix)
     else:
         yield Finding("ok", WATCHES, says)

@@ -31,7 +31,7 @@ def check_git(around: Surroundings) -> Iterator[Finding]:
         yield Finding(
             "note",
             WHAT,
-            "there is no commit yet, so all that an agent does counts as new",
+            "no commit yet; every file counts as changed",
             "git add -A && git commit -m start",
         )
     config = UserConfig(repository.git_dir)
@@ -40,8 +40,8 @@ def check_git(around: Surroundings) -> Iterator[Finding]:
         yield Finding(
             "warning",
             WHAT,
-            f"your git configuration names {around.shown(config.blocked[0])}, which is no file: "
-            "your own git waits for it, ralph-tui's does not",
+            f"your git configuration names {around.shown(config.blocked[0])}, which is not a "
+            "file; your git blocks on it, ralph-tui ignores it",
             "git config --list --show-origin",
         )
     if around.settings.context.commit_wip:
@@ -53,6 +53,6 @@ def check_git(around: Surroundings) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 WHAT,
-                "context.commit_wip is set, and git does not know whose commits they are",
+                "context.commit_wip is set, but git has no user name and email",
                 "git config --global user.name NAME; git config --global user.email ADDRESS",
             )

@@ -24,13 +24,15 @@ def check_records(around: Surroundings) -> Iterator[Finding]:
     run = newest_run(around.root)
     if owner is not None and owner.alive:
         who = f"process {owner.pid} on {owner.host}" if owner.pid else "another process"
-        says = f"{owner.run or 'a run'} is at work here ({who})"
-        yield Finding("note", WHAT, says, "ralph-tui attach shows it; one run works here at a time")
+        says = f"{owner.run or 'a run'} is running here ({who})"
+        yield Finding(
+            "note", WHAT, says, "ralph-tui attach shows it; only one run at a time can work here"
+        )
     elif owner is not None:
-        says = f"{owner.run or 'a run'} has died, and what it started still holds the lock"
-        yield Finding("warning", WHAT, says, "ralph-tui resume ends that and goes on with it")
+        says = f"{owner.run or 'a run'} died; processes it started still hold the lock"
+        yield Finding("warning", WHAT, says, "ralph-tui resume ends them and continues the run")
     if run is None:
-        yield Finding("ok", WHAT, f"no run yet in {around.shown(around.root)}")
+        yield Finding("ok", WHAT, f"no runs in {around.shown(around.root)} yet")
         return
     yield _newest(run, held=owner is not None)
     yield from _indexes(around)
@@ -46,7 +48,7 @@ def _newest(run: RecordedRun, *, held: bool) -> Finding:
             return Finding("note", WHAT, f"{run.name} ended early", f"ralph-tui resume {run.name}")
     except RalphError as error:
         return refusal("warning", WHAT, error)
-    return Finding("ok", WHAT, f"the journal of the newest run, {run.name}, is whole")
+    return Finding("ok", WHAT, f"the journal of the newest run, {run.name}, is intact")
 
 
 def _indexes(around: Surroundings) -> Iterator[Finding]:
@@ -62,7 +64,7 @@ def _indexes(around: Surroundings) -> Iterator[Finding]:
         except sqlite3.DatabaseError:
             well = False
         if not well:
-            says = f"the index {around.shown(path)} is damaged; it is made anew when it is used"
+            says = f"the index {around.shown(path)} is damaged; it is rebuilt when next used"
             yield Finding("note", WHAT, says)
 
 

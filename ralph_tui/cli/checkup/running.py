@@ -21,7 +21,9 @@ def findings(checks: Mapping[str, Check], around: Surroundings) -> Iterator[Find
         found = running.found(around.seconds)
         if found is None:
             says = f"gave no answer within {around.seconds:g} s"
-            found = [Finding("problem", what, says, "is a disk or a network mount not there?")]
+            found = [
+                Finding("problem", what, says, "check for an unreachable disk or network mount")
+            ]
         yield from found
 
 
@@ -37,7 +39,7 @@ def together(what: str, checks: Mapping[str, Check], around: Surroundings) -> It
         found = running.found(max(0.0, until - time.monotonic()))
         if found is None:
             says = f"{name} gave no answer within {within:g} s"
-            found = [Finding("note", what, says, "the machine may be busy: look again later")]
+            found = [Finding("note", what, says, "the machine may be busy; try again later")]
         yield from found
 
 
@@ -58,7 +60,7 @@ class _Running:
             return self._found
         if self._thread.is_alive():
             return None
-        says = "this check has failed by a fault of its own, told above"
+        says = "this check crashed; see the error above"
         return [Finding("warning", self._what, says, "please report it")]
 
     def _look(self) -> None:
@@ -68,6 +70,6 @@ class _Running:
         except RalphError as error:
             self._found.append(refusal("problem", what, error))
         except OSError as error:
-            wrong = why(error, "look after it").partition("; ")[0]
+            wrong = why(error, "check the disk").partition("; ")[0]
             self._found.append(Finding("problem", what, wrong))
         self._complete.set()

@@ -28,7 +28,7 @@ def check_python(_: Surroundings) -> Iterator[Finding]:
         yield Finding(
             "warning",
             WHAT,
-            "its SQLite has no full-text search (FTS5): search finds nothing",
+            "Python's SQLite has no full-text search (FTS5); search finds nothing",
             "install ralph-tui with another Python",
         )
 
@@ -42,7 +42,7 @@ def check_settings(around: Surroundings) -> Iterator[Finding]:
     loaded = around.loaded
     for problem in loaded.problems:
         says, _, fix = problem.rpartition(": ")
-        fix = fix if says else "correct it"
+        fix = fix if says else "correct the file"
         yield Finding("problem", SETTINGS, says or problem, fix)
     for warning in loaded.warnings:
         says, _, fix = warning.partition("; ")
@@ -52,8 +52,8 @@ def check_settings(around: Surroundings) -> Iterator[Finding]:
     given = sum(origin != "default" for origin in loaded.origins.values())
     own = user_config_file()
     if not given and not own.exists():
-        says = "every setting has its default"
-        yield Finding("ok", SETTINGS, says, "ralph-tui config init writes a file to change them")
+        says = "all settings have their defaults"
+        yield Finding("ok", SETTINGS, says, "ralph-tui config init writes a settings file")
     else:
         yield Finding("ok", SETTINGS, f"{count(given, 'setting')} set (ralph-tui config show)")
 
@@ -64,7 +64,7 @@ def check_messages(around: Surroundings) -> Iterator[Finding]:
     channels = build_channels(outreach, around.environ, outbox)
     if channels:
         names = ", ".join(f"{channel.name} {channel.place}" for channel in channels)
-        yield Finding("ok", MESSAGES, f"sent to {names} (try it: ralph-tui doctor --notify)")
+        yield Finding("ok", MESSAGES, f"sent to {names} (test: ralph-tui doctor --notify)")
     else:
-        says = "nobody is told when a run needs an answer and no screen is watched"
-        yield Finding("note", MESSAGES, says, "ralph-tui doctor --notify says how to set that up")
+        says = "you are not notified when a run waits for an answer and no screen is open"
+        yield Finding("note", MESSAGES, says, "ralph-tui doctor --notify explains the set-up")

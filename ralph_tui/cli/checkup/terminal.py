@@ -12,8 +12,8 @@ COLOURS = "colours"
 _LAYOUTS = (
     (140, 28, "all panes side by side"),
     (100, 28, "two columns of panes"),
-    (100, 15, "two columns, and one place where the panes take turns"),
-    (60, 15, "one place where the panes take turns; from 100 columns on there are two"),
+    (100, 15, "two columns, one of them shared by the other panes"),
+    (60, 15, "one pane at a time; two columns from 100 columns up"),
 )
 """Minimum columns and rows of each layout."""
 
@@ -22,12 +22,12 @@ def check_terminal(around: Surroundings) -> Iterator[Finding]:
     """Check whether a screen can be drawn, how large, and with which characters."""
     if not around.columns:
         yield Finding(
-            "note", WHAT, "the output is no terminal: run, demo and replay print plain lines there"
+            "note", WHAT, "the output is not a terminal; run, demo and replay print plain lines"
         )
         return
     term = around.environ.get("TERM", "")
     if term in ("", "dumb"):
-        says = f"TERM is {term!r}: no screen can be drawn" if term else "TERM is not set"
+        says = f"TERM is {term!r}; the screen cannot be drawn" if term else "TERM is not set"
         yield Finding("warning", WHAT, says, "export TERM=xterm-256color")
     size = f"{around.columns}x{around.rows}"
     layout = next(
@@ -52,7 +52,7 @@ def _letters(around: Surroundings) -> Iterator[Finding]:
     name = next((name for name in names if around.environ.get(name)), "LANG")
     locale = around.environ.get(name, "")
     if not re.search(r"utf-?8", locale, re.IGNORECASE):
-        says = f"the locale is not UTF-8 ({name}={locale or 'not set'}): signs may show as ?"
+        says = f"the locale is not UTF-8 ({name}={locale or 'not set'}): symbols may show as ?"
         yield Finding("warning", WHAT, says, f"export {name}=C.UTF-8")
 
 
@@ -62,12 +62,14 @@ def check_colours(around: Surroundings) -> Iterator[Finding]:
         return
     environ = around.environ
     if environ.get("NO_COLOR"):
-        yield Finding("ok", COLOURS, "none, as NO_COLOR asks for; states have a sign and a word")
+        yield Finding(
+            "ok", COLOURS, "none, because NO_COLOR is set; states have a symbol and a word"
+        )
     elif environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit"):
         yield Finding("ok", COLOURS, f"all of them (COLORTERM={environ['COLORTERM']})")
     elif default_theme(environ) is None:
-        fix = "export COLORTERM=truecolor, where your terminal has all colours"
+        fix = "export COLORTERM=truecolor, if your terminal supports true colour"
         yield Finding("ok", COLOURS, "256 of them", fix)
     else:
-        fix = "export TERM=xterm-256color, where your terminal has more"
+        fix = "export TERM=xterm-256color, if your terminal supports more"
         yield Finding("note", COLOURS, "the 16 of the terminal itself", fix)

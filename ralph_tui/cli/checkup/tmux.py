@@ -23,12 +23,12 @@ def check_tmux(around: Surroundings) -> Iterator[Finding]:
     """Check for tmux settings that interfere with keys, colours and notifications."""
     if not around.environ.get("TMUX"):
         if around.program("tmux") and around.columns:
-            says = "not in use here; a run in tmux stays when a connection is lost"
-            yield Finding("note", WHAT, says, "tmux new, then ralph-tui in there")
+            says = "not in use; a run in tmux survives a lost connection"
+            yield Finding("note", WHAT, says, "tmux new, then ralph-tui inside it")
         return
     told = _options(around)
     if told is None:
-        yield Finding("warning", WHAT, "TMUX is set, and tmux does not answer", "unset TMUX")
+        yield Finding("warning", WHAT, "TMUX is set, but tmux does not answer", "unset TMUX")
         return
     yield Finding("ok", WHAT, f"tmux {told['version']}")
     features = told["client_termfeatures"].split(",")
@@ -36,15 +36,15 @@ def check_tmux(around: Surroundings) -> Iterator[Finding]:
         yield Finding(
             "note",
             WHAT,
-            "it is not told that the terminal has all colours: near ones are shown",
+            "true colour is off in tmux; the nearest colours are shown",
             _line(f"set -as terminal-features ',{told['client_termname']}:RGB'"),
         )
     wait = told["escape-time"]
     if wait.isdigit() and int(wait) > SLOW_ESCAPE_MS:
-        says = f"it keeps the escape key back for {wait} ms"
+        says = f"tmux delays the escape key by {wait} ms"
         yield Finding("warning", WHAT, says, _line("set -s escape-time 10"))
     if told["allow-passthrough"] in ("0", "off"):
-        says = "notifications to your desktop do not get out of it"
+        says = "tmux blocks desktop notifications"
         yield Finding("note", WHAT, says, _line("set -g allow-passthrough on"))
 
 
@@ -56,18 +56,21 @@ def check_clipboard(around: Surroundings) -> Iterator[Finding]:
     if environ.get("TMUX"):
         told = _options(around)
         if told is not None and told["set-clipboard"] not in ("on", "2"):
-            says = f"tmux keeps copies to itself (set-clipboard is {told['set-clipboard']})"
+            says = (
+                "tmux does not pass copied text to the terminal (set-clipboard is "
+                f"{told['set-clipboard']})"
+            )
             yield Finding("warning", CLIPBOARD, says, _line("set -s set-clipboard on"))
             return
     elif environ.get("STY"):
-        says = "GNU screen keeps copies to itself"
+        says = "GNU screen does not pass copied text to the terminal"
         yield Finding("warning", CLIPBOARD, says, "use tmux, or select with shift and the mouse")
         return
     elif environ.get("TERM_PROGRAM") == "Apple_Terminal" or environ.get("TERM") == "linux":
-        says = "this terminal takes no copies from programs (OSC 52)"
+        says = "this terminal does not accept copied text from programs (OSC 52)"
         yield Finding("warning", CLIPBOARD, says, "use another one, or select with the mouse")
         return
-    says = "copying goes through the terminal (OSC 52), over ssh too, where it allows that"
+    says = "copies go through the terminal (OSC 52), also over ssh, if it permits"
     yield Finding("ok", CLIPBOARD, says)
 
 

@@ -12,12 +12,11 @@ from ralph_tui.text.format import percent
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.description = (
-        "Abort a running run. Its work stays as it is, unless you ask to restore the best snapshot."
-    )
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.description = "Abort a running run. Your files stay as they are, unless you restore "
+    "the best snapshot with --roll-back."
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     parser.add_argument(
-        "--roll-back", action="store_true", help="put the files back to the best snapshot"
+        "--roll-back", action="store_true", help="restore the files to the best snapshot"
     )
     add_run_option(parser)
 
@@ -28,10 +27,10 @@ def run(args: argparse.Namespace) -> int:
     Raises ``RalphError`` if there is no such run or it refuses.
     """
     live = find_live(args.run)
-    what, fields = _best(live) if args.roll_back else ("the work stays as it is", {})
+    what, fields = _best(live) if args.roll_back else ("its work is kept", {})
     if not args.yes:
         if not sys.stdin.isatty():
-            raise UsageError("nobody can be asked here: say ralph-tui abort --yes")
+            raise UsageError("not a terminal; use ralph-tui abort --yes to confirm")
         status = live.status
         where = f"in iteration {status['iteration']} of {status['max_iterations']}"
         if not confirm(f"Abort {live.run.name} {where}? {what[0].upper()}{what[1:]}."):
@@ -46,7 +45,7 @@ def _best(live: LiveRun) -> tuple[str, dict[str, object]]:
     status = live.status
     number = status["best_snapshot"]
     if number is None:
-        raise RalphError("there is no snapshot to restore yet; abort without --roll-back")
+        raise RalphError("no snapshot to restore yet; abort without --roll-back")
     where = f"iteration {status['best_iteration']}" if status["best_iteration"] else "the start"
-    what = f"the files go back to {where} ({percent(status['best'])}, snapshot {number})"
+    what = f"its files are restored to {where} ({percent(status['best'])}, snapshot {number})"
     return what, {"roll_back_to": number}

@@ -29,14 +29,18 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Shows a live run and steers it, from any terminal and from several at once. "
-        "Leaving the screen never stops the run. Without a terminal it prints plain lines until "
-        "the run is over."
+        "Show and steer a live run, from one or several terminals. Closing the "
+        "screen never stops the run. Without a terminal it prints plain lines until the run ends."
     )
     parser.add_argument(
-        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the live one"
+        "run",
+        metavar="RUN",
+        nargs="?",
+        help="task, task/attempt, folder or journal (default: the live run)",
     )
-    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
+    parser.add_argument(
+        "--json", action="store_true", help="print events, one JSON object per line"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,7 +51,9 @@ def run(args: argparse.Namespace) -> int:
     found = find_run(root, args.run or living)
     if not on_terminal() or args.json:
         if not isinstance(found, RecordedRun) or found.hooked:
-            raise UsageError(f"{found.name} has no lines; see 'ralph-tui report {found.name}'")
+            raise UsageError(
+                f"{found.name} has no events to print; see 'ralph-tui report {found.name}'"
+            )
         from ralph_tui.cli.watching import watch  # noqa: PLC0415 - only without a terminal
 
         return watch(found, as_json=args.json)
@@ -70,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
             source = kind(found, here(), files=RecordedFiles(found.folder))
             return Onlooker(source, stage)
         over = f"{_over(found, status)}; " if status["phase"] != "died" else ""
-        note = f"{over}this is its replay"  # the header says that its process is gone
+        note = f"{over}showing its replay"  # the header says that its process is gone
         # A user who attaches wants the latest state: the replay is paused at its end.
         return replayed(found.journal, stage, note=note, at=-1)
 
@@ -90,7 +96,7 @@ def _show_past(root: Path, found: ForeignRun) -> int:
 
         recording = read_run(found)
         tool = foreign_runs().tool
-        note = f"{found.name} is past: {tool} recorded it, and it is only looked at"
+        note = f"{found.name} is a past run recorded by {tool}; read-only"
         return replayed(recording, stage, note=note, at=-1)
 
     return Stage(load, screen_settings(root, os.environ), left=ExitCode.COMPLETED).show()
@@ -98,7 +104,7 @@ def _show_past(root: Path, found: ForeignRun) -> int:
 
 def _over(found: RecordedRun, status: RunStatus) -> str:
     if status["outcome"]:
-        return f"the run {found.name} is over"
+        return f"the run {found.name} has ended"
     return str(status["reason"])
 
 
@@ -109,26 +115,26 @@ def _left(found: RecordedRun, name: str | None) -> str:
     option = f" --run{named}" if name else ""
     if not status["alive"]:
         if found.hooked and status["outcome"] is None:
-            return f"{found.name}: {status['reason']}; the screen: ralph-tui attach{named}"
+            return f"{found.name}: {status['reason']}; reopen: ralph-tui attach{named}"
         outcome = status["outcome"] or "died"
-        rows = [f"the run {found.name} is over ({outcome_word(outcome)})"]
+        rows = [f"the run {found.name} has ended ({outcome_word(outcome)})"]
         if command := next_step(status, named.lstrip()):
-            rows.append(told("go on with it", command))
-        return "\n".join([*rows, told("sum it up", f"ralph-tui report{named}")])
-    rows = [f"the run {found.name} goes on"]
+            rows.append(told("continue it", command))
+        return "\n".join([*rows, told("read its report", f"ralph-tui report{named}")])
+    rows = [f"the run {found.name} continues"]
     if status["paused"]:
         rows = [
             f"the run {found.name} is paused",
-            told("let it go on", f"ralph-tui unpause{option}"),
+            told("let it continue", f"ralph-tui unpause{option}"),
         ]
     elif status["pause_requested"] and not status["question"]:
         rows = [
-            f"the run {found.name} goes on; it pauses after this iteration, and waits",
-            told("let it go on", f"ralph-tui unpause{option}"),
+            f"the run {found.name} continues; it pauses after this iteration",
+            told("let it continue", f"ralph-tui unpause{option}"),
         ]
     elif status["question"]:
         rows = [
             f"the run {found.name} waits for an answer",
             told("answer", f"ralph-tui decide{option}"),
         ]
-    return "\n".join([*rows, told("the screen", f"ralph-tui attach{named}")])
+    return "\n".join([*rows, told("reopen the screen", f"ralph-tui attach{named}")])

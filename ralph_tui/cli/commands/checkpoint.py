@@ -20,11 +20,13 @@ LOOK_S = 0.2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = "Save the files of a running run, or start a fresh session."
-    parser.add_argument("--note", metavar="TEXT", default="", help="why; - reads standard input")
+    parser.add_argument(
+        "--note", metavar="TEXT", default="", help="note for the checkpoint; - reads standard input"
+    )
     parser.add_argument(
         "--rollover",
         action="store_true",
-        help="end the session with a handoff; a fresh one of the same iteration goes on",
+        help="end the session with a handoff; a fresh session continues the iteration",
     )
     add_run_option(parser)
 
@@ -39,15 +41,15 @@ def run(args: argparse.Namespace) -> int:
     if args.rollover:
         return _roll_over(live, " ".join(note.split()))
     live.request("checkpoint", note=note)
-    print(f"a checkpoint of {live.run.name} is taken, in iteration {live.status['iteration']}")
+    print(f"taking a checkpoint of {live.run.name} in iteration {live.status['iteration']}")
     return 0
 
 
 def _roll_over(live: LiveRun, note: str) -> int:
     if len(note) > LONGEST_REASON:
         raise UsageError(
-            f"a note about a rollover has at most {LONGEST_REASON:,} characters: shorten it, or "
-            "say it with ralph-tui guide"
+            f"a note for a handoff has at most {LONGEST_REASON:,} characters; shorten it, or "
+            "send it with ralph-tui guide"
         )
     before = _handoff(live.status)
     live.request("rollover", note=note)
@@ -62,8 +64,8 @@ def _roll_over(live: LiveRun, note: str) -> int:
             break
         time.sleep(LOOK_S)
     print(
-        f"{live.run.name} heard it: the session hands over as soon as its running tool has ended; "
-        "ralph-tui context names the handoff then"
+        f"{live.run.name}: the session hands off when its running tool ends; ralph-tui context "
+        "then shows the handoff"
     )
     return 0
 

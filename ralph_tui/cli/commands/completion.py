@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = "\n".join(
         (
-            "Prints what your shell needs to complete commands, options, runs and settings.",
-            "Put the line of your shell into its start file, and begin a new shell:",
+            "Print the script that completes commands, options, runs and settings in your shell.",
+            "Add the line for your shell to its start file, then open a new shell:",
             "",
             *(f"  {line}" for line in STARTED.values()),
         )
@@ -33,5 +33,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the script; on a terminal, also print how to install it."""
     print(shellcode(["ralph-tui"], shell=args.shell).strip())
     if sys.stdout.isatty():
-        print(f"\nput this line where it is named:\n  {STARTED[args.shell]}", file=sys.stderr)
+        print(
+            f"\nadd this line to the file named on the right:\n  {STARTED[args.shell]}",
+            file=sys.stderr,
+        )
     return ExitCode.COMPLETED

@@ -28,21 +28,25 @@ PRIVATE = 0o600
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.description = "Settings: what counts and where it stands, and the files they are set in."
+    parser.description = (
+        "Show settings, their values and where each is set, or write a settings file."
+    )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
-    show = actions.add_parser("show", help="every setting, its value, and where it comes from")
-    show.add_argument("name", metavar="SETTING", nargs="?", help="a setting or a section; all")
-    show.add_argument("--changed", action="store_true", help="only what is set somewhere")
-    show.add_argument("--json", action="store_true", help="the same as one JSON object")
+    show = actions.add_parser("show", help="show every setting, its value and where it is set")
+    show.add_argument(
+        "name", metavar="SETTING", nargs="?", help="a setting or a section (default: all)"
+    )
+    show.add_argument("--changed", action="store_true", help="only settings that are set somewhere")
+    show.add_argument("--json", action="store_true", help="print one JSON object")
     add_settings(show)
-    init = actions.add_parser("init", help="write a file with the common settings, commented out")
-    init.add_argument("--all", action="store_true", help="every setting, not only the common ones")
-    path = actions.add_parser("path", help="where your own settings are")
+    init = actions.add_parser("init", help="write a file of the common settings, commented out")
+    init.add_argument("--all", action="store_true", help="include every setting")
+    path = actions.add_parser("path", help="print the path of your settings file")
     for action in (init, path):
         action.add_argument(
             "--repository",
             action="store_true",
-            help=f"{REPOSITORY_FILE} of this repository instead of your own file",
+            help=f"{REPOSITORY_FILE} in this repository instead of your own file",
         )
     for action in (show, init, path):
         action.set_defaults(within=action)
@@ -66,8 +70,8 @@ def _file(*, repository: bool) -> Path:
     root = worktree_root(Path.cwd())
     if not (root / ".git").exists():
         raise UsageError(
-            f"{one_line(str(root))} is no git repository; go to the project's folder, or leave "
-            "--repository out for your own file"
+            f"{one_line(str(root))} is not a git repository; change to the project's folder, "
+            "or omit --repository"
         )
     return root / REPOSITORY_FILE
 
@@ -80,15 +84,15 @@ def _init(path: Path, *, repository: bool, every: bool) -> None:
         put_new(path, content, mode=0o666 if repository else PRIVATE)
     except FileExistsError as error:
         if error.filename != str(path):
-            raise RalphError(f"cannot write {path}: {error.filename} is no folder") from error
+            raise RalphError(f"cannot write {path}: {error.filename} is not a folder") from error
         raise UsageError(
-            f"{path} already exists; not overwritten: edit it, or move it away first"
+            f"{path} already exists and was not overwritten; edit it, or move it first"
         ) from error
     except OSError as error:
         what = why(error, "make the folder writable")
         raise RalphError(f"cannot write {path}: {what}") from error
     what = "every setting" if every else "the common settings"
-    print(f"wrote {one_line(str(path))}: it has {what}, commented out")
+    print(f"wrote {one_line(str(path))}with {what}, commented out")
 
 
 def _show(args: argparse.Namespace) -> int:
@@ -104,14 +108,14 @@ def _show(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_as_object(loaded, names), ensure_ascii=False, indent=2))
     else:
-        print("\n".join(_lines(loaded, names)) or "nothing is set: every setting has its default")
+        print("\n".join(_lines(loaded, names)) or "all settings have their defaults")
     for warning in loaded.warnings:
         print(f"ralph-tui: {one_line(warning)}", file=sys.stderr)
     if loaded.problems:
         sys.stdout.flush()
         wrong = loaded.problems
         several = 1 < len(wrong) <= MOST_SENTENCES  # the error counts any beyond that
-        told = (*wrong, f"{len(wrong)} settings are wrong") if several else wrong
+        told = (*wrong, f"{len(wrong)} settings are not valid") if several else wrong
         raise SettingsError(told)
     return ExitCode.COMPLETED
 

@@ -15,9 +15,11 @@ from ralph_tui.runtime.sources.found import find_ours
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
-    which.add_argument("--run", dest="named", metavar="RUN", help="the same, by its name elsewhere")
-    parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
+    which.add_argument(
+        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal"
+    )
+    which.add_argument("--run", dest="named", metavar="RUN", help="the same, for a run elsewhere")
+    parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -34,7 +36,7 @@ def _words(args: argparse.Namespace, status: RunStatus) -> str:
     """Format the context. Raises ``TypeError`` for an older version's status, which lacks one."""
     context = status["context"]
     if not isinstance(context, dict):
-        raise TypeError("this status has no context")
+        raise TypeError("no context data in this status")
     table = context_table(
         context, status["run"] or "", alive=status["alive"], watched=bool(status["watched"])
     )

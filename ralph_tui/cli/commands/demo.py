@@ -35,8 +35,8 @@ HANDOFF_EDIT_S = 15.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Runs a scripted agent on a copy of an embedded project. The agent's edits, "
-        "the tests and the measurements are real."
+        "Run a scripted agent on a copy of an embedded project. Its edits, tests "
+        "and measurements are real."
     )
     parser.add_argument(
         "--scenario",
@@ -44,9 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="steady",
         help="steady (default), stuck, oscillating, regressing, limit, context, asking",
     )
-    parser.add_argument("--fast", action="store_true", help="seconds instead of a minute")
+    parser.add_argument("--fast", action="store_true", help="run in seconds instead of a minute")
     parser.add_argument(
-        "--keep", metavar="FOLDER", help="work in FOLDER (new or empty) and leave it there"
+        "--keep", metavar="FOLDER", help="work in FOLDER (new or empty) and keep it"
     )
     add_presentation(parser)
     add_settings(parser, agent=False)
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the demo to its end and return the exit code of its outcome."""
     if args.scenario not in SCENARIOS:
         raise UsageError(
-            f"There is no demo scenario {args.scenario!r}; choose one of {', '.join(SCENARIOS)}."
+            f"no demo scenario {args.scenario!r}; choose one of {', '.join(SCENARIOS)}"
         )
     check_settings(args)
     screen = wants_screen(headless=args.headless, as_json=args.json)
@@ -108,7 +108,7 @@ def _create(folder: Path, scenario: str) -> None:
         reason = error.stderr.strip() or "no reason given"
         raise WorkspaceError(f"`git` failed in {folder}: {reason}") from error
     except OSError as error:
-        raise WorkspaceError(f"cannot create the demo project, which needs git: {error}") from error
+        raise WorkspaceError(f"cannot create the demo project with git: {error}") from error
 
 
 def _settings(loaded: "Loaded", scenario: str, *, fast: bool) -> "Settings":
@@ -130,5 +130,5 @@ def _settings(loaded: "Loaded", scenario: str, *, fast: bool) -> "Settings":
 def _folder(name: str) -> Path:
     folder = named_path(name).absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not an empty folder: name a new or an empty one")
+        raise UsageError(f"{folder} is not an empty folder; choose a new or empty one")
     return folder

@@ -23,40 +23,42 @@ from ralph_tui.config.sources import user_config_file
 from ralph_tui.text.sanitize import one_line
 
 HOW_TO = """\
-no channel is set up, so nobody is told when a run needs an answer. Into {path}
-write a webhook, a tracker, or both:
+no channel is set up, so you are not notified when a run needs an answer. Add to {path}
+a webhook, a tracker, or both:
 
   [outreach]
   webhook = "https://..."                   # takes a JSON POST
   tracker = "gitea"                         # or "github"
   tracker_url = "https://git.example.com"   # not for github.com
-  repository = "owner/name"                 # where the issues go
+  repository = "owner/name"                 # gets the issues
 
-The tracker's token is read from the environment: GITEA_TOKEN or GITHUB_TOKEN, or the variable that
+The tracker's token comes from the environment: GITEA_TOKEN or GITHUB_TOKEN, or the variable that
 token_variable names.
 """
-TRY_LATER = ": check the address and the network, or try again later"
+TRY_LATER = "; check the address and the network, or try again later"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Looks at all that a run needs, and says what to do about each thing that is not as it "
-        "should be; the exit code is 1 where something stands in the way of a run. Nothing is "
-        "changed or sent. --notify sends a test over every channel of the settings instead; "
-        "on a tracker it makes an issue and closes it again. --embedder says what finds similar "
-        "tasks, and fetches the model of the one that was trained, where it is installed."
+        "Check everything a run needs and suggest a fix for each problem; the exit code is 1 "
+        "if a problem prevents a run. Nothing is changed or sent. --notify sends a test through "
+        "every configured channel instead; on a tracker it opens an issue and closes it again. "
+        "--embedder shows which embedder finds similar tasks, and fetches the trained model if "
+        "its library is installed."
     )
     parser.add_argument("--json", action="store_true", help="the same as one JSON object")
-    parser.add_argument("--notify", action="store_true", help="send a test over every channel")
-    parser.add_argument("--embedder", action="store_true", help="what finds similar tasks")
+    parser.add_argument("--notify", action="store_true", help="send a test through every channel")
+    parser.add_argument(
+        "--embedder", action="store_true", help="show the embedder for similar tasks"
+    )
     parser.add_argument(
         "--set",
         dest="set_options",
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="any setting, as outreach.tracker=github",
+        help="any setting, such as outreach.tracker=github",
     )
 
 
@@ -87,9 +89,9 @@ def _look(args: argparse.Namespace) -> int:
 def _embedder() -> None:
     found, why_not = trained_embedder(fetch=True)
     used = found or HashedConcepts()
-    print(one_line(f"embedder {used.name}: {used.dimension} numbers for a text"))
+    print(one_line(f"embedder {used.name}: {used.dimension} dimensions"))
     if why_not:
-        print(one_line(f"  it is the built-in one; {why_not}"))
+        print(one_line(f"  the built-in embedder is used; {why_not}"))
 
 
 def _notify(args: argparse.Namespace) -> int:
@@ -122,7 +124,7 @@ def _test(root: Path) -> Message:
         loop="doctor",
         iteration=0,
         max_iterations=0,
-        reason="A test of ralph-tui doctor: nothing is to be done.",
+        reason="Test message from ralph-tui doctor. No action is needed.",
         host=socket.gethostname(),
         folder=root.name,
         raised=datetime.now(UTC),

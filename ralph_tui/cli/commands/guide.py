@@ -17,10 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "now if the agent takes it, else with the next prompt."
     )
     parser.add_argument(
-        "text", metavar="TEXT", nargs="?", help="what to say; - reads standard input"
+        "text", metavar="TEXT", nargs="?", help="the guidance; - reads standard input"
     )
     parser.add_argument(
-        "--always", metavar="TEXT", help='put it into every prompt from here on; "" takes it back'
+        "--always", metavar="TEXT", help='add it to every prompt from now on; "" removes it'
     )
     add_run_option(parser)
 
@@ -28,15 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Send the guidance. Raises ``RalphError`` if there is no such run or it refuses."""
     if (args.text is None) == (args.always is None):
-        raise UsageError("say one thing: ralph-tui guide TEXT, or ralph-tui guide --always TEXT")
+        raise UsageError("give one text: ralph-tui guide TEXT, or ralph-tui guide --always TEXT")
     if args.always is not None:
         return _instruct(args.run, args.always)
     text = text_argument(args.text)
     live = find_live(args.run)
     live.request("guide", text=text)
     print(
-        f"guidance queued for {live.run.name}: it goes into the session where the agent takes it, "
-        "else into the next prompt"
+        f"guidance queued for {live.run.name}: sent during the session if the agent accepts it, "
+        "else with the next prompt"
     )
     return 0
 
@@ -45,16 +45,15 @@ def _instruct(name: str | None, words: str) -> int:
     text = text_argument(words) if words.strip() else ""
     if len(text) > LONGEST_INSTRUCTION:
         raise UsageError(
-            f"a standing instruction has at most {LONGEST_INSTRUCTION:,} characters: shorten it, "
-            "or put it into a file that it names"
+            f"a standing instruction has at most {LONGEST_INSTRUCTION:,} characters; shorten it, "
+            "or refer to a file"
         )
     live = find_live(name)
     live.request("instruct", text=text)
     said = (
-        "every prompt says this from the next one on, until ralph-tui guide --always '' takes it "
-        "back"
+        "added to every prompt from now on; remove it with ralph-tui guide --always ''"
         if text
-        else "no prompt says it any more"
+        else "removed; prompts no longer contain it"
     )
-    print(f"{live.run.name} heard it: {said}")
+    print(f"{live.run.name}: {said}")
     return 0

@@ -38,19 +38,23 @@ FORMS = (".json", ".md")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Lists the tasks that were worked on here; of TASK its attempts, of one attempt its plan, "
-        "its iterations, what worked and what it teaches."
+        "List the tasks of this repository. With TASK, list its attempts; with an attempt, show "
+        "its plan, iterations and reflections."
     )
     parser.add_argument("task", metavar="TASK", nargs="?", help="task-001, or task-001/002")
-    parser.add_argument("--attempt", metavar="N", type=int, help="one attempt of TASK")
-    parser.add_argument("--reflections", action="store_true", help="what TASK teaches, alone")
+    parser.add_argument("--attempt", metavar="N", type=int, help="show one attempt of TASK")
+    parser.add_argument(
+        "--reflections", action="store_true", help="show only the reflections of TASK"
+    )
     parser.add_argument(
         "--reflect", metavar="TEXT", help="add a reflection of your own; - reads standard input"
     )
-    parser.add_argument("--all", action="store_true", help=f"all tasks, not the last {LISTED}")
-    parser.add_argument("--json", action="store_true", help="one JSON value")
-    parser.add_argument("--export", metavar="FILE", help="write it there: *.json or *.md")
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument(
+        "--all", action="store_true", help=f"list all tasks, not only the last {LISTED}"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument("--export", metavar="FILE", help="write to FILE: *.json or *.md")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -93,7 +97,9 @@ def _named(args: argparse.Namespace) -> tuple[str, int | None]:
     if not (slash and number.isascii() and number.isdecimal()):
         return args.task, args.attempt
     if args.attempt not in (None, int(number)):
-        raise UsageError(f"{one_line(args.task)} and --attempt {args.attempt}: name one attempt")
+        raise UsageError(
+            f"{one_line(args.task)} and --attempt {args.attempt} name two attempts; give one"
+        )
     return name, int(number)
 
 
@@ -112,13 +118,13 @@ def _show_list(root: Path, args: argparse.Namespace) -> int:
 
         section, others, broken = listed(map(foreign.row_of, imported), hooked)
         lost += broken
-        title = page.title if rows else "No task of ralph-tui yet"
+        title = page.title if rows else "No ralph-tui tasks yet"
         page, value = Page(title, [*page.sections, section]), [*value, *others]
     code = _show(args, page, value)
     for sentence in lost:
         print(f"ralph-tui: {sentence}", file=sys.stderr)
     if older:
-        print(f"and {count(older, 'older task')}: --all lists them", file=sys.stderr)
+        print(f"and {count(older, 'older task')}; --all lists them", file=sys.stderr)
     return code
 
 
@@ -126,7 +132,7 @@ def _show_imported(found: ForeignRun, args: argparse.Namespace) -> int:
     """Show a run of another tool: it has a single attempt, and nothing can be added to it."""
     for option in ("attempt", "reflections", "reflect"):
         if getattr(args, option) not in (None, False):
-            raise UsageError(f"--{option} is for tasks of ralph-tui: {only_read(found)}")
+            raise UsageError(f"--{option} works only for tasks of ralph-tui; {only_read(found)}")
     from ralph_tui.cli.foreign_words import row_json, run_page  # noqa: PLC0415
 
     recording = read_run(found)
@@ -162,7 +168,9 @@ def _show(args: argparse.Namespace, page: Page, value: object) -> int:
         return ExitCode.COMPLETED
     path = named_path(args.export)
     if path.suffix not in FORMS:
-        raise UsageError(f"{one_line(str(path))}: name a file that ends in {' or '.join(FORMS)}")
+        raise UsageError(
+            f"unknown format: {one_line(str(path))}; choose a name ending in {' or '.join(FORMS)}"
+        )
     write_output(path, text if path.suffix == ".json" else as_markdown(page), force=args.force)
     print(f"written to {one_line(str(path))}", file=sys.stderr)
     return ExitCode.COMPLETED
@@ -177,7 +185,7 @@ def _reflect(task: TaskHistory, attempts: "tuple[Attempt, ...]", text: str) -> i
     ]
     found = [run for run in recorded if run.journal.is_file()]
     if not found:
-        raise UsageError(f"{task.name} has no journal to write it in: its run never began")
+        raise UsageError(f"{task.name} has no journal for the reflection; its run never started")
     run = found[-1]
     owner = holder(run.lock)
     if owner is not None and owner.alive and owner.run == run.name:
@@ -186,5 +194,5 @@ def _reflect(task: TaskHistory, attempts: "tuple[Attempt, ...]", text: str) -> i
         from ralph_tui.runtime.reflecting import reflect  # noqa: PLC0415 - keeps a list quick
 
         reflect(run, text)
-    print(f"written down for {run.name}: the next attempt's plan can follow it")
+    print(f"saved for {run.name}; the next attempt's plan can use it")
     return ExitCode.COMPLETED

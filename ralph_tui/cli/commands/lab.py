@@ -29,8 +29,8 @@ HEAD = "  #    done    pace      D  output  band             profile      level,
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Feed a series of completion readings, or those of a recorded run, to the "
-        "controller and the overseer."
+        "Run the controller and the overseer on a series of completion values, or "
+        "on those of a recorded run."
     )
     parser.add_argument(
         "--progress", metavar="10,20,...", help="completion after each iteration, points 0-100"
@@ -41,23 +41,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RUN",
         nargs="?",
         const="",
-        help="the readings of a recorded run, beside what was made of them: task, task/attempt, "
-        "folder or journal; the newest",
+        help="use a recorded run and compare with its record: task, task/attempt, folder or "
+        "journal (default: the newest)",
     )
     parser.add_argument("--baseline", metavar="POINTS", help="completion before iteration 1 (0)")
     parser.add_argument("--max-iterations", metavar="N", help="the iteration budget (10)")
-    parser.add_argument("--tests", metavar="N", help="tests or plan items; 0 when unknown (0)")
+    parser.add_argument(
+        "--tests", metavar="N", help="number of tests or plan items; 0 if unknown (0)"
+    )
     parser.add_argument(
         "--totals",
         metavar="20,20,1,...",
-        help="tests counted after each iteration, - for none: completion is then measured as in a "
-        "run, --progress being the share of these that passes",
+        help="number of tests after each iteration, - for none; --progress is then the share that "
+        "passes, and completion is measured as in a run",
     )
     parser.add_argument(
         "--names",
         metavar="a+b,a,...",
-        help="with --totals: names of the tests that fail after each iteration, joined by +; "
-        "without --progress all others pass",
+        help="with --totals: failing tests after each iteration, joined by +; without "
+        "--progress, all others pass",
     )
     parser.add_argument(
         "--set",
@@ -108,7 +110,7 @@ def _of_run(args: argparse.Namespace) -> int:
     for option in ("progress", "baseline", "max_iterations", "tests", "totals", "names"):
         if getattr(args, option) is not None:
             name = option.replace("_", "-")
-            raise UsageError(f"--{name} is in the record that --run reads: leave one of them out")
+            raise UsageError(f"--{name} comes from the record that --run reads; omit one of them")
     found = find_run(worktree_root(Path.cwd()), args.recorded or None, hooked=False)
     recording = read_run(found)
     if said := recording.problem or recording.newer:
@@ -123,7 +125,7 @@ def _of_run(args: argparse.Namespace) -> int:
     if args.json:
         print(_as_json([one.row for one in compared]))
     elif not compared:
-        print(f"{found.name}: nothing was measured after an iteration")
+        print(f"{found.name}: no measurement after any iteration")
     else:
         state = RunState().apply_all(recording.events)
         first = next(iter(state.gate.readings), None)
@@ -142,19 +144,21 @@ def _settings_of(started: RunStarted, options: list[str]) -> Settings:
 
 def _series(text: str) -> list[float]:
     if not text.strip():
-        raise UsageError("The lab needs readings: pass them as --progress 10,20,30.")
+        raise UsageError("The lab needs completion values; pass them as --progress 10,20,30.")
     values = text.split(",")
     if len(values) > MOST_READINGS:
-        raise UsageError(f"--progress takes at most {MOST_READINGS} readings, not {len(values)}.")
+        raise UsageError(f"--progress takes at most {MOST_READINGS} values, not {len(values)}.")
     return [_points("--progress", value) for value in values]
 
 
 def _verified(totals: str | None, names: str | None, progress: str | None) -> list[Verified | None]:
     """Parse the test counts after each iteration; None where the command counted nothing."""
     if totals is None:
-        raise UsageError("--names needs --totals: the number of tests after each iteration.")
+        raise UsageError("--names needs --totals, the number of tests after each iteration.")
     if names is None and progress is None:
-        raise UsageError("--totals needs --progress, or --names: how many of the tests pass.")
+        raise UsageError(
+            "--totals needs --progress or --names, which give the number of passing tests."
+        )
     counted = [None if one.strip() == "-" else _tests(one, "--totals") for one in totals.split(",")]
     if len(counted) > MOST_READINGS:
         raise UsageError(f"--totals takes at most {MOST_READINGS} numbers, not {len(counted)}.")
@@ -163,7 +167,7 @@ def _verified(totals: str | None, names: str | None, progress: str | None) -> li
     for option, given in (("--progress", shares), ("--names", failing)):
         if given is not None and len(given) != len(counted):
             raise UsageError(
-                f"{option} names {len(given)} iterations, --totals {len(counted)}: give both the "
+                f"{option} names {len(given)} iterations, --totals {len(counted)}; both need the "
                 "same number."
             )
     found: list[Verified | None] = []
@@ -229,13 +233,14 @@ def _as_comparison(compared: list[Compared], most: int, baseline: float, importe
     listed = ", ".join(map(str, differing[:LISTED])) + (", ..." if len(differing) > LISTED else "")
     if imported:
         record = (
-            f"{imported.partition(',')[0]} recorded the readings alone: all else is recomputed."
+            f"{imported.partition(',')[0]} recorded only the measurements; everything else is "
+            "recomputed."
         )
-        record += f" With other settings than these it is otherwise at {listed}." * bool(listed)
+        record += f" With the current settings, it differs at {listed}." * bool(listed)
     elif differing:
         record = f"The record differs at {listed}."
     elif any(one.recorded for one in compared):
-        record = "The record says the same."
+        record = "The record agrees."
     else:
         record = "The record has no health checks to compare with."
     said = f"{_verdict([one.row for one in compared], most, baseline)} {record}"
@@ -269,8 +274,8 @@ def _verdict(rows: list[LabRow], most: int, baseline: float) -> str:
         outcome = f"Best {best:.4g} % {where}, not complete after {len(rows)} of {most} iterations"
     acts = [row for row in rows if row.intervention in ("REDIRECT", "PAUSE", "ABORT")]
     if not acts:
-        return f"{outcome}; the overseer does not step in."
+        return f"{outcome}; the overseer does not intervene."
     named = [f"{row.intervention} at {row.iteration}" for row in acts[:LISTED]]
     if len(acts) > LISTED:
         named.append(f"and {len(acts) - LISTED} more")
-    return f"{outcome}; the overseer steps in: {', '.join(named)}."
+    return f"{outcome}; the overseer intervenes: {', '.join(named)}."

@@ -35,17 +35,17 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line, plain
 
 ACTIONS = {
-    "list": "what was learned here, the most useful first",
-    "show": "all of one learning",
-    "edit": "put a learning into other words, in your editor or with --text",
+    "list": "list learnings, the most useful first",
+    "show": "show one learning in full",
+    "edit": "reword a learning, in your editor or with --text",
     "mute": "keep learnings out of every prompt",
     "unmute": "let muted learnings into prompts again",
-    "pin": "put learnings into every prompt",
-    "unpin": "put them where they fit, as any other",
-    "delete": "forget learnings",
-    "export": "write what is proven as a plain file, to be shared",
-    "import": "take learnings from such a file",
-    "stats": "what attempts needed against the ones before, and which learnings help",
+    "pin": "pin learnings to every prompt",
+    "unpin": "unpin learnings: use them only where they fit",
+    "delete": "delete learnings",
+    "export": "export proven learnings to a file",
+    "import": "import learnings from a file",
+    "stats": "compare attempts with earlier ones; show which learnings help",
 }
 PREFIX = "learn-"
 
@@ -53,9 +53,9 @@ PREFIX = "learn-"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Shows and changes what runs have learned in this repository. It is kept in "
-        ".aiwg/knowledge/ralph-learnings.json, a plain file that may be edited by hand. All of it "
-        "works while a run goes on. ID may be shortened as long as it names one learning."
+        "Show and change what runs have learned in this repository. Learnings are "
+        "saved in .aiwg/knowledge/ralph-learnings.json, a text file that you can edit, even "
+        "during a run. You can shorten an ID as long as it is unique."
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
     for name, sentence in ACTIONS.items():
@@ -87,35 +87,37 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--task-type", metavar="TYPE", choices=TASK_TYPES, help=f"only of: {', '.join(TASK_TYPES)}"
     )
-    parser.add_argument("--unproven", action="store_true", help="only what one run has said")
-    parser.add_argument("--all", action="store_true", help=f"more than the first {SHOWN}, too")
-    parser.add_argument("--json", action="store_true", help="for a program")
+    parser.add_argument(
+        "--unproven", action="store_true", help="only learnings that a single run reported"
+    )
+    parser.add_argument("--all", action="store_true", help=f"show more than the first {SHOWN}")
+    parser.add_argument("--json", action="store_true", help="JSON output for scripts")
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="its name, as 'memory list' tells it")
-    parser.add_argument("--json", action="store_true", help="for a program")
+    parser.add_argument("id", metavar="ID", help="the learning's id, from 'memory list'")
+    parser.add_argument("--json", action="store_true", help="JSON output for scripts")
 
 
 def _add_edit(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="its name, as 'memory list' tells it")
-    parser.add_argument("--text", metavar="TEXT", help="its new words; - reads standard input")
+    parser.add_argument("id", metavar="ID", help="the learning's id, from 'memory list'")
+    parser.add_argument("--text", metavar="TEXT", help="its new text; - reads standard input")
 
 
 def _add_ids(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ids", metavar="ID", nargs="+", help="names, as 'memory list' tells them")
+    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, from 'memory list'")
 
 
 def _add_delete(parser: argparse.ArgumentParser) -> None:
     _add_ids(parser)
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="write it there, not to the output (-)"
+        "file", metavar="FILE", nargs="?", help="write to FILE instead of standard output (-)"
     )
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
 
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
@@ -123,7 +125,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_stats(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="for a program")
+    parser.add_argument("--json", action="store_true", help="JSON output for scripts")
 
 
 # actions --------------------------------------------------------------------------------------
@@ -144,14 +146,14 @@ def _list(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     for learning in found if args.all else found[:SHOWN]:
         print("\n".join(rows(learning)))
     unproven = sum(learning.standing == "staged" for learning in found)
-    more = f", {unproven} of them not proven yet" if unproven else ""
+    more = f", {unproven} of them not yet proven" if unproven else ""
     if len(found) > SHOWN and not args.all:
-        more += f"; the first {SHOWN} are shown, --all shows every one"
+        more += f"; showing the first {SHOWN}, --all shows all"
     narrowed = args.type or args.task_type or args.unproven
     if found:
         print("\n".join(wrapped(f"{count(len(found), 'learning')}{more}")))
     else:
-        print("none is like this" if narrowed else "nothing was learned here yet")
+        print("none match" if narrowed else "no learnings here yet")
     for line in never_looked_up(ledger):
         print("\n".join(wrapped(line)))
     return ExitCode.COMPLETED
@@ -174,10 +176,10 @@ def _edit(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
         text = text_argument(args.text)
     else:
         notes = [
-            f"{learning.learning_id}, {learning.type}: what later prompts are to say.",
-            "An empty text changes nothing.",
+            f"{learning.learning_id}, {learning.type}: the text for later prompts.",
+            "Leave the text empty to change nothing.",
         ]
-        text = plain(edited(learning.text, notes, otherwise="say --text TEXT")).strip()
+        text = plain(edited(learning.text, notes, otherwise="use --text TEXT")).strip()
     if text in ("", learning.text):
         print("nothing was changed", file=sys.stderr)
         return ExitCode.COMPLETED if text else ExitCode.FAILED
@@ -194,7 +196,7 @@ def _delete(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     meant = [_meant(ledger, name) for name in args.ids]
     if not args.yes:
         if not sys.stdin.isatty():
-            raise UsageError("nobody can be asked here: say --yes")
+            raise UsageError("not a terminal; use --yes to confirm")
         for learning in meant:
             print("\n".join(rows(learning)))
         if not confirm(f"Forget {count(len(meant), 'learning')}?"):
@@ -236,8 +238,8 @@ def _meant(ledger: Ledger, name: str) -> Learning:
         return learnings[found[0]]
     shown = one_line(name)[:80]
     if found:
-        raise UsageError(f"{shown!r} begins the names of {len(found)} learnings: write more of it")
-    none = f"there is no learning {shown!r}: 'ralph-tui memory list' names them"
+        raise UsageError(f"{shown!r} matches {len(found)} learnings; type more of the id")
+    none = f"no learning {shown!r}; 'ralph-tui memory list' shows all ids"
     raise UsageError(of_unknown_type(ledger, name) or none)
 
 

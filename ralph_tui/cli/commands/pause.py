@@ -25,11 +25,11 @@ def run(args: argparse.Namespace) -> int:
     except RefusedError as refusal:
         if str(refusal) not in (PAUSED_ALREADY, PAUSE_ASKED_ALREADY):
             raise
-        print(f"{live.run.name}: {refusal}; ralph-tui unpause lets it go on")
+        print(f"{live.run.name}: {refusal}; continue it with ralph-tui unpause")
         return 0
     following = live.status["iteration"] + 1
     if following <= live.status["max_iterations"]:
         print(f"{live.run.name} pauses before iteration {following}")
     else:
-        print(f"{live.run.name} is in its last iteration; it pauses if there is one more")
+        print(f"{live.run.name} is in its last iteration; it pauses only if you add more")
     return 0

@@ -25,17 +25,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     show = actions.add_parser(
-        "show", help="a prompt as it was sent; without RUN and K, what would be sent now"
+        "show", help="show a prompt as sent; without RUN and K, the prompt that would be sent now"
     )
     show.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
-    show.add_argument("--iteration", metavar="K", type=int, help="of this iteration, not the last")
     show.add_argument(
-        "--session", metavar="N", type=int, help="the prompt of its Nth session, not of the last"
+        "--iteration", metavar="K", type=int, help="of this iteration (default: the last)"
     )
-    check = actions.add_parser(
-        "check", help="whether a template can be used, and the variables there are"
+    show.add_argument(
+        "--session", metavar="N", type=int, help="of its Nth session (default: the last)"
     )
-    check.add_argument("file", metavar="FILE", nargs="?", help="the one of the settings")
+    check = actions.add_parser("check", help="check a template and list its variables")
+    check.add_argument("file", metavar="FILE", nargs="?", help="(default: from the settings)")
     for action in (show, check):
         action.set_defaults(within=action, set_options=[])
 
@@ -56,11 +56,14 @@ def _show(args: argparse.Namespace) -> int:
         from ralph_tui.runtime.next_prompt import next_prompt  # noqa: PLC0415
 
         k, text, cut, outcome = next_prompt(root, found, lambda known: _settings(args, root, known))
-        also = f"; that iteration {cut} was cut off is told with what it changed" if cut else ""
+        also = (
+            f"; it reports that iteration {cut} was cut off, and what that changed" if cut else ""
+        )
         _say(
-            f"what {found.name} would be told {_when(outcome)}, in iteration {k}, about "
-            f"{estimate_tokens(text):,} tokens (an estimate); learnings are looked up, and a model "
-            f"may word it, when the iteration begins{also}"
+            f"the prompt that {found.name} would send {_when(outcome)}, in iteration {k}, about "
+            f"{estimate_tokens(text):,} tokens (an estimate); when the iteration starts, "
+            "learnings are "
+            f"added, and a model may reword it{also}"
         )
     else:
         text = _as_sent(find_run(root, args.run, hooked=False), args.iteration, args.session)
@@ -70,7 +73,7 @@ def _show(args: argparse.Namespace) -> int:
 
 def _when(outcome: str) -> str:
     if outcome == "completed":
-        return "if it were not completed"
+        return "if it had not completed"
     return "if it is resumed" if outcome else "now"
 
 
@@ -87,13 +90,13 @@ def _as_sent(run: AnyRun, iteration: int | None, session: int | None) -> str:
     sessions = list({event.path: event for event in sent if event.iteration == k}.values())
     if session is not None and not 1 <= session <= len(sessions):
         had = count(len(sessions), "prompt")
-        raise UsageError(f"iteration {k} of {run.name} has {had}: there is no session {session}")
+        raise UsageError(f"iteration {k} of {run.name} has {had}; session {session} does not exist")
     number = session or len(sessions)
     last = sessions[number - 1]
     path = run.folder / last.path
     try:
         if not path.resolve().is_relative_to(run.folder.resolve()):
-            raise RalphError(f"the record of {run.name} names a prompt outside its own folder")
+            raise RalphError(f"the record of {run.name} points to a prompt outside its own folder")
         text = read_bytes(path, below=run.folder).decode("utf-8", "replace")
     except OSError as error:
         looped = isinstance(run, RecordedRun) and run.fleet is not None
@@ -104,7 +107,7 @@ def _as_sent(run: AnyRun, iteration: int | None, session: int | None) -> str:
     which = f", session {number} of {len(sessions)}" if len(sessions) > 1 else ""
     _say(f"{run.name}, iteration {k}{which}, as it was sent{tokens}{edited}")
     for what in last.cut:
-        _say(f"left out: {what}")
+        _say(f"omitted: {what}")
     return text
 
 
@@ -112,14 +115,14 @@ def _check(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
     name = args.file or _settings(args, root).intelligence.prompt_template
     if name is None:
-        print(f"no prompt template is set: the built-in layout is\n\n{BUILT_IN}\n")
+        print(f"no prompt template is set; the built-in layout:\n\n{BUILT_IN}\n")
     else:
         given = str(Path(name).absolute()) if args.file else name
         template = parsed(name, read_template(root, given))
         for what in lacking(template):
             _say(f"{one_line(name)}: {what}")
         used = ", ".join(f"${word}" for word in VARIABLES if word in template.names)
-        print(f"{one_line(name)} can be used; it says {used or 'nothing of a run'}\n")
+        print(f"{one_line(name)} is valid; it uses {used or 'no variables'}\n")
     width = max(map(len, VARIABLES)) + 3
     print("variables:")
     for word, what in VARIABLES.items():

@@ -35,28 +35,29 @@ KEPT = 5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Lists transcripts, logs and snapshots of old runs, and removes exactly those "
-        "after a yes. Journals, prompts and results stay: every run can still be replayed and "
-        "reported, but its files can no longer be restored."
+        "List transcripts, logs and snapshots of old runs, and delete them after you "
+        "confirm. Journals, prompts and results are kept: you can still replay and report every "
+        "run, but not restore its files."
     )
     parser.add_argument(
-        "--keep",
-        metavar="N",
-        type=int,
-        default=KEPT,
-        help=f"leave the newest N runs alone ({KEPT})",
+        "--keep", metavar="N", type=int, default=KEPT, help=f"keep the newest N runs ({KEPT})"
     )
     parser.add_argument(
-        "--older-than", metavar="AGE", default="0s", help="only runs that ended before, e.g. 30d"
+        "--older-than",
+        metavar="AGE",
+        default="0s",
+        help="only runs that ended longer ago than this, e.g. 30d",
     )
     parser.add_argument(
-        "--dead", action="store_true", help="also runs without an end, or with a damaged journal"
+        "--dead",
+        action="store_true",
+        help="also runs without a recorded end or with a damaged journal",
     )
     parser.add_argument(
         "--orphans", action="store_true", help="also snapshots of runs whose journal is gone"
     )
-    parser.add_argument("--dry-run", action="store_true", help="list every file and ref, no more")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="only list every file and ref")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,14 +67,14 @@ def run(args: argparse.Namespace) -> int:
     for line in plan.lines(whole=args.dry_run):
         print(one_line(line))  # folders have foreign names
     if plan.empty and fleet_folders(root):
-        print("fleets have a command of their own: ralph-tui fleet prune")
+        print("for fleets use ralph-tui fleet prune")
     if args.dry_run or plan.empty:
         return ExitCode.COMPLETED
     if not args.yes:
         if not sys.stdin.isatty():
-            raise UsageError("nobody can be asked here: say ralph-tui prune --yes, or --dry-run")
+            raise UsageError("not a terminal; use ralph-tui prune --yes to confirm, or --dry-run")
         if not confirm(f"Remove {plan.words}?"):
-            print("nothing was removed", file=sys.stderr)
+            print("nothing was deleted", file=sys.stderr)
             return ExitCode.FAILED
     _remove(root, plan)
     return ExitCode.COMPLETED
@@ -120,12 +121,12 @@ class _Plan:
                 for run_id, number in owners.items()
             ]
             lines += [f"  {ref.name}" for ref in self.orphans] if whole else []
-        lines += [f"left alone: {sentence}" for sentence in self.listing.left]
+        lines += [f"kept: {sentence}" for sentence in self.listing.left]
         if self.empty:
-            kept = {0: "", 1: "; the newest run stays whole"}
-            whole_ones = kept.get(self.keep, f"; the newest {self.keep} runs stay whole")
-            return [*lines, f"there is nothing to prune{whole_ones}"]
-        return [*lines, f"in all: {self.words}; journals, prompts and results stay"]
+            kept = {0: "", 1: "; the newest run is kept"}
+            whole_ones = kept.get(self.keep, f"; the newest {self.keep} runs are kept")
+            return [*lines, f"nothing to prune{whole_ones}"]
+        return [*lines, f"total: {self.words}; journals, prompts and results are kept"]
 
     def _run_lines(self, run: OldRun, *, whole: bool) -> list[str]:
         refs = self.refs.get(run.run_id, [])
@@ -186,9 +187,9 @@ def _remove(root: Path, plan: _Plan) -> None:
             refs += delete_refs(plan.repository, plan.orphans)
         left = len(plan.files) - len(removed) + len(plan.all_refs) - refs
         if left:
-            print(f"{left} left alone: changed since they were listed", file=sys.stderr)
+            print(f"{left} kept: changed since they were listed", file=sys.stderr)
     finally:
-        git = "; git frees the space of snapshots with its next gc" if refs else ""
+        git = "; git frees the space of snapshots at its next gc" if refs else ""
         print(f"removed {_words(len(removed), sum(file.size for file in removed), refs)}{git}")
 
 

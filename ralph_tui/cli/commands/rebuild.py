@@ -20,12 +20,11 @@ from ralph_tui.text.sanitize import one_line
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Folds the journals again and writes what is made from them: status, attempt, "
-        "outcome, plan, actions, assessments, the files of the task, and the index of all tasks. A "
-        "file in their place that cannot be read is kept as NAME.TIME.bad."
+        "Rebuild from the journals: status, attempt, outcome, plan, actions, "
+        "assessments, task files and the task index. An unreadable file is kept as NAME.TIME.bad."
     )
     parser.add_argument(
-        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; all of them"
+        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal (default: all)"
     )
 
 
@@ -68,10 +67,10 @@ def _rebuild(runs: list[RecordedRun]) -> bool:
     for records in {task.parent.parent for task in tasks}:
         aside += TaskIndex(records).rebuild()
     for path in aside:
-        print(f"{one_line(str(path.parent))}: what could not be read is kept as {path.name}")
+        print(f"{one_line(str(path.parent))}: an unreadable file was kept as {path.name}")
     for problem in problems:
         print(f"ralph-tui: {one_line(problem)}", file=sys.stderr)
-    print(f"{count(done, 'run')} and {count(len(tasks), 'task')} written again from the journals")
+    print(f"{count(done, 'run')} and {count(len(tasks), 'task')} rebuilt from the journals")
     return not problems
 
 

@@ -22,22 +22,29 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.add_argument(
-        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the newest"
+        "run",
+        metavar="RUN",
+        nargs="?",
+        help="task, task/attempt, folder or journal (default: the newest)",
     )
     parser.add_argument(
         "--at",
         metavar="SEQ",
         type=int,
-        help="open, paused, at the event of this number, as 'search' names it",
+        help="open paused at this event number, as shown by 'search'",
     )
-    parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
-    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
+    parser.add_argument(
+        "--headless", action="store_true", help="print plain lines instead of a screen"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print events, one JSON object per line"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the run. Raises ``UsageError`` or ``JournalError`` if there is nothing to show."""
     if args.at is not None and args.at < 1:
-        raise UsageError(f"--at takes the number of an event, from 1 on, not {args.at}")
+        raise UsageError(f"--at takes an event number from 1 up, not {args.at}")
     root = worktree_root(Path.cwd())
     found = find_run(root, args.run)
     if wants_screen(headless=args.headless, as_json=args.json):

@@ -16,17 +16,19 @@ from ralph_tui.text.sanitize import one_line
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Print a Markdown page for a reviewer: objective, result, tests, changes, what was asked, "
-        "cost."
+        "Print a Markdown page for a reviewer: objective, result, tests, changes, questions, cost."
     )
     parser.add_argument(
-        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the newest"
+        "run",
+        metavar="RUN",
+        nargs="?",
+        help="task, task/attempt, folder or journal (default: the newest)",
     )
     parser.add_argument(
-        "--full", action="store_true", help="everything: iterations, chart, approaches, checkpoints"
+        "--full", action="store_true", help="include iterations, chart, approaches and checkpoints"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write it there")
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -42,18 +42,18 @@ from ralph_tui.text.terms import BEST, ROLLED_BACK
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Without SNAPSHOT, lists the points of a run. With one, shows what would "
-        "change, asks, and restores the files. What is there now is saved first, so that it can be "
-        "undone. Branch, index and stash stay as they are."
+        "Without SNAPSHOT, list the snapshots of a run. With one, show the "
+        "changes, ask, and restore the files. Your current files are saved first, so you can "
+        "undo it. Branch, index and stash are not touched."
     )
     parser.add_argument(
         "snapshot",
         metavar="SNAPSHOT",
         nargs="?",
-        help="its number; best; or iter-N, what iteration N left behind",
+        help="a number, best, or iter-N for the end of iteration N",
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--dry-run", action="store_true", help="show what would change, no more")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
     add_run_option(parser)
 
 
@@ -90,10 +90,10 @@ def _list(found: RecordedRun) -> int:
     for point in known:
         print(row(point, notes.get(point.taken.number, ""), *readings))
     if not known:
-        print("no snapshot was taken")
+        print("no snapshots")
     legend = [BEST.label] if any(point.best for point in known) else []
     if any(point.undo for point in known):
-        legend.append(f"{ROLLED_BACK.glyph} what was there before a restore")
+        legend.append(f"{ROLLED_BACK.glyph} the files before a restore")
     if legend:
         print(f"   {'   '.join(legend)}")
     if said := recording.problem or recording.newer:
@@ -108,8 +108,8 @@ def _restore_ended(root: Path, found: RecordedRun, args: argparse.Namespace) -> 
     of_fleet = found.fleet is not None and records / "fleets" in above[4:5]
     if not (ours or of_fleet):
         raise UsageError(
-            f"{one_line(str(found.folder))} is not a run of this worktree ({one_line(str(root))}): "
-            "restore it in the repository it belongs to"
+            f"{one_line(str(found.folder))} is not a run of this worktree ({one_line(str(root))}); "
+            "restore it in its own repository"
         )
     with locked(root):
         return _restore_locked(root, found, args)
@@ -135,7 +135,7 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
         _refresh(found)
     code = _say(told, args)
     if not held:
-        print("ralph-tui: the result itself could not be saved in a snapshot", file=sys.stderr)
+        print("ralph-tui: the restored files could not be saved in a snapshot", file=sys.stderr)
     return code
 
 
@@ -154,7 +154,7 @@ def _not_to_be_done(
 ) -> int | None:
     """Show what would change, and ask; return an exit code unless the restore is to proceed."""
     if not (args.yes or args.dry_run or sys.stdin.isatty()):
-        raise UsageError("not a terminal; use --yes to confirm, or --dry-run to look")
+        raise UsageError("not a terminal; use --yes to confirm, or --dry-run to preview")
     rows = workspace.way_back(target.tree)
     note = notes_of(state).get(target.number, "")
     while True:
@@ -171,14 +171,14 @@ def _not_to_be_done(
         if args.yes:
             return None
         print(f"in {one_line(str(workspace.root))}")  # a record may have come from another place
-        if not confirm(f"Change {count(able, 'file')}? What is there now is saved first."):
-            print("nothing was changed", file=sys.stderr)
+        if not confirm(f"Change {count(able, 'file')}? Your current files are saved first."):
+            print("no files changed", file=sys.stderr)
             return ExitCode.FAILED
         # A yes counts only for what was shown: ask again about files that changed since.
         shown, rows = rows, workspace.way_back(target.tree)
         if {change.path for change, _ in rows} <= {change.path for change, _ in shown}:
             return None
-        print("it has grown since you looked:")
+        print("the list has grown:")
 
 
 def _refresh(found: RecordedRun) -> None:
@@ -211,7 +211,7 @@ def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
     refuse_gone(workspace, target)
     if not PrivateRepository(workspace.repository).has_index:
         # Looking would create an index, which is up to the run.
-        raise WorkspaceError("the run is just taking a snapshot anew; try again in a second")
+        raise WorkspaceError("the run is taking a snapshot; try again in a second")
     if (code := _not_to_be_done(workspace, target, state, args)) is not None:
         return code
     since = live.request("restore", snapshot=target.number)
@@ -241,4 +241,4 @@ def _outcome(live: LiveRun, since: int) -> WorktreeRestored:
         journal.close()
     if found is not None:
         return found
-    raise RalphError("the run ended before it had restored the files; try it again")
+    raise RalphError("the run ended before it restored the files; try again")

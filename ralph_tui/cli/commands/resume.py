@@ -36,21 +36,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "same journal, from where it ended."
     )
     parser.add_argument(
-        "name", metavar="RUN", nargs="?", help="task, task/attempt or folder (the newest run)"
+        "name",
+        metavar="RUN",
+        nargs="?",
+        help="task, task/attempt or folder; the newest run if omitted",
     )
     parser.add_argument(
         "-c",
         "--command",
         metavar="COMMAND",
         action=Once,
-        help="the completion command again, where a secret in it kept it out of the record",
+        help="the completion command, if a secret kept it out of the record",
     )
     parser.add_argument(
         "--from",
         dest="from_seq",
         metavar="SEQ",
         type=int,
-        help="of a damaged journal, keep the events up to this one; the rest is set aside",
+        help="keep a damaged journal up to this event; the rest is moved aside",
     )
     add_presentation(parser)
     add_starter(parser)

@@ -36,19 +36,19 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Runs an agent in a loop in this git repository until COMMAND exits with 0, "
-        "or until you agree that a criterion in words is met. "
+        "Run an agent in a loop in this git repository until COMMAND exits with 0, "
+        "or until you agree that a criterion is met. "
         f"{PROMISE_HELP}"
     )
-    parser.add_argument("objective", metavar="OBJECTIVE", help="what the agent is to reach")
+    parser.add_argument("objective", metavar="OBJECTIVE", help="what the agent should achieve")
     add_goal(parser)
     parser.add_argument(
-        "--plan", metavar="FILE", help="a checklist (Markdown or prd.json) to read progress from"
+        "--plan", metavar="FILE", help="read progress from a checklist (Markdown or prd.json)"
     )
     add_presentation(parser)
     add_starter(parser)
     parser.add_argument(
-        "--detach", action="store_true", help="start it in the background, without a screen"
+        "--detach", action="store_true", help="run in the background, without a screen"
     )
     parser.add_argument("--detached", action="store_true", help=argparse.SUPPRESS)
     add_settings(parser)
@@ -57,10 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the loop to its end and return the exit code of its outcome."""
     if not args.objective.strip():
-        raise UsageError('the objective is empty: say in quotes what to reach, as in run "Fix it"')
+        raise UsageError('the objective is empty; describe it in quotes, as in run "Fix it"')
     check_goal(args, "run")
     if args.detach and (args.headless or args.json):
-        raise UsageError("--detach prints how to reach the run: leave --headless and --json out")
+        raise UsageError("--detach cannot be combined with --headless or --json")
     check_settings(args)
     screen = wants_screen(headless=args.headless, as_json=args.json)
     away = args.detach and not args.detached

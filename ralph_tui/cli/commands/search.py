@@ -27,10 +27,10 @@ _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Finds words in the objectives, reflections, learnings, actions, outcomes and handoffs of "
-        "all runs of this repository, best first, and names the command that opens that moment. "
-        "A word finds what begins like it; what has all words comes before what has any. "
-        f"Runs of other tools are searched, too; {NOT_SEARCHED}."
+        "Search the objectives, reflections, learnings, actions, outcomes and handoffs of all "
+        "runs of this repository. Each result shows the command that opens its moment. Words "
+        "match by prefix; results with all words come first. Runs of other tools are included; "
+        f"{NOT_SEARCHED}."
     )
     parser.add_argument("query", metavar="QUERY", nargs="+", help="words, in any order")
     parser.add_argument(
@@ -39,12 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KIND",
         action="append",
         choices=KINDS,
-        help=f"only these: {', '.join(KINDS)}",
+        help=f"only these kinds: {', '.join(KINDS)}",
     )
     parser.add_argument(
-        "--limit", metavar="N", type=int, default=LIMIT, help=f"at most so many, 1-{MOST} ({LIMIT})"
+        "--limit",
+        metavar="N",
+        type=int,
+        default=LIMIT,
+        help=f"maximum number of results, 1-{MOST} ({LIMIT})",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -123,10 +127,7 @@ def _on_screen() -> bool:
 
 def _nothing(query: str, root: Path) -> str:
     if not sought(query):
-        return "there is no word in that: name what you look for, as in ralph-tui search oauth mock"
+        return "the query has no words; try ralph-tui search oauth mock"
     if fleet_folders(root) and newest_run(root) is None:
-        return f"there is nothing to search yet: {nothing_recorded(root)}"
-    return (
-        f"nothing here is about {clip(one_line(query), 80)}: "
-        f"try fewer words, or the beginning of one; {NOT_SEARCHED}"
-    )
+        return f"nothing to search yet: {nothing_recorded(root)}"
+    return f"no results for {clip(one_line(query), 80)}; try fewer or shorter words; {NOT_SEARCHED}"

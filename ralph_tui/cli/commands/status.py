@@ -19,13 +19,15 @@ from ralph_tui.text.terms import ENDLESS
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.description = "Show the status of a run: the newest, or the one that you name."
+    parser.description = "Show the status of a run (default: the newest)."
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
-    which.add_argument("--run", dest="named", metavar="RUN", help="the same, by its name elsewhere")
+    which.add_argument(
+        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal"
+    )
+    which.add_argument("--run", dest="named", metavar="RUN", help="the same, for a run elsewhere")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="everything, as one JSON object")
-    form.add_argument("--line", action="store_true", help="one line, for a status bar")
+    form.add_argument("--json", action="store_true", help="print everything as one JSON object")
+    form.add_argument("--line", action="store_true", help="print one line for a status bar")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _words(args: argparse.Namespace, found: RecordedRun, status: RunStatus) -> str:
     if status["phase"] == "died" and not found.hooked and holder(found.lock) is not None:
-        status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and goes on with it"
+        status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and continues the run"
     # A status bar asks every few seconds, and a live run appends during the read.
     if args.line or status["alive"]:
         status["problem"] = ""
@@ -74,5 +76,9 @@ def _told(args: argparse.Namespace, status: RunStatus) -> str:
 def _left_over(run: RecordedRun) -> str:
     """Describe what still holds the worktree of a run that died."""
     left = ", ".join(f"process {pid}" for pid in keepers(run.lock.parents[2]))
-    still = f"its keeper ({left}) is still there" if left else "what it has started is still there"
+    still = (
+        f"its keeper ({left}) is still running"
+        if left
+        else "processes that it started are still running"
+    )
     return f"its process is gone, but {still}"

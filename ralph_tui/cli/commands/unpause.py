@@ -23,5 +23,5 @@ def run(args: argparse.Namespace) -> int:
         live.request("answer", question_id=question["question_id"], answer="continue")
     else:
         live.request("unpause")
-    print(f"{live.run.name} goes on")
+    print(f"{live.run.name} continues")
     return 0

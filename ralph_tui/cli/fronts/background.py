@@ -80,9 +80,9 @@ def start_in_background(words: list[str]) -> int:
     print(f"{begun.name} runs in the background (process {begun.pid})")
     for purpose, how in (
         ("watch and steer it", "ralph-tui attach"),
-        ("see how it stands", "ralph-tui status"),
+        ("show its status", "ralph-tui status"),
         ("abort it", "ralph-tui abort"),
-        ("read what it says", f"{begun.folder}/{signals.LOG}"),
+        ("read its output", f"{begun.folder}/{signals.LOG}"),
     ):
         print(f"  {purpose:<20}{how}")
     return ExitCode.COMPLETED

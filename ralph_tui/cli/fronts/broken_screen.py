@@ -19,10 +19,10 @@ def report_of(error: Exception) -> str:
     trace = redact("".join(traceback.format_exception(error)))
     folder = user_state_path("ralph-tui", appauthor=False) / "screen-errors"
     path = folder / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.getpid()}.txt"
-    what = f"the screen broke ({type(error).__name__}: {clip(one_line(str(error)), 200)})"
+    what = f"the screen crashed ({type(error).__name__}: {clip(one_line(str(error)), 200)})"
     try:
         make_folder(folder)
         write_whole(path, trace.encode("utf-8", "replace"), mode=0o600)
     except OSError as refused:
-        return f"{what}; its traceback cannot be saved: {why(refused, 'free the place')}"
+        return f"{what}; its traceback cannot be saved: {why(refused, 'free some space')}"
     return f"{what}; its traceback is in {path}"

@@ -48,21 +48,21 @@ def say_what_is_next(run: "AssembledRun", *names: StepName) -> None:
 def words_of_leaving(state: RunState, attempt: "AttemptFolder") -> str:
     """Say what a run does after its screen closed, and list the commands for it, one per line."""
     there, at = named_elsewhere(attempt, " --run"), named_elsewhere(attempt)
-    rows = ["the run goes on here as plain lines"]
+    rows = ["the run continues here as plain lines"]
     if state.run.paused:
         rows = [
-            "the run is paused, and waits here",
-            told("let it go on", f"ralph-tui unpause{there}"),
+            "the run is paused and waits here",
+            told("let it continue", f"ralph-tui unpause{there}"),
         ]
     elif state.run.pause_requested and state.needs.question is None:
         rows = [
-            "the run goes on here as plain lines; it pauses after this iteration, and waits",
-            told("let it go on", f"ralph-tui unpause{there}"),
+            "the run continues here as plain lines; it pauses after this iteration",
+            told("let it continue", f"ralph-tui unpause{there}"),
         ]
     elif state.needs.question is not None:
         rows = ["the run waits here for an answer", told("answer", f"ralph-tui decide{there}")]
     return "\n".join(
-        [*rows, told("the screen", f"ralph-tui attach{at}"), told("stop it", "ctrl+c")]
+        [*rows, told("reopen the screen", f"ralph-tui attach{at}"), told("stop it", "ctrl+c")]
     )
 
 

@@ -21,27 +21,27 @@ _TEST = re.compile(r"test_\w+")
 def _prompt(tests: list[str]) -> dict[str, object]:
     first = f" Begin with {tests[0]}." if tests else ""
     return {
-        "prompt": f"Run the tests, and read the first one that fails.{first} Find in abacus/ what "
-        "it asks for, change that alone, and run the tests again before you go on.",
-        "systemContext": "The tests say what is right: change the code, not them.",
+        "prompt": f"Run the tests, and read the first one that fails.{first} Find the cause in "
+        "abacus/, change only that, and run the tests again before you continue.",
+        "systemContext": "The tests define what is correct; change the code, not the tests.",
         "focusAreas": tests[:3] or ["the first failing test"],
         "urgency": "normal",
     }
 
 
 def _opinion(tests: list[str]) -> dict[str, object]:
-    left = f"{len(tests)} tests are named as open" if tests else "no test is named as open"
+    left = f"{len(tests)} tests are listed as failing" if tests else "no test is listed as failing"
     return {
         "enhancedSummary": f"The calculator is repaired test by test; {left}.",
         "additionalLearnings": ["One change at a time keeps the other tests green."],
-        "suggestedApproach": "Go on with the next failing test, one at a time.",
+        "suggestedApproach": "Continue with the next failing test, one at a time.",
     }
 
 
 def _lesson(_: list[str]) -> dict[str, object]:
     return {
         "analysis": "Each failing test led to one small cause in the code.",
-        "learning": "Take failing tests one by one, in the order in which they are named.",
+        "learning": "Take failing tests one by one, in the listed order.",
         "actionItems": ["Run the tests after every change."],
     }
 

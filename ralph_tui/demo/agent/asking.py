@@ -8,13 +8,13 @@ from ralph_tui.demo.agent.scenario import Step, plan
 from ralph_tui.demo.agent.work import Worker, present
 
 TAG = "git tag before-the-fix"
-QUESTION = "Which failures shall I mend first?"
+QUESTION = "Which failures should I fix first?"
 FIRST = {
     "The lexer's": (LEXER, "how numbers and comments are read"),
     "The parser's": (PARSER, "how signs, powers and groups are read"),
 }
 """Options: the file that then comes first, and what the option means."""
-REFUSED = "Nobody has permitted it."
+REFUSED = "It was not permitted."
 
 
 class AskingWorker(Worker):
@@ -39,10 +39,10 @@ class AskingWorker(Worker):
             self._permitted("Bash", arguments, tool_id, permission_suggestions=[suggestion])
             return tools.bash(self.session.wire, TAG)
 
-        words = "Before I change anything I would like to mark this state with a tag."
+        words = "Before I change anything, I would like to tag this state."
         done, _ = self.session.use("Bash", arguments, tag, words=words)
         if not done:
-            self.session.say("Then I begin without a tag.")
+            self.session.say("I will start without a tag.")
 
     def _ask_what_first(self) -> None:
         options = [{"label": label, "description": about} for label, (_, about) in FIRST.items()]
@@ -63,7 +63,7 @@ class AskingWorker(Worker):
 
         self.session.use("AskUserQuestion", {"questions": [asked]}, choose)
         self._first = FIRST[chosen][0] if chosen in FIRST else ""
-        self.session.say(f"{chosen}, then." if chosen else "Then I take them as they come.")
+        self.session.say(f"{chosen}, then." if chosen else "I will take them in order.")
 
     def _permitted(
         self, tool: str, arguments: Mapping[str, object], tool_id: str, **more: object

@@ -30,7 +30,7 @@ class PlannedWorker(Worker):
         handoff = "" if self._known else self._take_over()
         if not handoff and not self._known:
             self._look_around()
-        self._run_tests("Where do the tests stand?")
+        self._run_tests("What is the state of the tests?")
         steps: list[Step] = []
         while left := self._left_to_do():
             named = next((item for item in left if item.title in handoff), left[0])
@@ -51,11 +51,11 @@ class PlannedWorker(Worker):
         found = _HANDOFF.search(said) if heading else None
         if found is None:
             return ""
-        self._read(PLAN, "An earlier session has handed over to me: I do not start again.")
+        self._read(PLAN, "An earlier session handed off to me, so I do not start over.")
         return self._read(found[0], "I read its handoff first.")
 
     def _look_around(self) -> None:
-        self._read(PLAN, "I know nothing of this project yet: first the plan, then the code.")
+        self._read(PLAN, "This project is new to me: first the plan, then the code.")
         for name in LOOKED_AT:
             self._read(name)
 
@@ -73,7 +73,7 @@ class PlannedWorker(Worker):
         begun = len(item.bugs) - len(left)
         words = f"Next item: “{item.title}”."
         if begun:
-            words = f"I go on with “{item.title}”: {begun} of {len(item.bugs)} are done."
+            words = f"I continue with “{item.title}”: {begun} of {len(item.bugs)} are done."
         for bug in left:
             if bug.path not in self._known:
                 self._read(bug.path, words)

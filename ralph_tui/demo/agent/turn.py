@@ -97,7 +97,7 @@ class Session:
                 return
             self._replay(*message)
             self.guided = True
-            self.say("You have sent me a note; I take it into account from here on.")
+            self.say("You sent me a note; I will follow it from now on.")
 
     def end(self, text: str) -> None:
         """End the turn normally, with `text` as the result."""

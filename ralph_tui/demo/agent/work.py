@@ -53,7 +53,7 @@ class Worker:
             steps += others
             for step in others:
                 self._take(step)
-        self._run_tests("Now all tests again.")
+        self._run_tests("Now I run all tests again.")
         words = self._last_words(steps)
         self.session.say(words)
         return words
@@ -111,7 +111,7 @@ class Worker:
                 "Grep",
                 {"pattern": "def ", "path": path},
                 lambda _: tools.grep("def ", str(Path(path).parent)),
-                words="That passage reads otherwise; I look at it again.",
+                words="That passage is different; I will read it again.",
             )
         match step.deed:
             case "fix":
@@ -134,7 +134,7 @@ class Worker:
         passed, total = self._tests
         done = bool(total) and passed == total
         deeds = ", ".join(f"{_DONE[step.deed]} {step.bug.name}" for step in steps)
-        summary = f"{deeds or 'found the work done'}; {passed} of {total} tests pass"
+        summary = f"{deeds or 'nothing left to do'}; {passed} of {total} tests pass"
         fiddled = any(step.deed == "fiddle" for step in steps)
         report = {
             "completion": round(100 * passed / total) if total else 0,
@@ -159,6 +159,6 @@ def _intention(step: Step) -> str:
         case "fix":
             return f"Next: the {step.bug.name} failure, in {step.bug.path}."
         case "break":
-            return f"My change for {step.bug.name} gets in the way; I simplify {step.bug.path}."
+            return f"My change for {step.bug.name} causes trouble; I simplify {step.bug.path}."
         case "fiddle":
             return f"The {step.bug.name} test still fails; I write {step.bug.path} another way."

@@ -54,7 +54,7 @@ class ArchivedRuns:
 
     def recorded(self, found: Found) -> Source:
         if not found.run:
-            raise UsageError("no run's record has this any more: it stands in the knowledge file")
+            raise UsageError("no run's record contains this any more; it is in the knowledge file")
         root = self._root()
         there: tuple[AnyRun, ...] = (
             *find_runs(root),
@@ -63,7 +63,7 @@ class ArchivedRuns:
         )
         run = next((run for run in there if run.name == found.run), None)
         if run is None:
-            raise UsageError(f"{found.run} is there no more: open another")
+            raise UsageError(f"{found.run} no longer exists; open another run")
         replay = opened(to_replay(run))
         replay.seek(found.seq)
         return replay

@@ -25,7 +25,7 @@ from ralph_tui.runtime.sources.presence import Presence
 from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.state import RunState
 
-GONE = "the process of this run is gone; 'ralph-tui resume' goes on with it"
+GONE = "the process of this run is gone; continue the run with 'ralph-tui resume'"
 
 
 def _wall_clock() -> datetime:
@@ -107,9 +107,9 @@ class Attached:
         if owner is None:
             raise RalphError(GONE)
         if owner.host != socket.gethostname():
-            raise RalphError(f"the run lives on {owner.host}: attach there")
+            raise RalphError(f"the run is on {owner.host}; attach there")
         if not owner.socket:
-            raise RalphError("this run has no command socket; its own terminal alone commands it")
+            raise RalphError("this run has no command socket; use its own terminal")
         return owner
 
 

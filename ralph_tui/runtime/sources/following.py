@@ -95,14 +95,14 @@ class Following(Generic[F, E]):
         try:
             event = self._parse(line, state)
         except ValueError:
-            self.problem = f"the journal breaks off behind event {state.seq}{self._advice}"
+            self.problem = f"the journal breaks off after event {state.seq}{self._advice}"
             return
         if event.seq == state.seq + 1:
             self._apply(state, event)
         else:
             self.problem = (
                 f"the journal has event {event.seq} where {state.seq + 1} belongs; "
-                "what comes before it is shown"
+                "only earlier events are shown"
             )
 
     def close(self) -> None:

@@ -80,8 +80,8 @@ def only_read(run: ForeignRun) -> str:
     """Explain why no command acts on a run of another tool, and what can be done."""
     name, tool = one_line(run.name), foreign_runs().tool
     return (
-        f"{name} was recorded by {tool}, and ralph-tui only reads it: 'ralph-tui replay {name}' "
-        f"shows it, 'ralph-tui report {name}' sums it up"
+        f"{name} was recorded by {tool} and is read-only: 'ralph-tui replay {name}' "
+        f"shows it, 'ralph-tui report {name}' reports it"
     )
 
 

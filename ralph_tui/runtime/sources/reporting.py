@@ -46,7 +46,9 @@ def _circumstances(
         alive, end = status["alive"], ("unheard", status["reason"])
     problems = [said for said in (recording.problem, recording.newer) if said]
     if recording.torn and not alive:  # a running process may just be writing it
-        problems.append("its last line was cut off, as a crash does; everything before it is told")
+        problems.append(
+            "its last line was cut off, as after a crash; everything before it is reported"
+        )
     held, changes = _held(found, recording), _changes(found, recording)
     now = datetime.now(UTC) if alive and not found.hooked else None
     loop = named.name if named.fleet is not None else ""

@@ -37,8 +37,8 @@ class RecordedFiles:
         # Only the run makes its index: another process would get in its way.
         if not PrivateRepository(workspace.repository).has_index:
             raise WorkspaceError(
-                f"{one_line(str(workspace.root))} has no index of the run's to compare its files "
-                "with; the next snapshot makes one"
+                f"{one_line(str(workspace.root))} has no index of the run to compare files with; "
+                "the next snapshot creates one"
             )
         from ralph_tui.adapters.workspace.changes import way_back
 
@@ -63,8 +63,8 @@ class RecordedFiles:
         found = repository.git("cat-file", "--batch-check", stdin=names).out.splitlines()
         if any(line.split()[1:2] != [b"tree"] for line in found):
             raise WorkspaceError(
-                f"{one_line(str(repository.root))} does not hold the snapshots of this run any "
-                "more: they were deleted, or the repository was cloned anew"
+                f"{one_line(str(repository.root))} no longer has the snapshots of this run; "
+                "they were deleted, or this is a new clone"
             )
         return self._opened
 
@@ -74,5 +74,5 @@ class RecordedFiles:
 
         root = worktree_root(self._folder)
         if not root.is_dir():
-            raise WorkspaceError(f"{one_line(str(root))} is gone, and the snapshots with it")
+            raise WorkspaceError(f"{one_line(str(root))} was deleted, and its snapshots with it")
         return GitWorkspace(open_repository(root), "looked-at")

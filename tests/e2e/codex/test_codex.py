@@ -102,7 +102,7 @@ def test_where_nobody_is_signed_in_nothing_is_tried(tmp_path: Path) -> None:
         finished = heard.finished()
     assert finished.outcome == "auth"
     assert finished.reason == (
-        "The agent is not allowed to use its service (Codex says that nobody is signed in): "
+        "The agent is not allowed to use its service (Codex reports that you are not signed in): "
         f"{CODEX.login}."
     )
     assert not heard.of(ev.ToolStarted)
@@ -116,7 +116,7 @@ def test_a_silent_wait_for_a_service_is_a_limit_and_no_work(
     heard, finished = lab.work(Answer(fault="429", times=9, retry_after="3600"))
     assert (finished.outcome, finished.limit) == ("limited", "usage_limit"), finished
     (noted,) = [note for note in heard.of(ev.AgentNoted) if "tries again" in note.text]
-    assert noted.text.startswith("The service refuses (429); the agent tries again")
+    assert noted.text.startswith("The service refuses (429); the agent is retrying")
 
 
 # -- words -----------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def test_a_missing_or_old_program_is_one_sentence(stub: Lab) -> None:
     assert CODEX.found(now) == f"0.169.0, {CODEX_STUB}"
     # One that does not tell is taken for a new one.
     mute = dataclasses.replace(old, environ={**environ, "STUB_VERSION": "of tomorrow"})
-    assert CODEX.found(mute) == f"version not told, {CODEX_STUB}"
+    assert CODEX.found(mute) == f"version unknown, {CODEX_STUB}"
 
 
 def test_what_it_says_it_can_do_is_what_is_asserted_here() -> None:

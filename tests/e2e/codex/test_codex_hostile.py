@@ -58,7 +58,7 @@ def test_it_asks_twice(stub: Lab) -> None:
     ("habit", "outcome", "reason"),
     [
         ("asks and dies", "error", "the agent has ended"),
-        ("takes back", "success", "the agent took it back"),
+        ("takes back", "success", "the agent withdrew it"),
     ],
 )
 def test_a_question_that_wants_no_answer_any_more(

@@ -71,10 +71,10 @@ def test_what_was_taken_back_and_what_is_open_is_told_as_that() -> None:
         seq=events[-1].seq + 1,
         at=events[-1].at,
         question_id=question.question_id,
-        reason="the agent has taken it back",
+        reason="the agent withdrew it",
     )
     page = report([*events, gone], Circumstances())
-    assert "main: **no answer needed: the agent has taken it back**" in page
+    assert "main: **no answer needed: the agent withdrew it**" in page
 
 
 def test_the_owners_time_to_think_is_not_the_tools() -> None:

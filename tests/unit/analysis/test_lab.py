@@ -115,12 +115,12 @@ def test_the_table_is_narrow_and_ends_with_a_verdict(capsys: pytest.CaptureFixtu
     [
         (
             "10,20,30,40,50,60,70,80,90,100",
-            "Complete at iteration 10 of 10; the overseer does not step in.",
+            "Complete at iteration 10 of 10; the overseer does not intervene.",
         ),
         (
             "0,0,0,0,0,0,0,0,0,0",
-            "Best 0 % at the start, not complete after 10 of 10 iterations; the overseer steps "
-            "in: REDIRECT at 3, PAUSE at 5, PAUSE at 9, ABORT at 10.",
+            "Best 0 % at the start, not complete after 10 of 10 iterations; the overseer "
+            "intervenes: REDIRECT at 3, PAUSE at 5, PAUSE at 9, ABORT at 10.",
         ),
     ],
 )
@@ -293,7 +293,7 @@ def test_run_prints_the_rows_of_a_journal(
         assert [list(row) for row in found] == [FIELDS] * 8
         assert found[3]["intervention"] == "REDIRECT"
     assert call("--run", str(journal)) == 0
-    assert "The record says the same." in " ".join(capsys.readouterr().out.split())
+    assert "The record agrees." in " ".join(capsys.readouterr().out.split())
 
 
 def test_run_tells_what_differs_from_the_record(
@@ -321,7 +321,7 @@ def test_run_takes_the_settings_the_run_was_started_with(
     )
     journal = written(world, tmp_path)
     assert call("--run", str(journal)) == 0
-    assert "The record says the same." in " ".join(capsys.readouterr().out.split())
+    assert "The record agrees." in " ".join(capsys.readouterr().out.split())
 
 
 def test_run_of_a_journal_without_readings_or_checks(

@@ -88,7 +88,7 @@ class TestGit:
     def test_no_commit(self, tmp_path: Path) -> None:
         subprocess.run(["git", "init", "-q", str(tmp_path / "new")], check=True)
         said = told(check_git(Made(tmp_path / "new", tmp_path / "home")()))
-        assert "· note    git       there is no commit yet" in said
+        assert "· note    git       no commit yet" in said
 
     def test_an_identity_is_asked_for_where_it_is_needed(self, made: Made) -> None:
         assert "whose commits" not in told(check_git(made()))
@@ -108,7 +108,7 @@ class TestAgents:
 
     def test_none(self, made: Made) -> None:
         said = told(check_agent(made(environ={"PATH": str(made.bin)})))
-        assert said.startswith("✗ problem agent     none was found, looked for claude, codex,")
+        assert said.startswith("✗ problem agent     none found; looked for claude, codex,")
         assert "npm install -g @anthropic-ai/claude-code" in said
         assert "--agent-command" in said
 
@@ -117,7 +117,7 @@ class TestAgents:
         said = told(check_agent(made(environ={"ANTHROPIC_API_KEY": SECRET})))
         assert said.startswith("✓ ok      agent     Claude Code 2.1.328 (~/bin/claude)")
         assert "ANTHROPIC_API_KEY is set\n" in said
-        assert "claude can ask you, takes words while it works, tells its context" in said
+        assert "claude can ask you, accepts guidance while it works, reports its context" in said
 
     def test_a_file_of_credentials_is_never_opened(self, made: Made) -> None:
         """A FIFO instead of the file would block every reader."""
@@ -127,14 +127,14 @@ class TestAgents:
         said, _ = findings({"agent": check_agent}, made(seconds=8.0))
         assert "its sign-in is in ~/.claude/.credentials.json" in said.says
         both = told(check_agent(made(environ={"ANTHROPIC_API_KEY": SECRET})))
-        assert "ANTHROPIC_API_KEY is set, and counts before the sign-in of" in both
+        assert "ANTHROPIC_API_KEY is set and overrides the sign-in in" in both
 
     def test_no_sign_of_a_sign_in(self, made: Made) -> None:
         made.program("claude", "echo '2.1.328 (Claude Code)'")
         said = told(check_agent(made(platform="linux")))
         assert said.startswith("▲ warning agent")
-        assert "no sign of a sign-in was found → run `claude` and then /login" in said
-        assert "keychain, which is not read" in told(check_agent(made(platform="darwin")))
+        assert "no sign-in found → run `claude` and then /login" in said
+        assert "keychain, which is not checked" in told(check_agent(made(platform="darwin")))
 
     def test_one_that_hangs_is_ended_with_all_it_has_started(
         self, made: Made, monkeypatch: pytest.MonkeyPatch
@@ -144,7 +144,7 @@ class TestAgents:
         made.program("claude", f"sleep 600 & echo $! $$ > {pids}; wait")
         found, abilities = findings({"agent": check_agent}, made(seconds=20.0))
         assert (found.level, abilities.level) == ("note", "note")
-        assert "did not say its version" in found.says
+        assert "did not report its version" in found.says
         assert "install" not in found.fix
         started = [int(pid) for pid in pids.read_text().split()]
         until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
@@ -158,7 +158,7 @@ class TestAgents:
     @pytest.mark.parametrize("name", ["command", "acp"])
     def test_a_command(self, made: Made, name: str) -> None:
         as_command = (f"agent.name={name}", "agent.command=my-agent --stdin")
-        assert "begins with 'my-agent', which is not on PATH" in told(
+        assert "starts with 'my-agent', which is not on PATH" in told(
             check_agent(made(*as_command))
         )
         made.program("my-agent", "cat")
@@ -174,15 +174,15 @@ class TestAgents:
         environ = {"OPENAI_API_KEY": SECRET}
         said = told(check_other_agents(made("agent.name=claude", environ=environ)))
         # Codex reads only a key that its config names.
-        assert "Codex CLI (codex) 0.169.0 (~/bin/codex); no sign of a sign-in was found" in said
+        assert "Codex CLI (codex) 0.169.0 (~/bin/codex); no sign-in found" in said
         assert "→ run `codex login`, or set the key that Codex's config.toml names" in said
-        assert "(env_key); then --agent codex runs it" in said
-        assert "~/bin/gemini did not say its version within 5 s" in said
-        assert "try gemini --version; it may only need longer to start" in said
+        assert "(env_key); then --agent codex selects it" in said
+        assert "~/bin/gemini did not report its version within 5 s" in said
+        assert "try gemini --version; it may be slow to start" in said
         assert "--agent gemini runs it" not in said
         assert "OpenCode (opencode) 1.18.33 (~/bin/opencode); OPENAI_API_KEY is set" in said
-        assert "→ --agent opencode runs it" in said
-        assert "opencode can ask you, takes words while it works" in said
+        assert "→ --agent opencode selects it" in said
+        assert "opencode can ask you, accepts guidance while it works" in said
 
     def test_a_slow_one_of_the_others_is_a_note_and_hides_none(self, made: Made) -> None:
         made.program("codex", "sleep 600")
@@ -218,7 +218,7 @@ class TestAgents:
         made.program(name, f"echo '{version}'")
         said = told(check_agent(made(f"agent.name={name}")))
         assert said.startswith("▲ warning agent")
-        assert f"no sign of a sign-in was found → {how}" in said
+        assert f"no sign-in found → {how}" in said
 
     def test_a_key_counts_for_codex_where_its_config_names_it(self, made: Made) -> None:
         made.program("codex", "echo codex-cli 0.169.0")
@@ -227,7 +227,10 @@ class TestAgents:
         config.write_text('model_provider = "x"\n[model_providers.x]\nenv_key = "X_KEY"\n')
         assert "no sign" in told(check_agent(made("agent.name=codex")))
         said = told(check_agent(made("agent.name=codex", environ={"X_KEY": SECRET})))
-        assert "✓ ok      agent     Codex CLI 0.169.0 (~/bin/codex); X_KEY is set, as its" in said
+        assert (
+            "✓ ok      agent     Codex CLI 0.169.0 (~/bin/codex); X_KEY is set, the variable "
+            "that its" in said
+        )
         config.write_text("model_provider = [[[")
         assert "no sign" in told(check_agent(made("agent.name=codex", environ={"X_KEY": SECRET})))
 
@@ -260,7 +263,7 @@ class TestSettings:
         assert "1 setting set" in told(check_settings(made("control.decay=0.7")))
 
     def test_channels(self, made: Made) -> None:
-        assert "doctor --notify says how" in told(check_messages(made()))
+        assert "doctor --notify explains" in told(check_messages(made()))
         address = f"https://hooks.example.org/{SECRET}"
         said = told(check_messages(made(f"outreach.webhook={address}")))
         assert said.startswith("✓ ok      messages  sent to webhook")
@@ -288,7 +291,7 @@ class TestDisk:
         around = made(proc=tmp_path / "proc", platform="linux")
         said = told(check_watches(around))
         assert said.startswith("▲ warning watches")
-        assert "3 watches are free: changes show late → sudo sysctl fs.inotify" in said
+        assert "3 watches free; changes appear late → sudo sysctl fs.inotify" in said
         assert told(check_watches(made(platform="darwin"))) == ""
 
     @pytest.mark.skipif(not Path("/proc/sys/fs/inotify").exists(), reason="needs Linux")
@@ -297,7 +300,7 @@ class TestDisk:
         limit = int(Path("/proc/sys/fs/inotify/max_user_watches").read_text())
 
         def free() -> int:
-            words = told(check_watches(made())).partition(" watches are free")[0]
+            words = told(check_watches(made())).partition(" watches free")[0]
             return int(words.rpartition(" ")[2].replace(",", ""))
 
         descriptor = system.inotify_init1(0)
@@ -315,7 +318,7 @@ class TestRecords:
         return folder
 
     def test_none_yet(self, made: Made) -> None:
-        assert "no run yet in" in told(check_records(made()))
+        assert "no runs in" in told(check_records(made()))
 
     @pytest.mark.parametrize("alive", [True, False])
     def test_a_lock_that_is_taken(self, made: Made, alive: bool) -> None:  # noqa: FBT001
@@ -328,8 +331,8 @@ class TestRecords:
         with lock.open() as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             said = told(check_records(made()))
-        assert f"task-001/002 {'is at work here' if alive else 'has died'}" in said
-        assert "at work" not in told(check_records(made()))
+        assert f"task-001/002 {'is running here' if alive else 'died'}" in said
+        assert "running here" not in told(check_records(made()))
 
     def test_a_damaged_journal(self, made: Made) -> None:
         journal = self.attempt(made) / "events.jsonl"
@@ -337,7 +340,7 @@ class TestRecords:
         said = told(check_records(made()))
         assert "▲ warning records" in said
         assert (
-            f"events.jsonl:2 cannot be read → ralph-tui replay {journal.parent} shows what" in said
+            f"events.jsonl:2 cannot be read → ralph-tui replay {journal.parent} shows the" in said
         )
 
     def test_a_damaged_index(self, made: Made) -> None:
@@ -346,7 +349,7 @@ class TestRecords:
         damaged = index_folder(made.folder) / "search.db"
         damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
         said = list(findings({"records": check_records}, made()))
-        assert any("search.db is damaged; it is made anew" in each.says for each in said)
+        assert any("search.db is damaged; it is rebuilt" in each.says for each in said)
         assert damaged.stat().st_size == 4112
 
 
@@ -356,7 +359,7 @@ class TestTerminal:
         assert "all panes" in told(check_terminal(made(columns=wide, rows=tall)))
         normal = HORIZONTAL[2][0]
         assert "two columns of panes" in told(check_terminal(made(columns=normal, rows=tall)))
-        assert "two columns, and" in told(check_terminal(made(columns=normal, rows=tall - 1)))
+        assert "two columns, one" in told(check_terminal(made(columns=normal, rows=tall - 1)))
         least = (HORIZONTAL[1][0], VERTICAL[1][0])
         assert "✓" in told(check_terminal(made(columns=least[0], rows=least[1])))
         for columns, rows in ((least[0] - 1, 50), (200, least[1] - 1)):
@@ -364,7 +367,7 @@ class TestTerminal:
             assert "has room for one line of status → make it 80x24" in said
 
     def test_what_is_no_terminal(self, made: Made) -> None:
-        assert "is no terminal" in told(check_terminal(made()))
+        assert "is not a terminal" in told(check_terminal(made()))
         assert told(check_colours(made())) == ""
 
     @pytest.mark.parametrize(
@@ -372,7 +375,7 @@ class TestTerminal:
         [
             ({"TERM": "dumb"}, "export TERM=xterm-256color"),
             ({"TERM": ""}, "TERM is not set"),
-            ({"LANG": "C"}, "the locale is not UTF-8 (LANG=C): signs may show as ?"),
+            ({"LANG": "C"}, "the locale is not UTF-8 (LANG=C): symbols may show as ?"),
             ({"LC_ALL": "POSIX"}, "export LC_ALL=C.UTF-8"),
             ({"LANG": ""}, "LANG=not set"),
         ],
@@ -385,7 +388,7 @@ class TestTerminal:
     @pytest.mark.parametrize(
         ("environ", "said"),
         [
-            ({"NO_COLOR": "1", "COLORTERM": "truecolor"}, "none, as NO_COLOR asks for"),
+            ({"NO_COLOR": "1", "COLORTERM": "truecolor"}, "none, because NO_COLOR is set"),
             ({"COLORTERM": "truecolor"}, "all of them"),
             ({}, "256 of them"),
             ({"TERM": "vt100"}, "the 16 of the terminal itself"),
@@ -397,8 +400,8 @@ class TestTerminal:
     @pytest.mark.parametrize(
         ("environ", "said"),
         [
-            ({"STY": "1.x"}, "GNU screen keeps copies to itself"),
-            ({"TERM_PROGRAM": "Apple_Terminal"}, "takes no copies from programs"),
+            ({"STY": "1.x"}, "GNU screen does not pass copied text to the terminal"),
+            ({"TERM_PROGRAM": "Apple_Terminal"}, "does not accept copied text"),
             ({}, "✓ ok      clipboard"),
         ],
     )

@@ -101,7 +101,7 @@ def test_rollovers_and_what_was_forgotten_are_told() -> None:
     assert 'normal; "handoff due" was reached' in table
     assert "| Last Handoff        | .aiwg/handoff-1.md" in table
     assert "This run's context windows fill up" in table
-    assert context_row(known) == "20 % (normal), 160k tokens left, handed over once, forgot once"
+    assert context_row(known) == "20 % (normal), 160k tokens left, handed off once, forgot once"
     assert context_mark(known) == ""
 
 
@@ -122,14 +122,14 @@ def test_after_one_rollover_at_90_percent_no_window_had_room(*, alive: bool) -> 
 
 def test_unknown_says_that_it_is_and_why() -> None:
     none = context_table(fields(STARTED), "r", alive=True)
-    assert "| Current Context | unknown: the agent has told no usage yet |" in none
+    assert "| Current Context | unknown: the agent has reported no usage yet |" in none
     assert "| Level           | unknown" in none
-    assert "No checkpoint can trigger while the usage is unknown" in none
+    assert "No automatic handoff while the usage is unknown" in none
     silent = context_table(fields(STARTED, *session()), "r", alive=True)
-    assert "unknown: the agent has told no usage in this session" in silent
+    assert "unknown: the agent has reported no usage in this session" in silent
     no_window = fields(STARTED, *session(), usage(20, window=None))
     assert (
-        "unknown: 40k tokens are used, and the agent does not tell how many its window holds"
+        "unknown: 40k tokens used; the agent does not report the size of its window"
         in context_table(no_window, "r", alive=True)
     )
     assert context_row(no_window) == context_mark(no_window) == ""
@@ -157,7 +157,7 @@ def test_a_session_that_is_over_has_no_forecast() -> None:
     assert "85 % in about" in context_row(fields(*events))
     ended = fields(*events, ev.SessionFinished(iteration=1, outcome="success"))
     assert "85 % in about" not in context_row(ended)
-    assert "the next one begins with an empty window" in context_table(ended, "r", alive=True)
+    assert "the next one starts with an empty window" in context_table(ended, "r", alive=True)
 
 
 def test_the_levels_are_those_the_run_was_started_with() -> None:

@@ -105,25 +105,25 @@ def test_without_arguments_it_helps_and_tells_of_the_newest_run(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["statsu"], "there is no command 'statsu', did you mean status?"),
-        (["xyzzy"], "there is no command 'xyzzy': see ralph-tui --help"),
+        (["statsu"], "no command 'statsu', did you mean status?"),
+        (["xyzzy"], "no command 'xyzzy': see ralph-tui --help"),
         (["--bogus"], "ralph-tui has no option --bogus: see ralph-tui --help"),
         (["lab", "--jsn"], "ralph-tui lab has no option --jsn, did you mean --json?"),
         (["lab", "--bogus=1"], "ralph-tui lab has no option --bogus"),
-        (["lab", "--progress"], "--progress needs a value behind it: see ralph-tui lab --help"),
+        (["lab", "--progress"], "--progress needs a value: see ralph-tui lab --help"),
         (["decide", "--budget", "x"], "--budget takes a number, not 'x'"),
         (["replay", "--at", "x"], "--at takes a whole number, not 'x'"),
         (["run"], "OBJECTIVE is missing"),
-        (["run", "x", "-c", "a", "-c", "b"], '-c is given twice: join them, as in -c "A && B"'),
+        (["run", "x", "-c", "a", "-c", "b"], '-c is given twice; join them, as in -c "A && B"'),
         (["run", "x", "--criterion", "a", "--criterion", "b"], "--criterion is given twice"),
         (["resume", "-c", "a", "--command", "b"], "--command is given twice"),
-        (["lab", "--progress", "1,2", "word"], "'word' is one word too many"),
-        (["--progress=1", "lab"], "--progress belongs behind its command: ralph-tui lab"),
+        (["lab", "--progress", "1,2", "word"], "'word' is an extra argument"),
+        (["--progress=1", "lab"], "--progress belongs after its command: ralph-tui lab"),
         (["lab", "--prog", "1"], "has no option --prog, did you mean --progress?"),
-        (["a" * 5000], "there is no command 'aaa"),
-        (["\x1b]0;title\x07x"], "there is no command"),
-        (["two\nlines"], "there is no command"),
-        (["\udcff"], "there is no command"),
+        (["a" * 5000], "no command 'aaa"),
+        (["\x1b]0;title\x07x"], "no command"),
+        (["two\nlines"], "no command"),
+        (["\udcff"], "no command"),
     ],
 )
 def test_a_bad_command_line_gets_one_sentence(words: list[str], said: str, capsys: Capture) -> None:
@@ -142,7 +142,7 @@ def test_what_is_named_is_looked_for_before_the_terminal(
 ) -> None:
     monkeypatch.chdir(git_repo)
     assert main(["attach", "nope"]) == 2
-    assert "there is no run 'nope' here" in capsys.readouterr().err
+    assert "no run 'nope' here" in capsys.readouterr().err
 
 
 class FakeCommand:
@@ -242,7 +242,7 @@ def test_a_terminal_without_unicode_gets_a_substitute(git_repo: Path) -> None:
         check=False,
     )
     assert answer.returncode == 2
-    assert answer.stderr.startswith(b"ralph-tui: there is no command 'x?'")
+    assert answer.stderr.startswith(b"ralph-tui: no command 'x?'")
 
 
 def test_the_module_and_the_script_are_the_same() -> None:
@@ -387,7 +387,7 @@ def test_the_help_of_a_command_begins_with_what_it_does(name: str) -> None:
 
 def test_a_resume_keeps_what_the_run_has() -> None:
     text = " ".join(build_parser(("resume",))[1]["resume"].format_help().split())
-    assert text.count("(as the run has it)") == 5
+    assert text.count("(as in the run)") == 5
     assert "default" not in text
     assert "(10)" not in text
 

@@ -103,15 +103,15 @@ class TestQuestion:
             "controller: damped, kp 0.40 instead of 0.60",
             "snapshot 5 (iteration 2, 62 %): 3 files +4 −90\n  a.py\n  b.py\n  and 1 more\n",
             "  approve                               the instructions\n",
-            "  approve TEXT                          the same, with TEXT in place",
+            "  approve TEXT                          the same, with TEXT instead",
             "  extend --iterations N | --budget USD  go on for longer\n",
-            "\n\nwithout an answer: approves in 1m 3",
+            "\n\nif you do not answer: approves in 1m 3",
         ):
             assert part in text
 
     def test_without_a_countdown_that_is_said(self) -> None:
         held = QUESTION.model_copy(update={"deadline": None})
-        assert question_text(folded(held)["question"]).endswith("waits until you answer")
+        assert question_text(folded(held)["question"]).endswith("with no timeout")
         late = QUESTION.model_copy(update={"deadline": NOW - timedelta(days=1)})
         assert question_text(folded(late)["question"]).endswith("approves now")
 
@@ -266,7 +266,7 @@ class TestAnswer:
     @each_row(
         ("arguments", "sentence"),
         [
-            (("no",), r"'no' is no answer .* approve\|guide\|extend\|restore\|abort"),
+            (("no",), r"'no' is not a valid answer.* approve\|guide\|extend\|restore\|abort"),
             (("guide",), "needs words"),
             (("guide", " "), "empty"),
             (("extend",), "needs --iterations"),
@@ -284,16 +284,24 @@ class TestAnswer:
 
     @each_row("option", ["--iterations=3", "--budget=2.5", "--budget=nan"])
     def test_a_grant_without_an_answer_is_refused(self, option: str) -> None:
-        with pytest.raises(UsageError, match="say ralph-tui decide extend in front"):
+        with pytest.raises(UsageError, match="use ralph-tui decide extend"):
             fields(option)
 
     @pytest.mark.parametrize(
         ("event", "arguments", "advice"),
         [
-            (ev.Paused(), (), "is open; it is paused: ralph-tui unpause goes on"),
-            (ev.Paused(), ("yes",), "is open; it is paused: ralph-tui unpause goes on"),
-            (ev.Paused(), ("--run", "a b"), "it is paused: ralph-tui unpause --run 'a b' goes on"),
-            (ev.Unpaused(), (), "is open; see ralph-tui status$"),
+            (ev.Paused(), (), "no open question; it is paused; continue with ralph-tui unpause"),
+            (
+                ev.Paused(),
+                ("yes",),
+                "no open question; it is paused; continue with ralph-tui unpause",
+            ),
+            (
+                ev.Paused(),
+                ("--run", "a b"),
+                "it is paused; continue with ralph-tui unpause --run 'a b'",
+            ),
+            (ev.Unpaused(), (), "no open question; see ralph-tui status$"),
         ],
     )
     def test_without_a_question_it_says_what_to_do(
@@ -380,23 +388,23 @@ class TestFinding:
 
     def test_one_that_is_over_or_another(self, root: Path, lock: Lock) -> None:
         folder = self.record(root, outcome="limit_reached")
-        with pytest.raises(UsageError, match=r"over \(limit reached\)"):
+        with pytest.raises(UsageError, match=r"has ended \(limit reached\)"):
             find_live(None)
         (folder / "status.json").write_text(json.dumps(folded() | {"run_id": "id-0"}))
-        with pytest.raises(UsageError, match="over"):
+        with pytest.raises(UsageError, match="has ended"):
             find_live("task-001")
 
     def test_one_that_just_starts(self, root: Path, lock: Lock) -> None:
-        with pytest.raises(UsageError, match="just starting"):
+        with pytest.raises(UsageError, match="is starting"):
             find_live(None)
         lock.rename("")
-        with pytest.raises(UsageError, match="just starting"):
+        with pytest.raises(UsageError, match="is starting"):
             find_live(None)
 
     @each_row(
         ("owner", "sentence"),
         [
-            (Owner(host="elsewhere", socket="/x"), "lives on elsewhere"),
+            (Owner(host="elsewhere", socket="/x"), "running on elsewhere"),
             (Owner(host=socket.gethostname()), "no command socket"),
             (Owner(host=socket.gethostname(), socket="/none/here.sock"), "is gone"),
             (Owner(host=socket.gethostname(), socket="/" + "x" * 200), "cannot reach"),
@@ -450,7 +458,7 @@ def test_a_run_whose_iterations_are_used_up_is_resumed_with_more_however_it_ende
 def test_tokens_that_no_agent_told_are_no_zero() -> None:
     text = status_text(folded())
     assert "0 tokens" not in text
-    assert "tokens not told" in text
+    assert "tokens unknown" in text
 
 
 def test_what_a_person_accepted_is_not_said_to_come_from_the_agent() -> None:

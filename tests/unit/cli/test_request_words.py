@@ -71,15 +71,15 @@ def test_numbers_labels_and_own_words_are_answers(
 @each_row(
     ("name", "words", "sentence"),
     [
-        ("choices", ("choose", "1"), "it asks 2 questions, and choose was given 1: say ralph-tui"),
-        ("choices", ("choose",), "choose was given 0"),
-        ("choices", ("choose", "4", "1"), "4: the options have the numbers 1 to 3"),
-        ("choices", ("choose", "1,2", "1"), "only one answer can be given to Which form"),
-        ("choices", ("choose", " ", "1"), "an answer is empty"),
-        ("choices", ("once",), "'once' is no answer to it; say ralph-tui decide choose|leave"),
+        ("choices", ("choose", "1"), "the agent asks 2 questions, but you gave 1; use ralph-tui"),
+        ("choices", ("choose",), "but you gave 0"),
+        ("choices", ("choose", "4", "1"), "4: choose an option from 1 to 3"),
+        ("choices", ("choose", "1,2", "1"), "only one answer is allowed to Which form"),
+        ("choices", ("choose", " ", "1"), "empty answer to"),
+        ("choices", ("once",), "'once' is not a valid answer; use ralph-tui decide choose|leave"),
         ("permission", ("once", "please"), "once takes no text"),
-        ("permission", ("refuse", "never", "ever"), "refuse takes one text: put it in quotes"),
-        ("permission", ("choose", "1"), "'choose' is no answer to it"),
+        ("permission", ("refuse", "never", "ever"), "refuse takes one text; put it in quotes"),
+        ("permission", ("choose", "1"), "'choose' is not a valid answer"),
     ],
 )
 def test_what_is_no_answer_says_so(name: str, words: tuple[str, ...], sentence: str) -> None:
@@ -127,7 +127,9 @@ def shown(name: str = "permission", *, later_s: float = -60) -> dict[str, Any]:
 def test_what_came_after_the_command_began_is_not_answered_by_it(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    with pytest.raises(RalphError, match=r"changed: nothing was answered.*git push origin main"):
+    with pytest.raises(
+        RalphError, match=r"changed; your answer was not sent.*git push origin main"
+    ):
         decided(monkeypatch, shown(later_s=0.05), *words, typed="y\n")
 
 
@@ -164,6 +166,6 @@ def test_what_was_heard_is_what_was_said_and_of_what(
 
 
 def test_where_nobody_answers_a_choice_the_agent_decides() -> None:
-    assert "without an answer: lets the agent decide in" in question_text(
+    assert "if you do not answer: lets the agent decide in" in question_text(
         question("choices") | {"deadline": (datetime.now(UTC) + timedelta(seconds=99)).isoformat()}
     )

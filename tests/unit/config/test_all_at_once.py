@@ -143,10 +143,10 @@ def test_a_byte_order_mark_and_line_ends_of_windows_are_read(user_file: Path) ->
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"\xff\xfel\x00i\x00", "is not UTF-8 text: write it again as UTF-8"),
+        (b"\xff\xfel\x00i\x00", "is not UTF-8 text; save it as UTF-8"),
         (bytes(range(256)), "is not UTF-8 text"),
         (b"\x00\x01\x02", ":1 is not valid TOML"),
-        (b"x = 1\n" * 2_000_000, "may have at most 100 kB"),
+        (b"x = 1\n" * 2_000_000, "is larger than 100 kB"),
     ],
     ids=["UTF-16", "binary", "control characters", "12 MB"],
 )
@@ -159,20 +159,20 @@ def test_what_is_no_settings_file_costs_one_sentence(
     assert len(problems) == 3
     assert said in problems[0]
     assert str(user_file) in problems[0]
-    assert ".ralph-tui.toml cannot be read: it is a folder, not a plain file" in problems[1]
+    assert ".ralph-tui.toml cannot be read: it is a folder, not a regular file" in problems[1]
 
 
 def test_a_fifo_and_a_locked_file_are_not_waited_for(user_file: Path) -> None:
     os.mkfifo(user_file)
     (said,) = examine(None, {}, {}).problems
-    assert "it is a FIFO, not a plain file" in said
+    assert "it is a FIFO, not a regular file" in said
 
 
 def test_very_many_errors_are_told_in_part(user_file: Path) -> None:
     with pytest.raises(SettingsError) as caught:
         load(None, {}, {f"RALPH_TUI_X{n}": "1" for n in range(1000)})
     assert len(caught.value.sentences) == MOST_SENTENCES + 1
-    assert caught.value.sentences[-1] == "980 more settings are wrong: correct these first"
+    assert caught.value.sentences[-1] == "980 more settings are not valid; correct these first"
 
 
 def test_on_the_terminal_each_is_a_line_of_its_own(user_file: Path) -> None:

@@ -231,11 +231,11 @@ class TestTheRepositorysFile:
             "control.decai=1",
             "'control.decai' (--set) is not a setting: did you mean control.decay?",
         ),
-        ("gate.x=1", "known are gate.timeout_s"),
-        ("zzz=1", "known are agent, permissions, limits,"),
+        ("gate.x=1", "choose from gate.timeout_s"),
+        ("zzz=1", "choose from agent, permissions, limits,"),
         ("limits", "--set 'limits' is not NAME=VALUE"),
         ("=3", "--set '=3' is not NAME=VALUE"),
-        ("limits=3", "'limits' (--set) is not a setting: known are limits.max_iterations"),
+        ("limits=3", "'limits' (--set) is not a setting: choose from limits.max_iterations"),
     ],
 )
 def test_a_bad_option_gets_one_sentence(option: str, said: str, user_file: Path) -> None:
@@ -246,7 +246,7 @@ def test_a_bad_option_gets_one_sentence(option: str, said: str, user_file: Path)
     ("text", "said"),
     [
         ("[limits]\nmax_iterations == 3", ".ralph-tui.toml:2 is not valid TOML"),
-        ("a = ", ".ralph-tui.toml:1 is not valid TOML at a (Invalid value): correct that line"),
+        ("a = ", ".ralph-tui.toml:1 is not valid TOML at a (Invalid value); correct that line"),
         ("a = 1\na = 2\n", ".ralph-tui.toml:2 is not valid TOML at a (Cannot overwrite a value)"),
         ("a = 1\na = 2", ".ralph-tui.toml:2 is not valid TOML at a (Cannot overwrite a value)"),
         ("b = 1\na = [\n1,\n", ".ralph-tui.toml:2 is not valid TOML at a (Invalid value)"),
@@ -279,13 +279,13 @@ def test_a_bad_file_gets_one_sentence_that_names_it(text: str, said: str, reposi
 def test_a_file_of_another_kind_is_refused_without_reading_it(repository: Path) -> None:
     path = repository / ".ralph-tui.toml"
     os.mkfifo(path)
-    assert "not a plain file" in refusal(lambda: load(repository, {}, {}))
+    assert "not a regular file" in refusal(lambda: load(repository, {}, {}))
     path.unlink()
     path.mkdir()
-    assert "not a plain file" in refusal(lambda: load(repository, {}, {}))
+    assert "not a regular file" in refusal(lambda: load(repository, {}, {}))
     path.rmdir()
     path.write_bytes(b"# " + b"x" * 1_000_001)
-    assert "at most 100 kB" in refusal(lambda: load(repository, {}, {}))
+    assert "larger than 100 kB" in refusal(lambda: load(repository, {}, {}))
     path.write_bytes(b"a = '\xff'")
     assert "not UTF-8" in refusal(lambda: load(repository, {}, {}))
 
@@ -386,7 +386,7 @@ def test_a_template_of_the_repository_stays_within_it(tmp_path: Path) -> None:
     for name in ("/etc/passwd", "../secret", "way-out/secret", "~/secret", "docs/../../secret"):
         template, warnings = template_of(root, name)
         assert template is None, name
-        assert "names a prompt template outside of the repository" in warnings
+        assert "names a prompt template outside the repository" in warnings
 
 
 def test_elsewhere_a_template_may_lie_anywhere(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def test_what_keeps_the_demo_from_starting_is_said_in_a_sentence(
     assert "'fast'; choose one of steady, stuck" in capsys.readouterr().err
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["demo", "--headless"]) == 1
-    assert "cannot create the demo project, which needs git" in capsys.readouterr().err
+    assert "cannot create the demo project with git" in capsys.readouterr().err
 
 
 def test_the_agent_loads_little() -> None:

@@ -287,7 +287,7 @@ def test_any_file_is_a_plan_or_sentences(
         told = read_fleet_file(path)
     except UsageError as error:
         said = list(error.sentences) or [str(error)]
-    if said and said[-1].endswith("more settings are wrong: correct these first"):
+    if said and said[-1].endswith("more settings are not valid; correct these first"):
         said.pop()
     assert all(str(path) in each and "\n" not in each and "\0" not in each for each in said)
     assert len({loop.id for loop in told.loops}) == len(told.loops)

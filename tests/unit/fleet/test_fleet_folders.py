@@ -115,7 +115,7 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_where_only_fleets_were_recorded_they_are_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no run was recorded in"):
+    with pytest.raises(UsageError, match="no run recorded in"):
         resolve_run(tmp_path, None)
     recorded(tmp_path)
     for name in (None, "task-001"):

@@ -199,5 +199,5 @@ def test_what_somebody_did_to_a_loop_is_told_in_words() -> None:
     assert given("guide") == "you (terminal pts/5) gave loop 1 guidance"
     assert given("pause") == "you (terminal pts/5) asked loop 1 to pause"
     assert given("unpause") == "you (terminal pts/5) let loop 1 go on"
-    refused = "you (terminal pts/5) told loop 1 'guide', which was refused: no session runs"
-    assert given("guide", "no session runs") == refused
+    refused = "you (terminal pts/5) told loop 1 'guide', which was refused: no session is running"
+    assert given("guide", "no session is running") == refused

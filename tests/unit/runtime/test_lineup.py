@@ -29,7 +29,7 @@ def test_an_agent_that_cannot_ask_is_told_of(
     notes = line_up(agent, AgentContext(settings.agent, tmp_path), settings).notes
     said = [note for note in notes if "cannot ask" in note]
     assert bool(said) is told
-    assert all("its program may do whatever you may do" in note for note in said)
+    assert all("it can do anything that you can do" in note for note in said)
 
 
 def test_an_agent_that_is_its_own_fallback_is_told_of(tmp_path: Path) -> None:
@@ -38,9 +38,7 @@ def test_an_agent_that_is_its_own_fallback_is_told_of(tmp_path: Path) -> None:
     )
     agent = choose_agent(settings.agent)
     notes = line_up(agent, AgentContext(settings.agent, tmp_path), settings).notes
-    assert notes == (
-        "command (agent.fallback) is the agent that works already: it takes over from nobody",
-    )
+    assert notes == ("command (agent.fallback) is already the main agent; the fallback is ignored",)
 
 
 def test_a_token_budget_that_does_not_hold_an_agent_is_reported(tmp_path: Path) -> None:
@@ -51,18 +49,18 @@ def test_a_token_budget_that_does_not_hold_an_agent_is_reported(tmp_path: Path) 
     context = AgentContext(settings.agent, tmp_path, environ={"PATH": str(tmp_path)})
     (note,) = line_up(choose_agent(settings.agent), context, settings).notes
     assert note == (
-        "opencode reports only the tokens of each prompt's last call: token counts are a lower "
-        "bound, and token budgets do not hold it"
+        "opencode reports only the tokens of each prompt's last call; token counts are too "
+        "low, and token budgets may be exceeded"
     )
 
 
 @each_row(("name", "limit", "said"), [
     ("command", "budget_usd",
-     "does not tell what it costs: the budget in dollars does not hold it"),
+     "does not report its cost; the dollar budget does not limit it"),
     ("command", "iteration_budget_usd",
-     "does not tell what it costs: the budget in dollars does not hold it"),
+     "does not report its cost; the dollar budget does not limit it"),
     ("acp", "budget_usd",
-     "may not tell what it costs: the budget in dollars holds it only as far as it does"),
+     "may not report its cost; the dollar budget applies only to reported cost"),
     ("demo", "budget_usd", ""),
     ("command", "budget_tokens", ""),
 ])  # fmt: skip
@@ -84,7 +82,7 @@ def test_a_command_may_be_that_of_an_agent_that_takes_over(fallback: str, *, ref
     words = ["--agent", "claude", "--agent-command", "sh worker.sh"]
     given = parser.parse_args([*words, "--set", f"agent.fallback={fallback}"])
     if refused:
-        with pytest.raises(UsageError, match="or name a fallback that runs it"):
+        with pytest.raises(UsageError, match="or add a fallback that uses it"):
             check_settings(given)
     else:
         check_settings(given)

@@ -52,7 +52,9 @@ def test_all_is_well_where_nothing_is_missing(git_repo: Path, no_claude: Path) -
     assert place.chosen == "claude"
     claude, *_, command = here.agents()
     assert claude.ready
-    assert claude.says.startswith(f"2.1.198, {no_claude}/claude; can ask you, takes words while")
+    assert claude.says.startswith(
+        f"2.1.198, {no_claude}/claude; can ask you, accepts guidance while"
+    )
     assert command.ready
 
 
@@ -86,8 +88,8 @@ def test_a_run_that_works_here_is_named(git_repo: Path) -> None:
     here = NewRunsHere(git_repo)
     lock = claim(ralph_folder(git_repo) / "lock", run="task-001/002")
     try:
-        assert "task-001/002 works in this worktree" in says(here.look(), "other runs")
-        with pytest.raises(LockHeldError, match=r"task-001/002.*half-made"):
+        assert "task-001/002 is running in this worktree" in says(here.look(), "other runs")
+        with pytest.raises(LockHeldError, match=r"task-001/002.*unfinished"):
             here.trial("true").run()
     finally:
         lock.release()

@@ -40,12 +40,9 @@ assert engine.error is None
 @pytest.mark.parametrize(
     ("step", "said"),
     [
-        ("threading.stack_size(1 << 30); engine.start('job', print)", "starts no more threads"),
-        ("bytearray(1 << 30)", "there is no memory left"),
-        (
-            "resource.setrlimit(resource.RLIMIT_AS, (size,) * 2); import _sqlite3",
-            "there is no memory left",
-        ),
+        ("threading.stack_size(1 << 30); engine.start('job', print)", "cannot start more threads"),
+        ("bytearray(1 << 30)", "out of memory"),
+        ("resource.setrlimit(resource.RLIMIT_AS, (size,) * 2); import _sqlite3", "out of memory"),
     ],
     ids=["thread", "memory", "library"],
 )
@@ -63,7 +60,7 @@ def test_what_the_system_refuses_is_no_bug(tmp_path: Path, step: str, said: str)
     assert isinstance(last, RunFinished)
     assert last.outcome == "failed"
     assert said in last.reason
-    assert last.reason.endswith("'ulimit -v'; then 'ralph-tui resume' goes on")
+    assert last.reason.endswith("'ulimit -v'; then continue with 'ralph-tui resume'")
 
 
 def test_too_few_open_files(git_repo: Path) -> None:

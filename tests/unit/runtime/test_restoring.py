@@ -93,13 +93,13 @@ def test_a_restore_that_was_begun_holds_what_was_there() -> None:
 
 def test_an_iteration_without_a_snapshot_left_nothing_behind() -> None:
     state = folded(*BASELINE, *iteration(1, 2, 60.0, held=False))
-    with pytest.raises(UsageError, match="iteration 1 has left no snapshot"):
+    with pytest.raises(UsageError, match="no snapshot at the end of iteration 1"):
         chosen(state, "iter-1")
     assert [point.completion for point in points(state, frozenset())] == [10.0]
 
 
 def test_nothing_was_measured() -> None:
-    with pytest.raises(UsageError, match="no best point"):
+    with pytest.raises(UsageError, match="no best snapshot"):
         chosen(folded(START), "best")
     assert points(folded(START), frozenset()) == []
 
@@ -109,7 +109,7 @@ def test_nothing_was_measured() -> None:
     ["", "iter-", "worst", "1.5", "iter-iter-1", "²", "iter-\x1b]0;x\x07", "+1", "-1", "9" * 99],
 )
 def test_words_that_mean_nothing(word: str) -> None:
-    with pytest.raises(UsageError, match="give a number, best, or iter-N") as told:
+    with pytest.raises(UsageError, match="use a number, best, or iter-N") as told:
         chosen(folded(*BASELINE), word)
     assert str(told.value).isprintable()
 
@@ -126,9 +126,9 @@ def test_only_the_words_for_it_mean_a_point(word: str) -> None:
 def test_what_a_snapshot_lacks() -> None:
     assert not_held(taken(1)) == ""
     one = taken(1, missing=["a.bin"], missing_count=1)
-    assert not_held(one) == "1 path it does not hold stays as now: a.bin"
+    assert not_held(one) == "1 path that it does not contain stays unchanged: a.bin"
     many = taken(1, missing=["a", "b", "c", "d"], missing_count=30)
-    assert not_held(many) == "30 paths it does not hold stay as now: a, b, c and 27 more"
+    assert not_held(many) == "30 paths that it does not contain stay unchanged: a, b, c and 27 more"
 
 
 class Breaking(GitWorkspace):

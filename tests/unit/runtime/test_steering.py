@@ -51,9 +51,9 @@ def test_who_goes_on_with_it_is_named_until_that_is_over(tmp_path: Path, live: L
     lock = acquire(past.lock, past.name, "run-1", "now")
     until(lambda: more(tmp_path) and live.overtaken)
     assert live.note == live.overtaken
-    assert "it goes on in another terminal: ralph-tui attach task-001/001" in live.note
+    assert "it continues in another terminal: ralph-tui attach task-001/001" in live.note
     lock.release()
-    until(lambda: "recorded more" in live.note)
+    until(lambda: "continued it" in live.note)
     assert "it is completed now: ralph-tui attach task-001/001 shows it" in live.note
     assert live.overtaken == live.note, "nothing is left to go on with"
 
@@ -62,5 +62,5 @@ def test_another_run_of_the_worktree_is_not_this_one(tmp_path: Path, live: Live)
     past = RecordedRun(attempt(tmp_path) / "events.jsonl")
     lock = acquire(past.lock, "task-002/001", "another", "now")
     until(lambda: more(tmp_path) and live.note)
-    assert "goes on" not in live.note
+    assert "it continues" not in live.note
     lock.release()

@@ -61,7 +61,7 @@ def test_a_finished_run_says_why_nothing_can_be_asked_of_it() -> None:
         RunFinished(seq=1, outcome="completed", reason="done", iterations=1, completion=100)
     )
     for name in ("pause", "guide", "abort", "checkpoint"):
-        assert BY_NAME[name].refusal(state) == "the run is over"
+        assert BY_NAME[name].refusal(state) == "the run has ended"
     assert BY_NAME["help"].refusal(state) is None
 
 

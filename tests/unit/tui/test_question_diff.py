@@ -45,5 +45,5 @@ def test_decide_prints_its_beginning_above_the_answers() -> None:
     at = lines.index("what this iteration changed:")
     assert lines[at + 1] == "  diff --git a/calc.py b/calc.py"
     assert lines[at + 1 + DIFF_LINES] == "  … and 446 more lines: ralph-tui attach shows them"
-    assert lines.index("answer with ralph-tui decide ANSWER:") > at
+    assert lines.index("answer: ralph-tui decide ANSWER") > at
     assert "\x1b" not in text

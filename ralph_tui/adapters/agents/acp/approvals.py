@@ -23,9 +23,9 @@ MOST_REFUSALS = 30
 MOST_AGAIN = 3
 """Turns in a row that may ask only for refused things before the session ends."""
 INSISTS = (
-    f"The agent asked {MOST_AGAIN} turns in a row for what was refused: its session ends here."
+    f"The agent repeated a refused request in {MOST_AGAIN} turns in a row; its session was ended."
 )
-OF_A_RULE = "A rule of this project does not permit it. Go on without it."
+OF_A_RULE = "A rule of this project forbids it. Go on without it."
 """The reason given to the model when a rule refuses."""
 _CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
 

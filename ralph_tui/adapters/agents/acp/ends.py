@@ -32,7 +32,7 @@ Json = Mapping[str, object]
 
 AUTH_REQUIRED = -32000
 """The protocol's error code for a missing login."""
-_NOT_KNOWN = "The agent does not know what the Agent Client Protocol asks of it"
+_NOT_KNOWN = "The agent does not support a required call of the Agent Client Protocol"
 _CLASSES = ("errorKind", "errorName", "codexErrorInfo", "type", "code", "kind")
 _GENERAL = frozenset({"APIError", "UnknownError", "Error", "invalid_request_error"})
 """Classes too general to use: the message decides instead."""
@@ -44,12 +44,12 @@ _PACIFIC = "America/Los_Angeles"
 """The time zone in which the days of Google's quotas begin."""
 _STOPS: Mapping[str, SessionEnd] = {
     "end_turn": SessionEnd("success"),
-    "refusal": SessionEnd("success", "The model refused to go on."),
+    "refusal": SessionEnd("success", "The model refused to continue."),
     "max_turn_requests": SessionEnd(
-        "max_turns", "The agent ended its turn: it had called its model too often, or in circles."
+        "max_turns", "The agent ended its turn after too many model calls."
     ),
-    "max_tokens": SessionEnd("error", "The model's answer was longer than it may be."),
-    "cancelled": SessionEnd("error", "The agent broke its turn off."),
+    "max_tokens": SessionEnd("error", "The model's answer exceeded its maximum length."),
+    "cancelled": SessionEnd("error", "The agent cancelled its turn."),
 }
 
 
@@ -82,7 +82,7 @@ def no_model(model: str, words: str, quirks: Quirks) -> SessionEnd:
     named = clip(one_line(model), 80)
     return SessionEnd(
         "unknown_model",
-        f"{quirks.title} has no model {named!r} ({words}): choose another one with --model.",
+        f"{quirks.title} has no model {named!r} ({words}); choose another one with --model.",
     )
 
 
@@ -101,7 +101,7 @@ def of_exit(exit_code: int | None, text: str, *, began: bool) -> SessionEnd:
     said = last_words(text)
     if exit_code in (126, 127) and not began:
         return SessionEnd("missing", f"The agent's command cannot be run ({exit_code}){said}.")
-    when = "in the middle of its work" if began else "before it was ready"
+    when = "while it was working" if began else "before it was ready"
     if (signal := killed(exit_code)) is not None:
         return SessionEnd("crashed", f"The agent was ended{signal} {when}{said}.")
     see = "" if began else "; run it by hand to see why"

@@ -163,7 +163,7 @@ class AcpSession(AgentSession):
             told.append(ev.GuidanceAcknowledged(guidance_id=guidance_id))
         if self._prompts or self._over is not None:
             return told
-        told += self._withdrawn("the turn is over")
+        told += self._withdrawn("the turn has ended")
         end = ends.of_result(fields, self._reader, self.quirks, local_now())
         went_well = end.outcome in ("success", "error") and not self._reader.failed
         words = self._unheard_refusals(fields) if went_well else ""
@@ -198,12 +198,12 @@ class AcpSession(AgentSession):
         self._prompts -= 1
         if not self._prompts:
             self._finish_with(SessionEnd("success"))
-        return [self._note(f"The agent did not take your words: {ends.words_of(failure)}")]
+        return [self._note(f"The agent did not accept your guidance: {ends.words_of(failure)}")]
 
     def _failed(self, failure: Failure) -> Iterable[ev.Event]:
         """Handle the failure of a call that the session needs."""
         self._look()
-        told = [*self._withdrawn("the turn is over"), *self._reader.turn_ended({})]
+        told = [*self._withdrawn("the turn has ended"), *self._reader.turn_ended({})]
         if self._over is None:
             self._finish_with(ends.of_failure(failure, self.quirks, local_now()))
         return told
@@ -224,7 +224,7 @@ class AcpSession(AgentSession):
                 self._silence.heard(answered=self._reader.answered)
                 return told
             case "$/cancel_request":
-                return self._withdrawn("the agent took it back", of=params.get("requestId"))
+                return self._withdrawn("the agent withdrew it", of=params.get("requestId"))
             case "_auth/status_update":
                 return self._billed(as_text(as_map(params.get("authStatus")).get("label")))
             case method if method.startswith(("_", "$/")):

@@ -203,7 +203,7 @@ class UpdateReader(SessionReader):
             info = error.get("codexErrorInfo")
             name, about = next(iter(as_map(info).items()), (as_text(info), None))
             call = classify(name, as_map(about).get("httpStatusCode"), said)
-            text = f"The service refuses ({shorten(said)}); the agent tries again"
+            text = f"The service refused ({shorten(said)}); the agent is retrying"
             told.append(self._note(text, "warn", service=call.trouble))
         return told
 

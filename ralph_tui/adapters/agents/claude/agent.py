@@ -35,7 +35,7 @@ class RefusedSession:
         pass
 
 
-_SAID_NOTHING = "The agent's session had not said a word and cannot be resumed."
+_SAID_NOTHING = "The agent's session has no output yet and cannot be resumed."
 _ROOT = (
     "Claude Code does not skip permissions for root: set IS_SANDBOX=1 if this machine is a "
     "sandbox, run as another user, or choose the permissions `edits`."

@@ -43,9 +43,9 @@ def end_of_result(
     """
     if not _failed(result):
         if as_text(result.get("terminal_reason")) == "hook_stopped":
-            return SessionEnd("success", "A hook of yours stopped the agent before it was done.")
+            return SessionEnd("success", "One of your hooks stopped the agent before it was done.")
         if as_text(result.get("stop_reason")) == "refusal":
-            return SessionEnd("success", "The model refused to go on.")
+            return SessionEnd("success", "The model refused to continue.")
         return SessionEnd("success")
     details = as_text(result.get("result")) or "; ".join(
         text for item in as_list(result.get("errors")) if (text := as_text(item))
@@ -73,8 +73,8 @@ def end_of_exit(exit_code: int | None, text: str, *, heard: bool) -> SessionEnd:
             "crashed", f"The agent's process was ended{signal} without a result{said}."
         )
     if exit_code == 0:
-        broke_off = "The agent's stream broke off without a result"
-        what = broke_off if heard else "The agent printed nothing that can be understood"
+        broke_off = "The agent's output ended without a result"
+        what = broke_off if heard else "The agent printed no readable output"
         return SessionEnd("error", f"{what}{said}.")
     known = in_words(text)
     if known is not None:

@@ -19,8 +19,8 @@ Json = Mapping[str, object]
 
 MOST_OPEN = 20
 """Maximum open requests per session; further ones are refused."""
-NOT_NOW = "Nobody can be asked about it now. Go on without it."
-TAKEN_BACK = "the agent has taken it back"
+NOT_NOW = "No one can approve it now. Go on without it."
+TAKEN_BACK = "the agent withdrew it"
 NO_PLANS = ("EnterPlanMode", "ExitPlanMode")
 """Tools that asking enables, and that wait for an approval which no run needs."""
 _CHOICE = "AskUserQuestion"

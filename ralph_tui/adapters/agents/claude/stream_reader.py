@@ -217,14 +217,16 @@ class StreamReader(SessionReader):
 
     def _result(self, fields: Json) -> list[Event]:
         if type(fields.get("is_error")) is not bool and not as_text(fields.get("subtype")):
-            return self._complain("result", "A result as no known agent gives it")
+            return self._complain("result", "A result in an unknown format")
         told: list[Event] = []
         for denial in map(as_map, as_list(fields.get("permission_denials"))):
             told += self.tools.denied(denial)
         if as_text(fields.get("terminal_reason")) == "hook_stopped":
-            told.append(self._note("A hook of yours stopped the agent before it was done", "warn"))
+            told.append(
+                self._note("One of your hooks stopped the agent before it was done", "warn")
+            )
         if as_text(fields.get("stop_reason")) == "refusal":
-            told.append(self._note("The model refused to go on", "warn"))
+            told.append(self._note("The model refused to continue", "warn"))
         self.session_id = as_text(fields.get("session_id")) or self.session_id
         self.ends.result(fields)
         self.in_turn = False

@@ -116,7 +116,7 @@ class CodexSession(AgentSession):
             resumed = {**plan.thread(turn), "threadId": thread}
             self.call("thread/resume", resumed, self._thread_began, self._unresumed)
         else:
-            return self._unresumed(Failure(message="it had not said a word"))
+            return self._unresumed(Failure(message="it has no output yet"))
         return ()
 
     def _account(self, result: object) -> Iterable[Event]:
@@ -204,7 +204,7 @@ class CodexSession(AgentSession):
         self._look()
         params, reader = notification.params, self._reader
         if notification.method == "serverRequest/resolved":
-            return self._withdrawn("the agent took it back", of=params.get("requestId"))
+            return self._withdrawn("the agent withdrew it", of=params.get("requestId"))
         told = reader.take(notification.method, params)
         if told is None:
             return None
@@ -213,7 +213,7 @@ class CodexSession(AgentSession):
         if hopeless and hopeless.outcome in HOPELESS and not self._end_requested:
             self._end(reader.windows.end(hopeless, local_now()))
         if reader.end is not None and not reader.turn:
-            return [*told, *self._withdrawn("its turn is over"), *self._go_on()]
+            return [*told, *self._withdrawn("its turn has ended"), *self._go_on()]
         return told
 
     def _on_request(self, request: Request) -> Iterable[Event] | None:

@@ -80,7 +80,7 @@ def _changes(number: Id, params: Json, tools: ToolItems) -> Approval:
     shown = shown_changes(changes, tools.roots)
     if folder:
         # Permission for a whole folder is never granted along with that for one change.
-        shown, paths = f"{shown}\nand all below {folder}", [folder]
+        shown, paths = f"{shown}\nand everything below {folder}", [folder]
     once = bool(folder)
     return _Use(number, "Edit", "edit", shown=shown, paths=paths, once=once)
 
@@ -91,7 +91,7 @@ def _further(number: Id, params: Json, tools: ToolItems) -> Approval:
     nothing: Json = {"permissions": {}}
     return Approval(
         number,
-        "further permissions",
+        "additional permissions",
         shown=as_shown(wanted),
         yes={"permissions": wanted, "scope": "turn"},
         no=nothing,

@@ -24,7 +24,7 @@ REMEDIES: Remedies = {
     "auth": CODEX.login,
     "unknown_model": "choose a model with --model, or correct Codex's config.toml",
 }
-SIGNED_OUT = FailedCall("auth", said="Codex says that nobody is signed in")
+SIGNED_OUT = FailedCall("auth", said="Codex reports that you are not signed in")
 """The end of a signed-out session: Codex would retry refused calls for minutes."""
 NEAR = 90.0
 """Percent of a usage window at which a warning is shown."""
@@ -48,9 +48,11 @@ def retried(error: Json, call: FailedCall) -> str:
     told = map(as_map, as_map(error.get("codexErrorInfo")).values())
     statuses = (about.get("httpStatusCode") for about in told)
     code = next((f" ({status})" for status in statuses if type(status) is int), "")
-    what = {"outage": "is not there", "overload": "is overloaded"}.get(call.limit or "", "refuses")
+    what = {"outage": "is unavailable", "overload": "is overloaded"}.get(
+        call.limit or "", "refuses"
+    )
     words = as_text(error.get("message")).strip()
-    return f"The service {what}{code}; the agent tries again{': ' * bool(words)}{words}"
+    return f"The service {what}{code}; the agent is retrying{': ' * bool(words)}{words}"
 
 
 class Windows:
@@ -114,9 +116,9 @@ def end_of_exit(exit_code: int | None, text: str, *, began: bool) -> SessionEnd:
     if exit_code in (126, 127) and not began:
         return SessionEnd("missing", f"Codex cannot be run{said}.")
     if (signal := killed(exit_code)) is not None:
-        return SessionEnd("crashed", f"Codex was ended{signal} in the middle of its work{said}.")
+        return SessionEnd("crashed", f"Codex was ended{signal} while it was working{said}.")
     if (known := in_words(text)) is not None:
         return ended_by(FailedCall(*known, said=text), REMEDIES)
-    when = "in the middle of its work" if began else "before it began"
+    when = "while it was working" if began else "before it started"
     code = f" with code {exit_code}" if exit_code else ""
     return SessionEnd("error", f"Codex ended{code} {when}{said}; run `codex` by hand to see why.")

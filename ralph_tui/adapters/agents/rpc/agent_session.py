@@ -26,7 +26,7 @@ FIRST_S = 10.0
 """Seconds without a first answer until a note reports it, once."""
 QUIET_S = 60.0
 """Seconds of silence until a note reports it."""
-NO_ANSWER = "No answer from the agent's service yet; it is waited for"
+NO_ANSWER = "No answer from the agent's service yet; still waiting"
 
 
 class Silence:
@@ -145,7 +145,10 @@ class AgentSession(RpcSession):
                 self.respond(asked.id, asked.cancelled)
             elif asked.rule in self._granted or asked.permitted(self._permits):
                 self._allow(asked, AgentAnswer("once"))
-                what = f"The agent does not offer to do this once, so it may not: {asked.subject}"
+                what = (
+                    "Refused, because the agent offers no one-time permission for it: "
+                    f"{asked.subject}"
+                )
                 return [self._note(what)] if asked.yes is None else []
             elif turn.permissions.mode == "ask":
                 # Request numbers restart in each session.

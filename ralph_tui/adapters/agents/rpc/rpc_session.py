@@ -183,12 +183,12 @@ class RpcSession(ProcessSession):
 
     def _on_idle(self) -> Iterable[Event]:
         self._lateness_told = True
-        return [self._note("The agent is not ready yet; it is waited for")]
+        return [self._note("The agent is not ready yet; still waiting")]
 
     def _take_noise(self, shown: str) -> Iterable[Event]:
         self._noise += 1
         if not self.began and self._noise > MOST_NOISE:
-            self._is_none(f"it prints lines that are no messages: {shown}")
+            self._is_none(f"it prints lines that are not messages: {shown}")
         return self._complain("", f"Not a message: {shown}")
 
     def _await_handshake(self) -> None:
@@ -227,7 +227,7 @@ class RpcSession(ProcessSession):
             return ()
         ours = self._calls.get(request.id)
         if not self.began and ours is not None and ours.method == request.method:
-            self._is_none("it repeats what it is told")
+            self._is_none("it echoes its input")
             return ()
         before, answer = self._given.get(request.id, (None, b""))
         if before == request:

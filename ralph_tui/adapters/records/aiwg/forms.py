@@ -63,7 +63,7 @@ def aiwg_files(root: Path, refused: Callable[[str], None]) -> dict[str, os.stat_
         folders[:] = sorted(name for name in folders if not (here == top and name == "ralph"))
         for name in sorted(names):
             if len(found) == MOST_SCANNED:
-                refused(f"only {MOST_SCANNED} files of {top} were looked at")
+                refused(f"only {MOST_SCANNED} files of {top} were checked")
                 return found
             try:
                 found[(here / name).relative_to(top).as_posix()] = (here / name).lstat()

@@ -185,9 +185,9 @@ def rebuild_attempt(folder: Path) -> Rebuilt:
     if recording.problem:
         what = recording.problem.partition(";")[0]
         raise JournalError(
-            f"{what}: the files that follow from it stay as they are; "
-            f"'{resuming(RecordedRun(journal).name, len(recording.events))}' goes on from what "
-            "comes before"
+            f"{what}; the files built from it were not changed; "
+            f"'{resuming(RecordedRun(journal).name, len(recording.events))}' continues from "
+            "the events before it"
         )
     state = RunState().apply_all(recording.events)
     status = without_unknown(summarize(state))

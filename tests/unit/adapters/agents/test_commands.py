@@ -65,7 +65,7 @@ def test_what_is_there_is_not_missing(tmp_path: Path) -> None:
 @each_row("name", ["acp", "command"])
 @each_row(
     ("command", "what"),
-    [("no-such-agent --acp", "is not on PATH"), ("./no/such", "is no program that can be run")],
+    [("no-such-agent --acp", "is not on PATH"), ("./no/such", "is not an executable program")],
 )
 def test_one_that_is_missing_is_told_before_a_run(
     tmp_path: Path, name: str, command: str, what: str

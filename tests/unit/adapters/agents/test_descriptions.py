@@ -52,7 +52,7 @@ def test_it_is_offered_in_the_help_and_in_the_error() -> None:
     parser = argparse.ArgumentParser()
     add_settings(parser)
     words = " ".join(parser.format_help().split())
-    assert "who works: claude, codex, gemini, opencode, acp, command, further (default" in words
+    assert "the agent: claude, codex, gemini, opencode, acp, command, further (default" in words
     assert "default: the first installed of claude, codex, gemini, opencode, further" in words
     assert "of acp: program that speaks ACP" in words
     names = ", ".join(agent.name for agent in offered())

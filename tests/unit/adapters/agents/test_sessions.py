@@ -223,7 +223,7 @@ def test_a_transcript_that_cannot_be_written_costs_the_transcript(
     assert [event.text for event in heard.of(ev.AgentSpoke)] == ["words"]
     (noted,) = heard.of(ev.AgentNoted)
     assert noted.level == "error"
-    assert "it is a folder, not a plain file; move it out of the way" in noted.text
+    assert "it is a folder, not a regular file; move it out of the way" in noted.text
 
 
 # -- agents that speak stream-json -----------------------------------------------------------------
@@ -246,19 +246,19 @@ def test_a_captured_session(tmp_path: Path, turn: Turn, heard: Heard) -> None:
 @pytest.mark.parametrize(
     ("code", "outcome", "words"),
     [
-        ("print('<html>garbage</html>')", "not_started", "nothing that can be understood"),
-        ("pass", "not_started", "nothing that can be understood"),
+        ("print('<html>garbage</html>')", "not_started", "no readable output"),
+        ("pass", "not_started", "no readable output"),
         (
             "import sys; sys.exit('unknown option --verbose')",
             "not_started",
             "unknown option --verbose",
         ),
         ("import os; os.kill(os.getpid(), 11)", "not_started", "by signal 11"),
-        ("import os; os.close(0); os.close(1); os.close(2)", "not_started", "nothing that can be"),
+        ("import os; os.close(0); os.close(1); os.close(2)", "not_started", "no readable"),
         (
             'print(\'{"type": "system", "subtype": "init", "model": "m"}\')',
             "error",
-            "broke off without a result",
+            "ended without a result",
         ),
         (
             'print(\'{"type": "system", "subtype": "api_retry", "error_status": 401}\'); exit(1)',
@@ -418,13 +418,14 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
 
 def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
     named = (
-        r"no agent 'foo' \(--agent\): choose one of claude, codex, gemini, opencode, acp, command"
+        r"unknown agent 'foo' \(--agent\): choose one of claude, codex, gemini, opencode, acp, "
+        r"command"
     )
     with pytest.raises(UsageError, match=named):
         choose_agent(AgentSettings(name="foo"))
     with pytest.raises(UsageError, match=r"did you mean claude\?"):
         choose_agent(AgentSettings(name="cloude"))
-    with pytest.raises(UsageError, match="no agent was found") as nothing:
+    with pytest.raises(UsageError, match="no agent found") as nothing:
         choose_agent(AgentSettings(), {"PATH": str(tmp_path)})
     said = "\n".join(nothing.value.ways)
     assert "opencode in the 1 folder of PATH" in said

@@ -54,7 +54,7 @@ def test_a_check_that_fails_says_how(root: Path, tmp_path: Path) -> None:
     folder = TreeFolder.of(tmp_path, FLEET, "check-1", 1)
     check = FreshCheck(folder, root, "echo red; exit 3", {"PATH": "/usr/bin:/bin"})
     commit = git(root, "rev-parse", "HEAD")
-    assert check.run(commit) == Check(False, "it ended with 3 in a fresh clone: red")
+    assert check.run(commit) == Check(False, "it exited with code 3 in a fresh clone: red")
 
 
 def test_agents_whose_cost_nobody_knows_are_named_where_there_is_a_budget(root: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_repository_without_a_commit_says_what_to_do(tmp_path: Path) -> None:
     from ralph_tui.adapters.clones.sources import is_commit, source_of
 
     git(tmp_path, "init", "-q", "-b", "main")
-    with pytest.raises(UsageError, match="make one with git commit"):
+    with pytest.raises(UsageError, match="create one with git commit"):
         source_of(open_repository(tmp_path), "HEAD")
     assert is_commit(tmp_path, "HEAD"), "that it has none is said of the repository"
     assert not is_commit(tmp_path, "nosuchref")

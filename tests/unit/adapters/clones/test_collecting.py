@@ -182,7 +182,7 @@ def test_a_tree_whose_git_became_the_users_is_left_alone(
     (folder.tree / ".git").symlink_to(root / ".git")
     (folder.tree / "work").write_text("work")
     before = everything(root)
-    with pytest.raises(WorkspaceError, match="not the one it was made with"):
+    with pytest.raises(WorkspaceError, match="not the original one"):
         collect(folder, record)
     assert everything(root) == before
 
@@ -193,9 +193,9 @@ def test_a_tree_whose_git_became_the_users_is_left_alone(
         ("clone", 'rm "$(git rev-parse --git-dir)/HEAD"', "was removed or damaged"),
         ("worktree", 'rm "$(git rev-parse --git-dir)/HEAD"', "was removed or damaged"),
         ("clone", "rm -r .git", "was removed or damaged"),
-        ("clone", "git checkout -q --orphan new", "has no commit any more"),
-        ("clone", "rm -r .git; git init -q", "has no commit any more"),
-        ("worktree", "rm -r .git; git init -q", "is not the one it was made with"),
+        ("clone", "git checkout -q --orphan new", "no longer has a commit"),
+        ("clone", "rm -r .git; git init -q", "no longer has a commit"),
+        ("worktree", "rm -r .git; git init -q", "is not the original one"),
     ],
 )
 def test_of_a_repository_that_an_agent_has_damaged_one_sentence_is_told(
@@ -207,14 +207,14 @@ def test_of_a_repository_that_an_agent_has_damaged_one_sentence_is_told(
     with pytest.raises(WorkspaceError) as told:
         collect(folder, record)
     tree = folder.tree.resolve()
-    assert str(told.value) == f"the git repository of {tree} {what}: take its files home by hand"
+    assert str(told.value) == f"the git repository of {tree} {what}; copy its files by hand"
     assert (folder.tree / "checks.sh").exists()
 
 
 def test_of_a_tree_that_is_gone_nothing_is_promised(root: Path, tmp_path: Path) -> None:
     folder, record = made(root, tmp_path / "fleets")
     shutil.rmtree(folder.tree)
-    with pytest.raises(WorkspaceError, match="tree was removed: nothing of its work is there"):
+    with pytest.raises(WorkspaceError, match="tree was deleted, and its work with it"):
         collect(folder, record)
 
 
@@ -245,7 +245,7 @@ def test_a_branch_without_its_history_is_refused(
     (folder.tree / ".git" / "shallow").write_text(git(folder.tree, "rev-parse", "HEAD") + "\n")
     collected = collect(folder, record)
     before = everything(root), git(root, "for-each-ref")
-    with pytest.raises(WorkspaceError, match="lacks history of its commit"):
+    with pytest.raises(WorkspaceError, match="lacks part of its history"):
         receive(users, collected, record.place.source.commit, "")
     assert (everything(root), git(root, "for-each-ref")) == before
     git(root, "fsck", "--connectivity-only")
@@ -336,7 +336,7 @@ def test_what_loops_begin_with(root: Path, users: Repository, tmp_path: Path) ->
     assert source.commit == git(root, "rev-parse", "HEAD")
     assert source.remote == "https://example.com/x.git"
     assert (source.user_name, source.user_email) == ("Owner", "owner@example.com")
-    with pytest.raises(UsageError, match="nowhere is no commit"):
+    with pytest.raises(UsageError, match="nowhere is not a commit"):
         source_of(users, "nowhere")
     git(root, "update-ref", "refs/remotes/origin/main", "HEAD")
     folder = TreeFolder.of(tmp_path / "fleets", FLEET, "9", 1)
@@ -374,5 +374,5 @@ def test_copied_files_are_read_with_their_folders(root: Path) -> None:
 
 def test_nothing_is_copied_out_of_a_tree(tmp_path: Path) -> None:
     for name in ("../x", "/etc/x", ".git/config", "a/../../x"):
-        with pytest.raises(WorkspaceError, match="no file of a tree"):
+        with pytest.raises(WorkspaceError, match="not a file of a clone"):
             put_copied(tmp_path, {name: ""})

@@ -65,7 +65,7 @@ def test_one_that_reads_another_tree_is(git_repo: Path, tmp_path: Path, expected
     installed.write_text((tree / "src" / "sums.py").read_text())
     before = stamp(tree)
     said = probed(tree, installed.parent)
-    assert "measures other files" in said
+    assert "tests other files" in said
     assert "\n" not in said
     assert stamp(tree) == before
 

@@ -62,8 +62,9 @@ def test_an_edit_by_hand_counts_and_is_told_once(tmp_path: Path) -> None:
     (candidate,) = store.candidates("freeze the time", "feature")
     assert (candidate.learning.text, candidate.learning.confidence) == ("Freeze the time.", 0.9)
     assert store.take_notices() == [
-        f"{'/'.join((tmp_path / MAIN).parts[-3:])} was changed by hand, and that counts; what it "
-        f"was before is in {MAIN}.bak.20260304-050607"
+        f"{'/'.join((tmp_path / MAIN).parts[-3:])} was edited by hand; your version is used; its "
+        "old "
+        f"content is in {MAIN}.bak.20260304-050607"
     ]
     assert kept(tmp_path) == {f"{MAIN}.bak.20260304-050607": backup}
     assert (tmp_path / f"{MAIN}.bak").read_bytes() == by_hand
@@ -90,7 +91,9 @@ def test_a_file_that_could_not_be_read_again_is_not_written(
     two_states(tmp_path)
     before = (tmp_path / MAIN).read_bytes()
     monkeypatch.setattr(files, "LARGEST", len(before) + 5)
-    words = f"{MAIN} cannot be written: it would be larger than .* make it smaller by hand, or "
+    words = (
+        f"{MAIN} cannot be written, because it would be larger than .* make it smaller by hand, or "
+    )
     for run in ("run-x", "run-y"):
         with pytest.raises(KnowledgeError, match=words):
             store_of(tmp_path, run).credit(
@@ -185,14 +188,14 @@ def with_field(name: str, value: Any) -> Callable[[Path], None]:
 
 
 DAMAGE: list[tuple[str, Callable[[Path], None], str]] = [
-    ("empty", holding(""), r"line 1: it is no JSON"),
-    ("cut off", lambda path: os.truncate(path, 200), r"line \d+: it is no JSON"),
+    ("empty", holding(""), r"line 1: it is not JSON"),
+    ("cut off", lambda path: os.truncate(path, 200), r"line \d+: it is not JSON"),
     ("binary", holding(b'{"learnings":\n["\xff"]}'), r"line 2: it is not UTF-8"),
     ("deep", holding("[" * 100_000), r"nested deeper than 100"),
-    ("deep but whole", holding('{"learnings":' + "[" * 150 + "]" * 151), r"nested deeper|no JSON"),
-    ("a list", holding("[]"), r"it is no object"),
+    ("deep but whole", holding('{"learnings":' + "[" * 150 + "]" * 151), r"nested deeper|not JSON"),
+    ("a list", holding("[]"), r"it is not an object"),
     ("no list", holding('{"version": "1.0.0"}'), r"it has no list of learnings"),
-    ("not a number", holding('{"learnings": [], "x": NaN}'), r"too large, or none at all"),
+    ("not a number", holding('{"learnings": [], "x": NaN}'), r"too large or not valid"),
     ("long number", holding('{"learnings": [' + "9" * 5000 + "]}"), r"a number in it is too large"),
     ("no object", holding('{"learnings": ["x"]}'), r"learnings\[1\] is 'x', not an object"),
     ("no name", with_field("id", ""), r"learnings\[1\].id is '', not a text that is not empty"),
@@ -207,10 +210,10 @@ DAMAGE: list[tuple[str, Callable[[Path], None], str]] = [
     ("pinned", with_field("pinned", "yes"), r"pinned is 'yes', not true or false"),
     ("huge number", with_field("other", 10**400), r"too large"),
     ("1 GB", a_gigabyte, r"it is larger than 128 MB"),
-    ("a FIFO", a_fifo, r"it is a FIFO, not a plain file"),
-    ("a link", a_link, r"it is a link, not a plain file"),
-    ("a folder", a_folder, r"it is a folder, not a plain file"),
-    ("a socket", a_socket, r"it is a socket, not a plain file"),
+    ("a FIFO", a_fifo, r"it is a FIFO, not a regular file"),
+    ("a link", a_link, r"it is a link, not a regular file"),
+    ("a folder", a_folder, r"it is a folder, not a regular file"),
+    ("a socket", a_socket, r"it is a socket, not a regular file"),
 ]
 damaged = each_row(("put", "words"), [case[1:] for case in DAMAGE])
 
@@ -229,7 +232,7 @@ def test_what_is_damaged_gives_way_to_its_backup(
     (notice,) = store.take_notices()
     assert "cannot be used (" in notice
     assert re.search(words, notice)
-    assert "its backup has taken its place; it is kept as " in notice
+    assert "its backup was used instead; it is kept as " in notice
     assert "\n" not in notice
     assert len(notice) < 300
     (aside,) = kept(tmp_path)
@@ -253,7 +256,7 @@ def test_with_a_damaged_backup_too_the_run_goes_on_without(
     store = store_of(tmp_path, "run-z")
     assert store.candidates("mock", "feature") == []
     (notice,) = store.take_notices()
-    assert "it has no usable backup, so nothing of it is known; it is kept as" in notice
+    assert "it has no usable backup, so its learnings are lost; it is kept as" in notice
     assert words  # reported as above
     assert sorted(name.split(".")[2] for name in kept(tmp_path)) == ["bak", "damaged"]
     known(tmp_path, "Start anew.")
@@ -302,7 +305,7 @@ def test_what_is_missing_comes_from_its_backup(tmp_path: Path) -> None:
     store = store_of(tmp_path, "run-z")
     assert len(store.candidates("mock", "feature")) == 1
     (notice,) = store.take_notices()
-    assert notice.endswith(f"{MAIN} is missing: its backup has taken its place")
+    assert notice.endswith(f"{MAIN} is missing: its backup was used instead")
 
 
 def test_what_is_removed_while_a_run_goes_on_is_written_again(tmp_path: Path) -> None:
@@ -355,9 +358,9 @@ def test_two_damaged_ones_of_one_moment_are_both_kept(tmp_path: Path) -> None:
 def test_a_file_of_a_version_to_come_is_left_alone(tmp_path: Path) -> None:
     tmp_path.joinpath(MAIN).write_text('{"version": "2.0.0", "learnings": {}}')
     store = store_of(tmp_path, "run-a")
-    with pytest.raises(KnowledgeError, match=r"is of version 2\.0\.0, which a newer program"):
+    with pytest.raises(KnowledgeError, match=r"has version 2\.0\.0 from a newer program"):
         store.candidates("mock", "feature")
-    with pytest.raises(KnowledgeError, match="bring ralph-tui up to date"):
+    with pytest.raises(KnowledgeError, match="update ralph-tui"):
         store.stage([learning(SAID)])
     assert [path.name for path in tmp_path.iterdir() if path.name != "lock"] == [MAIN]
 
@@ -376,7 +379,7 @@ def test_what_may_not_be_read_is_set_aside(tmp_path: Path, monkeypatch: pytest.M
     store = store_of(tmp_path)
     store.ledger()
     (notice,) = store.take_notices()
-    assert "cannot be used (Permission denied): its backup has taken its place" in notice
+    assert "cannot be used (Permission denied): its backup was used instead" in notice
     assert len(kept(tmp_path)) == 1
 
 
@@ -397,7 +400,7 @@ def test_what_the_system_refuses_for_a_moment_is_not_set_aside(
 def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     folder = tmp_path / "knowledge"
-    words = "a part of its path is no folder; move it out of the way$"
+    words = "a part of its path is not a folder; move it out of the way$"
     for target in ("file", "nowhere"):
         folder.unlink(missing_ok=True)
         folder.symlink_to(target)
@@ -430,7 +433,7 @@ def test_what_stands_in_the_place_of_the_lock_gives_way(
 
 def test_a_folder_in_the_place_of_the_lock_is_named(tmp_path: Path) -> None:
     (tmp_path / "lock").mkdir()
-    with pytest.raises(KnowledgeError, match="it is a folder, not a plain file; move it"):
+    with pytest.raises(KnowledgeError, match="it is a folder, not a regular file; move it"):
         store_of(tmp_path).stage([learning(SAID)])
 
 

@@ -374,7 +374,7 @@ def test_estimates_that_are_not_proven_yet_are_told_as_one(tmp_path: Path) -> No
 
 
 def test_a_learning_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(KnowledgeError, match=r"there is no learning 'learn-\?'"):
+    with pytest.raises(KnowledgeError, match=r"no learning 'learn-\?'"):
         store_of(tmp_path).change("learn-?", "pin")
 
 

@@ -164,7 +164,7 @@ def test_where_labels_cannot_be_made_the_issue_goes_without(
 ) -> None:
     service.special = refusing("/labels", "POST", status)
     where = channel(service, tmp_path).deliver(message())
-    assert where.endswith("without labels, which the token may not set")
+    assert where.endswith("without labels, because the token may not set them")
     assert service.issues[0]["labels"] == []
 
 
@@ -178,7 +178,7 @@ def test_where_labels_cannot_be_assigned_the_issue_goes_without(
 
     service.special = answer
     where = channel(service, tmp_path).deliver(message())
-    assert where.endswith("without labels, which the token may not set")
+    assert where.endswith("without labels, because the token may not set them")
     assert len(service.issues) == 1
 
 
@@ -206,8 +206,8 @@ def test_labels_that_the_tracker_drops_silently_are_told_of(tmp_path: Path) -> N
         (200, "mend", "outreach.tracker_url"),
         (422, "drop", "does not accept"),
         (429, "retry", "wait"),
-        (500, "retry", "fault"),
-        (503, "retry", "fault"),
+        (500, "retry", "server error"),
+        (503, "retry", "server error"),
     ],
 )
 def test_every_refusal_says_what_to_do(
@@ -308,7 +308,7 @@ def test_an_answer_without_end_is_not_read_to_its_end(
 
     service.special = answer
     where = channel(service, tmp_path).deliver(message())
-    assert where == "an issue whose number the tracker did not tell"
+    assert where == "an issue without a number from the tracker"
 
 
 @pytest.mark.parametrize("raw", [b"<html>", b"[" * 100_000, b'"text"', b"", b"\xff\xfe", b"null"])
@@ -449,7 +449,7 @@ def test_open_issues_of_a_label_are_listed_page_by_page_and_pull_requests_left_o
 
 def test_issues_that_cannot_be_listed_say_why(service: TrackerService, tmp_path: Path) -> None:
     service.special = refusing("/issues", "GET", 404)
-    with pytest.raises(UndeliveredError, match="shows this token no repository team/project"):
+    with pytest.raises(UndeliveredError, match="shows no repository team/project"):
         list(channel(service, tmp_path).open_issues("night"))
 
 
@@ -457,13 +457,13 @@ def test_one_issue_is_read_by_its_number(service: TrackerService, tmp_path: Path
     service.issues = [{"number": 1, "state": "open", "title": "One\x1b[2J", "body": None}]
     tracker = channel(service, tmp_path)
     assert tracker.issue(1) == Issue(1, "One", "")
-    with pytest.raises(UndeliveredError, match="no such issue: check the number"):
+    with pytest.raises(UndeliveredError, match="no such issue to this token"):
         tracker.issue(2)
     service.special = refusing("/issues/1", "GET", 403)
     with pytest.raises(UndeliveredError, match=f"may not read issues in {REPOSITORY}"):
         tracker.issue(1)
     service.special = refusing("/issues/1", "GET", 422)
-    with pytest.raises(UndeliveredError, match=r"does not tell of issues \(HTTP 422\)"):
+    with pytest.raises(UndeliveredError, match=r"does not list issues \(HTTP 422\)"):
         tracker.issue(1)
     service.special = lambda _: Reply(200, ["no", "object"])
     with pytest.raises(UndeliveredError, match="is no tracker: check"):

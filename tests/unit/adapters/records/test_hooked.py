@@ -59,7 +59,7 @@ def test_it_is_alive_while_something_is_heard_of_it(tmp_path: Path, loop: Hooked
     os.utime(loop.journal, (long_ago, long_ago))
     status = read_status(run)
     assert (status["alive"], status["phase"], status["outcome"]) == (False, "unheard", None)
-    assert status["reason"].startswith("nothing was heard of its sessions for 16m")
+    assert status["reason"].startswith("no events from its sessions for 16m")
     loop.end()
     assert read_status(run)["outcome"] == "completed"
 
@@ -97,7 +97,7 @@ def test_nothing_can_be_asked_of_it(loop: HookedLoop) -> None:
     state = RunState().apply_all(map(parse_event, loop.journal.read_bytes().splitlines()))
     for command in (Pause(), Stop(), RollOver()):
         assert refusal(command, state) == (
-            "its sessions are not ralph-tui's: it is watched here, not commanded"
+            "ralph-tui did not start its sessions; you can only watch it"
         )
 
 

@@ -194,5 +194,5 @@ def test_a_limit_on_file_sizes_is_no_full_disk(tmp_path: Path) -> None:
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (whole + 50, resource.RLIM_INFINITY))"
     said = run_on_small_disk(REFUSED % limit, tmp_path)
     assert said.startswith("JournalError cannot append to the journal events.jsonl")
-    assert "a file may not grow beyond the size limit of the shell that started it" in said
+    assert "the file reached the size limit of the shell" in said
     assert "ulimit -f unlimited" in said

@@ -76,7 +76,7 @@ def test_a_bad_line_is_found_where_it_is_made(path: Path) -> None:
     assert len(record) == len(every), "it begins as a line of a journal does"
     assert len(record.events(50, 70)) == 9
     assert len(record) == 59
-    assert record.problem.endswith("events.jsonl:61 cannot be read; what comes before it is shown")
+    assert record.problem.endswith("events.jsonl:61 cannot be read; only earlier events are shown")
     assert not record.look()
     assert record.events(0, 10**9) == stuck()[:59]
 
@@ -84,9 +84,9 @@ def test_a_bad_line_is_found_where_it_is_made(path: Path) -> None:
 @pytest.mark.parametrize(
     ("instead", "says"),
     [
-        (b"{}\n", "events.jsonl:31 cannot be read; what comes before it is shown"),
-        (b"\xff\x00\n", "events.jsonl:31 cannot be read; what comes before it is shown"),
-        (lines()[4], "has number 5 where 31 belongs; what comes before it is shown"),
+        (b"{}\n", "events.jsonl:31 cannot be read; only earlier events are shown"),
+        (b"\xff\x00\n", "events.jsonl:31 cannot be read; only earlier events are shown"),
+        (lines()[4], "has number 5 where 31 belongs; only earlier events are shown"),
     ],
 )
 def test_a_line_that_is_none_ends_the_record(path: Path, instead: bytes, says: str) -> None:

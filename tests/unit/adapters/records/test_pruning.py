@@ -114,7 +114,7 @@ def test_a_living_run_is_left_alone_and_named(tmp_path: Path) -> None:
     finally:
         lock.release()
     assert names(listing) == ["001"]
-    assert listing.left == (f"task-001/002: it is alive (process {os.getpid()})",)
+    assert listing.left == (f"task-001/002: it is running (process {os.getpid()})",)
     assert listing.kept_ids == {run_id(2)}
 
 

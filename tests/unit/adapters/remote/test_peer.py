@@ -198,7 +198,7 @@ def test_a_script_cannot_widen_what_the_agent_may_do(living: Living) -> None:
 
 
 def test_a_script_can_refuse_what_the_agent_asks(living: Living) -> None:
-    assert refused(living, OUTSIDE + answering("refuse")) == "that question is closed already"
+    assert refused(living, OUTSIDE + answering("refuse")) == "that question is already closed"
 
 
 def test_what_ends_while_it_is_looked_at_is_nobody(
@@ -227,7 +227,7 @@ def at_terminal(living: Living, code: str) -> tuple[str, str]:
 
 def test_a_person_at_a_terminal_can_allow(living: Living) -> None:
     answer, _ = at_terminal(living, answering("once"))
-    assert "that question is closed already" in answer
+    assert "that question is already closed" in answer
 
 
 def test_a_person_at_a_terminal_can(living: Living) -> None:

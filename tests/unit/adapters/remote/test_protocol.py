@@ -124,8 +124,8 @@ def test_the_longest_guidance_of_any_language_fits(character: str) -> None:
 
 def test_answers() -> None:
     assert read_answer(accepted_line(7)) == 7
-    with pytest.raises(RefusedError, match=r"^that question is closed already$"):
-        read_answer(refused_line("that question is closed already"))
+    with pytest.raises(RefusedError, match=r"^that question is already closed$"):
+        read_answer(refused_line("that question is already closed"))
 
 
 def test_a_refusal_is_a_short_clean_line_on_both_sides() -> None:
@@ -160,5 +160,5 @@ def test_a_request_to_a_fleet_names_a_loop_and_one_to_a_run_cannot() -> None:
 def test_what_is_no_id_of_a_loop_is_refused(loop: object) -> None:
     line = json.dumps({"version": 1, "command": {"name": "pause"}, "loop": loop}).encode()
 
-    with pytest.raises(ValueError, match="a loop is named by at most 100 characters"):
+    with pytest.raises(ValueError, match="a loop's name has at most 100 characters"):
         read_fleet_request(line, HERE)

@@ -251,8 +251,7 @@ def test_of_a_living_run_that_nobody_answers_for_path_and_reason_are_told(
         with pytest.raises(RalphError) as told:
             send(path, Pause(), lives=lambda: True)
     assert str(told.value) == (
-        f"the run lives, but nobody answers at its command socket {path} ({reason}); "
-        "command it from its own terminal"
+        f"the run is active, but its command socket {path} ({reason}); use its own terminal"
     )
 
 
@@ -319,7 +318,7 @@ def test_when_the_run_is_over_that_is_said(tmp_path: Path, place: Path) -> None:
         assert path is not None
         engine.send(Stop())
         assert engine.join(PATIENCE_S)
-        assert send(path, Pause()) == Refused("the run is over")
+        assert send(path, Pause()) == Refused("the run has ended")
     with pytest.raises(RalphError, match="the run is gone"):
         send(path, Pause())
 

@@ -133,7 +133,7 @@ def test_the_hosts_end_gets_its_answers_by_id(receiver: Receiver) -> None:
 
         until(all_told)
         assert {each.id: each.accepted for each in told} == {"1": 1, "2": None, "3": None}
-        assert {each.refused for each in told} == {"", "not now", "there is no such command"}
+        assert {each.refused for each in told} == {"", "not now", "unknown command"}
         receiver.silent = True
         channel.tell(Tell(id="4", loop="1", command={"name": "stop"}))
         channel.tell(Tell(id="5", loop="1", command={"name": "guide", "text": "x" * (3 << 20)}))

@@ -182,7 +182,7 @@ def test_a_locked_index_is_waited_for_briefly_then_left(tmp_path: Path) -> None:
     write(folder, a_run()[1:], first=2)
     with held(tmp_path):
         sentence = index_attempt(tmp_path, folder, wait=0.05)
-    assert sentence.startswith("what this run did is not in the search index yet: ")
+    assert sentence.startswith("this run is not in the search index yet: ")
     assert "in use by another process" in sentence
     assert index_attempt(tmp_path, folder) == ""
     assert len(rows(tmp_path)) == 7
@@ -224,4 +224,4 @@ def test_a_folder_in_its_place_is_named_as_what_to_take_away(tmp_path: Path) -> 
     said: list[str] = []
     assert search(tmp_path, "parser", tell=said.append)
     (told,) = said
-    assert "search.db: it cannot be opened; make its folder writable, or take it away" in told
+    assert "search.db: it cannot be opened; make its folder writable, or move it away" in told

@@ -81,4 +81,4 @@ def test_what_a_run_recorded_can_be_found_and_a_problem_is_told(root: Path) -> N
     index_folder(root).rename(index_folder(root).with_name("moved"))
     index_folder(root).write_text("in the way")
     (sentence,) = past.index()
-    assert sentence.startswith("what this run did is not in the search index yet: ")
+    assert sentence.startswith("this run is not in the search index yet: ")

@@ -105,7 +105,7 @@ def test_a_pipe_that_git_reads_is_named(changed: GitWorkspace, name: str) -> Non
     put_pipe(root / name)
     refused = refusal(lambda: changed.snapshot(1, "second"))
     assert isinstance(refused, GitEndedError)
-    assert str(refused) == f"git reads {name}, which is a FIFO: that never ends; remove it"
+    assert str(refused) == f"git reads {name}, which is a FIFO and never ends; delete it"
     kept_open = [line for line in alive(str(root)) if "--stdin" in line]
     assert alive(str(root)) == kept_open
     (root / name).unlink()
@@ -273,7 +273,7 @@ def test_a_git_that_never_ends_has_a_limit(
     monkeypatch.setattr(git_calls, "FILES_PER_S", 1000)
     mark = stuck("diff-files")
     refused = refusal(lambda: changed.snapshot(1, "second"))
-    assert str(refused).startswith("git diff-files had not ended after ")
+    assert str(refused).startswith("git diff-files was still running after ")
     assert str(changed.root) in str(refused)
     assert not alive(mark)
 
@@ -286,7 +286,7 @@ def test_a_larger_tree_gives_more_time(
     with (changed.root / "large").open("wb") as file:
         file.truncate(8_000_000)  # a hole: nothing is written
     refused = refusal(lambda: changed.snapshot(1, "second"))
-    allowed = re.search(r"had not ended after (\d+)", str(refused))
+    allowed = re.search(r"was still running after (\d+)", str(refused))
     assert allowed is not None
     assert int(allowed[1]) > 1, "a tenth of a second without the file"
 
@@ -326,7 +326,7 @@ def test_what_git_has_started_and_left_holds_its_output(
     monkeypatch.setattr(git_calls, "LIMIT_S", 0.5)
     mark = stuck("diff-files", f"(setsid {environment} sleep $mark &); exit 0")
     refused = refusal(lambda: changed.snapshot(1, "second"))
-    assert "git diff-files had not ended after " in str(refused)
+    assert "git diff-files was still running after " in str(refused)
     assert len(alive(mark)) == left
     for pid in [pid for pid, line in command_lines().items() if mark in line]:
         os.kill(pid, signal.SIGKILL)

@@ -87,7 +87,7 @@ def test_what_came_to_light_is_named(git_repo: Path) -> None:
     (git_repo / "new").mkdir()
     (git_repo / "new" / "file\n").write_text("1\n")
     workspace.snapshot(1, "ignored")
-    why = "git ignored it until now, so that no snapshot holds it"
+    why = "git ignored it until now, so no snapshot contains it"
     assert named(workspace.restore(first.tree)) == {"new/file\n": why}
 
 
@@ -104,7 +104,7 @@ def test_specials_are_named(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
             made.bind(name)
     assert [row.path for row in workspace.changes(first.tree)] == ["README.md"]
     workspace.snapshot(1, "second")
-    told = {"folder/listening": "it is a socket, which no snapshot holds"}
+    told = {"folder/listening": "it is a socket, which no snapshot contains"}
     shown = {row.path: why for row, why in workspace.way_back(first.tree)}
     assert shown == {"README.md": "", **told}
     restored = workspace.restore(first.tree)
@@ -124,7 +124,7 @@ def test_a_file_that_was_ignored_before_any_snapshot_stays(git_repo: Path) -> No
     (git_repo / ".gitignore").unlink()
     workspace.snapshot(1, "without rules")
     restored = workspace.restore(first.tree)
-    why = "the snapshot's own rules ignore it, so that it may have been there"
+    why = "the snapshot's ignore rules exclude it, so it may have existed"
     assert named(restored) == {"secret.env": why}
     assert (git_repo / "secret.env").read_text() == "tracked\n"
 

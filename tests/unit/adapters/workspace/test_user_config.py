@@ -124,7 +124,7 @@ def test_nothing_in_it_holds_a_git_of_ours(
 ) -> None:
     trap(user)
     if trap in NAMED:  # ignored files cannot be excluded, so nothing is listed
-        with pytest.raises(WorkspaceError, match="which is a FIFO: that never ends; remove it"):
+        with pytest.raises(WorkspaceError, match="which is a FIFO and never ends; delete it"):
             git_status(open_repository(git_repo))
     else:
         assert git_status(open_repository(git_repo)).branch == "main"

@@ -71,7 +71,7 @@ def test_a_command_that_is_not_there_or_may_not_run(tmp_path: Path) -> None:
     assert absent.exit_code == 127
     assert absent.error == (
         "The completion command `no-such-runner --all` was not found (exit 127); "
-        "install the program it names and go on, or start anew with another command."
+        "install the program and continue, or start a new run with another command."
     )
     assert "no-such-runner" in absent.tail
     (tmp_path / "check").touch(mode=0o644)
@@ -156,7 +156,7 @@ def test_nearly_secrets_without_end_take_a_bounded_time(
     assert len(kept) < 20_000_000
     assert b" bytes of output are left out here: " in kept
     assert "3 passed in 0.12s\n[the log leaves out " in result.tail
-    assert result.tail.endswith(" bytes: more came than there is time to look through]")
+    assert result.tail.endswith(" bytes: too much output to check in time]")
     assert result.counts is not None
     assert result.counts.passed == 3
 

@@ -145,7 +145,7 @@ def test_one_that_is_over_is_told_again_from_any_event(done: Done) -> None:
 def test_a_run_that_cannot_go_on_keeps_what_it_had(done: Done) -> None:
     lines = done.told.lines()
     over = done.next_over(done.place.model_copy(update={"resume": True, "seen": len(lines)}))
-    assert "is completed: there is nothing to go on with" in over.reason
+    assert "is already completed; start another one with 'ralph-tui run'" in over.reason
     assert (over.never_began, over.seq) == (False, len(lines))
     over = done.next_over(done.place)
     assert "resume or collect it" in over.reason
@@ -265,7 +265,7 @@ def test_orders_and_commands_for_a_loop_that_runs(host: WorkerHost, seen: Seen, 
     for request, command in commands.items():
         host.obey(Tell(id=request, loop="1", command=command))
     told = {request: seen.wait(Told, id=request) for request in commands}
-    assert told["x"].refused == "there is no such command"
+    assert told["x"].refused == "unknown command"
     assert told["p"].accepted
     assert told["g"].accepted
     # A privileged command reaches the run, which answers it.

@@ -432,7 +432,7 @@ class TestCommands:
     def test_a_loops_run_is_told_and_answers(self, tmp_path: Path) -> None:
         def hear(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
             if isinstance(order, seen.Tell):
-                refused = "" if order.command["name"] == "pause" else "no session runs"
+                refused = "" if order.command["name"] == "pause" else "no session is running"
                 accepted = None if refused else 12
                 hosts.observe(seen.Told(id=order.id, accepted=accepted, refused=refused))
 
@@ -440,12 +440,12 @@ class TestCommands:
             fleet.hosts.join("h")
             fleet.wait_for(told.LoopBegan)
             assert fleet.ask(Pause(by="me"), "1") == Accepted(12)
-            assert fleet.ask(Guide(text="x", by="me"), "1") == Refused("no session runs")
+            assert fleet.ask(Guide(text="x", by="me"), "1") == Refused("no session is running")
             assert fleet.hosts.of(seen.Tell)[0].command["by"] == "me"
         given = [one for one in fleet.events if isinstance(one, told.CommandGiven)]
         assert [(one.name, one.by, one.refused) for one in given[:2]] == [
             ("pause", "me", ""),
-            ("guide", "me", "no session runs"),
+            ("guide", "me", "no session is running"),
         ]
 
     @each_row(

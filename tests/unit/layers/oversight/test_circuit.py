@@ -54,7 +54,7 @@ def test_the_reason_is_a_sentence_with_the_number() -> None:
 
 
 def test_the_reason_names_the_limit_that_cut_every_session_off() -> None:
-    late = replace(IDLE, cut="The session ran longer than it may and was stopped.")
+    late = replace(IDLE, cut="The session exceeded its time limit and was stopped.")
     for evidence, told in (((late, late, late), True), ((late, IDLE, late), False)):
         run = Run()
         finding = [run.take(30, each) for each in evidence][-1]

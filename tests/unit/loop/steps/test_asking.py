@@ -361,9 +361,9 @@ def test_a_run_that_is_stopped_leaves_the_question_unanswered() -> None:
 @pytest.mark.parametrize(
     ("choices", "why"),
     [
-        ((), "it asks 2 things, and 0 are answered: answer each"),
-        ((("Blue", "Red"), ("S",)), "only one answer can be given to: Which colour?"),
-        ((("Blue",), (" ",)), "an answer is empty: Which sizes?"),
+        ((), "it asks 2 questions; you answered 0; answer each one"),
+        ((("Blue", "Red"), ("S",)), "only one answer is allowed to: Which colour?"),
+        ((("Blue",), (" ",)), "empty answer to: Which sizes?"),
         ((("Blue",), ("S", "L")), None),
     ],
 )
@@ -391,7 +391,7 @@ def test_the_files_of_an_agent_that_waits_are_in_use() -> None:
         if isinstance(event, ev.QuestionAsked):
             break
     why = refusal(Restore(snapshot=1), world.state)
-    assert why == "the files are in use: pause the run, and restore when it is paused"
+    assert why == "the files are in use; pause the run, then restore"
 
 
 @pytest.mark.parametrize(

@@ -265,7 +265,7 @@ def test_a_longer_one_is_refused_and_asked_for_again() -> None:
         if isinstance(event, ev.QuestionAsked):
             long = Answer(question_id=event.question_id, answer="send", text="x" * 4000)
             said = refusal(long, made.state)
-            assert said == "a handoff has at most 3,999 characters, and this has 4,000"
+            assert said == "a handoff has at most 3,999 characters; yours has 4,000"
             fits = long.model_copy(update={"text": "x" * 3999})
             assert refusal(fits, made.state) is None
             made.host.inbox.extend([long, fits])

@@ -459,7 +459,7 @@ def test_a_learning_that_the_run_has_not_seen_is_refused() -> None:
     world.run()
     assert not world.all(ev.LearningChanged)
     refused = world.only(ev.CommandRefused)
-    assert refused.reason == "this run has seen no learning learn-9"
+    assert refused.reason == "this run has used no learning learn-9"
 
 
 def test_a_run_that_is_resumed_anywhere_says_nothing_of_memory_twice() -> None:

@@ -324,7 +324,7 @@ def test_files_are_restored_only_while_nobody_uses_them() -> None:
     assert isinstance(answers[0], Refused)
     assert "pause the run" in answers[0].reason
     assert isinstance(answers[1], Accepted)
-    assert answers[2] == Refused("there is no snapshot 99 in this run")
+    assert answers[2] == Refused("no snapshot 99 in this run")
     assert world.workspace.restored == ["t1"]
 
 
@@ -497,7 +497,7 @@ def test_an_abort_may_lead_back_to_a_snapshot() -> None:
 
     world.agent.acts.append(act)
     world.run()
-    assert answers[0] == Refused("there is no snapshot 77 in this run")
+    assert answers[0] == Refused("no snapshot 77 in this run")
     assert isinstance(answers[1], Accepted)
     assert world.workspace.restored == ["t1"]
     assert last(world) == ("aborted", "aborted by you; the work goes back to snapshot 1")
@@ -585,16 +585,19 @@ def test_of_two_answers_the_first_counts_and_the_other_is_told() -> None:
     answered = world.only(ev.QuestionAnswered)
     assert answered.by == "left"
     assert answers["left"] == Accepted(answered.seq)
-    assert answers["right"] == Refused("that question was answered already: decline, by left")
+    assert answers["right"] == Refused("that question was already answered: decline, by left")
 
 
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"answer": "maybe"}, "maybe is no answer to it: continue, guide, extend, abort are"),
-        ({"answer": "guide", "text": " \n"}, "guide needs words: add them"),
+        (
+            {"answer": "maybe"},
+            "maybe is not a valid answer; choose from continue, guide, extend, abort",
+        ),
+        ({"answer": "guide", "text": " \n"}, "guide needs text; add it"),
         ({"answer": "extend"}, "extend needs a number: iterations"),
-        ({"answer": "extend", "iterations": 1, "budget_usd": 2}, "no budget in dollars"),
+        ({"answer": "extend", "iterations": 1, "budget_usd": 2}, "no dollar budget"),
     ],
 )
 def test_answers_that_do_not_fit_have_no_effect(fields: dict[str, object], why: str) -> None:

@@ -38,7 +38,7 @@ def test_while_a_limit_is_waited_for_it_is_refused() -> None:
     world = worlds(limited)
     world.send(RollOver(by="ann"), RetryNow())
     world.run()
-    assert world.only(ev.CommandRefused).reason == "no session runs"
+    assert world.only(ev.CommandRefused).reason == "no session is running"
     assert not world.all(ev.RolloverBegan)
 
 

@@ -157,10 +157,10 @@ def test_what_each_session_did_is_committed_where_that_is_set() -> None:
 
 
 def test_a_commit_that_is_refused_does_not_hold_up_the_rollover() -> None:
-    keeper = Keeper(WorkspaceError("a merge is under way in /r: finish it"))
+    keeper = Keeper(WorkspaceError("a merge is in progress in /r: finish it"))
     world = commits(keeper, fills(40, 86), commit_wip=True)
     assert told(world) == [
-        "could not commit the session's work: a merge is under way in /r: finish it"
+        "could not commit the session's work: a merge is in progress in /r: finish it"
     ]
     assert not world.all(ev.WorkCommitted)
     assert outcomes(world)[:2] == ["rolled_over", "success"]

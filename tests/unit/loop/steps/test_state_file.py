@@ -155,7 +155,7 @@ def test_without_one_nothing_is_written() -> None:
     ],
 )
 def test_only_a_file_of_that_name_in_the_repository_is_taken(path: str) -> None:
-    with pytest.raises(ValueError, match=r"inside of the repository"):
+    with pytest.raises(ValueError, match=r"inside the repository"):
         ContextSettings(state_file=path)
 
 

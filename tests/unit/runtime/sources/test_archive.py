@@ -52,9 +52,9 @@ def test_a_journal_elsewhere_is_not_opened_though_the_index_names_it(
 ) -> None:
     outside = write(attempt(tmp_path / "other"), a_run())
     found = Found(what="action", run=str(outside), text="")
-    with pytest.raises(UsageError, match="there no more"):
+    with pytest.raises(UsageError, match="no longer exists"):
         runs.recorded(found)
-    with pytest.raises(UsageError, match="there no more"):
+    with pytest.raises(UsageError, match="no longer exists"):
         runs.recorded(replace(found, run=str(attempt(tmp_path))))
 
 

@@ -58,9 +58,9 @@ NONE = "It does not speak the Agent Client Protocol"
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("cat", f"{NONE} (it repeats what it is told); is it the right program?"),
-        ("yes", f"{NONE} (it prints lines that are no messages: y); is it the right program?"),
-        ("yes '{}'", f"{NONE} (it prints lines that are no messages: {{}})"),
+        ("cat", f"{NONE} (it echoes its input); is it the right program?"),
+        ("yes", f"{NONE} (it prints lines that are not messages: y); is it the right program?"),
+        ("yes '{}'", f"{NONE} (it prints lines that are not messages: {{}})"),
         ("echo hello", "The agent exited with code 0 before it was ready"),
     ],
 )
@@ -92,7 +92,8 @@ def test_one_that_speaks_another_protocol_is_told_so(bench: Bench) -> None:
     finished = bench.heard.finished()
     assert finished.outcome == "not_started"
     assert finished.reason == (
-        "The agent does not know what the Agent Client Protocol asks of it (Method not found); "
+        "The agent does not support a required call of the Agent Client Protocol (Method not "
+        "found); "
         "is it up to date?"
     )
 

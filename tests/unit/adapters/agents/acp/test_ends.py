@@ -178,7 +178,7 @@ def test_a_service_that_does_not_answer_at_all_is_said_soon(
     monkeypatch.setattr(silence, "QUIET_S", 0.5)
     bench.run("opencode", [{"wait": 60}], turn=bench.turn("skip"), settings={"silence_s": 1})
     assert [note.text for note in bench.heard.of(ev.AgentNoted)] == [
-        "No answer from the agent's service yet; it is waited for",
+        "No answer from the agent's service yet; still waiting",
         "The agent's service has not answered for 0s",
     ]
     assert {note.service for note in bench.heard.of(ev.AgentNoted)} == {"silent"}

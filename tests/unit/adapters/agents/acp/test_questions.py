@@ -14,7 +14,7 @@ from tests.rows import each_row
 from tests.unit.adapters.agents.acp.bench import EVERY, ONCE, REJECT, Bench, asked, bash
 
 ENDS_TURN = ("opencode", "codex")
-RULE = "A rule of this project does not permit it. Go on without it."
+RULE = "A rule of this project forbids it. Go on without it."
 
 
 @EVERY
@@ -176,7 +176,9 @@ def test_what_is_refused_three_turns_in_a_row_ends_the_session_and_the_log_says_
     finished = bench.run("opencode", [bash("rm x", ask=True)])
     assert (finished.turns, finished.outcome) == (4, "success")
     (note,) = [each.text for each in bench.heard.of(ev.AgentNoted) if "in a row" in each.text]
-    assert note == ("The agent asked 3 turns in a row for what was refused: its session ends here.")
+    assert note == (
+        "The agent repeated a refused request in 3 turns in a row; its session was ended."
+    )
 
 
 def test_an_agent_that_asks_for_something_else_each_time_goes_on(bench: Bench) -> None:
@@ -214,7 +216,7 @@ def test_an_agent_that_asks_and_dies_ends_its_session(bench: Bench) -> None:
     finished = bench.heard.finished()
     assert finished.outcome == "crashed"
     assert finished.reason == (
-        "The agent was ended by signal 9 in the middle of its work: out of memory."
+        "The agent was ended by signal 9 while it was working: out of memory."
     )
     assert not session.answer(asked(bench).request_id, AgentAnswer("once"))
 
@@ -225,7 +227,7 @@ def test_what_can_only_be_allowed_for_ever_is_not_allowed(bench: Bench) -> None:
         "any", [bash("true", ask=True, options=options), {"say": "on"}], turn=bench.turn("skip")
     )
     assert bench.answered() == ["cancelled"]
-    assert "does not offer to do this once" in bench.heard.of(ev.AgentNoted)[0].text
+    assert "offers no one-time permission" in bench.heard.of(ev.AgentNoted)[0].text
 
 
 def test_a_mere_no_is_not_repeated_to_a_model_that_has_heard_it(bench: Bench) -> None:

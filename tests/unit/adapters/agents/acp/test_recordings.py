@@ -121,8 +121,8 @@ def test_usage_is_told_as_far_as_the_agent_tells_it() -> None:
 def test_a_retry_inside_the_agent_is_told_once() -> None:
     (note,) = read("codexacp-e429").of(ev.AgentNoted)
     assert note.text == (
-        "The service refuses (exceeded retry limit, last status: 429 Too Many Requests); "
-        "the agent tries again"
+        "The service refused (exceeded retry limit, last status: 429 Too Many Requests); "
+        "the agent is retrying"
     )
     assert note.service == "usage_limit"
 

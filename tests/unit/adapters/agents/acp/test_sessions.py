@@ -164,7 +164,7 @@ def test_a_model_that_the_agent_does_not_have_is_one_sentence(bench: Bench) -> N
     finished = bench.run("opencode", [{"say": "x"}], refuses=refuses, settings={"model": "nosuch"})
     assert finished.outcome == "unknown_model"
     assert finished.reason == (
-        "OpenCode has no model 'nosuch' (no such value): choose another one with --model."
+        "OpenCode has no model 'nosuch' (no such value); choose another one with --model."
     )
     assert bench.told("session/set_config_option")[0]["value"] == "nosuch"
 
@@ -183,7 +183,7 @@ def test_words_that_the_agent_refuses_do_not_end_its_turn(bench: Bench) -> None:
     gate.touch()
     assert bench.heard.finished().outcome == "success"
     assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["done"]
-    assert "did not take your words: busy" in bench.heard.of(ev.AgentNoted)[0].text
+    assert "did not accept your guidance: busy" in bench.heard.of(ev.AgentNoted)[0].text
 
 
 @EVERY

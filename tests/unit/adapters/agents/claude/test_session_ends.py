@@ -94,8 +94,8 @@ def test_a_reason_is_one_short_clean_line() -> None:
 @each_row(
     ("code", "stderr", "heard", "outcome", "words"),
     [
-        (0, "", True, "error", "broke off without a result"),
-        (0, "", False, "error", "printed nothing that can be understood"),
+        (0, "", True, "error", "ended without a result"),
+        (0, "", False, "error", "printed no readable output"),
         (1, "no such model", True, "error", "exited with code 1 without a result: no such model"),
         (3, "", False, "crashed", "exited with code 3"),
         (127, "sh: x: not found", False, "missing", "not found"),

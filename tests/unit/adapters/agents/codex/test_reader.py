@@ -128,9 +128,9 @@ def test_without_windows_the_sentence_says_when() -> None:
 def test_retries_are_told_and_are_no_work() -> None:
     read = Read("codex-appserver-e429")
     retries = [event for event in read.of(ev.AgentNoted) if event.level == "warn"]
-    said = "The service refuses (429); the agent tries again: Reconnecting... 1/2"
-    assert next(event.text for event in retries if "tries again" in event.text) == said
-    refused = [event for event in retries if "tries again" in event.text]
+    said = "The service refuses (429); the agent is retrying: Reconnecting... 1/2"
+    assert next(event.text for event in retries if "is retrying" in event.text) == said
+    refused = [event for event in retries if "is retrying" in event.text]
     assert {event.service for event in refused} == {"usage_limit"}
     end = read.reader.end
     assert end is not None

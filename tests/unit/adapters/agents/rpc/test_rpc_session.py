@@ -286,7 +286,7 @@ def test_one_that_takes_its_time_to_begin_is_waited_for_aloud(
     session = talk("hear()", turn, heard, tmp_path)
     noted = heard.wait_for(lambda event: isinstance(event, AgentNoted))
     assert isinstance(noted, AgentNoted)
-    assert noted.text == "The agent is not ready yet; it is waited for"
+    assert noted.text == "The agent is not ready yet; still waiting"
     session.notify("go")
     heard.finished()
     assert len(heard.of(AgentNoted)) == 1
