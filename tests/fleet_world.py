@@ -111,7 +111,7 @@ class PlayedFleet:
     def process_gone(self, name: str) -> None:
         """End a loop's process without a report."""
         began = bool(self.state.loops[name].run_id)
-        self.end(name, "interrupted", reason="its process was gone", never_began=not began)
+        self.end(name, "interrupted", reason="its process died", never_began=not began)
 
     def collect(self, *names: str, **more: object) -> None:
         """Their work arrives."""

@@ -298,8 +298,8 @@ def _end_of(read: FileRead, fleet: FleetTable, one: ObjectiveTable, place: int) 
     if table.command is table.criterion and not _is_wrong(read, place, "command", "criterion"):
         read.wrong(
             f"objective.{place}",
-            f"the objective ({HERE}) has no command that tells when its work is done: give it "
-            "one, or a criterion in words",
+            f"the objective ({HERE}) has no completion command; add a command, or a "
+            "criterion in words",
         )
     elif one.until_promise and (table.criterion is not None or table.command is None):
         read.wrong(

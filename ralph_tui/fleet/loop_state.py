@@ -343,7 +343,7 @@ class LoopState:
             self.kept = {**self.kept, event.attempt: event.branch}
 
     def on_collection_failed(self, event: told.CollectionFailed) -> None:
-        self.collecting, self.not_collected = False, event.reason or "it is not known why"
+        self.collecting, self.not_collected = False, event.reason or "the reason is unknown"
         self.work_gone = event.final
         if event.final:
             self.left = {number: on for number, on in self.left.items() if number != self.attempt}
@@ -384,16 +384,16 @@ def ended(loop: LoopState, outcome: Outcome, reason: str, **more: bool) -> told.
     )
 
 
-_NOT_YET = {"queued": "waits for a place", "placing": "is being placed"}
+_NOT_YET = {"queued": "waits for a slot", "placing": "is starting"}
 
 
 def refusal(loop: LoopState, *, abort: bool = False) -> str:
     """Return why a loop accepts no command now, in the same words everywhere; empty if it does."""
     name = f"loop {loop.spec.id}"
     if loop.over:
-        return f"{name} {'was skipped' if loop.status == 'skipped' else 'is over'}"
+        return f"{name} {'was skipped' if loop.status == 'skipped' else 'has ended'}"
     if loop.status == "lost":
-        return f"the host of {name} is lost: it can be told when it is found again"
+        return f"the host of {name} is lost; send the command again once it is back"
     if loop.status in _NOT_YET and not abort:
-        return f"{name} {_NOT_YET[loop.status]}: until it runs it can only be aborted"
+        return f"{name} {_NOT_YET[loop.status]}; until it runs you can only abort it"
     return ""

@@ -114,7 +114,7 @@ def find_fleet(root: Path, name: str | None = None) -> FleetFolder:
             return FleetFolder(there.absolute())
     except OSError as error:
         raise UsageError(
-            f"{one_line(name)} cannot be looked at: {why(error, 'name another fleet')}"
+            f"{one_line(name)} cannot be read: {why(error, 'name another fleet')}"
         ) from error
     known = ", ".join(fleet.name for fleet in fleets)
     raise UsageError(f"there is no fleet '{one_line(name)}' here; known fleets: {known}")
@@ -185,7 +185,7 @@ class FleetRecording:
         """A sentence about the parts that are left out; empty if nothing is."""
         started = self.journal.events[0]
         newer = isinstance(started, FleetStarted) and started.schema_version > SCHEMA_VERSION
-        told = "recorded by a newer ralph-tui: what this version does not know is left out"
+        told = "recorded by a newer ralph-tui: anything this version does not know is left out"
         return self.journal.problem or (told if newer else self.journal.remark)
 
     @property

@@ -18,13 +18,13 @@ from ralph_tui.text.terms import ENDLESS, NOT_NEEDED, RECORD_BROKEN, STAGES, in_
 def hold_words(login: str, state: FleetState, now: datetime) -> str:
     """Describe an account on hold, or name the loop that probes it."""
     if trial := state.trials.get(login):
-        return f"{account_words(login)} may be free again: loop {trial.loop} tries first"
+        return f"{account_words(login)} may be free again; loop {trial.loop} tries first"
     return state.held[login].words(now)
 
 
 def queued_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
     """Explain why a queued loop does not run yet."""
-    waits = "; ".join(_in_the_way(loop, state, now)) or "it waits for a place"
+    waits = "; ".join(_in_the_way(loop, state, now)) or "it waits for a slot"
     return f"{waits}; {loop.reason}" if loop.reason else waits
 
 
@@ -41,7 +41,7 @@ def limited_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
     told = loop.retried_at is not None and released is not None and loop.retried_at >= released
     if released is None or told or (loop.progressed_at or released) > released:
         return ""
-    return f"it waits for its turn: loops on {account_words(login)} go on one after the other"
+    return f"it waits for its turn: loops on {account_words(login)} continue one by one"
 
 
 def _completed(state: FleetState, name: str) -> bool:
@@ -69,13 +69,13 @@ def _in_the_way(loop: LoopState, state: FleetState, now: datetime) -> Iterator[s
     if most is not None:
         used = sum(one.placed and one.spec.account == spec.account for one in state.loops.values())
         if used >= most and spec.login not in state.held:
-            yield f"it waits for a place on {account_words(spec.account)}, {used} of {most} used"
+            yield f"it waits for a slot on {account_words(spec.account)}, {used} of {most} used"
 
 
-GONE = "the fleet's process is gone; ralph-tui fleet resume goes on with it"
+GONE = "the fleet's process is gone; ralph-tui fleet resume continues it"
 LOST: Mapping[Lost, str] = {
     "died": GONE,
-    "unheard": f"{RECORD_BROKEN}; ralph-tui fleet resume says what to do",
+    "unheard": f"{RECORD_BROKEN}; ralph-tui fleet resume shows what to do",
 }
 _UNTIL: Mapping[Lost, str] = {
     "died": "the fleet's process ended",
@@ -84,7 +84,7 @@ _UNTIL: Mapping[Lost, str] = {
 """How a lost fleet ended, for sentences about its loops."""
 AGAIN = "'ralph-tui fleet resume' tries to collect it again"
 STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
-COST_NOT_TOLD = "cost not told"
+COST_NOT_TOLD = "cost unknown"
 _HELD = {"paused": "paused", "limited": "waiting"}
 """Words for phases without agent activity."""
 
@@ -103,7 +103,7 @@ def fleet_sentence(state: FleetState, now: datetime, *, lost: Lost = "") -> str:
     if state.finished is not None:
         said = ending(state.finished.outcome, state.finished.reason)
         return f"{said}; {AGAIN}" if _asked_again(state) else said
-    return "; ".join(_parts(state, now)) or "all loops are over; their work is being collected"
+    return "; ".join(_parts(state, now)) or "all loops have ended; their work is being collected"
 
 
 def _asked_again(state: FleetState) -> bool:
@@ -117,7 +117,7 @@ def _may_go_on(state: FleetState) -> Iterator[str]:
     away = [loop for loop in state.loops.values() if elsewhere(loop)]
     if away:
         hosts = some(list(dict.fromkeys(host_words(loop.host) for loop in away)))
-        yield f"{named(away)} may go on on {hosts}, {_for_a_lease(state)}"
+        yield f"{named(away)} may keep running on {hosts}, {_for_a_lease(state)}"
 
 
 def elsewhere(loop: LoopState) -> bool:
@@ -138,7 +138,7 @@ def _parts(state: FleetState, now: datetime) -> Iterator[str]:
     if state.stopping is not None:
         yield _stopping(state.stopping, held=bool(asking))
     elif state.paused is not None:
-        yield "paused: no other loop begins until ralph-tui fleet unpause all"
+        yield "paused: no other loop starts until ralph-tui fleet unpause all"
     yield from (hold_words(login, state, now) for login in state.held)
     away = [loop for loop in loops if loop.status == "lost"]
     if away:
@@ -146,10 +146,11 @@ def _parts(state: FleetState, now: datetime) -> Iterator[str]:
         yield from (_host_away(host, until, now) for host, until in lost_ones.items())
     if state.reach.listen and not any(host.here for host in state.hosts.values()):
         worker = f"ralph-tui fleet worker {state.reach.listen} --tls FOLDER"
-        yield f"no host is there: start one with {worker}"
+        yield f"no host has joined; start one with {worker}"
     yield from tally(state)
     if state.budget_percent and not state.stopping:
-        yield f"{state.budget_percent} % of the budget are used: {at_mark(state.budget_percent)}"
+        used = f"the fleet has used {state.budget_percent} % of its budget"
+        yield f"{used}: {at_mark(state.budget_percent)}"
 
 
 def _stopping(asked: told.StopAsked, *, held: bool) -> str:
@@ -158,13 +159,13 @@ def _stopping(asked: told.StopAsked, *, held: bool) -> str:
         return "it is being aborted"
     if asked.now:
         return "it is being stopped"
-    how = ": answer first, or say ralph-tui fleet stop --now" if held else ""
+    how = "; answer first, or run ralph-tui fleet stop --now" if held else ""
     return f"it stops after the running iterations{how}"
 
 
 def _host_away(host: str, until: datetime | None, now: datetime) -> str:
     left = f" for {duration((until - now).total_seconds())} more" if until and until > now else ""
-    return f"nothing is heard of {host_words(host)}: its loops may go on{left}"
+    return f"no contact with {host_words(host)}: its loops may keep running{left}"
 
 
 def tally(state: FleetState) -> Iterator[str]:
@@ -181,7 +182,7 @@ def tally(state: FleetState) -> Iterator[str]:
     queued = sum(loop.status == "queued" for loop in loops)
     over = sum(loop.over for loop in loops)
     if len(loops) == 1 and running + limited + queued > 0:
-        waits = "waits for a limit" if limited else "waits for a place"
+        waits = "waits for a limit" if limited else "waits for a slot"
         yield f"the loop {'runs' if running else waits}"
         return
     if running:
@@ -193,7 +194,7 @@ def tally(state: FleetState) -> Iterator[str]:
     if queued:
         yield f"{queued} queued"
     if over and over < len(loops):
-        yield f"{over} of {len(loops)} over"
+        yield f"{over} of {len(loops)} ended"
 
 
 def _asks(loop: LoopState) -> bool:
@@ -218,14 +219,14 @@ def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: Lo
 def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost) -> str:
     if lost and loop.placed:
         if elsewhere(loop):
-            return f"it may go on on {host_words(loop.host)}, {_for_a_lease(state)}"
+            return f"it may keep running on {host_words(loop.host)}, {_for_a_lease(state)}"
         return f"it ran when {_UNTIL[lost]}"
     match loop.status:
         case "queued":
             return _not_begun(loop, state, lost=lost) or queued_sentence(loop, state, now)
         case "placing":
             stage = f": {STAGES.get(loop.stage, in_words(loop.stage))}" if loop.stage else ""
-            return f"it is being placed on {host_words(loop.host)}{stage}"
+            return f"it is starting on {host_words(loop.host)}{stage}"
         case "lost":
             return _host_away(loop.host, loop.lost_until, now)
         case "skipped" if loop.not_needed:
@@ -283,7 +284,7 @@ def kept_sentence(loop: LoopState) -> str:
     if earlier is not None and earlier.attempt < loop.attempt and not loop.collected:
         kept.append(f"attempt {earlier.attempt} is kept as {earlier.branch}")
     left = [
-        f"what attempt {number} had made is on {host_words(host)} alone, until that comes back"
+        f"the work of attempt {number} is only on {host_words(host)}, until that host is back"
         for number, host in loop.left.items()
     ]
     return "; ".join([*kept, *left])
@@ -292,7 +293,7 @@ def kept_sentence(loop: LoopState) -> str:
 def conflict_sentences(loop: LoopState) -> Iterator[str]:
     """Yield a sentence for each conflict of the loop's branch."""
     if loop.conflicts_unknown:
-        yield f"conflicts are not known: {loop.conflicts_unknown}"
+        yield f"cannot check for conflicts: {loop.conflicts_unknown}"
     shown = len(loop.conflicts) if len(loop.conflicts) <= NAMED else NAMED - 1
     for branch, files in list(loop.conflicts.items())[:shown]:
         yield (
@@ -316,7 +317,7 @@ def state_word(loop: LoopState, *, lost: Lost = "") -> str:
 
 
 def cost_words(state: FleetState) -> str:
-    """Return the reported cost of all loops, such as ``$1.20`` or ``cost not told``."""
+    """Return the reported cost of all loops, such as ``$1.20`` or ``cost unknown``."""
     loops = list(state.loops.values())
     if not any(loop.cost_told for loop in loops):
         return COST_NOT_TOLD if any(loop.cost_missing for loop in loops) else money(0.0)

@@ -47,17 +47,17 @@ def notes(root: Path, settings: bytes, *, installed: bool) -> Iterator[str]:
     loop, text = LoopFile.of(root, os.environ), settings.decode("utf-8").removeprefix("\ufeff")
     yield loop.words(installed=installed)
     for path in loop.set_aside:
-        yield f"{shown(path, root)} was set aside: no state file could be read from it"
+        yield f"{shown(path, root)} was moved aside: it is not a valid state file"
     running = loop.running
     if running is not None and installed:
         yield from _about_window(running, {**environment_in(text), **os.environ})
         prompt = root / PROMPT
         if has_section(prompt) and not names_task(prompt, plain(running["objective"])):
-            yield f"{PROMPT} names another task; its section says that it is this one"
+            yield f"{PROMPT} names another task; its section says to work on this one"
     if switched_off(text):
-        yield f"no hook runs at all while `disableAllHooks` is true in {NAME}"
+        yield f"no hook runs while `disableAllHooks` is true in {NAME}"
     if shutil.which("python3") is None:
-        yield "there is no python3 on PATH here: the hooks need one, 3.11 or newer"
+        yield "no python3 on PATH; the hooks need Python 3.11 or newer"
 
 
 def _about_window(state: State, environ: Mapping[str, str]) -> Iterator[str]:
@@ -65,8 +65,8 @@ def _about_window(state: State, environ: Mapping[str, str]) -> Iterator[str]:
     known = watch.window_of(environ, state, "", None).tokens
     if known is None:
         yield (
-            "no level is watched where the model's name does not tell how large its context window "
-            "is: say ralph-tui hooks install --window 200k"
+            "the hooks watch no level if the model's name does not show the size of its context "
+            "window; run ralph-tui hooks install --window 200k"
         )
         return
     yield f"the context window holds {known:,} tokens"
@@ -113,21 +113,21 @@ def _moved(line: str, skipped: int) -> str:
 
 
 ACTIONS = {
-    "install": "put them into a project, or bring them up to date",
-    "remove": "take them out again, and leave everything else as it is",
-    "show": "what is installed, and whether it is active",
+    "install": "install the hooks in a project, or update them",
+    "remove": "remove the hooks and leave everything else unchanged",
+    "show": "show what is installed and whether it is active",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``hooks`` and its actions."""
     parser.description = (
-        "For sessions of Claude Code that you start yourself: hooks watch how full the context "
-        "window is, let a session hand over in time, decide whether the loop goes on, and record "
-        "what they see for 'ralph-tui attach' and 'replay'. They stand in the project's "
-        f"{NAME}, with a program that needs Python alone in {FOLDER}; --objective begins a loop "
-        f"in .claude/{state_file.NAME}. A file that changes is kept under its date. Nothing else "
-        "is written."
+        "For Claude Code sessions that you start yourself. The hooks measure the context window, "
+        "request a handoff in time, decide whether the loop continues, and record the session for "
+        f"'ralph-tui attach' and 'replay'. They are registered in the project's {NAME}; their "
+        f"program in {FOLDER} needs only Python. --objective starts a loop in "
+        f".claude/{state_file.NAME}. Before a file changes, a dated copy is saved. Nothing else is "
+        "written."
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
     for name, sentence in ACTIONS.items():
@@ -135,7 +135,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.description = f"{sentence[0].upper()}{sentence[1:]}."
         action.set_defaults(within=action)
         action.add_argument(
-            "--folder", metavar="FOLDER", help="the project; the one we are in when left out"
+            "--folder", metavar="FOLDER", help="project folder (the current project)"
         )
         if name != "show":
             action.add_argument("--yes", action="store_true", help="do not ask")
@@ -148,14 +148,12 @@ def _add_loop(parser: argparse.ArgumentParser) -> None:
         "--objective", metavar="TEXT", help="begin a loop with this task; - reads standard input"
     )
     parser.add_argument(
-        "--promise", metavar="WORD", help=f"what a session says when it is done ({PROMISE})"
+        "--promise", metavar="WORD", help=f"word that a session prints when it is done ({PROMISE})"
     )
     parser.add_argument(
         "--max-iterations", metavar="N", type=int, help=f"limit of the loop ({MAX_ITERATIONS})"
     )
-    parser.add_argument(
-        "--window", metavar="TOKENS", help="how large the context window is: 200k, 1m"
-    )
+    parser.add_argument("--window", metavar="TOKENS", help="size of the context window: 200k, 1m")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -207,7 +205,7 @@ def _install(root: Path, program: Program, args: argparse.Namespace) -> int:
         print(f"the hooks are installed in {one_line(str(root))} already, and up to date")
     else:
         print("\n".join(_told(plan, program)))
-        _ask("install", args, "Put the hooks into this project?")
+        _ask("install", args, "Install the hooks in this project?")
         print("\n".join(_done(plan, program, now)))
     print("\n".join(notes(root, plan.merged, installed=True)))
     return ExitCode.COMPLETED
@@ -219,10 +217,11 @@ def _window(args: argparse.Namespace, loop: LoopFile) -> int | None:
     size = watch.size_of(args.window)
     if size is None:
         raise UsageError(
-            f"--window is no number of tokens such as 200000, 200k or 1m: {one_line(args.window)}"
+            "--window must be a number of tokens, such as 200000, 200k or 1m, not "
+            f"{one_line(args.window)}"
         )
     if args.objective is None and loop.state is None:
-        raise UsageError("--window is written into the file of a loop: say --objective TEXT, too")
+        raise UsageError("--window applies to a loop; pass --objective TEXT too")
     return size
 
 
@@ -230,15 +229,15 @@ def _wanted(args: argparse.Namespace, now: datetime) -> State | None:
     if args.objective is None:
         if args.promise is not None or args.max_iterations is not None:
             raise UsageError(
-                "--promise and --max-iterations belong to a loop: say --objective TEXT"
+                "--promise and --max-iterations apply to a loop; pass --objective TEXT"
             )
         return None
     most = MAX_ITERATIONS if args.max_iterations is None else args.max_iterations
     if not 1 <= most <= LARGEST:
-        raise UsageError("--max-iterations has to be 1 or more")
+        raise UsageError("--max-iterations must be 1 or more")
     promise = PROMISE if args.promise is None else " ".join(plain(args.promise).split())
     if not promise:
-        raise UsageError("--promise is empty: say the word that ends the loop")
+        raise UsageError("--promise is empty; pass the word that ends the loop")
     return state_file.fresh(
         objective=text_argument(args.objective),
         started_at=now,
@@ -256,13 +255,13 @@ def _told(plan: _Plan, program: Program) -> Iterator[str]:
         yield f"{FOLDER}: the hook program, {count(len(program.files), 'file')}"
     elif not plan.standing.current:
         old = len(plan.standing.older) + len(plan.standing.edited)
-        yield f"{FOLDER}: brought up to date, {count(old + new, 'file')}"
+        yield f"{FOLDER}: updated, {count(old + new, 'file')}"
     yield from _edited(plan.standing)
     if plan.state is not None:
-        what = "a loop begins" if plan.loop.content is None else "another loop begins"
+        what = "starts a loop" if plan.loop.content is None else "starts another loop"
         yield f"{plan.loop.name}: {what}, {count(plan.state['max_iterations'], 'iteration')}"
         if has_section(plan.prompt):
-            yield f"{plan.prompt.name}: the section of the loop before is written anew"
+            yield f"{plan.prompt.name}: replaces the section of the previous loop"
     if plan.window is not None:
         yield f"{plan.loop.name}: the context window holds {plan.window:,} tokens"
 
@@ -287,17 +286,17 @@ def _done(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
             if held is not None:
                 held.state = held.state | {watch.FIELD: plan.window}
                 held.save()
-    yield "the hooks are installed; sessions that begin from now on have them"
+    yield "the hooks are installed; new sessions use them"
     yield from _kept([*kept, backup], program.root)
 
 
 def _kept(paths: Iterable[Path | None], root: Path) -> Iterator[str]:
-    return (f"as it was it is kept: {shown(path, root)}" for path in paths if path is not None)
+    return (f"previous version saved: {shown(path, root)}" for path in paths if path is not None)
 
 
 def _edited(standing: Standing) -> Iterator[str]:
     for name in standing.edited:
-        yield f"{FOLDER}/{one_line(name)}: changed since it was copied; that is kept beside it"
+        yield f"{FOLDER}/{one_line(name)}: changed since installation; a copy is saved beside it"
 
 
 # remove ---------------------------------------------------------------------------------------
@@ -308,26 +307,26 @@ def _remove(root: Path, program: Program, args: argparse.Namespace) -> int:
     settings = SettingsFile.of(root)
     without, standing = settings.without_hooks(), program.standing()
     if settings.content == without and not standing.there:
-        print(f"no hooks of ralph-tui are installed in {one_line(str(root))}")
+        print(f"no ralph-tui hooks are installed in {one_line(str(root))}")
         return ExitCode.COMPLETED
     if settings.content != without:
         print("\n".join(settings_diff(settings.content, without)))
         if without is None:
-            print(f"{NAME}: there was none before, and there is none then")
+            print(f"{NAME}: will be deleted; ralph-tui created it")
     if standing.there:
-        print(f"{FOLDER}: the hook program goes")
+        print(f"{FOLDER}: will be deleted (hook program)")
     for line in _edited(standing):
         print(line)
-    _ask("remove", args, "Take the hooks out of this project?")
+    _ask("remove", args, "Remove the hooks from this project?")
     backup = settings.replace(without, now) if settings.content != without else None
     kept = program.remove(now)
-    print("the hooks are removed; sessions that run have them until they end")
+    print("the hooks are removed; running sessions keep them until they end")
     for line in _kept([*kept, backup], root):
         print(line)
     loop = LoopFile.of(root, os.environ)
     loop.clear_lock()
     if loop.content is not None:
-        print(f"{loop.name} stays, and so does what the hooks have recorded and written")
+        print(f"{loop.name} stays, as do the records and handoffs of the hooks")
     return ExitCode.COMPLETED
 
 
@@ -340,11 +339,11 @@ def _show(root: Path, program: Program, args: argparse.Namespace) -> int:
     try:
         found, others = hooks_in(settings.text), others_in(settings.text)
     except ValueError as error:
-        raise RalphError(f"{NAME} cannot be used, {error}: correct it, or move it away") from error
-    events = ", ".join(found) if found else "none of ralph-tui"
+        raise RalphError(f"{NAME} cannot be used: {error}; correct it, or move it away") from error
+    events = ", ".join(found) if found else "no ralph-tui hooks"
     rows = [
         ("project", one_line(str(root))),
-        ("hooks", f"{events} in {NAME}; {count(others, 'hook')} of others"),
+        ("hooks", f"{events} in {NAME}; {count(others, 'other hook')}"),
         *(("command", plain(command)) for command in dict.fromkeys(found.values())),
         ("program", _standing_words(program.standing())),
         *(("note", note) for note in notes(root, settings.content or b"", installed=bool(found))),
@@ -363,7 +362,7 @@ def _standing_words(standing: Standing) -> str:
     if standing.current:
         return f"{version}, up to date"
     changed = f", {count(len(standing.edited), 'file')} changed by hand" if standing.edited else ""
-    return f"{version}{changed}; 'ralph-tui hooks install' brings it up to date"
+    return f"{version}{changed}; 'ralph-tui hooks install' updates it"
 
 
 def _ask(action: str, args: argparse.Namespace, question: str) -> None:
@@ -371,9 +370,7 @@ def _ask(action: str, args: argparse.Namespace, question: str) -> None:
     if args.yes:
         return
     if not sys.stdin.isatty():
-        raise UsageError(
-            f"nobody can be asked here, and nothing was changed: say ralph-tui hooks {action} --yes"
-        )
+        raise UsageError(f"not a terminal; pass --yes to confirm: ralph-tui hooks {action} --yes")
     if not confirm(question):
         raise RalphError("nothing was changed")
 

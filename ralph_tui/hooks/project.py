@@ -75,11 +75,11 @@ def project_root(folder: Path) -> Path:
             f"there is no folder {one_line(str(folder))}: name the project with --folder"
         ) from error
     if not root.is_dir():
-        raise UsageError(f"{one_line(str(folder))} is no folder: name the project with --folder")
+        raise UsageError(f"{one_line(str(folder))} is not a folder; pass the project with --folder")
     if root == home:
         raise UsageError(
-            "this is your home, and its .claude/settings.json counts for every project: go to a "
-            "project, or name one with --folder"
+            "this is your home folder, and its .claude/settings.json applies to every "
+            "project; go to a project, or pass one with --folder"
         )
     return root
 
@@ -162,21 +162,21 @@ class LoopFile:
         state = self.state
         if self.content is None:
             return (
-                f"the hooks do nothing yet: they are active where {self.name} is, and "
-                "'ralph-tui hooks install --objective TEXT' makes it"
+                f"the hooks do nothing yet: they need {self.name}, which "
+                "'ralph-tui hooks install --objective TEXT' creates"
             )
         if state is None:
-            return f"{self.name} is no state file; the hooks set it aside, and do nothing then"
+            return f"{self.name} is not a state file; the hooks move it aside and do nothing"
         task = clip(one_line(state["objective"]), 80)
         if state_file.has_ended(state):
             return (
-                f"the loop of {self.name} is over ({one_line(state['status'])}): {task}; "
-                "'ralph-tui hooks install --objective TEXT' begins another"
+                f"the loop of {self.name} has ended ({one_line(state['status'])}): {task}; "
+                "'ralph-tui hooks install --objective TEXT' starts another"
             )
         if not installed:
             return (
-                f"{self.name} is there, but no hooks: nothing is watched; "
-                "'ralph-tui hooks install' puts them in"
+                f"{self.name} exists, but no hooks are installed; "
+                "'ralph-tui hooks install' installs them"
             )
         at = f"iteration {state['iteration']} of {state['max_iterations']}"
         return f"the hooks are active, by {self.name}: {at}, {task}"
@@ -202,9 +202,9 @@ class LoopFile:
         """Raise ``RalphError`` if a loop runs or the file is invalid."""
         state = self.state
         if self.content is not None and (state is None or not state_file.has_ended(state)):
-            what = "a loop runs already" if state is not None else "something else is there"
+            what = "runs a loop already" if state is not None else "exists but holds no loop"
             raise RalphError(
-                f"{what} by {self.name}: nothing was changed; move the file away to begin anew"
+                f"{self.name} {what}; nothing was changed; move the file away to start over"
             )
 
     def begin(self, state: State, now: datetime) -> Path | None:
@@ -213,7 +213,8 @@ class LoopFile:
             there = read_bytes(self.path) if self.path.exists() else None
             if there != self.content:
                 raise RalphError(
-                    f"{self.name} was changed while you looked at it: it stays; say it again"
+                    f"{self.name} changed in the meantime and was not "
+                    "replaced; run the command again"
                 )
             kept: Path | None = None
             if there is not None:

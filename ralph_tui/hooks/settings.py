@@ -85,7 +85,7 @@ class SettingsFile:
         try:
             return (self.content or b"").decode("utf-8").removeprefix(_MARK)
         except ValueError as error:
-            raise RalphError(_refused("it is no text")) from error
+            raise RalphError(_refused("it is not text")) from error
 
     def with_hooks(self) -> bytes:
         """Return the content with our hooks. Raises ``RalphError`` for settings of another form."""
@@ -119,7 +119,7 @@ class SettingsFile:
         """
         if SettingsFile.of(self.root) != self:
             raise RalphError(
-                f"{NAME} was changed while you looked at it: nothing was written; say it again"
+                f"{NAME} changed in the meantime; nothing was written; run the command again"
             )
         kept: Path | None = None
         with told(NAME, "write"):
@@ -159,7 +159,7 @@ def _changed(text: str, *, remove: bool) -> str:
 
 
 def _refused(why: str) -> str:
-    return f"{NAME} cannot be used, {why}: nothing was changed; correct it, or move it away"
+    return f"{NAME} cannot be used: {why}; nothing was changed; correct it, or move it away"
 
 
 def _content(path: Path, root: Path) -> bytes | None:
@@ -259,15 +259,15 @@ def _read(text: str) -> dict[str, Any]:
     try:
         settings = parse_json(text)
     except ValueError as error:
-        raise ValueError(f"it holds no JSON ({error})") from None
+        raise ValueError(f"it is not valid JSON ({error})") from None
     if not isinstance(settings, dict):
-        raise ValueError("it holds no JSON object")
+        raise ValueError("it is not a JSON object")
     hooks = settings.get("hooks", {})
     if not isinstance(hooks, dict):
-        raise ValueError("its `hooks` is no JSON object")
+        raise ValueError("its `hooks` is not a JSON object")
     for event in EVENTS:
         if not isinstance(hooks.get(event, []), list):
-            raise ValueError(f"its `hooks.{event}` is no list")
+            raise ValueError(f"its `hooks.{event}` is not a list")
     return hooks
 
 

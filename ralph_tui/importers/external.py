@@ -226,13 +226,13 @@ def analysed(entry: Json, number: int, files: RunFiles | None) -> Analysed:
     if fields.get("type") == "result" and "completionPercentage" not in fields:
         inside = _inside(as_text(fields.get("result"))[:LONGEST_ANSWER])
         if inside is None:
-            return Analysed(fields, note="the analysis is an answer without a reading in it")
-        fields, note = inside, "read from the JSON inside the analysis's answer"
+            return Analysed(fields, note="the analysis has no percentage")
+        fields, note = inside, "read from the JSON in the analysis"
     error = fields.get("error")
     value = fields.get("completionPercentage")
     points = as_points(value)
     if points is None and value is not None:
-        note = "completionPercentage is no number from 0 to 100"
+        note = "completionPercentage is not a number from 0 to 100"
     if error and points is None:
         said = as_text(error) or as_text(as_map(error).get("message"))
         return Analysed(fields, None, note, said or "no reason was recorded")

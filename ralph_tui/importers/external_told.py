@@ -57,7 +57,7 @@ STATUS: Mapping[str, IterationStatus] = {
 
 _REASONS = {
     "completed": f"{TOOL} recorded that the work is done",
-    "paused": "it was paused and never went on",
+    "paused": "it was paused and never continued",
 }
 KNOWLEDGE = "knowledge/ralph-learnings.json"
 MOST_LEARNINGS = 200
@@ -338,7 +338,7 @@ def _learned(files: RunFiles, run_id: str, iteration: int, updated: datetime | N
                 runs=len(as_texts(each.get("sourceLoops"))),
             )
         except ValidationError:
-            files.note(KNOWLEDGE, "a learning has values that are none")
+            files.note(KNOWLEDGE, "a learning has invalid values")
             continue
         promoted = LearningPromoted(
             iteration=iteration,
@@ -365,7 +365,7 @@ def earlier_told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
         started=as_when(about.get("start_time")),
         updated=external.analytics_ended(about, entry),
         outcome=external.outcome_of("", entry),
-        notes=[note(f"only its analytics are left: a later run of {TOOL} wrote over the rest")],
+        notes=[note(f"only its analytics remain; a later run of {TOOL} overwrote the rest")],
     )
     rows = external.analytics_rows(about)
     found = numbered(

@@ -112,7 +112,7 @@ def _external_remains(files: RunFiles) -> list[tuple[str, str, str]]:
     if not any(files.numbers(folder, "") or files.names(folder, folders=True) for folder in LEFT):
         return []
     known = any(name.endswith(".json") for name in files.names("analytics"))
-    what = "of which at most the analytics can be read" if known else "that cannot be read"
+    what = "that is unreadable, except perhaps its analytics" if known else "that cannot be read"
     return [(external.FOLDER, what, external.STATE)]
 
 

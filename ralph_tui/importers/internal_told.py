@@ -79,7 +79,7 @@ def _iterations(state: LoopState, files: RunFiles) -> list[ToldIteration]:
     found: dict[int, ToldIteration] = {}
     for number, entry in [*entries, *((number, _filed_entry(files, number)) for number in ahead)]:
         if number in found:
-            text = f"recorded once more: {_said(entry) or 'nothing more'}"
+            text = f"recorded again: {_said(entry) or 'no details'}"
             found[number].notes.append(note(text, at=as_when(entry.get("timestamp"))))
             continue
         for missing in range(last + 1, number):

@@ -257,7 +257,7 @@ class OutputReader:
             text = as_text(fields.get("error")) or as_text(
                 as_map(fields.get("error")).get("message")
             )
-            told = shorten(text or "an error without a word", SPOKEN)
+            told = shorten(text or "an error without a message", SPOKEN)
             return [AgentNoted(iteration=self._iteration, level="error", text=told, offset=offset)]
         known = self._once(fields)
         if known is None:
@@ -355,7 +355,7 @@ class OutputReader:
         note = AgentNoted(
             iteration=self._iteration,
             level="warn",
-            text=f"Left out here, and to be read in its log: {' and '.join(what)}",
+            text=f"Left out here; see its log for {' and '.join(what)}",
         )
         self._printed.events.append((note, self._printed.last))
 

@@ -183,10 +183,10 @@ class RunFiles:
         try:
             value = parse_json(content)
         except ValueError:
-            self.note(name, "it is empty" if not content.strip() else "it is no whole JSON")
+            self.note(name, "it is empty" if not content.strip() else "it is not complete JSON")
             return None
         if not isinstance(value, dict):
-            self.note(name, "it holds no JSON object")
+            self.note(name, "it is not a JSON object")
             return None
         return as_map(value)
 
@@ -223,7 +223,7 @@ class RunFiles:
             if self.has(name):
                 return name
             if self.lies(name):
-                self.note(name, "it is no plain file; move it out of the way")
+                self.note(name, "it is not a plain file; move it out of the way")
         return ""
 
     def size(self, name: str) -> int:

@@ -66,7 +66,7 @@ def _tests(snapshot: Json) -> list[Timed]:
     return [
         _verdict(
             "validation",
-            f"its snapshot has test results: {passed} of {total} pass",
+            f"test results in its snapshot: {passed} of {total} pass",
             at=as_when(snapshot.get("timestamp")),
             about="tests",
             values={name: summary.get(name) for name in ("passed", "failed", "skipped", "total")},
@@ -107,7 +107,7 @@ def _control(signals: Json) -> list[Timed]:
     alarms = as_texts(as_map(signals.get("alarmSummary")).get("types"))
     said = as_map(signals.get("recommendations"))
     action = as_text(signals.get("action"))
-    told = as_text(said.get("message")) or action or "nothing in words"
+    told = as_text(said.get("message")) or action or "no description"
     named = ", ".join(NAMES.get(alarm, alarm) for alarm in alarms)
     return [
         _verdict(

@@ -257,14 +257,14 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     until(lambda: not git(root, "for-each-ref", "refs/ralph/fleets"))
     shown = here("fleet", "status", cwd=root).stdout
     assert "conflicts with HEAD: plan.md" in shown
-    assert shown.count("; the branch was deleted since") == 1
+    assert shown.count("; the branch has since been deleted") == 1
     recorded = read_fleet(find_fleet(root).journal).events
     placed = [event for event in recorded if isinstance(event, told.LoopPlaced)]
     assert sorted((one.loop, one.attempt, one.resumed) for one in placed) == [
         ("1", 1, False), ("1", 1, True), ("2", 1, False), ("2", 2, False), ("3", 1, False),
     ]  # fmt: skip
     again = {e.reason for e in recorded if isinstance(e, told.LoopRequeued) and e.loop == "1"}
-    assert again == {"the process that ran it was gone"}, "nobody has sent a signal"
+    assert again == {"its process died"}, "nobody has sent a signal"
     kinds = [event.kind for event in mirror_of(root, "1")]
     assert (kinds.count("run_started"), "run_resumed" in kinds) == (1, True)
     assert nothing_is_left(root)
@@ -295,8 +295,8 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
         assert "loop 2 pauses" in paused.stdout
         again = here("fleet", "pause", "all", cwd=root).stderr
         assert all(f"loop {one}: a pause is already requested" in again for one in "12")
-        assert "waits for a place" in here("fleet", "guide", "3", "x", cwd=root).stderr
-        assert "no question of loop 1 is open" in here("fleet", "decide", "1", cwd=root).stderr
+        assert "waits for a slot" in here("fleet", "guide", "3", "x", cwd=root).stderr
+        assert "loop 1 is open" in here("fleet", "decide", "1", cwd=root).stderr
         assert "say fleet abort 1 --yes" in here("fleet", "abort", "1", cwd=root).stderr
         unbegun = here("fleet", "abort", "3", "--yes", cwd=root).stdout
         assert unbegun == "loop 3 is aborted; it never began\n"
@@ -353,10 +353,10 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
         (["Do it"], "a loop needs a command that tells when the work is done"),
         ([], "say one thing to run"),
         (["Do it", "-c", "true", "--base", "nowhere"], "nowhere is no commit"),
-        (["Do it", "-c", "true", "--best-of", "99"], "--best-of takes a number from 1 to 26"),
+        (["Do it", "-c", "true", "--best-of", "99"], "--best-of must be from 1 to 26"),
         (["Do it", "-c", "true", "--choice", "all"], "say how many with --best-of"),
         (["Do it", "-c", "true", "--budget", "much"], "--budget takes dollars"),
-        (["Do it", "-c", "true", "--agents", "0"], "--agents takes a number from 1 to 100"),
+        (["Do it", "-c", "true", "--agents", "0"], "--agents must be from 1 to 100"),
         (["Do it", "-c", "true", "--listen", "tcp://0.0.0.0:1"], "would let everybody"),
         (["Do it", "-c", "true", "--listen", "tls://0.0.0.0:1"], "needs --tls FOLDER"),
         (["--from-issues", "ralph", "-c", "true"], "issues need a tracker"),

@@ -222,7 +222,7 @@ def test_a_failed_set_up_and_a_host_of_another_version_cost_nobody_else(whole: W
     refused = whole.wait("host_refused", host="older")
     assert "0.0.1" in refused["reason"]
     assert whole.ended("older") == 1
-    assert "the fleet has let older go: it has ralph-tui 0.0.1" in whole.said("older")
+    assert "the fleet dismissed older: it has ralph-tui 0.0.1" in whole.said("older")
     whole.join("one", "two")
     assert whole.ended() == 1
     failed = whole.wait("loop_ended", loop="2")

@@ -68,7 +68,7 @@ def test_an_issue_of_a_file_is_read_by_its_number(root: Path, tracker: TrackerSe
     tracker.issues[1].update(title=" ", body=None)
     file.write_text('[fleet]\ncommand = "true"\n[[objective]]\nissue = 2\n')
     empty = ask(root, str(file), *to_tracker(tracker))
-    assert "issue 2 has neither title nor text: write what is to do" in empty.stderr
+    assert "issue 2 is empty; describe the task" in empty.stderr
     file.write_text('[fleet]\ncommand = "false"\n[[objective]]\nissue = 1\nmax_iterations = 1\n')
     nothing = ask(root, str(file))
     assert "issues need a tracker" in nothing.stderr

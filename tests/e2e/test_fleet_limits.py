@@ -129,11 +129,11 @@ def test_a_used_up_budget_ends_the_fleet_and_what_is_over_it_is_said_everywhere(
     assert state.finished.reason == told
     assert state.finished.spent_usd == pytest.approx(1.0, abs=0.01)
     lines, shown = watched.stdout, here("fleet", "status", cwd=root).stdout
-    assert "100 % of the budget are used, $1.00 of $0.50" in lines
-    assert lines.splitlines()[-1].endswith(f"the fleet is over: limit reached: {told}")
+    assert "the fleet has used 100 % of its budget, $1.00 of $0.50" in lines
+    assert lines.splitlines()[-1].endswith(f"the fleet ended: limit reached: {told}")
     assert shown.splitlines()[0] == f"fleet-001  limit reached: {told}"
     assert shown.count("stopped: the fleet's budget is used up") == 1
-    assert shown.count("it does not run: 100 % of the fleet's budget are used") == 1
+    assert shown.count("it does not run: the fleet has used 100 % of its budget") == 1
     assert nothing_is_left(root)
 
     journal = find_fleet(root).journal

@@ -155,7 +155,7 @@ def test_a_loop_goes_on_without_the_fleet_and_its_work_comes_home_line_by_line(
     assert gone.reason == "it was stopped by SIGTERM"
     told = [line.partition(" ")[2].rstrip() for line in far.lines]
     assert told[0].startswith("far takes 3 loops at once, in "), told
-    assert "loop 1: making its tree" in told
+    assert "loop 1: preparing its working copy" in told
     assert any(line.startswith("loop 1 completed: ") for line in told), told
     assert "loop 1: its work was sent to the fleet" in told
 
@@ -167,7 +167,7 @@ def test_a_second_worker_in_the_same_folder_is_refused(cluster: Cluster) -> None
             second.wait_for(f"another worker (process {far.pid}) works in")
             assert second.wait(PATIENCE_S) == 2
         with program(*cluster.worker(base="other")) as third:
-            third.wait_for("a host named far is there already: give it another --name")
+            third.wait_for("a host named far already exists; pass another --name")
             assert third.wait(PATIENCE_S) == 1
 
 

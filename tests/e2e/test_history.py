@@ -87,7 +87,7 @@ def test_as_json_what_is_not_known_is_left_out(over: Path) -> None:
         ("task-001", "completed", 2),
         ("task-002", "failed", 1),
     ]
-    assert "cost_usd" not in listed[0], "a command does not tell what it costs"
+    assert "cost_usd" not in listed[0], "a command does not report its cost"
     task = value("task-001", cwd=over)
     assert [attempt["outcome"]["outcome"] for attempt in task["attempts"]] == [
         "limit_reached",

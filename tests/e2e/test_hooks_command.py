@@ -53,11 +53,10 @@ def test_without_a_terminal_it_shows_the_change_and_needs_a_yes(root: Path) -> N
             assert '+\t"hooks": {"Stop": [{' in done.stdout
             assert '"command": "python3 -I -S' in done.stdout
             assert done.stderr == (
-                "ralph-tui: nobody can be asked here, and nothing was changed: say "
-                "ralph-tui hooks install --yes\n"
+                "ralph-tui: not a terminal; pass --yes to confirm: ralph-tui hooks install --yes\n"
             )
         else:
-            assert "no hooks of ralph-tui are installed" in done.stdout
+            assert "no ralph-tui hooks are installed" in done.stdout
     assert files(root) == before
 
 
@@ -65,17 +64,15 @@ def test_installed_shown_installed_again_and_removed(root: Path) -> None:
     before = files(root)
     done = here("hooks", "install", "--yes", cwd=root)
     assert done.returncode == 0, done.stderr
-    assert "as it was it is kept: .claude/settings.json.2" in done.stdout
-    assert "the hooks do nothing yet: they are active where .claude/ralph-state.json is" in (
-        done.stdout
-    )
+    assert "previous version saved: .claude/settings.json.2" in done.stdout
+    assert "the hooks do nothing yet: they need .claude/ralph-state.json" in (done.stdout)
     assert set(hooks_in((root / SETTINGS).read_text())) == {"PostToolUse", "Stop"}
     after = files(root)
     again = here("hooks", "install", "--yes", cwd=root)
     assert "already, and up to date" in again.stdout
     assert files(root) == after
     shown = here("hooks", "show", cwd=root)
-    assert "PostToolUse, Stop in .claude/settings.json; 1 hook of others" in shown.stdout
+    assert "PostToolUse, Stop in .claude/settings.json; 1 other hook" in shown.stdout
     assert "up to date" in shown.stdout
     removed = here("hooks", "remove", "--yes", cwd=root)
     assert removed.returncode == 0, removed.stderr
@@ -94,11 +91,11 @@ def test_a_loop_is_begun_on_request_and_never_under_one_that_runs(root: Path) ->
     )
     running = here("hooks", "install", "--yes", "--objective", "Another", cwd=root)
     assert running.returncode == 1
-    assert "a loop runs already by .claude/ralph-state.json: nothing was changed" in running.stderr
+    assert ".claude/ralph-state.json runs a loop already; nothing was changed" in running.stderr
     (root / STATE).write_text(json.dumps(state | {"status": "completed"}))
-    assert "is over (completed)" in here("hooks", "show", cwd=root).stdout
+    assert "has ended (completed)" in here("hooks", "show", cwd=root).stdout
     another = here("hooks", "install", "--yes", "--objective", "Another", cwd=root)
-    assert "as it was it is kept: .claude/ralph-state.json.2" in another.stdout
+    assert "previous version saved: .claude/ralph-state.json.2" in another.stdout
     assert json.loads((root / STATE).read_text())["objective"] == "Another"
     removed = here("hooks", "remove", "--yes", cwd=root)
     assert f"{STATE} stays" in removed.stdout
@@ -110,11 +107,11 @@ def test_a_loop_is_begun_on_request_and_never_under_one_that_runs(root: Path) ->
     [
         (
             ["--promise", "X"],
-            "--promise and --max-iterations belong to a loop: say --objective TEXT",
+            "--promise and --max-iterations apply to a loop; pass --objective TEXT",
         ),
         (["--objective", " "], "the text is empty"),
         (["--objective", "x", "--promise", " "], "--promise is empty"),
-        (["--objective", "x", "--max-iterations", "0"], "--max-iterations has to be 1 or more"),
+        (["--objective", "x", "--max-iterations", "0"], "--max-iterations must be 1 or more"),
         (["--folder", "missing"], "there is no folder missing: name the project with --folder"),
     ],
 )
@@ -134,7 +131,7 @@ def test_settings_of_another_form_are_left_as_they_are(root: Path, content: str)
     for action in ("install", "remove"):
         done = here("hooks", action, "--yes", cwd=root)
         assert done.returncode == 1
-        assert done.stderr.startswith(f"ralph-tui: {SETTINGS} cannot be used, it")
+        assert done.stderr.startswith(f"ralph-tui: {SETTINGS} cannot be used: it")
     assert here("hooks", "show", cwd=root).returncode == 1
     assert files(root) == before
 
@@ -162,9 +159,9 @@ def test_a_state_file_of_no_use_is_told_and_stays(root: Path, content: str) -> N
     (root / STATE).write_text(content)
     done = here("hooks", "install", "--yes", "--objective", "x", cwd=root)
     assert done.returncode == 1
-    assert "something else is there by .claude/ralph-state.json: nothing was changed" in done.stderr
+    assert ".claude/ralph-state.json exists but holds no loop; nothing was changed" in done.stderr
     assert (root / STATE).read_text() == content
-    assert "is no state file" in here("hooks", "show", cwd=root).stdout
+    assert "is not a state file" in here("hooks", "show", cwd=root).stdout
 
 
 @pytest.fixture
@@ -178,7 +175,7 @@ def screen(root: Path) -> Iterator[Terminal]:
 class TestInATerminal:
     def test_a_no_changes_nothing(self, screen: Terminal, root: Path) -> None:
         before = files(root)
-        screen.shows('"matcher": "*"', "Put the hooks into this project? [y/N]")
+        screen.shows('"matcher": "*"', "Install the hooks in this project? [y/N]")
         screen.type("n")
         screen.press("Enter")
         screen.shows("ralph-tui: nothing was changed")
@@ -186,12 +183,12 @@ class TestInATerminal:
         assert files(root) == before
 
     def test_an_edit_while_it_asks_is_not_lost(self, screen: Terminal, root: Path) -> None:
-        screen.shows("Put the hooks into this project? [y/N]")
+        screen.shows("Install the hooks in this project? [y/N]")
         (root / SETTINGS).write_text('{"model": "opus"}')
         before = files(root)
         screen.type("y")
         screen.press("Enter")
-        screen.shows("was changed while you looked at it: nothing was written; say it again")
+        screen.shows("changed in the meantime; nothing was written; run the command again")
         assert screen.exit_code() == 1
         assert files(root) == before
 

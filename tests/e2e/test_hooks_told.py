@@ -19,7 +19,7 @@ def state_of(root: Path) -> dict[str, object]:
 
 
 def test_a_window_that_is_not_known_is_said_and_can_be_set(git_repo: Path) -> None:
-    way = "say ralph-tui hooks install --window 200k"
+    way = "run ralph-tui hooks install --window 200k"
     assert way in here(*LOOP, cwd=git_repo).stdout
     assert way in here("hooks", "show", cwd=git_repo).stdout
     done = here("hooks", "install", "--yes", "--window", "1m", cwd=git_repo)
@@ -37,7 +37,7 @@ def test_a_loop_begins_with_its_window_and_is_told_what_comes_before_its_checkpo
 ) -> None:
     said = here(*LOOP, "--window", "200k", cwd=git_repo).stdout
     assert state_of(git_repo)["context_window"] == 200_000
-    assert "sums up its context by itself at about 84 %, before the checkpoint at 85 %" in said
+    assert "compacts its context at about 84 %, before the checkpoint at 85 %" in said
     assert "DISABLE_AUTO_COMPACT=1" in said
     settings = git_repo / ".claude" / "settings.json"
     fields = json.loads(settings.read_text()) | {"env": {"DISABLE_AUTO_COMPACT": "1"}}
@@ -48,8 +48,8 @@ def test_a_loop_begins_with_its_window_and_is_told_what_comes_before_its_checkpo
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--window", "much", "--objective", "x"], "--window is no number of tokens such as"),
-        (["--window", "200k"], "--window is written into the file of a loop"),
+        (["--window", "much", "--objective", "x"], "--window must be a number of tokens, such as"),
+        (["--window", "200k"], "--window applies to a loop"),
     ],
 )
 def test_a_window_that_makes_no_sense(git_repo: Path, words: list[str], sentence: str) -> None:
@@ -68,7 +68,7 @@ def test_without_hooks_nothing_is_active_and_no_lock_stays(git_repo: Path) -> No
     assert [path.name for path in (git_repo / ".claude").iterdir()] == ["ralph-state.json"]
     shown = here("hooks", "show", cwd=git_repo).stdout
     assert "active" not in shown
-    assert "no hooks: nothing is watched" in shown
+    assert "no hooks are installed" in shown
 
 
 def test_a_lock_that_is_held_stays(git_repo: Path) -> None:
@@ -83,7 +83,7 @@ def test_what_was_set_aside_is_named(git_repo: Path) -> None:
     here(*LOOP, cwd=git_repo)
     (git_repo / STATE).rename(git_repo / f"{STATE}.20260107T114500000000.bad")
     shown = here("hooks", "show", cwd=git_repo).stdout
-    assert f"{STATE}.20260107T114500000000.bad was set aside" in shown
+    assert f"{STATE}.20260107T114500000000.bad was moved aside" in shown
 
 
 def test_a_prompt_of_the_loop_before_is_brought_to_the_new_task(git_repo: Path) -> None:
@@ -92,8 +92,8 @@ def test_a_prompt_of_the_loop_before_is_brought_to_the_new_task(git_repo: Path) 
     section = "## Current State\n\n## CONTEXT CHECKPOINT RESUME\n\nRead old.md."
     prompt.write_text(f"{outside}{BEGIN.decode()}\n\n{section}\n\n{END.decode()}\n")
     said = here(*LOOP, cwd=git_repo).stdout
-    assert "PROMPT.md: the section of the loop before is written anew" in said
-    assert "PROMPT.md names another task; its section says that it is this one" in said
+    assert "PROMPT.md: replaces the section of the previous loop" in said
+    assert "PROMPT.md names another task; its section says to work on this one" in said
     text = prompt.read_text()
     assert text.startswith(outside)
     assert "whatever else is named here:\n\nMend the parser" in text

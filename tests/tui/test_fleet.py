@@ -192,7 +192,7 @@ def test_a_lost_host_and_its_loops_are_counted_down() -> None:
     async def look(fleet: FleetDriver) -> None:
         await fleet.sees("◇ beta lost")
         assert "◇ lost 1h" in _row("3b", fleet)
-        assert "nothing is heard of beta: its loops may go on for 1h" in fleet.page
+        assert "no contact with beta: its loops may keep running for 1h" in fleet.page
 
     with_fleet(look, FleetDriver(timed([*under_way(), *lost])), size=(140, 45))
 
@@ -226,8 +226,7 @@ def test_a_host_that_was_stopped_has_left_and_is_no_warning() -> None:
 def test_a_fleet_whose_process_is_gone_says_so_and_takes_no_command() -> None:
     async def look(fleet: FleetDriver) -> None:
         assert (
-            "◇ died: the fleet's process is gone; ralph-tui fleet resume goes on with it"
-            in fleet.page
+            "◇ died: the fleet's process is gone; ralph-tui fleet resume continues it" in fleet.page
         )
         assert "◇ lost" in _row("1", fleet), "its host may live on"
         assert "! needs you" not in _row("2", fleet)
@@ -293,7 +292,7 @@ def test_a_key_becomes_a_command() -> None:
 
 def test_a_paused_loop_goes_on_by_the_same_key() -> None:
     async def press(fleet: FleetDriver) -> None:
-        await fleet.sees("p go on")
+        await fleet.sees("p unpause")
         await fleet.press("p")
         assert fleet.fleet.sent == [Asked("1", Unpause())]
 
@@ -303,8 +302,8 @@ def test_a_paused_loop_goes_on_by_the_same_key() -> None:
 @each_row(
     ("keys", "answer"),
     [
-        (("end", "p"), "p pause: loop 5 waits for a place"),
-        (("end", "g"), "g guide: loop 5 waits for a place"),
+        (("end", "p"), "p pause: loop 5 waits for a slot"),
+        (("end", "g"), "g guide: loop 5 waits for a slot"),
         (("up",), "nothing more in that direction"),
         (("x",), "x does nothing here; ? lists the keys"),
         (("escape",), "esc: nothing is open; q leaves"),
@@ -323,7 +322,7 @@ def test_what_is_over_takes_no_command_and_is_left_without_a_question() -> None:
     async def press(fleet: FleetDriver) -> None:
         for key in ("p", "P", "g", "G", "a", "A", "s", "d"):
             await fleet.press(key)
-            assert fleet.answer.endswith("the fleet is over")
+            assert fleet.answer.endswith("the fleet has ended")
         assert "p pause" not in fleet.page
         await fleet.press("q")
         assert not fleet.app.is_running
@@ -410,7 +409,7 @@ def test_a_fleet_that_ends_meanwhile_is_not_said_to_be_alive(key: str) -> None:
         await fleet.press(key)
         await fleet.sees("esc back")
         fleet.fleet.coming.append(told.FleetFinished(outcome="completed"))
-        await fleet.sees("the fleet is over; q leaves this screen")
+        await fleet.sees("the fleet has ended; q leaves this screen")
         await fleet.until(lambda: fleet.app.screen is fleet.screen)
         await fleet.press("q")
         assert not fleet.app.is_running

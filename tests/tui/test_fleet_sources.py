@@ -116,7 +116,7 @@ def test_a_loop_without_a_record_stands_as_its_fleet_has_left_it(elsewhere: Else
     elsewhere.dies()
     _looked(fleet)
     _shown(loop)
-    assert loop.note == "loop 1: it may go on on local, for up to 10m after the fleet's end"
+    assert loop.note == "loop 1: it may keep running on local, for up to 10m after the fleet's end"
     loop.stop()
     fleet.stop()
 
@@ -336,5 +336,5 @@ def test_what_attach_means(
 
 
 def test_a_loop_that_is_not_there_is_told(elsewhere: Elsewhere, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="fleet-001 has no loop 'x': it has 1, 2, 3a"):
+    with pytest.raises(UsageError, match="fleet-001 has no loop 'x'; loops: 1, 2, 3a"):
         find_shown(tmp_path, "x")

@@ -8,19 +8,19 @@ from ralph_tui.fleet.dispatch import KEY_HOLDERS
 
 ACTIONS = {
     "run": "run the objectives of a file, several attempts at one, or a tracker's issues",
-    "status": "how the fleet and each of its loops stand",
+    "status": "show the status of the fleet and its loops",
     "attach": "watch the fleet, or one of its loops, from any terminal",
     "pause": "pause loops before their next iteration",
-    "unpause": "let paused loops go on",
-    "guide": "say something to the agents of loops",
-    "decide": "see or answer the open question of a loop",
-    "abort": "abort loops, or with all the fleet; their work is kept",
-    "stop": "end the fleet when its loops' iterations end, or --now",
-    "resume": "go on with a fleet that was stopped, or whose process is gone",
-    "prune": "remove trees and branches that past fleets have left",
-    "worker": "run loops of a fleet that is elsewhere, on this machine",
+    "unpause": "unpause loops",
+    "guide": "send guidance to the agents of loops",
+    "decide": "show or answer a loop's open question",
+    "abort": "abort a loop, or the fleet with 'all'; the work is kept",
+    "stop": "stop the fleet after the running iterations, or --now",
+    "resume": "continue a fleet that was stopped or whose process is gone",
+    "prune": "remove clones and branches that past fleets left",
+    "worker": "run loops of a fleet on another machine here",
 }
-_LOOP = "its id, as 'fleet status' tells it, or all"
+_LOOP = "loop id, as 'fleet status' shows it, or all"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,12 +68,16 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from-issues", metavar="LABEL", help="the open issues of the tracker with this label"
     )
-    parser.add_argument("--base", metavar="REF", help="what all loops begin with (HEAD)")
     parser.add_argument(
-        "--isolation", choices=("clone", "worktree"), help="what a loop works in (clone)"
+        "--base", metavar="REF", help="commit or branch that all loops start from (HEAD)"
     )
-    parser.add_argument("--setup", metavar="COMMAND", help="run once in every new tree")
-    parser.add_argument("--budget", metavar="USD", help="over all loops (none)")
+    parser.add_argument(
+        "--isolation",
+        choices=("clone", "worktree"),
+        help="kind of working copy for each loop (clone)",
+    )
+    parser.add_argument("--setup", metavar="COMMAND", help="run once in every new working copy")
+    parser.add_argument("--budget", metavar="USD", help="for all loops together (none)")
     _add_hosts(parser)
     _add_front(parser)
     add_settings(parser, budget=False)
@@ -81,7 +85,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "fleet", metavar="FLEET", nargs="?", help="its name, as fleet-001; the newest"
+        "fleet", metavar="FLEET", nargs="?", help="fleet name, such as fleet-001 (the newest)"
     )
     _add_hosts(parser)
     _add_front(parser)
@@ -97,7 +101,7 @@ def _add_hosts(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help=f"folder with the key and certificate of the fleet; created if missing; {KEY_HOLDERS}",
     )
-    parser.add_argument("--trees", metavar="FOLDER", help="where the loops' trees lie")
+    parser.add_argument("--trees", metavar="FOLDER", help="folder for the loops' working copies")
 
 
 def _add_front(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +114,7 @@ def _add_front(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_status(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("fleet", metavar="FLEET", nargs="?", help="its name; the newest")
+    parser.add_argument("fleet", metavar="FLEET", nargs="?", help="fleet name (the newest)")
     parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
 
 
@@ -119,7 +123,7 @@ def _add_attach(parser: argparse.ArgumentParser) -> None:
         "loop",
         metavar="LOOP",
         nargs="?",
-        help="one of its loops, or an earlier fleet; the newest with all of them",
+        help="a loop, or an earlier fleet (the newest, with all loops)",
     )
     parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
 
@@ -130,7 +134,7 @@ def _add_loop(parser: argparse.ArgumentParser) -> None:
 
 def _add_guide(parser: argparse.ArgumentParser) -> None:
     _add_loop(parser)
-    parser.add_argument("text", metavar="TEXT", help="what to say; - reads standard input")
+    parser.add_argument("text", metavar="TEXT", help="the guidance; - reads standard input")
 
 
 def _add_abort(parser: argparse.ArgumentParser) -> None:
@@ -141,7 +145,7 @@ def _add_abort(parser: argparse.ArgumentParser) -> None:
 def _add_decide(parser: argparse.ArgumentParser) -> None:
     from ralph_tui.cli.answering import add_answer_arguments  # noqa: PLC0415 - only for this action
 
-    parser.add_argument("loop", metavar="LOOP", help="its id, as 'fleet status' tells it")
+    parser.add_argument("loop", metavar="LOOP", help="loop id, as 'fleet status' shows it")
     add_answer_arguments(parser)
 
 
@@ -150,7 +154,7 @@ def _add_stop(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_prune(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--trees", metavar="FOLDER", help="where fleets were told to put them")
+    parser.add_argument("--trees", metavar="FOLDER", help="folder that fleets got with --trees")
     parser.add_argument("--yes", action="store_true", help="remove, without asking")
     parser.add_argument(
         "--resumable",
@@ -160,7 +164,7 @@ def _add_prune(parser: argparse.ArgumentParser) -> None:
         "continue start over, and work that was not collected is lost",
     )
     parser.add_argument(
-        "--branches", action="store_true", help="also branches of attempts that were beaten"
+        "--branches", action="store_true", help="also branches of attempts that were not chosen"
     )
 
 
@@ -169,16 +173,17 @@ def _add_worker(parser: argparse.ArgumentParser) -> None:
         "Runs loops of the fleet at ADDRESS on this machine, each in a clone of its own. "
         f"{KEY_HOLDERS.capitalize()}."
     )
-    parser.add_argument("address", metavar="ADDRESS", help="of the fleet: tls://HOST:PORT")
+    parser.add_argument("address", metavar="ADDRESS", help="address of the fleet: tls://HOST:PORT")
     parser.add_argument("--agents", metavar="N", type=int, default=2, help="loops at once (2)")
-    parser.add_argument("--tls", metavar="FOLDER", help="a copy of the folder of the fleet's key")
+    parser.add_argument("--tls", metavar="FOLDER", help="a copy of the fleet's key folder")
     parser.add_argument(
         "--lease",
         metavar="TIME",
-        help="stop loops when the fleet was not heard for so long (what the fleet says, at most)",
+        help="stop loops after this long without contact to the fleet (its lease, also the "
+        "maximum)",
     )
-    parser.add_argument("--base", metavar="FOLDER", help="where the loops' trees lie")
-    parser.add_argument("--name", metavar="NAME", help="of this host (the machine's)")
+    parser.add_argument("--base", metavar="FOLDER", help="folder for the loops' working copies")
+    parser.add_argument("--name", metavar="NAME", help="name of this host (the machine's)")
 
 
 _ARGUMENTS = {

@@ -31,10 +31,12 @@ def loops_of_issues(args: argparse.Namespace, root: Path, tries: Tries) -> tuple
     try:
         for issue in tracker.open_issues(label):
             if len(issues) == MOST_ISSUES:
-                raise UsageError(f"more than {MOST_ISSUES} issues have the label: choose fewer")
+                raise UsageError(
+                    f"more than {MOST_ISSUES} issues have the label; use a narrower one"
+                )
             issues.append(issue)
     except UndeliveredError as error:
-        raise UsageError(f"the issues cannot be read: {error}") from error
+        raise UsageError(f"cannot read the issues: {error}") from error
     if not issues:
         shown = clip(one_line(label), 80)
         raise UsageError(f"{tracker.place} has no open issue with the label {shown!r}")
@@ -78,6 +80,6 @@ def _tracker(args: argparse.Namespace, root: Path) -> Tracker:
 
 def _objective(issue: Issue) -> str:
     if not issue.title.strip() and not issue.body.strip():
-        raise UsageError(f"issue {issue.number} has neither title nor text: write what is to do")
+        raise UsageError(f"issue {issue.number} is empty; describe the task")
     text = f"Resolve issue {issue.number}: {one_line(issue.title)}\n\n{issue.body.strip()}"
     return clip(text, MOST_TEXT).strip()

@@ -44,9 +44,9 @@ from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.text.format import byte_size, count
 from ralph_tui.text.sanitize import one_line
 
-NO_WORK = "no work was begun in it"
+NO_WORK = "no work was started in it"
 RESUMABLE = "'ralph-tui fleet resume' continues in it"
-UNCOLLECTED = "its work was not collected, and exists nowhere else"
+UNCOLLECTED = "its work was not collected and exists nowhere else"
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _tree(
         return LeftTree(fleet.folder.name, folder, size_of(folder.folder), "", why)
     if fleet is None:
         name = record.place.fleet if record is not None else fleet_id
-        remark = NO_WORK if _never_began(record) else "what was not collected of it goes with it"
+        remark = NO_WORK if _never_began(record) else "work that was not collected is lost with it"
     else:
         name = fleet.folder.name
         remark = _remark(folder, record, fleet.state)
@@ -202,7 +202,7 @@ def _runs_beside(fleet: FleetFolder) -> str:
     if owner is None:
         return ""
     runs = owner.run or "the fleet that runs"
-    return f"that its work goes can be recorded only when {runs} is over"
+    return f"prune can record the loss of its work only when {runs} has ended"
 
 
 def at_work_in(folder: TreeFolder) -> str:
@@ -248,7 +248,7 @@ def beaten_branches(repository: Repository, state: FleetState) -> Iterator[LeftB
         where = worktrees.get(ref)
         kept = f"it is checked out in {one_line(where)}" if where else ""
         if commit != loop.commit:
-            kept = "it has other commits than those that were collected"
+            kept = "it has commits that were not collected"
         yield LeftBranch(loop.branch, commit, kept)
 
 
@@ -297,7 +297,7 @@ def _prune(
         _remove(root, trees, folders, branches)  # empty folders
         where = f"in {one_line(args.trees)}" if args.trees else "here"
         whose = "past fleet" if args.trees else "past fleet of this repository"
-        print(f"there is nothing to prune: no {whose} has left anything {where} that may go")
+        print(f"nothing to prune: no {whose} left anything {where} that can be removed")
         return ExitCode.COMPLETED
     if not args.yes:
         if not sys.stdin.isatty():
@@ -351,10 +351,10 @@ def _tell(trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftB
         if folder.kept:
             print(f"{folder.path} stays: {folder.kept}")
         elif folder.size:
-            print(f"{folder.path}: {byte_size(folder.size)}, of a fleet without trees")
+            print(f"{folder.path}: {byte_size(folder.size)}, of a fleet without clones")
     for branch in branches:
         end = f" stays: {branch.kept}" if branch.kept else f" at {branch.commit[:9]}"
-        print(f"branch {branch.name}{end}, of an attempt that was beaten")
+        print(f"branch {branch.name}{end}, of an attempt that was not chosen")
 
 
 def _remove(

@@ -91,11 +91,11 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
 
     journal = followed_fleet(folder.journal, heard)
     what = f"{folder.name}, loop {loop}" if loop else folder.name
-    print(f"{what}: its lines until it is over; ctrl+c leaves it running", file=sys.stderr)
+    print(f"{what}: showing its lines until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
         state = until_over(journal, FleetState(), works)
     except KeyboardInterrupt:
-        print(f"\n{folder.name} goes on; watch it again: ralph-tui fleet attach")
+        print(f"\n{folder.name} is still running; watch it again: ralph-tui fleet attach")
         return ExitCode.COMPLETED
     finally:
         journal.close()
@@ -122,7 +122,7 @@ def _lines(root: Path, folder: FleetFolder, state: FleetState, lost: Lost) -> li
         lines.append(f"  {name:<{width}}  {words[name]:<{wide}}  {_row(loop, where)}".rstrip())
         result = result_sentence(loop, lost=lost)
         if loop.branch in gone:
-            result += "; the branch was deleted since"
+            result += "; the branch has since been deleted"
         told = [sentence, result, kept_sentence(loop), *conflict_sentences(loop)]
         below += [(len(lines), text) for text in told if text and text != words[name]]
     columns = terminal_width()
@@ -262,7 +262,7 @@ def find_shown(root: Path, name: str | None) -> tuple[FleetFolder, str]:
         known = read_fleet(folder.journal).state().loops
         if loop not in known:
             named = clip(", ".join(known), 300)
-            raise UsageError(f"{folder.name} has no loop '{one_line(loop)[:40]}': it has {named}")
+            raise UsageError(f"{folder.name} has no loop '{one_line(loop)[:40]}'; loops: {named}")
     return folder, loop
 
 
@@ -315,7 +315,7 @@ def left_words(folder: FleetFolder, state: FleetState, lost: Lost = "") -> str:
             loops = [one for one in state.loops.values() if one.commit and one.place in places]
             branches = [one.branch for one in loops if one.branch]
             rows += [told(purpose, clip(", ".join(branches), 300))] if branches else []
-        rows += [told("go on with it", "ralph-tui fleet resume")] if lost == "died" else []
+        rows += [told("continue it", "ralph-tui fleet resume")] if lost == "died" else []
         return "\n".join([*rows, told("its screen", f"ralph-tui fleet attach {folder.name}")])
     return "\n".join(
         [

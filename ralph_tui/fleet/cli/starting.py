@@ -38,7 +38,7 @@ def check_words(args: argparse.Namespace) -> None:
     given = (args.what or "").strip()
     if bool(given) == bool(args.from_issues):
         raise UsageError(
-            'say one thing to run: a FILE, an "OBJECTIVE" with -c, or --from-issues LABEL'
+            'name one thing to run: a FILE, an "OBJECTIVE" with -c, or --from-issues LABEL'
         )
     file = given and _is_file(given)
     promise = args.until_promise or None
@@ -47,13 +47,13 @@ def check_words(args: argparse.Namespace) -> None:
     if file:
         for name, value in [*own, *tries]:
             if value is not None:
-                raise UsageError(f"{name} stands in the file, for each objective: leave it out")
+                raise UsageError(f"a fleet file sets {name} for each objective; leave it out")
     else:
         check_goal(args, "loop")
     if args.best_of is not None and not 1 <= args.best_of <= MOST_TRIES:
-        raise UsageError(f"--best-of takes a number from 1 to {MOST_TRIES}")
+        raise UsageError(f"--best-of must be from 1 to {MOST_TRIES}")
     if (args.first or args.choice) and (args.best_of or 1) < 2:
-        raise UsageError("--first is for several attempts: say how many with --best-of")
+        raise UsageError("--first needs several attempts; pass --best-of N")
     _dollars(args.budget)
     check_settings(args)
 
@@ -132,13 +132,13 @@ def _is_file(given: str) -> bool:
         if path is not None and path.is_file():
             return True
         if path is not None and path.exists() and (given.endswith(".toml") or "/" in given):
-            what = "a folder" if path.is_dir() else "no plain file"
+            what = "a folder" if path.is_dir() else "not a plain file"
             raise UsageError(f"{clip(one_line(given), 200)} is {what}: name a fleet file")
     except OSError:
         return False
     if given.endswith(".toml") and len(given.split()) == 1:
         raise UsageError(
-            f"there is no file {clip(one_line(given), 200)}: write it, or give an objective of "
+            f"there is no file {clip(one_line(given), 200)}: create it, or pass an objective of "
             "several words in quotes"
         )
     return False
@@ -168,8 +168,8 @@ def run(args: argparse.Namespace) -> int:
     plan = plan_of(args, worktree_root(Path.cwd()))
     if not plan.agents and not args.listen:
         raise UsageError(
-            "fleet.agents is 0, and nobody else could run its loops: say --agents 1 or more, or "
-            "where other machines join, with --listen tls://HOST:PORT"
+            "fleet.agents is 0 and no other machine can join; pass --agents 1 or more, or "
+            "--listen tls://HOST:PORT"
         )
     from ralph_tui.fleet.runtime.assembly import new_fleet  # noqa: PLC0415 - loads git and agents
 
@@ -193,16 +193,16 @@ def resume(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace, *, least: int) -> None:
     """Check the arguments shared by `run` and `resume`; `least` is the minimum of ``--agents``."""
     if args.detach and (args.headless or args.json):
-        raise UsageError("--detach prints how to reach the fleet: leave --headless and --json out")
+        raise UsageError("--detach prints how to reach the fleet: leave out --headless and --json")
     if args.agents is not None and not least <= args.agents <= MOST_AGENTS:
-        raise UsageError(f"--agents takes a number from {least} to {MOST_AGENTS}")
+        raise UsageError(f"--agents must be from {least} to {MOST_AGENTS}")
 
 
 def _check_reach(args: argparse.Namespace) -> None:
     if args.listen and Address.parse(args.listen) and not args.tls:
         raise UsageError(f"--listen {args.listen} needs --tls FOLDER, for the fleet's key")
     if args.tls and not args.listen:
-        raise UsageError("--tls is for hosts that join: say where with --listen tls://HOST:PORT")
+        raise UsageError("--tls is for hosts that join; pass --listen tls://HOST:PORT too")
 
 
 def _connection(args: argparse.Namespace) -> "Connection":
@@ -244,9 +244,9 @@ def _in_background(args: argparse.Namespace) -> int:
     print(f"{begun.name} runs in the background (process {begun.pid})")
     for purpose, how in (
         ("watch and steer it", "ralph-tui fleet attach"),
-        ("see how it stands", "ralph-tui fleet status"),
+        ("show its status", "ralph-tui fleet status"),
         ("end it", "ralph-tui fleet stop"),
-        ("read what it says", str(folder.log)),
+        ("read its output", str(folder.log)),
     ):
         print(f"  {purpose:<20}{how}")
     return ExitCode.COMPLETED

@@ -22,7 +22,7 @@ from ralph_tui.fleet.records import FleetFolder, find_fleet, fleets_folder, read
 from ralph_tui.fleet.sources.whole import tell
 from ralph_tui.text.sanitize import clip, one_line
 
-HOLDS = {"pause": "begins no other loop until it is unpaused", "unpause": "begins loops again"}
+HOLDS = {"pause": "starts no other loop until you unpause it", "unpause": "starts loops again"}
 """Effect on the queue when the command goes to all loops."""
 
 
@@ -33,13 +33,13 @@ def pause(args: argparse.Namespace) -> int:
 
 def unpause(args: argparse.Namespace) -> int:
     """Let paused loops continue."""
-    return _tell(args.loop, "unpause", "goes on")
+    return _tell(args.loop, "unpause", "continues")
 
 
 def guide(args: argparse.Namespace) -> int:
     """Send guidance to the agents of loops."""
     text = text_argument(args.text)
-    return _tell(args.loop, "guide", "is told", text=text)
+    return _tell(args.loop, "guide", "gets your guidance", text=text)
 
 
 def abort(args: argparse.Namespace) -> int:
@@ -49,8 +49,10 @@ def abort(args: argparse.Namespace) -> int:
     what = fleet.name if whole else f"loop {one_line(args.loop)}"
     if not args.yes:
         if not sys.stdin.isatty():
-            raise UsageError(f"nobody can be asked here: say fleet abort {args.loop} --yes")
-        if not confirm(f"Give up {what}? The work is kept as a branch."):
+            raise UsageError(
+                f"not a terminal; pass --yes to confirm: fleet abort {args.loop} --yes"
+            )
+        if not confirm(f"Abort {what}? Its work is kept as a branch."):
             print("nothing was aborted", file=sys.stderr)
             return ExitCode.FAILED
     tell(fleet, FLEET if whole else args.loop, {"name": "abort"})
@@ -63,8 +65,8 @@ def stop(args: argparse.Namespace) -> int:
     """Stop the fleet after the current iterations, or now."""
     fleet = find_live_fleet()
     tell(fleet, FLEET, {"name": "stop", "mode": "now" if args.now else "after_iteration"})
-    when = "now" if args.now else "when the iterations of its loops have ended"
-    print(f"{fleet.name} stops {when}; 'ralph-tui fleet resume' goes on with it")
+    when = "now" if args.now else "after the running iterations"
+    print(f"{fleet.name} stops {when}; 'ralph-tui fleet resume' continues it")
     return ExitCode.COMPLETED
 
 
@@ -90,7 +92,9 @@ def _tell(loop: str, name: str, done: str, **fields: object) -> int:
         heard += 1
         print(f"loop {one} {done}")
     if not heard:
-        raise RalphError("; ".join(refusals[:3]) or "no loop runs now: see ralph-tui fleet status")
+        raise RalphError(
+            "; ".join(refusals[:3]) or "no loop is running; see ralph-tui fleet status"
+        )
     for refusal in refusals:
         print(f"ralph-tui: {one_line(refusal)}", file=sys.stderr)
     return ExitCode.COMPLETED
@@ -118,7 +122,7 @@ def find_live_fleet() -> FleetFolder:
     if owner is None:
         find_fleet(root)  # reports it if there never was a fleet
         raise UsageError(
-            f"no fleet runs in {root}; start one with 'ralph-tui fleet run', or go on with the "
+            f"no fleet runs in {root}; start one with 'ralph-tui fleet run', or continue the "
             "last one with 'ralph-tui fleet resume'"
         )
     if not owner.run:
@@ -155,7 +159,7 @@ def decide(args: argparse.Namespace) -> int:
     args.guide = f"ralph-tui fleet guide {args.loop}"
     question = _question(fleet, args.loop)
     if question is None:
-        raise RalphError(f"no question of loop {args.loop} is open; see ralph-tui fleet status")
+        raise RalphError(f"loop {args.loop} has no open question; see ralph-tui fleet status")
     if args.answer is not None or args.iterations or args.budget:
         return answer_question(_Loop(fleet, args.loop), question, args)
     print(f"loop {args.loop} asks in iteration {question['iteration']}\n")
@@ -168,7 +172,7 @@ def _question(fleet: FleetFolder, name: str) -> Question | None:
     loop = state.loops.get(name)
     if loop is None:
         known = clip(", ".join(state.loops), 300)
-        raise UsageError(f"this fleet has no loop {one_line(name)[:40]!r}: it has {known}")
+        raise UsageError(f"this fleet has no loop {one_line(name)[:40]!r}; loops: {known}")
     if loop.status != "running":
         return None
     mirror = RecordedRun(fleet.mirror(name, loop.attempt) / "events.jsonl")

@@ -60,11 +60,11 @@ def run(args: argparse.Namespace) -> int:
         )
     address, name, lease = Address.parse(args.address), _name(args.name), _lease(args.lease)
     if not address.port:
-        raise UsageError(f"{address} has no port: say which the fleet listens at")
+        raise UsageError(f"{address} has no port; add the port that the fleet listens on")
     if not 1 <= args.agents <= _MOST_AGENTS:
-        raise UsageError(f"--agents takes a number from 1 to {_MOST_AGENTS}")
+        raise UsageError(f"--agents must be from 1 to {_MOST_AGENTS}")
     if not args.tls:
-        raise UsageError(f"{address} needs --tls FOLDER, a copy of the folder of the fleet's key")
+        raise UsageError(f"{address} needs --tls FOLDER, a copy of the fleet's key folder")
     check_installed()
     base = named_path(args.base).absolute() if args.base else _usual_base(name)
     keys = named_path(args.tls).absolute()
@@ -96,7 +96,7 @@ def _serve(
             finally:
                 host.close()
     if dismissed:
-        raise RalphError(f"the fleet has let {name} go: {dismissed}")
+        raise RalphError(f"the fleet dismissed {name}: {dismissed}")
     return ExitCode.COMPLETED
 
 
@@ -117,13 +117,15 @@ class _Stopping:
 
     def _stop(self, number: signal.Signals) -> None:
         alive = self._host.alive
-        _say(f"stopping {count(alive, 'loop')}; once more: at once" if alive else "stopping")
+        _say(f"stopping {count(alive, 'loop')}; press again to stop now" if alive else "stopping")
         reason = f"it was stopped by {number.name}"
         try:
             self._link.leave(reason)
             self._host.close()
             if alive:
-                _say(f"what has not ended stays in {self._base}: the same line goes on with it")
+                _say(
+                    f"unfinished loops stay in {self._base}; run the same command to continue them"
+                )
         finally:  # the process ends even if its loops hang
             self._link.stop(reason)
             signals.exit_after(END_S, ExitCode.COMPLETED)
@@ -215,11 +217,11 @@ def worker_line(what: Observation) -> str:
 def _words(what: Observation) -> str:
     match what:
         case Stage(stage="cloning"):
-            return f"loop {what.loop}: making its tree"
+            return f"loop {what.loop}: preparing its working copy"
         case Began():
             return f"loop {what.loop} runs in {what.folder}"
         case Over(never_began=True):
-            return f"loop {what.loop} could not begin: {what.reason}"
+            return f"loop {what.loop} could not start: {what.reason}"
         case Over():
             because = f": {what.reason}" if what.reason else ""
             return f"loop {what.loop} {outcome_word(what.outcome)}{because}"

@@ -85,7 +85,7 @@ MOST_ATTEMPTS = 3
 """Maximum clones for a loop that keeps losing its host."""
 LOST = "its host is lost"
 PRUNED = "its clone was removed by 'ralph-tui fleet prune'"
-STOPPED = "its host was stopped, and has not come back"
+STOPPED = "its host was stopped and has not returned"
 
 
 def lost_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
@@ -103,7 +103,7 @@ def interrupted_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
     for loop in state.loops.values():
         if goes_on(state, loop):
             resume = not loop.never_began and not loop.tree_removed
-            why = PRUNED if loop.tree_removed else loop.reason or "its process was gone"
+            why = PRUNED if loop.tree_removed else loop.reason or "its process died"
             yield told.LoopRequeued(loop=loop.spec.id, reason=why, resume=resume)
         elif loop.status == "queued" and loop.resuming and loop.tree_removed:
             yield told.LoopRequeued(loop=loop.spec.id, reason=PRUNED, resume=False)
@@ -156,7 +156,7 @@ def _after_loss(state: FleetState, loop: LoopState) -> FleetEvent:
     if state.budget_percent:
         return ended(loop, "limit_reached", f"{LOST}, and the fleet's budget is nearly used")
     if _attempts(loop) >= MOST_ATTEMPTS:
-        return ended(loop, "failed", f"{LOST}, and it was so {_attempts(loop)} times")
+        return ended(loop, "failed", f"{LOST}, and it was lost {_attempts(loop)} times")
     if loop.tree_removed:
         return told.LoopRequeued(loop=name, reason=PRUNED, resume=False)
     resume = bool(loop.run_id and host_with_tree(state, loop) and loop.resumes < MOST_RESUMES)
@@ -223,18 +223,18 @@ def never_begun(state: FleetState) -> Iterator[FleetEvent]:
 
 def _why_not(state: FleetState, loop: LoopState) -> str:
     if loop.place == "beaten":
-        return f"{state.chosen[loop.spec.tries_at].loop} was chosen before it began"
+        return f"{state.chosen[loop.spec.tries_at].loop} was chosen before it started"
     if _aborting(state):
         return "the fleet was aborted"
     if state.budget_percent >= NEARLY:
-        return f"{state.budget_percent} % of the fleet's budget are used"
+        return f"the fleet has used {state.budget_percent} % of its budget"
     if state.stopping is None:  # a stopped loop may still complete later
         failed = [name for name in loop.spec.after if met(state, name) == "never"]
         if failed:
             return f"it comes after {', '.join(failed)}, which did not complete"
     own = loop.spec.budget_usd
     if own is not None and loop.attempt and not loop.resuming and loop.spent_usd >= own:
-        return "its budget was used by attempts before"
+        return "earlier attempts used its budget"
     return ""
 
 

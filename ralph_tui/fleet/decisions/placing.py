@@ -52,7 +52,10 @@ def _free(
     if new:
         until, first = min(new, key=lambda each: each[0])
         return told.AccountHeld(
-            account=login, until=until, cause=_cause(first), reason=f"met by loop {first.spec.id}"
+            account=login,
+            until=until,
+            cause=_cause(first),
+            reason=f"reported by loop {first.spec.id}",
         )
     following = [loop for loop in loops if loop.limited and _follows(loop, released, now)]
     if following and may_start(state, login, now):
@@ -84,7 +87,7 @@ def _held(
         tried = next((loop for loop in loops if loop.spec.id == trial.loop), None)
         if tried is not None and _said(tried) > trial.at and tried.limited and tried.until:
             if tried.until > now:
-                again = f"met again by loop {trial.loop}"
+                again = f"reported again by loop {trial.loop}"
                 return told.AccountHeld(
                     account=login, until=tried.until, cause=_cause(tried), reason=again
                 )

@@ -106,7 +106,7 @@ def _why_best(tries: Sequence[LoopState], best: Sequence[LoopState], place: int)
         return f"it completed first{but}"
     rest = best[place + 1 :]
     if not rest:
-        return f"only it completed{but}" if not passed_over else f"it completed{but}"
+        return f"it alone completed{but}" if not passed_over else f"it completed{but}"
     mine, next_one = _worth(loop), _worth(rest[0])
     if mine[0] != next_one[0]:
         return f"its completion is the best of {len(best)}{but}"
@@ -121,7 +121,7 @@ def _why_none(tries: Sequence[LoopState], best: Sequence[LoopState]) -> str:
     if not best:
         return f"none of {len(tries)} attempts completed"
     why = "; ".join(f"{one.spec.id}: {_why_not_it(one)}" for one in best)
-    return f"none that completed could be confirmed: {why}"
+    return f"no completed attempt could be confirmed: {why}"
 
 
 def _why_not_it(loop: LoopState) -> str:

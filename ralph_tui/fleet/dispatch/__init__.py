@@ -25,7 +25,7 @@ def check_installed() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise UsageError(
-            f"a fleet needs {' and '.join(missing)}, which this ralph-tui was installed without: "
+            f"a fleet needs {' and '.join(missing)}, which are not installed with this ralph-tui: "
             + install_hint("fleet")
         )
 
@@ -53,13 +53,13 @@ class Address:
         match = _ADDRESS.fullmatch(text.strip())
         if match is None or int(match[3]) > 65535:
             raise UsageError(
-                f"'{one_line(text)}' is no address of a fleet: give it as tls://HOST:PORT"
+                f"'{one_line(text)}' is not a fleet address; write it as tls://HOST:PORT"
             )
         address = cls(match[2].strip("[]"), int(match[3]))
         if match[1] == "tcp":
             raise UsageError(
-                f"tcp://{address.location} would let everybody who reaches it run programs as "
-                f"you: use {address} and --tls FOLDER"
+                f"tcp://{address.location} would let anyone who can reach it run programs as "
+                f"you; use {address} and --tls FOLDER"
             )
         return address
 

@@ -204,17 +204,15 @@ class DaskDispatcher:
             self._refuse(worker, name, f"it has ralph-tui {version}, the fleet has {__version__}")
             return
         if seat is not None and seat.instance != instance:
-            self._refuse(
-                worker, name, f"a host named {name} is there already: give it another --name"
-            )
+            self._refuse(worker, name, f"a host named {name} already exists; pass another --name")
             return
         try:
             hello = Joined(host=name, slots=slots, machine=machine, home=home, version=version)
         except ValueError as error:
-            self._refuse(worker, name, f"it was not understood: {wire.problem(error)}")
+            self._refuse(worker, name, f"cannot read its message: {wire.problem(error)}")
             return
         if seat is not None:
-            self._leave(name, "it has connected anew")
+            self._leave(name, "it has reconnected")
             self._remove(seat.address)
         self._seats[name] = _Seat(worker, instance, hello)
         self._names[worker] = name
@@ -227,7 +225,7 @@ class DaskDispatcher:
         try:
             held = wire.held(holds)
         except ValueError as error:
-            reason = f"what it holds was not understood: {wire.problem(error)}"
+            reason = f"cannot read its list of loops: {wire.problem(error)}"
             self._dismiss(name, reason)
             self._observe(Refused(host=name, reason=reason))
             return
@@ -242,7 +240,7 @@ class DaskDispatcher:
             try:
                 what = wire.observation(line)
             except ValueError as error:
-                text = f"something it observed was not understood: {wire.problem(error)}"
+                text = f"cannot read its report: {wire.problem(error)}"
                 what = Noted(host=name, text=one_line(text))
             if not isinstance(what, _OWN):
                 self._observe(what)

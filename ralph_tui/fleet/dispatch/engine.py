@@ -280,4 +280,4 @@ class Departures(SchedulerPlugin):
         self, scheduler: object, worker: str, *, stimulus_id: str = "", **_: object
     ) -> None:
         silent = stimulus_id.startswith("check-worker-ttl")
-        self._departed(worker, "it fell silent" if silent else "its connection has ended")
+        self._departed(worker, "it stopped responding" if silent else "its connection has ended")

@@ -135,12 +135,12 @@ class HostLink:
             # Tornado raises ValueError if the other end closed before the TLS handshake.
             if wire.no_tls(error) and not self._been_there:
                 raise UsageError(
-                    f"what listens at {self._address} does not speak TLS, so it is no fleet that "
-                    "others can join: correct the address"
+                    f"the server at {self._address} does not use TLS, so it is not a fleet that "
+                    "hosts can join; correct the address"
                 ) from error
             if _is_unknown(error) and not self._been_there:
                 raise UsageError(
-                    f"the fleet at {self._address} was set up with other files: copy the folder "
+                    f"the fleet at {self._address} uses other key files: copy the folder "
                     "that 'fleet run --listen' made, and name it with --tls"
                 ) from error
             self._tell(f"cannot reach the fleet at {self._address}, trying again: {_cause(error)}")
@@ -158,7 +158,7 @@ class HostLink:
                 try:
                     order = wire.order(line)
                 except ValueError as error:
-                    self._tell(f"an order was not understood: {wire.problem(error)}")
+                    self._tell(f"cannot read an order: {wire.problem(error)}")
                 else:
                     host.obey(self._within_lease(order))
 
@@ -171,7 +171,7 @@ class HostLink:
             self._worker = worker
 
         def refuse(reason: str) -> None:
-            dismissed.append(one_line(reason) or "the fleet has let this host go")
+            dismissed.append(one_line(reason) or "the fleet dismissed this host")
             worker.cut.set()
 
         def end() -> None:
@@ -201,7 +201,7 @@ class HostLink:
             if self._stop.is_set():
                 self._say_that_it_leaves()
         except (OSError, TimeoutError, RuntimeError, ValueError) as error:
-            self._tell(f"the fleet at {self._address} did not let it join: {_cause(error)}")
+            self._tell(f"the fleet at {self._address} did not let this host join: {_cause(error)}")
         finally:
             if self._worker is not None:
                 self._worker = None
@@ -271,7 +271,7 @@ def _cause(error: BaseException) -> str:
     while deepest.__cause__ is not None:
         deepest = deepest.__cause__
     if isinstance(deepest, ssl.SSLError):
-        return "it does not speak TLS, or does not know these files"
+        return "it does not use TLS, or has other key files"
     if isinstance(deepest, OSError) and deepest.strerror:
         return deepest.strerror
     if isinstance(deepest, ValueError | StreamClosedError | TimeoutError | asyncio.CancelledError):

@@ -145,7 +145,7 @@ def security(folder: Path) -> Security:
         ssl.create_default_context().load_cert_chain(certificate, key_file, password="")
     except OSError as error:
         raise UsageError(
-            f"{key} and {CERTIFICATE} beside it are no key and certificate that fit: "
+            f"{key} and {CERTIFICATE} beside it are not a matching key and certificate; "
             "copy the fleet's folder again"
         ) from error
     return Security(

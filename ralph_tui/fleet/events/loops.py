@@ -125,7 +125,7 @@ class LoopLost(FleetEvent):
 
     def row(self) -> Row:
         until = clock(self.until, seconds=True)
-        return of_loop("warn", self.loop, f"is lost: it may go on where it is until {until}")
+        return of_loop("warn", self.loop, f"is lost: it may keep running there until {until}")
 
 
 class LoopAdopted(FleetEvent):
@@ -149,7 +149,7 @@ class LoopRetried(FleetEvent):
     loop: Line
 
     def row(self) -> Row:
-        return of_loop("log", self.loop, "was told to try again")
+        return of_loop("log", self.loop, "was asked to try again")
 
 
 class LoopStopAsked(FleetEvent):
@@ -163,7 +163,7 @@ class LoopStopAsked(FleetEvent):
     """True to stop at once, else when its iteration ends."""
 
     def row(self) -> Row:
-        return of_loop("log", self.loop, "is told to stop", self.reason)
+        return of_loop("log", self.loop, "is being stopped", self.reason)
 
 
 class LoopEnded(FleetEvent):
@@ -189,12 +189,12 @@ class LoopEnded(FleetEvent):
         what = outcome_word(self.outcome)
         at = f" at {percent(100 * self.completion)}" if self.completion is not None else ""
         on = f" on {self.host}" if self.host and self.host != HERE else ""
-        how = f"could not begin{on}" if self.never_began else f"{what}{at}{on}"
+        how = f"could not start{on}" if self.never_began else f"{what}{at}{on}"
         return of_loop(_LEVELS.get(self.outcome, "warn"), self.loop, how, self.reason)
 
 
 class LoopRequeued(FleetEvent):
-    """A loop waits for a place again."""
+    """A loop is queued again."""
 
     durable = True
     kind: Literal["loop_requeued"] = "loop_requeued"
@@ -204,7 +204,7 @@ class LoopRequeued(FleetEvent):
     """True if it continues in its existing clone; else a new attempt begins in a new one."""
 
     def row(self) -> Row:
-        return of_loop("warn", self.loop, "waits for a place again", self.reason)
+        return of_loop("warn", self.loop, "is queued again", self.reason)
 
 
 class LoopSkipped(FleetEvent):
@@ -234,7 +234,7 @@ class TreeRemoved(FleetEvent):
 
 
 NO_WORK = "has changed nothing"
-AS_BEFORE = "ends with the files that it began with"
+AS_BEFORE = "ends with the files it started with"
 
 
 def best_words(best: float, record: str) -> str:
@@ -242,7 +242,7 @@ def best_words(best: float, record: str) -> str:
 
     `best` is from 0 to 1; `record` is as in `ResultCollected`.
     """
-    was = f"its best was {percent(100 * best)}"
+    was = f"its best result was {percent(100 * best)}"
     how = f"'ralph-tui restore best --run {shlex.quote(record)}' brings it here"
     return f"{was}: {how}" if record else was
 
@@ -309,11 +309,11 @@ class AttemptKept(FleetEvent):
     files: int = 0
 
     def row(self) -> Row:
-        what = f"attempt {self.attempt} of loop {self.loop} had made"
+        what = f"attempt {self.attempt} of loop {self.loop}"
         if not self.branch:
-            return said("log", f"{what} nothing on {host_words(self.host)}")
+            return said("log", f"{what} changed nothing on {host_words(self.host)}")
         kept = f"is kept as {self.branch}, {count(self.files, 'file')}"
-        return said("log", f"what {what} on {host_words(self.host)} {kept}")
+        return said("log", f"the work of {what} on {host_words(self.host)} {kept}")
 
 
 class ConflictsFound(FleetEvent):
@@ -330,7 +330,7 @@ class ConflictsFound(FleetEvent):
 
     def row(self) -> Row | None:
         if self.unknown:
-            return said("log", f"conflicts of {self.branch} are not known: {self.unknown}")
+            return said("log", f"cannot check {self.branch} for conflicts: {self.unknown}")
         new = self.others if self.new is None else self.new
         return said("warn", f"{self.branch} conflicts with {some(list(new))}") if new else None
 
@@ -352,7 +352,7 @@ class WinnerVerified(FleetEvent):
     reason: Line = ""
 
     def row(self) -> Row:
-        how = "passed once more in a fresh clone" if self.passed else "failed in a fresh clone"
+        how = "passed again in a fresh clone" if self.passed else "failed in a fresh clone"
         level: RowLevel = "good" if self.passed else "critical"
         return said(level, f"the completion command of loop {self.loop} {how}", self.reason)
 

@@ -56,21 +56,21 @@ SCHEMA_VERSION = 1
 
 
 _DONE = {
-    "abort": "gave {} up",
+    "abort": "aborted {}",
     "answer": "answered the question of {}",
     "checkpoint": "asked {} for a snapshot",
     "edit_prompt": "asked {} about its next prompt",
-    "extend": "changed what {} may use",
+    "extend": "changed the limits of {}",
     "guide": "gave {} guidance",
     "hold": "stopped the countdown of {}'s question",
     "instruct": "changed the standing instructions of {}",
-    "learning": "changed what {} has learned",
+    "learning": "changed a learning of {}",
     "permissions": "changed the permissions of {}",
-    "reflect": "told {} what to do differently next time",
+    "reflect": "gave {} a reflection for the next attempt",
     "restore": "asked {} to restore a snapshot",
-    "retry": "told {} to try again",
+    "retry": "asked {} to try again",
     "rollover": "asked {} for a fresh session",
-    "unpause": "let {} go on",
+    "unpause": "unpaused {}",
 }
 """Description of a user's command to a loop, if "asked it to ..." does not fit."""
 
@@ -158,7 +158,7 @@ class HostRefused(FleetEvent):
     reason: Line
 
     def row(self) -> Row:
-        return said("warn", f"{host_words(self.host)} was not let in: {self.reason}")
+        return said("warn", f"{host_words(self.host)} was rejected: {self.reason}")
 
 
 class HostLeaving(FleetEvent):
@@ -239,7 +239,7 @@ class BudgetReached(FleetEvent):
 
     def row(self) -> Row:
         used = f"{money(self.spent_usd)} of {money(self.budget_usd)}"
-        mark = f"{self.percent} % of the budget are used, {used}: {at_mark(self.percent)}"
+        mark = f"the fleet has used {self.percent} % of its budget, {used}: {at_mark(self.percent)}"
         return said("warn", mark)
 
 
@@ -261,9 +261,9 @@ class CommandGiven(FleetEvent):
         if self.by == SIGNED:
             return None
         whom = f"loop {self.loop}" if self.loop else "the fleet"
-        who = who_words(self.by) or "somebody"
+        who = who_words(self.by) or "a user"
         if self.refused:
-            what = f"{who} told {whom} '{in_words(self.name)}', which was refused"
+            what = f"{who} sent {whom} '{in_words(self.name)}', but it was refused"
             return said("warn", what, self.refused)
         if self.name in _DONE:
             return said("owner", f"{who} {_DONE[self.name].format(whom)}")
@@ -311,4 +311,4 @@ class FleetFinished(FleetEvent):
         spent = money(self.spent_usd) if self.spent_usd is not None else ""
         also = f" ({spent})" if spent and spent not in self.reason else ""
         level: RowLevel = "good" if self.outcome == "completed" else "warn"
-        return said(level, f"the fleet is over: {ending(self.outcome, self.reason)}{also}")
+        return said(level, f"the fleet ended: {ending(self.outcome, self.reason)}{also}")

@@ -46,8 +46,8 @@ MOST_SAID = 1 << 20
 MOST_WORDS = 500
 BY_KEEPER = "stopped by SIGINT"
 """Reason that a run records when its keeper stops it: no user can press ctrl+c there."""
-HOST_GONE = "the process that ran it was gone"
-SILENT = "its host stood still for longer than its lease"
+HOST_GONE = "its process died"
+SILENT = "its host was suspended for longer than its lease"
 
 
 def over_of(key: tuple[str, int], follower: Follower | None) -> Over:
@@ -212,7 +212,7 @@ class Preparer:
         if record is None and (unreadable := loop.folder.unreadable()):
             raise WorkspaceError(unreadable)
         if record is None or not record.ready or not loop.folder.tree.is_dir():
-            raise WorkspaceError("the tree it ran in is not on this host any more")
+            raise WorkspaceError("its working copy is no longer on this host")
         wait_for_end(loop.folder.tree, loop.check)
         return record
 

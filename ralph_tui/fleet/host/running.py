@@ -29,7 +29,7 @@ ANSWER_S = 60.0
 """Seconds that a run may take to answer a command."""
 GONE = "the run ended before it answered"
 SILENT = "the run did not answer within a minute; it may still obey"
-BUSY = "the run takes no commands now: it does not answer"
+BUSY = "the run does not answer commands now"
 
 
 class Channel:

@@ -46,7 +46,7 @@ CLOSE_S = 15.0
 """Seconds to wait for the last loop: it has its own time to end, then its keeper's."""
 ENDED = "the fleet has ended it"
 CLOSED = "its host was stopped"
-NO_TREE = "it has no tree: its run never began"
+NO_TREE = "it has no working copy: its run never started"
 NOT_HELD = "this host does not hold the loop"
 
 Key = tuple[str, str, int]
@@ -221,7 +221,7 @@ class WorkerHost:
 
     def _collected(self, held: HeldLoop) -> Collected | NotCollected:
         if held.alive:
-            raise WorkspaceError("its run goes on: it is collected when that is over")
+            raise WorkspaceError("its run continues; its work is collected when it ends")
         with held.busy:
             record = held.folder.read()
             if record is None or not record.ready:
@@ -293,7 +293,7 @@ class WorkerHost:
                 if lease is None or since is None or now < since + lease:
                     continue
                 if loop.alive:
-                    loop.end(f"its host has not heard of the fleet for {duration(lease)}")
+                    loop.end(f"its host has had no contact with the fleet for {duration(lease)}")
 
 
 def _key(loop: HeldLoop) -> Key:

@@ -18,8 +18,8 @@ from ralph_tui.fleet.runtime.core import Core
 from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.text.sanitize import clip, one_line
 
-OVER = "the fleet is over"
-HOST_GONE = "its host is lost: it may have been told, and obey when it is found"
+OVER = "the fleet has ended"
+HOST_GONE = "its host is lost; it may still obey once it is back"
 Reply = Callable[[Accepted | Refused], None]
 
 
@@ -52,7 +52,7 @@ class Asking:
         loop = self._core.state.loops.get(name)
         if loop is None:
             known = ", ".join(self._core.state.loops)
-            sentence = f"this fleet has no loop {clip(one_line(name), 40)!r}: it has {known}"
+            sentence = f"this fleet has no loop {clip(one_line(name), 40)!r}; loops: {known}"
             reply(Refused(clip(sentence, 400)))
         elif reason := refusal(loop, abort=isinstance(command, Abort)):
             self._given(name, command, reason)
@@ -76,7 +76,7 @@ class Asking:
             return
         refused = clip(answer.refused, 500)
         if not refused and answer.accepted is None:
-            refused = "its run gave no answer"
+            refused = "its run did not answer"
         self._given(asked.loop, asked.command, refused)
         asked.reply(Refused(refused) if refused else Accepted(answer.accepted or 0))
 
@@ -102,7 +102,7 @@ class Asking:
         """Refuse commands that the ended run has not answered."""
         for number, asked in list(self._open.items()):
             if asked.loop == loop:
-                self.told(Told(id=number, refused="the run is over"))
+                self.told(Told(id=number, refused="the run has ended"))
 
     def _abort(self, loop: LoopState, command: Command) -> int:
         """Abort a loop that does not run yet; return the number of the first event."""
@@ -132,9 +132,9 @@ class Asking:
         if not isinstance(command, Stop | Abort):
             reason = f"{command.name} is for a loop: name one, or all"
         elif isinstance(command, Stop) and command.mode == "taken_back":
-            reason = "a fleet's stop cannot be taken back: 'ralph-tui fleet resume' goes on"
+            reason = "you cannot undo a stop; 'ralph-tui fleet resume' continues the fleet"
         elif stopping is not None and _reached(stopping, command):
-            reason = "the fleet is being stopped already"
+            reason = "the fleet is already stopping"
         if reason:
             self._given("", command, reason)
             reply(Refused(reason))
@@ -150,7 +150,7 @@ class Asking:
         paused = self._core.state.paused is not None
         reason = ""
         if paused is isinstance(command, Pause):
-            reason = "the fleet is paused already" if paused else "the fleet is not paused"
+            reason = "the fleet is already paused" if paused else "the fleet is not paused"
         first = self._given("", command, reason)
         reply(Refused(reason) if reason else Accepted(first))
 

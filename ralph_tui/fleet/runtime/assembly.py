@@ -135,13 +135,13 @@ def resumed_fleet(
         recording = read_fleet(records.journal)  # read again: with the lock, no one else writes it
         if recording.broken:
             raise UsageError(
-                f"{records.name} cannot go on: {recording.broken}, and resume again, or start "
+                f"{records.name} cannot continue: {recording.broken}, and resume again, or start "
                 "another fleet with 'ralph-tui fleet run'"
             )
         state = recording.state()
         if reason := why_over(state):
             raise UsageError(
-                f"{records.name} is over: {reason}; start another one with 'ralph-tui fleet run'"
+                f"{records.name} has ended: {reason}; start another one with 'ralph-tui fleet run'"
             )
         source = source_of(repository, start.commit)
         said = {name: value for name, value in connection.reach if value}

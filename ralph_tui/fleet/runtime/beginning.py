@@ -47,8 +47,8 @@ def remarks(repository: Repository, plan: Plan, commit: str) -> Iterator[FleetEv
         yield FleetNoticed(
             level="warn",
             text=f"{count(changed, 'file')} of {repository.root} "
-            f"{'is' if changed == 1 else 'are'} not committed: all loops begin with "
-            f"{plan.base}, {commit[:10]}, without what is not committed",
+            f"{'is' if changed == 1 else 'are'} not committed: all loops start from "
+            f"{plan.base}, {commit[:10]}, without those changes",
         )
     yield from _choices(plan)
     yield from _untold_costs(repository.root, plan)
@@ -59,9 +59,9 @@ def _choices(plan: Plan) -> Iterator[FleetEvent]:
     tries = Counter((loop.tries_at, loop.choice) for loop in plan.loops if loop.tries_at)
     for (name, choice), number in tries.items():
         how = (
-            "the first that completes counts"
+            "the first to complete is chosen"
             if choice == "first"
-            else "all run to their end, and the best counts"
+            else "all run to the end, and the best is chosen"
         )
         yield FleetNoticed(text=f"{number} attempts at {name}: {how}")
 
@@ -78,10 +78,10 @@ def _untold_costs(root: Path, plan: Plan) -> Iterator[FleetEvent]:
         agent.name for agent in agents if agent is not None and not agent.abilities.cost
     )
     if silent:
-        does = "does not tell what it costs" if len(silent) == 1 else "do not tell what they cost"
+        does = "does not report its cost" if len(silent) == 1 else "do not report their cost"
         it = "it" if len(silent) == 1 else "them"
         names = ", ".join(silent)
-        said = f"{names} {does}: the fleet's budget does not hold {it}"
+        said = f"{names} {does}: the fleet's budget cannot limit {it}"
         yield FleetNoticed(level="warn", text=said)
 
 
@@ -155,7 +155,7 @@ def check_trees(root: Path, trees: Path) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(trees))
     except OSError as error:
         raise UsageError(
-            f"cannot write {one_line(str(trees))}, where the loops' trees are to lie: "
+            f"cannot write {one_line(str(trees))}, the folder for the loops' clones: "
             f"{why(error, 'make it writable, or name another folder with --trees')}"
         ) from error
     home_of(trees)

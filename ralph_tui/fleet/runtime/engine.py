@@ -173,7 +173,7 @@ class FleetEngine(Core):
                     self._stopped = True
                     self.record(decision)
                     return took
-        raise RuntimeError("the fleet's decisions go round in a circle")
+        raise RuntimeError("the fleet's decisions repeat without end")
 
     def _take(self, item: object) -> None:
         match item:
@@ -206,7 +206,7 @@ class FleetEngine(Core):
     def _last_words(self, bug: Exception) -> None:
         sentence = out_of_means(bug)
         reason = sentence or f"a bug ended the fleet: {type(bug).__name__}: {bug}"
-        reason = f"{clip(one_line(reason), 500)}; 'ralph-tui fleet resume' goes on"
+        reason = f"{clip(one_line(reason), 500)}; 'ralph-tui fleet resume' continues the fleet"
         with suppress(JournalError):
             if not sentence:
                 trace = "".join(traceback.format_exception(bug))

@@ -81,7 +81,7 @@ def without_room(loop: LoopState, line: str) -> LoopProgressed | None:
                 best=loop.best,
                 cost_usd=loop.cost_usd,
                 tokens=loop.tokens,
-                verdict="it waits: the disk it works on is full",
+                verdict="waiting: its disk is full",
                 away_s=loop.away_s,
             )
     return None
@@ -286,7 +286,7 @@ class Observing:
                     if one.attempt in core.state.loops[one.loop].left:
                         core.record(told.AttemptKept(**which, host=host))
                     return
-                what = f"what attempt {one.attempt} of loop {one.loop} had made stays on {host}"
+                what = f"the work of attempt {one.attempt} of loop {one.loop} stays on {host}"
                 text = f"{what}: {one.reason}"
                 core.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
             case Collected():
@@ -335,7 +335,7 @@ class Observing:
             if key not in self._unreadable:
                 self._unreadable.add(key)
                 what = clip(one_line(str(error)), 200)
-                text = f"the record of loop {one.loop} breaks off behind event {mirror.seq}: {what}"
+                text = f"the record of loop {one.loop} breaks off after event {mirror.seq}: {what}"
                 self._core.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
         else:
             told_of = filter(None, (without_room(loop, line) for line in one.lines))

@@ -31,7 +31,7 @@ from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.records import FleetFolder, fleets_folder
 from ralph_tui.ports.clones import Collected, Earlier
 
-NO_COMMAND = "a person has judged it: there is no command that could be run once more"
+NO_COMMAND = "a person judged it; there is no command to run again"
 
 
 class CollectedWork:

@@ -184,7 +184,7 @@ def _lost(loop: LoopState, fleet: Fleet) -> str:
         return lost_words(fleet.lost)
     if loop.over or (loop.status == "queued" and loop.attempt):
         return _stands(loop, fleet)
-    return "" if fleet.state.finished is None else "its fleet is over"
+    return "" if fleet.state.finished is None else "its fleet has ended"
 
 
 def tree_of(loop: LoopState, mirror: RecordedRun) -> RecordedRun | None:

@@ -112,7 +112,7 @@ class Fleet:
         Raises ``RalphError`` if the fleet is gone or does not answer.
         """
         if self.state.finished is not None:
-            return Refused("the fleet is over: nobody takes commands")
+            return Refused("the fleet has ended and takes no commands")
         try:
             return Accepted(tell(self.folder, asked.loop, asked.command.model_dump(mode="json")))
         except RefusedError as error:
@@ -130,7 +130,7 @@ def tell(folder: FleetFolder, loop: str, command: Mapping[str, object]) -> int:
     if owner is None:
         raise RalphError(GONE)
     if owner.host != socket.gethostname():
-        raise RalphError(f"{folder.name} lives on {owner.host}; command it from there")
+        raise RalphError(f"{folder.name} runs on {owner.host}; control it from there")
     if not owner.socket:
         raise RalphError(f"{folder.name} has no command socket (its log {folder.log} says why)")
     return request(

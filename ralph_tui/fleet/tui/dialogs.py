@@ -44,23 +44,27 @@ class StopFleet(Choosing[Way]):
     ) -> None:
         """`leaving` adds leaving the screen, which stops nothing; `stands` is as in `Choosing`."""
         self._leaving = leaving
-        asked = "The fleet is alive. How do you want to leave?" if leaving else "Stop the fleet?"
+        asked = (
+            "The fleet is still running. How do you want to leave?"
+            if leaving
+            else "Stop the fleet?"
+        )
         super().__init__(asked, clock, stands)
 
     def choices(self) -> Sequence[Choice]:
         stop = (
-            Choice("i", "stop after iterations", "nothing new begins"),
-            Choice("s", "stop now", "ralph-tui fleet resume goes on"),
+            Choice("i", "stop after iterations", "nothing new starts"),
+            Choice("s", "stop now", "ralph-tui fleet resume continues"),
         )
         stay = Choice("esc", "back")
         if self._leaving:
-            return (Choice("enter", "leave this screen", "the fleet goes on"), *stop, stay)
+            return (Choice("enter", "leave this screen", "the fleet keeps running"), *stop, stay)
         return (*stop, stay)
 
     def hints(self) -> Sequence[str]:
         if self._leaving:
             return ("ralph-tui fleet attach brings the screen back; ctrl+c twice leaves it",)
-        return ("what the loops have done so far is collected as branches",)
+        return ("the loops' work so far is collected as branches",)
 
     def action_answer(self, way: Way) -> None:
         self.dismiss(way)
@@ -100,14 +104,14 @@ class FleetDialogs:
         """Pause or unpause a loop."""
         paused = row.loop.phase == "paused"
         self._source.send(row.id, commands.Unpause() if paused else commands.Pause())
-        words = "goes on" if paused else "pauses after this iteration"
+        words = "continues" if paused else "pauses after this iteration"
         self._answer(f"pause: sent; loop {row.id} {words}")
 
     def toggle_pause_all(self) -> None:
         """Pause all running loops, or unpause them if all are paused."""
         paused = self._view.all_paused
         self._source.send(ALL, commands.Unpause() if paused else commands.Pause())
-        words = "all loops go on" if paused else "each loop pauses after its iteration"
+        words = "all loops continue" if paused else "each loop pauses after its iteration"
         self._answer(f"pause all: sent; {words}")
 
     def guide(self, row: LoopRow | None) -> None:
@@ -140,7 +144,7 @@ class FleetDialogs:
         """Abort a loop after a confirmation."""
         begun = bool(row.loop.attempt)
         detail = (
-            "its agent is stopped; its work so far is collected" if begun else "it never begins"
+            "its agent is stopped; its work so far is collected" if begun else "it never starts"
         )
         question = f"Abort loop {row.id}, {clip(flat(row.loop.spec.objective), 60)}?"
 
@@ -166,7 +170,7 @@ class FleetDialogs:
 
         dialog = Confirm(
             "Abort all loops of this fleet?",
-            "agents are stopped, what waits never begins; work so far is collected",
+            "agents stop, queued loops never start; work so far is collected",
             self._app.monotonic,
             stands=lambda: self._view.live,
             yes="abort all",

@@ -26,7 +26,7 @@ def over(view: FleetView) -> str:
         return LOST[view.lost]
     if view.state.started is None:
         return "it is starting"
-    return "" if view.live else "the fleet is over"
+    return "" if view.live else "the fleet has ended"
 
 
 def _none(view: FleetView) -> str:
@@ -76,7 +76,7 @@ def verb(key: FleetKey, view: FleetView) -> str:
     """Return the label of an action in the current state."""
     row = view.row
     if key.action == "pause" and row is not None and row.loop.phase == "paused":
-        return "go on"
+        return "unpause"
     if key.action == "log" and view.log:
         return "loops"
     if key.action == "decide" and view.asking is not None and view.asking is not row:
@@ -85,12 +85,12 @@ def verb(key: FleetKey, view: FleetView) -> str:
 
 
 STATES: Block = (
-    "how a loop stands",
+    "state of a loop",
     (
         (NEEDS_YOU.glyph, "it needs you"),
         *by_sign(PHASES[name] for name in AT_WORK if name != "starting"),
-        (LOOPS["queued"].glyph, "queued: no place is free"),
-        (LOOPS["placing"].glyph, "starting; its tree is made"),
+        (LOOPS["queued"].glyph, "queued: no slot is free"),
+        (LOOPS["placing"].glyph, "starting: preparing its clone"),
         (DIED.glyph, "died, or its host is silent"),
         *by_sign(OUTCOMES.values()),
         (LOOPS["skipped"].glyph, "skipped: it does not run"),
@@ -100,7 +100,7 @@ TRIES: Block = (
     "several attempts",
     (
         ("┌ ├ └", "attempts at one objective"),
-        (CHOSEN.glyph, "the one that counts"),
+        (CHOSEN.glyph, "the chosen attempt"),
         (WARNING.glyph, "conflicts, or not collected"),
     ),
 )

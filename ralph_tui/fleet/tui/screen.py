@@ -131,7 +131,7 @@ class FleetScreen(ListScreen[FleetView]):
         self.table.display = not view.log
         room = max(1, height - (2 if height < LOW else 3) - len(above))
         rows = room - 1 if view.log else self._log_height(room - below)
-        title: Line = [("what happened", "title")]
+        title: Line = [("log", "title")]
         self.log_title.tell(*([(title, [])] if rows else []))
         self.log_rows.tell(view.state.notices, width, rows)
         self.table.follow("" if view.rows else self._nothing_yet())
@@ -144,7 +144,7 @@ class FleetScreen(ListScreen[FleetView]):
         return max(LOG_ROWS, room - len(self.view.rows) - 3)
 
     def _nothing_yet(self) -> str:
-        return "" if self.view.state.started is not None else "the fleet is being read…"
+        return "" if self.view.state.started is not None else "reading the fleet…"
 
     def _call(self) -> None:
         """Call the user for a new question, and once for the end."""

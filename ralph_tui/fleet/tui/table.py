@@ -151,7 +151,7 @@ def _id(row: LoopRow, now: datetime, width: int) -> Line:
 LOOP = RunColumns[LoopRow](
     state_of, _objective, _iterations, lambda row: row.loop.completions, _cost, left
 )
-ASKED = Column("how it stands", 40, _asked)
+ASKED = Column("status", 40, _asked)
 HOST: Column[LoopRow] = Column("host", 10, saying(lambda row: row.loop.host, "dim"))
 NARROW_HOST: Column[LoopRow] = Column("host", 6, saying(lambda row: row.loop.host, "dim"))
 LASTED: Column[LoopRow] = Column(

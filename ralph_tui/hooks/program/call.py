@@ -62,10 +62,10 @@ def read_given(data: bytes) -> Given:
         return Given()
     fields = parse_json(data)
     if not isinstance(fields, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     texts = {name: value for name, value in fields.items() if isinstance(value, str)}
     if not texts.get("session_id"):
-        raise ValueError("it names no session")
+        raise ValueError("it has no session id")
     transcript = texts.get("transcript_path", "")
     milliseconds = as_number(fields.get("duration_ms")) or 0.0
     return Given(

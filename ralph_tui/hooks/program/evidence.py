@@ -43,7 +43,7 @@ _ENVIRONMENT = SEALED | {
     "LC_ALL": "C",
 }
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
-_LATE = "git had not answered in time"
+_LATE = "git did not answer in time"
 
 
 class Changed(NamedTuple):
@@ -191,7 +191,7 @@ class _Git:
             if process.stdout is not None:
                 process.stdout.close()
         if status not in accept:
-            raise OSError("git tells nothing of this folder")
+            raise OSError("git cannot read this folder")
         return out
 
     def _answer(self, process: "subprocess.Popen[bytes]") -> bytes:
@@ -206,4 +206,4 @@ class _Git:
             if not piece:
                 return bytes(out)
             out += piece
-        raise OSError("what git tells is too long")
+        raise OSError("the output of git is too long")

@@ -43,7 +43,7 @@ def answer_to(hook: str, data: bytes, environ: Mapping[str, str]) -> Answer:
     try:
         given = read_given(data)
     except ValueError as error:
-        answer.problems.append(f"what the hook got on stdin cannot be read: {error}")
+        answer.problems.append(f"cannot read the hook's input: {error}")
         return answer
     try:
         return _serve(hook, given, environ)
@@ -76,7 +76,7 @@ def _serve(hook: str, given: Given, environ: Mapping[str, str]) -> Answer:
             call.answer.warn(str(refused))
             call.answer.reason = ""
         if held.aside is not None:
-            call.answer.warn(f"the state file as it was is kept in {held.aside}")
+            call.answer.warn(f"the previous state file is saved in {held.aside}")
         return call.answer
 
 
@@ -88,4 +88,4 @@ def _input() -> bytes:
 
 
 def _give_up(*_: object) -> None:
-    raise RalphError(f"the hook had not ended after {LIMIT_S} s and gave up")
+    raise RalphError(f"the hook was stopped after {LIMIT_S} s")

@@ -130,7 +130,7 @@ def _whole(call: Call) -> Heard:
 def _with_evidence(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoint:
     evidence = gather(call.root)
     if evidence.problem:
-        call.answer.problems.append(f"the handoff tells of no files: {evidence.problem}")
+        call.answer.problems.append(f"the handoff lists no files: {evidence.problem}")
     files = _in_progress(call, heard, evidence.files)
     said = redacted(heard.words[-SUMMARY * 2 :]).strip()
     summary = said if len(said) <= SUMMARY else "…" + said[1 - SUMMARY :]
@@ -202,7 +202,7 @@ def _written(path: Path, data: bytes) -> str:
         write_whole(path, data, durable=False)
     except OSError as error:
         advice = why(error, "make its folder writable")
-        return f"the handoff {path} cannot be written: {advice}"
+        return f"cannot write the handoff {path}: {advice}"
     return ""
 
 
@@ -231,7 +231,7 @@ def _handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Handoff:
         files=checkpoint.files_in_progress,
         calls=tuple(made),
         references=(
-            Reference("What is changed since the last commit", "git diff HEAD"),
+            Reference("Changes since the last commit", "git diff HEAD"),
             Reference("The transcript of this session", clean(str(call.transcript), 300)),
         ),
     )

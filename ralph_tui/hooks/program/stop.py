@@ -45,7 +45,7 @@ FURTHER = 3
 With too small a window size, sessions could otherwise do so forever.
 """
 WAYS = {
-    "circuit_breaker": "change what it is stuck at",
+    "circuit_breaker": "solve the problem that it is stuck on",
     "limit_reached": "raise `max_iterations`",
     "fatal_error": "repair that",
 }
@@ -165,7 +165,9 @@ def _ending(call: Call, heard: Heard, circuit: Circuit) -> Ending | None:
     """Return why the loop ends without being complete; None if it continues."""
     if heard.api_error in FATAL:
         kind = clean(heard.api_error)
-        return Ending("fatal_error", "failed", f"The service refuses ({kind}): see to it first.")
+        return Ending(
+            "fatal_error", "failed", f"The service refuses requests ({kind}); resolve that first."
+        )
     limit = call.state["max_iterations"]
     if call.iteration >= limit:
         return Ending("limit_reached", "limit_reached", f"All {limit} iterations are used.")
@@ -198,7 +200,7 @@ def _finish(call: Call, ending: Ending) -> None:
     call.state = without_checkpoint(call.state) | {"status": ending.status}
     _over(call)
     way = WAYS.get(ending.status, "")
-    way = f" To go on, {way} and set `status` to running in {call.held.path}." if way else ""
+    way = f" To continue, {way} and set `status` to running in {call.held.path}." if way else ""
     call.answer.user.append(f"ralph-tui: {ending.reason}{way}")
 
 

@@ -130,8 +130,8 @@ def _useless(path: Path, problem: ValueError) -> RalphError:
     except OSError as error:
         raise _refused(path, "set aside", error) from error
     return RalphError(
-        f"the state file {path} is no use ({problem}): it is kept in {aside}, and no loop runs "
-        "here until you put it right and back"
+        f"the state file {path} is not valid ({problem}); it was moved to {aside}, and no loop "
+        "runs here until you correct it and move it back"
     )
 
 
@@ -185,9 +185,7 @@ def append(folder: Path, events: list[Fields], now: datetime) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise RalphError(
-            f"what the hooks see cannot be recorded in {path}: {why(error, 'make it writable')}"
-        ) from error
+        raise RalphError(f"cannot record in {path}: {why(error, 'make it writable')}") from error
 
 
 def _open(path: Path) -> int:
@@ -237,6 +235,6 @@ def _last(tail: bytes, path: Path) -> tuple[int, datetime]:
         return int(event["seq"]), at if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, TypeError, KeyError) as error:
         raise RalphError(
-            f"the last line of {path} cannot be read, so nothing more is recorded there: move the "
-            "file out of the way, and a new one is begun"
+            f"the last line of {path} cannot be read, so recording there has stopped; move the "
+            "file away to start a new one"
         ) from error

@@ -134,7 +134,7 @@ def heard_by(call: Call) -> Heard:
         return Heard()  # it is created just after the first hook call
     except OSError as error:
         what = error.strerror or str(error)
-        call.answer.problems.append(f"the session's transcript {path} cannot be read: {what}")
+        call.answer.problems.append(f"cannot read the session's transcript {path}: {what}")
         return Heard()
 
 
@@ -190,7 +190,9 @@ def window_of(environ: Mapping[str, str], state: State, model: str, used: int | 
     if named:
         size = size_of(named)
         if size is None:
-            return Window(None, f"{VARIABLE} is no number of tokens such as 200000, 200k or 1m")
+            return Window(
+                None, f"{VARIABLE} must be a number of tokens, such as 200000, 200k or 1m"
+            )
         return Window(size)
     kept = size_of(state.get(FIELD))
     if kept is not None:
@@ -199,9 +201,9 @@ def window_of(environ: Mapping[str, str], state: State, model: str, used: int | 
         return Window(_OF_CERTAIN)
     return Window(
         None,
-        f"how large the context window of {model or 'this model'} is cannot be known here: set "
-        f"{VARIABLE}, or {FIELD} in the state file, to its tokens (1000000, 200k); until then no "
-        "level is watched",
+        f"the context window of {model or 'this model'} has an unknown size; set "
+        f"{VARIABLE}, or {FIELD} in the state file, to its tokens (1000000, 200k); until then the "
+        "hooks watch no level",
     )
 
 
@@ -211,8 +213,8 @@ def sums_up_before(window: int, checkpoint: float, environ: Mapping[str, str]) -
     if percent >= checkpoint or environ.get("DISABLE_AUTO_COMPACT"):
         return ""
     return (
-        f"Claude Code sums up its context by itself at about {percent:.0f} %, before the "
-        f"checkpoint at {checkpoint:.0f} %, unless you have turned that off: start it with "
+        f"Claude Code compacts its context at about {percent:.0f} %, before the "
+        f"checkpoint at {checkpoint:.0f} %, unless you turned that off; start it with "
         "DISABLE_AUTO_COMPACT=1 (`env` in .claude/settings.json), or set context_thresholds in the "
         "state file"
     )
@@ -221,8 +223,8 @@ def sums_up_before(window: int, checkpoint: float, environ: Mapping[str, str]) -
 def contradicted(window: int, used: int) -> str:
     """Return the warning for more tokens in use than the window has."""
     return (
-        f"the context holds {used:,} tokens, more than its window of {window:,}: it counts as "
-        f"full; set {VARIABLE}, or {FIELD} in the state file, to what it really is"
+        f"the context holds {used:,} tokens, more than its window of {window:,}, and "
+        f"is treated as full; set {VARIABLE}, or {FIELD} in the state file, to its real size"
     )
 
 

@@ -162,8 +162,8 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
         "objective.max_iterations (night.toml:14) must be at most 1000, not 5000",
         "account 'wrok' (night.toml:15) is not in the file: did you mean work?",
         "the objective (night.toml:16) has nothing to do: give it text or an issue",
-        "the objective (night.toml:16) has no command that tells when its work is done: give it "
-        "one, or a criterion in words",
+        "the objective (night.toml:16) has no completion command; add a command, or "
+        "a criterion in words",
         "'comand' (night.toml:17) is not known in [[objective]]: did you mean command?",
         "objective.best_of (night.toml:18) must be at most 26, not 99",
         "after (night.toml:19) names 7, no objective: known are 1, 2, 4",
@@ -334,8 +334,8 @@ def test_an_agent_and_a_base_that_are_none_are_told_with_the_rest(tmp_path: Path
     assert [each.replace(f"{tmp_path}/", "") for each in error.value.sentences] == [
         "fleet.base (night.toml:2) is 'nosuchref', which is no commit here: name a branch or a "
         "commit",
-        "the objective (night.toml:4) has no command that tells when its work is done: give it "
-        "one, or a criterion in words",
+        "the objective (night.toml:4) has no completion command; add a command, or "
+        "a criterion in words",
         "agent 'claud' (night.toml:6) is not known: did you mean claude?",
     ]
 

@@ -4,17 +4,17 @@ from ralph_tui.fleet.loop_state import LoopState, refusal
 from ralph_tui.ports.clones import Loop
 from tests.rows import each_row
 
-NOT_YET = "until it runs it can only be aborted"
+NOT_YET = "until it runs you can only abort it"
 
 
 @each_row(
     ("status", "told", "aborted"),
     [
-        ("queued", f"loop 3b waits for a place: {NOT_YET}", ""),
-        ("placing", f"loop 3b is being placed: {NOT_YET}", ""),
+        ("queued", f"loop 3b waits for a slot; {NOT_YET}", ""),
+        ("placing", f"loop 3b is starting; {NOT_YET}", ""),
         ("running", "", ""),
-        ("lost", "the host of loop 3b is lost: it can be told when it is found again", None),
-        ("ended", "loop 3b is over", None),
+        ("lost", "the host of loop 3b is lost; send the command again once it is back", None),
+        ("ended", "loop 3b has ended", None),
         ("skipped", "loop 3b was skipped", None),
     ],
 )

@@ -70,10 +70,10 @@ def test_a_new_attempt_adds_to_what_was_spent_and_a_resumed_one_goes_on_counting
     again = told.LoopRequeued(loop="1", reason="its host is lost")
     new = loop_after(*spent, again, placed(attempt=2), began(), progressed(cost_usd=1.0))
     assert (new.spent_usd, new.cost_usd, new.iteration, new.resumes) == (3.0, 1.0, 0, 0)
-    on = told.LoopRequeued(loop="1", reason="its process was gone", resume=True)
+    on = told.LoopRequeued(loop="1", reason="its process died", resume=True)
     waiting = loop_after(*spent, on)
     assert (waiting.status, waiting.resuming, waiting.reason) == (
-        "queued", True, "its process was gone",
+        "queued", True, "its process died",
     )  # fmt: skip
     resumed = loop_after(*spent, on, placed(resumed=True), began(), progressed(cost_usd=2.5))
     assert (resumed.spent_usd, resumed.resumes, resumed.resuming) == (2.5, 1, False)
@@ -110,7 +110,7 @@ def test_work_is_asked_for_collected_or_not() -> None:
 def test_work_that_is_gone_stays_so_until_another_attempt_begins() -> None:
     gone = (JOINED, placed(), began(), told.LoopEnded(loop="1", outcome="interrupted"),
             told.CollectionFailed(loop="1", reason="removed", final=True))  # fmt: skip
-    goes_on = told.LoopRequeued(loop="1", reason="its process was gone", resume=True)
+    goes_on = told.LoopRequeued(loop="1", reason="its process died", resume=True)
     for more in ((), (JOINED,), (told.FleetResumed(by="you"), JOINED), (goes_on,)):
         loop = loop_after(*gone, *more)
         assert (loop.not_collected, loop.work_gone, loop.may_be_collected) == (
@@ -133,7 +133,7 @@ def test_where_the_work_of_an_earlier_attempt_is() -> None:
     lost = (JOINED, placed(), began(), told.HostLost(host="one", left=True), anew)
     loop = loop_after(*lost)
     assert (loop.left, loop.kept) == ({1: "one"}, {})
-    assert kept_sentence(loop) == "what attempt 1 had made is on one alone, until that comes back"
+    assert kept_sentence(loop) == "the work of attempt 1 is only on one, until that host is back"
     kept = told.AttemptKept(loop="1", attempt=1, host="one", branch="ralph/f/1-attempt-1")
     loop = loop_after(*lost, kept)
     assert kept_sentence(loop) == "attempt 1 is kept as ralph/f/1-attempt-1"
@@ -146,9 +146,9 @@ def test_where_the_work_of_an_earlier_attempt_is() -> None:
     assert loop_after(*pruned).earlier == Earlier("ralph/f/1", "abc", 1, "one", 3)
     here = kept.model_copy(update={"host": HERE, "files": 3})
     assert here.row().text == (
-        "what attempt 1 of loop 1 had made on this machine is kept as ralph/f/1-attempt-1, 3 files"
+        "the work of attempt 1 of loop 1 on this machine is kept as ralph/f/1-attempt-1, 3 files"
     )
-    in_its_tree = told.LoopRequeued(loop="1", reason="its process was gone", resume=True)
+    in_its_tree = told.LoopRequeued(loop="1", reason="its process died", resume=True)
     never_began = told.LoopRequeued(loop="1", reason="its host is lost", resume=False)
     for events in ((placed(), began(), in_its_tree), (placed(), never_began)):
         assert kept_sentence(loop_after(JOINED, *events)) == ""

@@ -38,7 +38,7 @@ def said(*events: told.FleetEvent) -> dict[str, str]:
 
 def test_a_full_account_is_told_to_who_waits_for_it() -> None:
     words = said()
-    assert words["3"] == "it waits for a place on account work, 2 of 2 used"
+    assert words["3"] == "it waits for a slot on account work, 2 of 2 used"
 
 
 def test_who_comes_after_others_waits_until_those_that_are_left_are_completed() -> None:
@@ -52,12 +52,12 @@ def test_who_comes_after_others_waits_until_those_that_are_left_are_completed() 
     assert fourth() == "it waits until 1, 2, 3 are completed"
     assert fourth(*done) == "it waits until 3 is completed"
     won = told.WinnerChosen(tries_at="3", loop="3b", reason="it completed first")
-    assert fourth(*done, won) == "it waits for a place"
+    assert fourth(*done, won) == "it waits for a slot"
 
 
 def test_what_a_stopped_fleet_has_not_begun_waits_for_nothing() -> None:
     state = FleetState().replay(stamped([started(a_plan(a_loop("1")))]))
-    assert loop_sentence(state.loops["1"], state, state.at) == "it waits for a place"
+    assert loop_sentence(state.loops["1"], state, state.at) == "it waits for a slot"
     gone = loop_sentence(state.loops["1"], state, state.at, lost="died")
     assert gone == "it did not begin before the fleet's process ended"
     stop = told.StopAsked(by="you")
@@ -80,14 +80,14 @@ def test_a_held_account_is_told_to_all_that_wait_for_it() -> None:
 def test_who_tries_first_is_named_and_the_others_wait_for_their_turn() -> None:
     trial = [*LIMITED, HELD, told.LoopRetried(loop="1")]
     words = said(*trial)
-    assert words["fleet"].startswith("account work may be free again: loop 1 tries first; ")
+    assert words["fleet"].startswith("account work may be free again; loop 1 tries first; ")
     assert words["1"] == "waiting: usage limit", "its own run says it best"
-    assert words["2"] == "it waits: account work may be free again: loop 1 tries first"
+    assert words["2"] == "it waits: account work may be free again; loop 1 tries first"
     freed = [*trial, told.LoopProgressed(loop="1", phase="agent", verdict="at work"),
              told.AccountReleased(account="work", loop="1")]  # fmt: skip
     words = said(*freed)
     assert words["1"] == "at work"
-    assert words["2"] == "it waits for its turn: loops on account work go on one after the other"
+    assert words["2"] == "it waits for its turn: loops on account work continue one by one"
     assert said(*freed, told.LoopRetried(loop="2"))["2"] == "waiting: usage limit"
 
 

@@ -62,7 +62,7 @@ def test_whoever_is_asked_comes_first_then_limits_then_how_many_run() -> None:
 def test_where_an_agents_question_holds_a_stop_it_says_what_ends_it() -> None:
     asks = told.LoopProgressed(loop="1", phase="agent", question="May I?")
     said = sentence(*BEGUN, asks, told.StopAsked(by="you"))
-    assert "it stops after the running iterations: answer first, or say" in said
+    assert "it stops after the running iterations; answer first, or run" in said
     assert "answer first" not in sentence(*BEGUN, told.StopAsked(by="you"))
     assert "answer first" not in sentence(*BEGUN, asks, told.StopAsked(by="you", now=True))
 
@@ -71,12 +71,13 @@ def test_of_a_dead_fleets_loops_those_elsewhere_are_not_called_dead() -> None:
     far = told.LoopPlaced(loop="2", attempt=1, host="host3", branch="b")
     state = FleetState().replay(stamped([started(SIX), *BEGUN, far]))
     assert fleet_sentence(state, NOW, lost="died") == (
-        f"{lost_words('died')}; loop 2 may go on on host3, for up to 10m after the fleet's end"
+        f"{lost_words('died')}; "
+        "loop 2 may keep running on host3, for up to 10m after the fleet's end"
     )
     here, there = state.loops["1"], state.loops["2"]
     assert loop_sentence(here, state, NOW, lost="died") == "it ran when the fleet's process ended"
     assert loop_sentence(there, state, NOW, lost="died") == (
-        "it may go on on host3, for up to 10m after the fleet's end"
+        "it may keep running on host3, for up to 10m after the fleet's end"
     )
     assert [state_word(one, lost="died") for one in (here, there)] == ["died", "lost"]
     terms = [state_of(LoopRow(one, gone=True))[0].word for one in (here, there)]
@@ -98,10 +99,10 @@ def test_a_cost_that_no_agent_tells_is_not_zero() -> None:
         return told.LoopProgressed(loop=loop, phase="agent", iteration=iteration, cost_usd=cost)
 
     assert spent() == "$0.00 of $5.00"
-    assert spent(works("1", 2, None)) == "cost not told, budget $5.00"
+    assert spent(works("1", 2, None)) == "cost unknown, budget $5.00"
     assert spent(works("1", 1, None)) == "$0.00 of $5.00"
     again = told.LoopRequeued(loop="1", reason="its process died", resume=True)
-    assert spent(works("1", 1, None), again) == "cost not told, budget $5.00"
+    assert spent(works("1", 1, None), again) == "cost unknown, budget $5.00"
     assert spent(works("1", 2, 1.2)) == "$1.20 of $5.00"
     assert spent(works("1", 2, 1.2), works("2", 2, None)) == "at least $1.20 of $5.00"
 
@@ -135,7 +136,9 @@ def test_who_asks_or_is_paused_is_told_as_that_and_counted_once() -> None:
     lost = told.LoopLost(loop="1", until=NOW + timedelta(minutes=5))
     for before in (asks, paused):  # this may no longer be true
         said = sentence(*BEGUN, before, lost)
-        assert said == "nothing is heard of this machine: its loops may go on for 5m more; 5 queued"
+        assert (
+            said == "no contact with this machine: its loops may keep running for 5m more; 5 queued"
+        )
 
 
 def test_of_a_dead_fleets_loop_nobody_collects_the_work() -> None:
@@ -165,13 +168,13 @@ def test_of_a_loop_that_was_better_than_it_ended_the_way_back_is_told() -> None:
         state = FleetState().replay(stamped([started(SIX), *BEGUN, ended, done]))
         return result_sentence(state.loops["1"])
 
-    back = f"its best was 67 %: 'ralph-tui restore best --run {record}' brings it here"
+    back = f"its best result was 67 %: 'ralph-tui restore best --run {record}' brings it here"
     assert result(base) == "has changed nothing"
-    assert result(nothing) == f"ends with the files that it began with; {back}"
-    assert result(none_here) == "ends with the files that it began with; its best was 67 %"
+    assert result(nothing) == f"ends with the files it started with; {back}"
+    assert result(none_here) == "ends with the files it started with; its best result was 67 %"
     assert result(work) == f"branch b at ccccccccc, 2 files; {back}"
     assert words(base) == "loop 1 has changed nothing"
-    assert words(nothing) == f"loop 1 ends with the files that it began with; {back}"
+    assert words(nothing) == f"loop 1 ends with the files it started with; {back}"
     assert words(work) == f"loop 1 is collected as b, 2 files; {back}"
 
 
@@ -184,7 +187,7 @@ def test_a_loop_lasts_as_long_as_it_worked() -> None:
     row, began = LoopRow(state.loops["1"]), state.loops["1"].began_at
     assert began is not None
     assert lasted(row, began + timedelta(seconds=551)) == "8m 6s"
-    again = told.LoopRequeued(loop="1", reason="its process was gone", resume=True)
+    again = told.LoopRequeued(loop="1", reason="its process died", resume=True)
     placed = told.LoopPlaced(loop="1", attempt=1, host="one", branch="b", resumed=True)
     state.replay(stamped([again, placed]))
     assert lasted(row, state.at) == "", "nothing works on it"
@@ -198,6 +201,6 @@ def test_what_somebody_did_to_a_loop_is_told_in_words() -> None:
     assert given("answer") == "you (terminal pts/5) answered the question of loop 1"
     assert given("guide") == "you (terminal pts/5) gave loop 1 guidance"
     assert given("pause") == "you (terminal pts/5) asked loop 1 to pause"
-    assert given("unpause") == "you (terminal pts/5) let loop 1 go on"
-    refused = "you (terminal pts/5) told loop 1 'guide', which was refused: no session is running"
+    assert given("unpause") == "you (terminal pts/5) unpaused loop 1"
+    refused = "you (terminal pts/5) sent loop 1 'guide', but it was refused: no session is running"
     assert given("guide", "no session is running") == refused

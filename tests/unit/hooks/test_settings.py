@@ -98,14 +98,14 @@ def test_a_hook_of_ours_that_was_moved_among_others_is_taken_out_alone() -> None
 @each_row(
     ("text", "words"),
     [
-        ("no json", "it holds no JSON ("),
-        ("[]", "it holds no JSON object"),
-        ('"x"', "it holds no JSON object"),
+        ("no json", "it is not valid JSON ("),
+        ("[]", "it is not a JSON object"),
+        ('"x"', "it is not a JSON object"),
         ("[" * 9000 + "]" * 9000, "nested deeper"),
-        ('{"hooks": []}', "its `hooks` is no JSON object"),
-        ('{"hooks": null}', "its `hooks` is no JSON object"),
-        ('{"hooks": {"Stop": {}}}', "its `hooks.Stop` is no list"),
-        ('{"a": 1, // a comment\n}', "it holds no JSON ("),
+        ('{"hooks": []}', "its `hooks` is not a JSON object"),
+        ('{"hooks": null}', "its `hooks` is not a JSON object"),
+        ('{"hooks": {"Stop": {}}}', "its `hooks.Stop` is not a list"),
+        ('{"a": 1, // a comment\n}', "it is not valid JSON ("),
     ],
 )
 def test_settings_of_another_form_are_refused(text: str, words: str) -> None:

@@ -94,7 +94,7 @@ def test_a_second_time_changes_nothing(root: Path, file: Path) -> None:
 @pytest.mark.parametrize("content", [b"garbage", b"[1]", b'{"hooks": 3}', b"\xff\xfe{\x00}\x00"])
 def test_garbage_is_one_sentence_and_stays(root: Path, file: Path, content: bytes) -> None:
     file.write_bytes(content)
-    with pytest.raises(RalphError, match=r"^\.claude/settings\.json cannot be used, it.*move it"):
+    with pytest.raises(RalphError, match=r"^\.claude/settings\.json cannot be used: it.*move it"):
         SettingsFile.of(root).with_hooks()
     assert file.read_bytes() == content
 
@@ -102,7 +102,7 @@ def test_garbage_is_one_sentence_and_stays(root: Path, file: Path, content: byte
 def test_an_edit_between_looking_and_writing_is_not_lost(root: Path, file: Path) -> None:
     found = SettingsFile.of(root)
     file.write_bytes(b'{"model": "haiku"}')
-    with pytest.raises(RalphError, match="was changed while you looked at it"):
+    with pytest.raises(RalphError, match="changed in the meantime"):
         found.replace(found.with_hooks(), NOW)
     assert file.read_bytes() == b'{"model": "haiku"}'
     assert names(root) == ["settings.json"]
@@ -112,7 +112,7 @@ def test_a_file_that_appeared_meanwhile_is_not_lost(root: Path) -> None:
     found = SettingsFile.of(root)
     (root / ".claude").mkdir()
     (root / NAME).write_bytes(THEIRS)
-    with pytest.raises(RalphError, match="was changed while you looked at it"):
+    with pytest.raises(RalphError, match="changed in the meantime"):
         found.replace(found.with_hooks(), NOW)
     assert (root / NAME).read_bytes() == THEIRS
 
@@ -179,5 +179,5 @@ def test_a_home_is_no_project(root: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(UsageError, match="there is no folder"):
         project_root(root / "missing")
     (root / "file").touch()
-    with pytest.raises(UsageError, match="is no folder"):
+    with pytest.raises(UsageError, match="is not a folder"):
         project_root(root / "file")

@@ -185,7 +185,7 @@ def test_it_is_said_where_the_reading_stands_in_an_answer(tmp_path: Path) -> Non
     External(tmp_path).state(entry(1, 0) | {"analysis": answer})
     _, recording, _ = told(tmp_path)
     (reading,) = of_kind(recording, ev.ReadingTaken)
-    assert "inside" in reading.note
+    assert "JSON in the analysis" in reading.note
     (note,) = of_kind(recording, ev.Noticed)
     assert reading.note in note.text
 

@@ -33,7 +33,7 @@ def test_where_its_analytics_are_left_it_is_not_said_to_be_lost(tmp_path: Path) 
     assert "that cannot be read: its session-state.json is missing" in sentence
     foreign.write("analytics/one.json", {"loop_id": "one", "task_description": "Fix it"})
     (sentence,) = remains(tmp_path)
-    assert "of which at most the analytics can be read" in sentence
+    assert "that is unreadable, except perhaps its analytics" in sentence
     assert [row_of(run).objective for run in find_imported(tmp_path)] == ["Fix it"]
 
 
@@ -54,7 +54,7 @@ def test_loops_without_a_state_are_counted(tmp_path: Path) -> None:
         ("internal-cli", "ralph/loops/ralph-fix-all-failing-tests-fb1bb8af/state.json"),
     ],
 )
-@each_row(("content", "why"), [("", "it is empty"), ("[1]", "it holds no JSON object")])
+@each_row(("content", "why"), [("", "it is empty"), ("[1]", "it is not a JSON object")])
 def test_the_row_of_a_run_names_its_broken_file(
     sample: str, file: str, content: str, why: str, tmp_path: Path
 ) -> None:
@@ -95,4 +95,4 @@ def test_a_state_that_its_copy_stands_for_is_whole(tmp_path: Path) -> None:
 def test_analytics_that_are_broken_are_named(tmp_path: Path) -> None:
     External(tmp_path).write("analytics/one.json", "{")
     (run,) = find_imported(tmp_path)
-    assert row_of(run).problem == "analytics/one.json cannot be used: it is no whole JSON"
+    assert row_of(run).problem == "analytics/one.json cannot be used: it is not complete JSON"

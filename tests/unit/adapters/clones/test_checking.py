@@ -66,7 +66,7 @@ def test_agents_whose_cost_nobody_knows_are_named_where_there_is_a_budget(root: 
         return [one.text for one in told_all if isinstance(one, told.FleetNoticed)]
 
     assert said() == []
-    told_once = "command does not tell what it costs: the fleet's budget does not hold it"
+    told_once = "command does not report its cost: the fleet's budget cannot limit it"
     assert said(budget_usd=5.0) == [told_once]
 
 

@@ -39,7 +39,7 @@ def test_no_resume_is_promised_of_a_record_that_breaks_off(tmp_path: Path) -> No
         words = left_words(FleetFolder(tmp_path / "fleet-001"), state, lost)
         assert "unknown: its record ends abruptly here, without an outcome" in words
         assert words.count("ralph-tui fleet resume") == 1
-        assert "fleet resume says what to do" in words
+        assert "fleet resume shows what to do" in words
     assert why_lost(a_state(), "line 9 cannot be read", alive=True) == ""
 
 

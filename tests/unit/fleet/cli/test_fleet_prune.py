@@ -93,9 +93,9 @@ def test_what_goes_is_said_truly(root: Path, base: Path) -> None:
     a_tree(root, base, "1b", run="")
     asked = here("fleet", "prune", cwd=root)  # its journal records their location
     lines = dict(line.split(":", 1) for line in asked.stdout.splitlines())
-    only = "its work was not collected, and exists nowhere else"
+    only = "its work was not collected and exists nowhere else"
     assert lines["fleet-001 loop 1a"].endswith(f"; stays: {only}; --resumable removes it too")
-    assert lines["fleet-001 loop 1b"].endswith("; no work was begun in it")
+    assert lines["fleet-001 loop 1b"].endswith("; no work was started in it")
     assert lines["fleet-001 loop 1c"].endswith(
         "; stays: 'ralph-tui fleet resume' continues in it; --resumable removes it too"
     )
@@ -132,7 +132,7 @@ def test_work_that_went_with_its_tree_is_promised_to_nobody(root: Path, base: Pa
         beside = here("fleet", "prune", "--yes", "--resumable", cwd=root)
     finally:
         lock.release()
-    kept = "stays: that its work goes can be recorded only when fleet-002 is over"
+    kept = "stays: prune can record the loss of its work only when fleet-002 has ended"
     assert kept in beside.stdout
 
     pruned = here("fleet", "prune", "--yes", "--resumable", cwd=root)
@@ -182,7 +182,7 @@ def test_of_a_fleet_that_was_given_up_nothing_is_said_to_go_on(root: Path, base:
     a_fleet(root, *ended("1a", outcome="interrupted"), told.StopAsked(by="you", abort=True))
     a_tree(root, base, "1a")
     asked = here("fleet", "prune", cwd=root)
-    assert "; stays: its work was not collected, and exists nowhere else; " in asked.stdout
+    assert "; stays: its work was not collected and exists nowhere else; " in asked.stdout
 
 
 def test_a_worker_and_a_run_are_left_alone(root: Path, base: Path) -> None:
@@ -209,7 +209,7 @@ def test_a_workers_machine_needs_no_repository(root: Path, base: Path, tmp_path:
     nowhere.mkdir()
     asked = here("fleet", "prune", "--trees", str(base), cwd=nowhere)
     assert "night loop 1a" in asked.stdout
-    assert "what was not collected of it goes with it" in asked.stdout
+    assert "work that was not collected is lost with it" in asked.stdout
     assert here("fleet", "prune", "--trees", str(base), "--yes", cwd=nowhere).returncode == 0
     assert not tree.folder.exists()
     assert here("fleet", "prune", cwd=nowhere).returncode != 0, "without a folder it needs one"
@@ -234,7 +234,7 @@ def test_branches_that_stay_are_named_with_the_reason(root: Path) -> None:
     done = here("fleet", "prune", "--branches", "--yes", cwd=root)
     assert f"{branches[1]} stays: it is checked out in {root}" in done.stdout
     assert f"{branches[4]} stays: it is checked out in {root.parent / 'beside'}" in done.stdout
-    assert f"{branches[2]} stays: it has other commits" in done.stdout
+    assert f"{branches[2]} stays: it has commits that were not collected" in done.stdout
     assert "removed 1 branch" in done.stdout
     left = git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads/ralph")
     assert left.split() == [*branches[:3], branches[4]]
@@ -253,7 +253,7 @@ def test_a_copy_of_the_repository_leaves_the_fleet_of_the_first_alone(
     resumed = here("fleet", "resume", "--headless", cwd=other)
 
     copied = f"this record of fleet-001 is a copy: the fleet was started in {root};"
-    assert pruned.stdout.startswith(f"{copied} prune it there\nthere is nothing to prune")
+    assert pruned.stdout.startswith(f"{copied} prune it there\nnothing to prune")
     assert tree.tree.exists()
     assert (resumed.returncode, resumed.stdout) == (2, "")
     assert f"{copied} resume it there" in resumed.stderr
@@ -277,7 +277,7 @@ def test_a_fleet_whose_journal_breaks_off_keeps_all_of_it(root: Path, base: Path
     assert f"stays: {broken}\n" in pruned.stdout
     assert tree.tree.exists()
     assert resumed.returncode == 2
-    assert f"fleet-001 cannot go on: {broken}, and resume again" in resumed.stderr
+    assert f"fleet-001 cannot continue: {broken}, and resume again" in resumed.stderr
     assert journal.read_text() == content
 
 

@@ -58,7 +58,7 @@ def test_of_a_journal_that_breaks_off_it_says_what_resume_does(git_repo: Path) -
     resumed = here("fleet", "resume", "--headless", cwd=git_repo).stderr
 
     sentence = lost_words("unheard")
-    assert sentence.endswith("ralph-tui fleet resume says what to do")
+    assert sentence.endswith("ralph-tui fleet resume shows what to do")
     assert sentence in shown
     assert told_of["sentence"] == sentence
     assert told_of["loops"][0]["sentence"] == "it ran when the fleet's record breaks off"

@@ -20,7 +20,7 @@ OF = {"loop": "3a", "attempt": 1}
 @each_row(
     ("what", "line"),
     [
-        (Stage(**OF, stage="cloning"), "loop 3a: making its tree"),
+        (Stage(**OF, stage="cloning"), "loop 3a: preparing its working copy"),
         (Stage(**OF, stage="setup"), ""),
         (Began(**OF, run_id="r", run="t/1", folder="/b/3a"), "loop 3a runs in /b/3a"),
         (Recorded(**OF, seq=1, lines=("{}",)), ""),
@@ -29,7 +29,7 @@ OF = {"loop": "3a", "attempt": 1}
         (Over(**OF, outcome="interrupted"), "loop 3a stopped"),
         (
             Over(**OF, outcome="failed", reason="no claude here", never_began=True),
-            "loop 3a could not begin: no claude here",
+            "loop 3a could not start: no claude here",
         ),
         (Collected(**OF, branch="b", commit="c"), "loop 3a: its work was sent to the fleet"),
         (NotCollected(**OF, reason="full"), "loop 3a: its work could not be sent: full"),
@@ -56,7 +56,7 @@ def test_what_a_fleet_is_told_again_is_said_once() -> None:
     told: list[Observation] = [*begins, began, began, over, began, over]
     for what in told:
         lines.tell(what, "a")
-    first = ["loop 3a: making its tree", "loop 3a runs in /b/3a", "loop 3a stopped"]
+    first = ["loop 3a: preparing its working copy", "loop 3a runs in /b/3a", "loop 3a stopped"]
     assert said == first
     for what in told[-2:]:
         lines.tell(what, "b")
@@ -64,4 +64,4 @@ def test_what_a_fleet_is_told_again_is_said_once() -> None:
     lines.tell(Stage(**OF, stage="starting"), "a")  # it continues in its worktree
     lines.tell(began, "a")
     lines.tell(Over(**OF, outcome="failed", reason="full", never_began=True), "b")
-    assert said[3:] == ["loop 3a runs in /b/3a", "loop 3a could not begin: full"]
+    assert said[3:] == ["loop 3a runs in /b/3a", "loop 3a could not start: full"]

@@ -209,7 +209,7 @@ class TestBudget:
         made = played.settle()
         assert made == [
             told.BudgetReached(percent=90, spent_usd=9.0, budget_usd=10.0),
-            told.LoopSkipped(loop="3", reason="90 % of the fleet's budget are used"),
+            told.LoopSkipped(loop="3", reason="the fleet has used 90 % of its budget"),
         ]
         assert played.state.loops["2"].stop_asked == ""
 
@@ -297,7 +297,7 @@ class TestLeases:
     def test_it_waits_for_the_machine_that_has_its_tree(self) -> None:
         played = fleet(numbered(1))
         played.join("two")
-        played.end("1", "interrupted", reason="its process was gone")
+        played.end("1", "interrupted", reason="its process died")
         played.lose("one")
         played.settle()
         assert played.state.loops["1"].resuming
@@ -375,7 +375,10 @@ class TestLeases:
             played.wait(700)
             played.settle()
         loop = played.state.loops["1"]
-        assert (loop.outcome, loop.reason) == ("failed", "its host is lost, and it was so 3 times")
+        assert (loop.outcome, loop.reason) == (
+            "failed",
+            "its host is lost, and it was lost 3 times",
+        )
 
     def test_a_fleet_that_is_resumed_goes_on_with_what_was_stopped(self) -> None:
         played = fleet(numbered(3))
@@ -411,7 +414,7 @@ class TestAccounts:
         made = played.settle()
         assert made == [
             told.AccountHeld(
-                account="work", until=self.until, cause="usage_limit", reason="met by loop 1"
+                account="work", until=self.until, cause="usage_limit", reason="reported by loop 1"
             )
         ]
         played.end("2")
@@ -510,7 +513,7 @@ class TestAccounts:
         later = self.until + timedelta(hours=5)
         played.say("1", "limited", waits_for="usage_limit", until=later)
         again = told.AccountHeld(
-            account="work", until=later, cause="usage_limit", reason="met again by loop 1"
+            account="work", until=later, cause="usage_limit", reason="reported again by loop 1"
         )
         assert played.settle() == [again]
 
@@ -555,7 +558,7 @@ class TestTries:
         assert played.settle() == [
             told.WinnerChosen(tries_at="3", loop="3b", reason="it completed first"),
             told.LoopStopAsked(loop="3a", reason=reason, now=True),
-            told.LoopSkipped(loop="3c", reason="3b was chosen before it began"),
+            told.LoopSkipped(loop="3c", reason="3b was chosen before it started"),
         ]
         assert state_word(played.state.loops["3c"]) == "not needed"
         played.end("3a", "interrupted")

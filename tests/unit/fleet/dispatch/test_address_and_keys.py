@@ -25,7 +25,7 @@ def test_an_address_is_written_as_it_was_typed(typed: str) -> None:
     ["", "far:8786", "tls://far", "tls://:1", "tls://far:65536", "http://far:1", "tls://a b:1"],
 )
 def test_what_is_no_address_gets_a_sentence(typed: str) -> None:
-    with pytest.raises(UsageError, match="give it as tls://HOST:PORT"):
+    with pytest.raises(UsageError, match="write it as tls://HOST:PORT"):
         Address.parse(typed)
 
 
@@ -58,7 +58,7 @@ def test_missing_or_open_files_get_a_sentence(tmp_path: Path) -> None:
 def test_a_key_that_is_none_gets_a_sentence(tmp_path: Path) -> None:
     wire.make_files(tmp_path)
     (tmp_path / wire.KEY).write_text("nonsense")
-    with pytest.raises(UsageError, match="no key and certificate"):
+    with pytest.raises(UsageError, match="not a matching key and certificate"):
         wire.security(tmp_path)
 
 

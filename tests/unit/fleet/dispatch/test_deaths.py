@@ -161,7 +161,7 @@ def test_a_stranger_is_not_let_in(fleet: Fleet, tmp_path: Path) -> None:
         program(*host(address, "liar", tmp_path / "liar", other.keys)) as liar,
         program(*fleet.host()),
     ):
-        liar.wait_for("was set up with other files")
+        liar.wait_for("uses other key files")
         fleet.heard.wait("joined")
     assert {what.host for what in fleet.heard if isinstance(what, Joined)} == {"far"}
 
@@ -173,7 +173,7 @@ def test_what_is_no_fleet_is_not_said_to_have_other_files(tmp_path: Path) -> Non
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"tls://127.0.0.1:{server.server_port}"
         with program(*host(address, "far", tmp_path / "far", keys)) as far:
-            far.wait_for("does not speak TLS, so it is no fleet")
+            far.wait_for("does not use TLS, so it is not a fleet")
             assert far.wait(PATIENCE_S)
         server.shutdown()
 
@@ -185,7 +185,7 @@ def test_a_name_that_is_there_already_is_refused_and_the_first_stays(
         fleet.heard.wait("joined")
         again = host(fleet.dispatcher.address, "far", tmp_path / "again", fleet.keys)
         with program(*again) as second:
-            second.wait_for("let go: a host named far is there already")
+            second.wait_for("let go: a host named far already exists")
             assert second.wait(PATIENCE_S) == 1
         refused = fleet.heard.wait("refused")
         assert isinstance(refused, Refused)
@@ -253,6 +253,6 @@ def test_what_it_holds_is_checked_and_a_refusal_is_told(fleet: Fleet, greets: Ta
     greets.tell('[{"loop": 1}]')
     refused = fleet.heard.wait("refused")
     assert isinstance(refused, Refused)
-    assert refused.reason.startswith("what it holds was not understood: ")
-    greets.wait_for("dismissed: what it holds was not understood")
+    assert refused.reason.startswith("cannot read its list of loops: ")
+    greets.wait_for("dismissed: cannot read its list of loops")
     assert not fleet.heard.of("joined")

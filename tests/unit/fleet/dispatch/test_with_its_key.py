@@ -37,7 +37,7 @@ def test_the_agent_of_a_run_is_not_let_in(fleet: Fleet, tmp_path: Path) -> None:
         agent = launch(kept, cwd=ROOT, env=os.environ, run_id="any", stdout=out)
         with program(*fleet.host()):
             fleet.heard.wait("joined")
-            until(lambda: "did not let it join" in (tmp_path / "said").read_text())
+            until(lambda: "did not let this host join" in (tmp_path / "said").read_text())
             agent.stop()
             agent.wait()
     assert {what.host for what in fleet.heard.of("joined") if isinstance(what, Joined)} == {"far"}

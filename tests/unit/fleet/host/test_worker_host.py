@@ -183,7 +183,7 @@ def collected_from(host: WorkerHost, seen: Seen, root: Path, lines: list[str]) -
 
 
 def test_its_work_is_collected_with_its_snapshots_when_it_is_over(done: Done) -> None:
-    assert "its run goes on" in done.told.of(NotCollected)[0].reason
+    assert "its run continues" in done.told.of(NotCollected)[0].reason
     names = collected_from(done.host, done.seen, done.root, done.told.lines())
     assert names >= {"of-agent", *(f"done-{number}.txt" for number in range(4))}
     assert "of-setup" not in names, "it is no work of the loop"
@@ -205,7 +205,7 @@ CANNOT_BEGIN: dict[str, tuple[dict[str, Any], str]] = {
     "1": ({"setup": "echo all is well; echo no network here >&2; exit 3"}, "no network here"),
     "2": ({"copied": {"../x": ""}}, "no file of a tree"),
     "../up": ({}, "no name of a fleet or a loop"),
-    "3": ({"resume": True}, "not on this host any more"),
+    "3": ({"resume": True}, "no longer on this host"),
 }
 
 
@@ -346,7 +346,7 @@ def test_two_loops_at_once_when_their_fleet_is_lost_and_another_one_comes(
     host.fleet_lost()
     over = seen.over("1")
     assert over.outcome == "interrupted"
-    assert over.reason == "its host has not heard of the fleet for 1s"
+    assert over.reason == "its host has had no contact with the fleet for 1s"
     assert '"kind":"run_finished"' in seen.lines("1")[-1]
     assert not seen.of(Over, loop="2")
     host.fleet_found(FLEET)

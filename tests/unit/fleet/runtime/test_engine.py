@@ -272,7 +272,7 @@ def test_a_line_that_is_no_event_is_told_once_and_ends_no_fleet(tmp_path: Path) 
         fleet.end()
     told_of = [one for one in fleet.events if isinstance(one, told.FleetNoticed)]
     assert len(told_of) == 1
-    assert "breaks off behind event 0" in told_of[0].text
+    assert "breaks off after event 0" in told_of[0].text
     assert "\x1b" not in told_of[0].text
 
 
@@ -334,7 +334,7 @@ def test_a_loop_without_room_waits_although_its_status_cannot_be_written(tmp_pat
         fleet.hosts.observe(seen.Recorded(loop="1", attempt=1, seq=1, lines=lines(RUN, full)))
         waits = fleet.wait_for(told.LoopProgressed)
         assert (waits.phase, waits.waits_for) == ("limited", "disk_full")
-        assert waits.verdict == "it waits: the disk it works on is full"
+        assert waits.verdict == "waiting: its disk is full"
 
 
 def test_what_is_said_of_another_attempt_changes_nothing(tmp_path: Path) -> None:
@@ -451,10 +451,10 @@ class TestCommands:
     @each_row(
         ("command", "loop", "why"),
         [
-            (Pause(), "9", "this fleet has no loop '9': it has 1, 2"),
-            (Pause(), "2", "loop 2 waits for a place: until it runs it can only be aborted"),
+            (Pause(), "9", "this fleet has no loop '9'; loops: 1, 2"),
+            (Pause(), "2", "loop 2 waits for a slot; until it runs you can only abort it"),
             (RetryNow(), "", "retry is for a loop: name one, or all"),
-            (Stop(mode="taken_back"), "", "a fleet's stop cannot be taken back"),
+            (Stop(mode="taken_back"), "", "you cannot undo a stop"),
         ],
     )
     def test_what_cannot_be_is_refused_in_one_sentence(
@@ -513,7 +513,7 @@ class TestCommands:
         with running(tmp_path, a_plan(a_loop("1")), obliging) as fleet:
             fleet.hosts.join("h")
             fleet.end()
-            assert fleet.ask(Pause(), "1") == Refused("the fleet is over")
+            assert fleet.ask(Pause(), "1") == Refused("the fleet has ended")
 
 
 def test_the_end_waits_for_what_is_being_collected(tmp_path: Path) -> None:

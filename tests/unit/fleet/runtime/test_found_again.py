@@ -24,7 +24,7 @@ def found_on_disk(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
         case seen.Tell():
             hosts.observe(seen.Told(id=order.id, accepted=3))
         case seen.Adopt():
-            hosts.observe(over(order, "interrupted", reason="its process was gone", seq=3))
+            hosts.observe(over(order, "interrupted", reason="its process died", seq=3))
         case seen.Collect():
             hosts.observe(work_of(order))
 
@@ -82,7 +82,7 @@ def stopped_in_order(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
                 seen.Over(loop=order.loop, attempt=1, outcome="interrupted", reason=reason)
             )
         case seen.Adopt():
-            hosts.observe(over(order, "interrupted", reason="its process was gone", seq=3))
+            hosts.observe(over(order, "interrupted", reason="its process died", seq=3))
         case seen.Collect():
             hosts.observe(work_of(order))
 

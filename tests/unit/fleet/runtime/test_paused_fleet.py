@@ -30,7 +30,7 @@ def test_its_queue_is_held_until_it_is_unpaused(tmp_path: Path) -> None:
         begin(fleet.hosts, place)
         fleet.wait_for(told.LoopBegan, loop="1")
         assert isinstance(fleet.ask(Pause()), Accepted)
-        assert fleet.ask(Pause()) == Refused("the fleet is paused already")
+        assert fleet.ask(Pause()) == Refused("the fleet is already paused")
         fleet.hosts.observe(over(place, "completed"))
         fleet.wait_for(told.ResultCollected, loop="1")
         assert fleet.engine.state.loops["2"].status == "queued"
