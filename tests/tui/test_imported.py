@@ -170,7 +170,7 @@ def test_a_newer_version_says_so_above_its_replay(tmp_path: Path) -> None:
     journal.write_text("".join([json.dumps(start) + "\n", *rest[:-1], json.dumps(ended) + "\n"]))
 
     async def scenario(driver: Driver) -> None:
-        await driver.sees("recorded by ralph-tui 9.2, which is newer: what this version does")
+        await driver.sees("recorded by ralph-tui 9.2, which is newer; unknown parts")
         await driver.press("2", "z")
         await driver.sees("NEWER slept")
 

@@ -26,7 +26,7 @@ def test_leaving_says_that_it_pauses_and_waits() -> None:
 def test_the_printed_words_say_it_too(tmp_path: Path) -> None:
     state = RunState().apply_all(and_then("running", PauseRequested()))
     words = words_of_leaving(state, AttemptFolder(tmp_path, "task-001", "001", "an objective"))
-    assert "it pauses after this iteration, and waits" in words
+    assert "it pauses after this iteration" in words
     assert "ralph-tui unpause" in words
 
 

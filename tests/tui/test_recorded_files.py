@@ -75,8 +75,8 @@ def unpacked_elsewhere(root: Path) -> None:
 @pytest.mark.parametrize(
     ("happens", "says"),
     [
-        (cloned_anew, "does not hold the snapshots"),
-        (refs_deleted, "does not hold the snapshots"),
+        (cloned_anew, "no longer has the snapshots"),
+        (refs_deleted, "no longer has the snapshots"),
         (unpacked_elsewhere, "not inside a git repository"),
         (shutil.rmtree, "gone"),
     ],

@@ -158,12 +158,12 @@ def home_of(base: Path) -> str:
         name = read_bytes(path).decode("utf-8", "replace").strip()
     except OSError as error:
         what = why(error, "make it readable")
-        sentence = f"cannot read {one_line(str(path))}, the list of clones: {what}"
+        sentence = f"cannot read {one_line(str(path))}, the id of this folder of clones: {what}"
         raise workspace_error(sentence, error) from error
     if not _HOME.fullmatch(name):
         raise WorkspaceError(
-            f"{one_line(str(path))}, the list of clones, is damaged; delete it, and ralph-tui "
-            "creates it again or tells you what it needs"
+            f"{one_line(str(path))}, the id of this folder of clones, is damaged; delete it, and "
+            "ralph-tui creates it again or reports what it needs"
         )
     return name
 

@@ -330,7 +330,7 @@ def test_run_of_a_journal_without_readings_or_checks(
     world = lived(World(STUCK))
     journal = written(world, tmp_path, 3)
     assert call("--run", str(journal)) == 0
-    assert "nothing was measured" in capsys.readouterr().out
+    assert "no measurement after any iteration" in capsys.readouterr().out
     assert rows(capsys, "--run", str(journal)) == []
     world.events = [
         event.model_copy(update={"seq": number})
@@ -344,7 +344,7 @@ def test_run_of_a_journal_without_readings_or_checks(
     ("arguments", "named"),
     [
         (["--run", "task-999"], "task-999"),
-        (["--run"], "no run was recorded"),
+        (["--run"], "no run recorded"),
         (["--run", "x", "--progress", "1"], "--progress"),
         (["--run", "x", "--baseline", "1"], "--baseline"),
         (["--run", "x", "--max-iterations", "1"], "--max-iterations"),
@@ -387,10 +387,10 @@ def test_a_dash_is_a_command_that_counts_nothing(capsys: pytest.CaptureFixture[s
     ("arguments", "said"),
     [
         (["--names", "a"], "--names needs --totals"),
-        (["--totals", "20"], "--totals needs --progress, or --names"),
+        (["--totals", "20"], "--totals needs --progress or --names"),
         (["--totals", "20,20", "--progress", "10"], "--progress names 1 iterations, --totals 2"),
         (["--totals", "x", "--progress", "10"], "--totals takes a whole number, - where nothing"),
-        (["--run", "--totals", "20"], "--totals is in the record"),
+        (["--run", "--totals", "20"], "--totals comes from the record"),
     ],
 )
 def test_bad_counts_are_named(arguments: list[str], said: str) -> None:

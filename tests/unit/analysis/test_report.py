@@ -84,7 +84,7 @@ def test_a_budget_holds_nothing_of_a_cost_that_nobody_tells(
     events = journal(ev.SessionStarted(iteration=1, agent="fake", session_id="a"), start=start)
     assert f"- Cost: unknown{says}\n" in report(events, HERE)
     status = summarize(RunState().apply_all(events)) | {"alive": True}
-    assert f"unknown, tokens not told{says}\n" in status_text(status)
+    assert f"unknown, tokens unknown{says}\n" in status_text(status)
 
 
 def test_a_whole_run() -> None:

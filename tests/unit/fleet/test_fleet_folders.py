@@ -119,7 +119,7 @@ def test_where_only_fleets_were_recorded_they_are_named(tmp_path: Path) -> None:
         resolve_run(tmp_path, None)
     recorded(tmp_path)
     for name in (None, "task-001"):
-        with pytest.raises(UsageError, match=r"runs of fleets only \(fleet-001\): .*fleet status"):
+        with pytest.raises(UsageError, match=r"has only fleet runs \(fleet-001\): .*fleet status"):
             resolve_run(tmp_path, name)
     with pytest.raises(UsageError, match=r"is a fleet, .*fleet status fleet-001'"):
         resolve_run(tmp_path, "fleet-001")

@@ -54,7 +54,7 @@ def test_it_is_offered_in_the_help_and_in_the_error() -> None:
     words = " ".join(parser.format_help().split())
     assert "the agent: claude, codex, gemini, opencode, acp, command, further (default" in words
     assert "default: the first installed of claude, codex, gemini, opencode, further" in words
-    assert "of acp: program that speaks ACP" in words
+    assert "speaks ACP" in words
     names = ", ".join(agent.name for agent in offered())
     with pytest.raises(UsageError, match=f"choose one of {names}"):
         choose_agent(AgentSettings(name="foo"), {})

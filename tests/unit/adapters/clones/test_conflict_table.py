@@ -180,7 +180,7 @@ def test_an_older_git_says_that_it_cannot_tell_conflicts(
     state.apply(ResultCollected(loop="1", branch="ralph/F/1", commit=base))
     state.apply(ConflictsFound(branch="ralph/F/1", unknown=told.unknown))
     said = list(conflict_sentences(state.loops["1"]))
-    assert said == [f"conflicts are not known: {told.unknown}"]
+    assert said == [f"cannot check for conflicts: {told.unknown}"]
 
 
 _GIT = shutil.which("git")

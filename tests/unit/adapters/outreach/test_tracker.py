@@ -466,5 +466,5 @@ def test_one_issue_is_read_by_its_number(service: TrackerService, tmp_path: Path
     with pytest.raises(UndeliveredError, match=r"does not list issues \(HTTP 422\)"):
         tracker.issue(1)
     service.special = lambda _: Reply(200, ["no", "object"])
-    with pytest.raises(UndeliveredError, match="is no tracker: check"):
+    with pytest.raises(UndeliveredError, match="is not a tracker; check"):
         tracker.issue(1)

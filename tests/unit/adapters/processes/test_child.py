@@ -246,16 +246,16 @@ def test_a_program_that_is_not_there(tmp_path: Path) -> None:
 def test_a_file_that_may_not_be_executed(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\n")
-    with pytest.raises(ProcessError, match=r"may not be executed"):
+    with pytest.raises(ProcessError, match=r"is not executable"):
         launch([str(program)], cwd=tmp_path, env=os.environ, run_id="r")
     program.write_text("neither binary nor script")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    with pytest.raises(ProcessError, match=r"it is no program"):
+    with pytest.raises(ProcessError, match=r"it is not a program"):
         launch([str(program)], cwd=tmp_path, env=os.environ, run_id="r")
 
 
 def test_a_folder_that_is_not_there_and_words_that_cannot_be_passed(tmp_path: Path) -> None:
-    with pytest.raises(ProcessError, match=r"the folder '.*/gone' is not there"):
+    with pytest.raises(ProcessError, match=r"the folder '.*/gone' does not exist"):
         shell("true", tmp_path / "gone")
     with pytest.raises(ProcessError, match=r"null character"):
         launch(["/bin/echo", "a\0b"], cwd=tmp_path, env=os.environ, run_id="r")

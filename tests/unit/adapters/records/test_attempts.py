@@ -187,10 +187,10 @@ def test_a_run_is_named_in_many_ways(tmp_path: Path) -> None:
 
 
 def test_an_unknown_run_names_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no run was recorded .* inside no git repository"):
+    with pytest.raises(UsageError, match=r"no run recorded .* not in a git repository"):
         resolve_run(tmp_path, None)
     (tmp_path / ".git").mkdir()
-    with pytest.raises(UsageError, match=r"no run was recorded .* start one with 'ralph-tui run'"):
+    with pytest.raises(UsageError, match=r"no run recorded .* start one with 'ralph-tui run'"):
         resolve_run(tmp_path, None)
     record(tmp_path, "fix it")
     with pytest.raises(UsageError, match=r"no run 'nope' here; known runs: task-001/001"):

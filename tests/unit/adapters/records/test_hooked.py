@@ -30,7 +30,7 @@ def test_it_has_a_name_of_its_own_and_is_no_run_of_ours(tmp_path: Path, loop: Ho
     assert [run.name for run in find_hooked(tmp_path)] == [f"hooks/{NAME}"]
     for name in ("hooks", f"hooks/{NAME}", str(loop.folder), str(loop.journal)):
         assert resolve_run(tmp_path, name, hooked=True).journal.samefile(loop.journal)
-        with pytest.raises(UsageError, match=r"can be watched .*, replayed and reported"):
+        with pytest.raises(UsageError, match=r"you can only attach .*, replay and report it"):
             resolve_run(tmp_path, name)
 
 
@@ -68,7 +68,7 @@ def test_the_words_of_status_send_nobody_to_resume(tmp_path: Path, loop: HookedL
     assert "hooks/" in here("status", cwd=tmp_path).stdout
     os.utime(loop.journal, (1, 1))
     died = here("status", cwd=tmp_path).stdout
-    assert "no end was recorded" in died
+    assert "no recorded end" in died
     loop.end("limit_reached", "iteration 50 of 50")
     over = here("status", "hooks", cwd=tmp_path).stdout
     assert "limit reached" in over

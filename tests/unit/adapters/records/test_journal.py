@@ -186,7 +186,7 @@ assert journal.path.stat().st_size == whole
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
     said = run_on_small_disk(REFUSED % "fill()", tmp_path)
     assert said.startswith("JournalFullError cannot append to the journal events.jsonl")
-    assert "everything before is safe: No space left on device; free some space" in said
+    assert "earlier events are safe: No space left on device; free some space" in said
 
 
 def test_a_limit_on_file_sizes_is_no_full_disk(tmp_path: Path) -> None:

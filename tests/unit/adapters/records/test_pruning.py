@@ -122,7 +122,9 @@ def test_a_run_without_an_end_is_left_alone_unless_asked_for(tmp_path: Path) -> 
     make_run(tmp_path, 1, kind="step_entered")
     make_run(tmp_path, 2, kind="run_crashed")
     assert names(listed(tmp_path)) == ["002"]
-    assert "001: it has no end; 'ralph-tui resume' goes on" in listed(tmp_path).left[0]
+    assert (
+        "001: it has no recorded end; 'ralph-tui resume' continues it" in listed(tmp_path).left[0]
+    )
     dead = listed(tmp_path, dead=True)
     assert [run.outcome for run in dead.runs] == ["died", "failed"]
 
@@ -323,7 +325,7 @@ def test_runs_of_a_fleets_loops_are_known(tmp_path: Path) -> None:
 
 
 def test_orphans_are_not_told_where_something_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(WorkspaceError, match="is not there, so its snapshots cannot be told"):
+    with pytest.raises(WorkspaceError, match="is missing, so its snapshots look like orphans"):
         known_run_ids([tmp_path / "gone"])
     (make_run(tmp_path, 1) / "events.jsonl").write_text("torn")
     with pytest.raises(WorkspaceError, match=r"events\.jsonl cannot be read, so its snapshots"):

@@ -78,7 +78,7 @@ def test_a_record_of_a_newer_version_says_so(
     first = json.loads(LINES[0]) | {"schema_version": 99, "program_version": "9.9"}
     journal.write_bytes(b"".join([json.dumps(first).encode() + b"\n", *LINES[1:]]))
     said = newer_of(RecordedRun(journal))
-    assert said.startswith("recorded by ralph-tui 9.9, which is newer: ")
+    assert said.startswith("recorded by ralph-tui 9.9, which is newer; ")
     assert said == read_journal(journal).newer
     assert main(["status", str(journal)]) == 0
     assert said in capsys.readouterr().out

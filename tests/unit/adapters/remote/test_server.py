@@ -251,7 +251,7 @@ def test_of_a_living_run_that_nobody_answers_for_path_and_reason_are_told(
         with pytest.raises(RalphError) as told:
             send(path, Pause(), lives=lambda: True)
     assert str(told.value) == (
-        f"the run is active, but its command socket {path} ({reason}); use its own terminal"
+        f"the run is active, but its command socket {path} does not answer ({reason}); use its own terminal"
     )
 
 
@@ -338,9 +338,9 @@ def test_the_end_waits_for_no_client(tmp_path: Path, place: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        (b"hello\n", "unknown here"),
-        (b'{"version":2,"accepted":1}\n', "unknown here"),
-        (b"x" * 200_000, "unknown here"),
+        (b"hello\n", "unknown answer"),
+        (b'{"version":2,"accepted":1}\n', "unknown answer"),
+        (b"x" * 200_000, "unknown answer"),
         (b"", "without an answer"),
     ],
 )

@@ -111,7 +111,7 @@ def test_only_a_socket_is_taken(tmp_path: Path) -> None:
     assert starter_of(None) is None
     descriptor = os.open(tmp_path, os.O_RDONLY)
     try:
-        with pytest.raises(UsageError, match="no socket"):
+        with pytest.raises(UsageError, match="not a socket"):
             starter_of(descriptor)
     finally:
         os.close(descriptor)

@@ -198,7 +198,7 @@ def test_a_search_beside_a_locked_index_reads_the_records(
     with held(tmp_path):
         assert search(tmp_path, "oauth mock", tell=said.append) == before
     (sentence,) = said
-    assert sentence.endswith("all records are read instead")
+    assert sentence.endswith("searching all records without it")
 
 
 def test_a_key_does_not_surface_in_the_index(tmp_path: Path) -> None:

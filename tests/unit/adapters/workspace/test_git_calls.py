@@ -188,7 +188,7 @@ def test_a_pipe_that_is_replaced_while_git_waits_for_it(
         for descriptor in held:
             os.close(descriptor)
     assert isinstance(refused, GitEndedError)
-    assert "waits for a FIFO that was put in the place of a file it reads" in str(refused)
+    assert "waits for a FIFO that replaced a file in " in str(refused)
     pipe.unlink()
     assert changed.snapshot(1, "second").number == 1
 
@@ -304,7 +304,9 @@ def test_the_end_of_a_run_ends_git(
 
     asker = threading.Thread(target=hurry)
     asker.start()
-    with pytest.raises(GitEndedError, match="git diff-files was ended with the run"):
+    with pytest.raises(
+        GitEndedError, match="git diff-files was still running and was ended with the run"
+    ):
         changed.snapshot(1, "second")
     assert git_calls.ENDING_S + git_calls.TERMINATE_S < 3
     asker.join()
@@ -345,7 +347,7 @@ def test_a_git_that_is_kept_open_and_does_not_answer(
 
     threading.Thread(target=hurry).start()
     refused = refusal(lambda: workspace.snapshot(1, "second"))
-    assert "git update-ref was ended with the run" in str(refused)
+    assert "git update-ref was still running and was ended with the run" in str(refused)
     assert not alive(mark)
 
 

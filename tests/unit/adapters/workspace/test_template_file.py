@@ -31,7 +31,7 @@ def test_a_template_is_read_with_its_variables(tmp_path: Path) -> None:
         (b"$contract\n\n$objectve", "line 3: unknown variable $objectve (did you mean "),
         (b"a\n$contract $5", "line 2: $ without a name (write $$ for a dollar sign)"),
         (b"${", "line 1: $ without a name"),
-        (b"\0\1\2", "is no text"),
+        (b"\0\1\2", "is not text"),
         (b"caf\xe9 $objective", "is not UTF-8 text"),
         (b"x" * (LARGEST + 1), "is larger than 1 MB"),
     ],

@@ -77,7 +77,7 @@ def test_a_command_that_is_not_there_or_may_not_run(tmp_path: Path) -> None:
     (tmp_path / "check").touch(mode=0o644)
     denied = gate("./check", tmp_path).run(log)
     assert denied.exit_code == 126
-    assert denied.error.startswith("The completion command `./check` may not be executed")
+    assert denied.error.startswith("The completion command `./check` is not executable")
 
 
 def test_an_exit_of_127_after_counted_tests_is_no_missing_command(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_an_exit_of_127_after_counted_tests_is_no_missing_command(tmp_path: Path
 def test_a_worktree_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
     result = gate("true", tmp_path / "gone").run(tmp_path / "log")
     assert (result.ok, result.exit_code) == (False, None)
-    assert "is not there" in result.error
+    assert "does not exist" in result.error
 
 
 def test_time_runs_out_for_a_command_that_ignores_term(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_of_too_many_lines_the_end_is_counted(
 def test_counts_beyond_belief_are_told_and_not_taken(tmp_path: Path) -> None:
     result = gate("echo '=== 20000000 passed in 0.10s ==='", tmp_path).run(tmp_path / "log")
     assert result.counts is None
-    assert "claims 20,000,000 tests: that is not believed" in result.doubt
+    assert "reports 20,000,000 tests, which is not plausible" in result.doubt
 
 
 def test_an_output_of_tags_that_are_never_closed_leaves_little(tmp_path: Path) -> None:
@@ -378,6 +378,6 @@ def test_what_no_runner_can_have_counted_is_doubted(tmp_path: Path) -> None:
     claim = "===== 999999999999 passed in 0.12s ====="
     result = gate(f"echo '{claim}'", tmp_path).run(tmp_path / "log")
     assert (result.ok, result.counts) == (True, None)
-    assert "claims 999,999,999,999 tests" in result.doubt
+    assert "reports 999,999,999,999 tests" in result.doubt
     believed = gate("echo '== 900000 passed in 9.12s =='", tmp_path).run(tmp_path / "log")
     assert (believed.doubt, believed.counts and believed.counts.passed) == ("", 900_000)

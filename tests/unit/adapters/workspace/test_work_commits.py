@@ -150,7 +150,7 @@ def test_hooks_run_and_may_change_what_is_committed(place: Place) -> None:
 def test_a_hook_that_refuses_is_heard(place: Place) -> None:
     place.hook("pre-commit", "echo 'a.py: line too long' >&2", "exit 1")
     place.write("a.py")
-    assert "by a hook or by itself: a.py: line too long" in place.refused()
+    assert "from a hook or git itself: a.py: line too long" in place.refused()
 
 
 def test_a_hook_that_hangs_is_ended_with_all_it_started(
@@ -193,15 +193,15 @@ def test_a_pre_push_hook_is_never_needed(place: Place, tmp_path: Path) -> None:
 def test_what_the_owner_has_not_finished_is_not_touched(place: Place) -> None:
     place.write("a.py")
     for name, words in (
-        ("MERGE_HEAD", "a merge is under way"),
-        ("CHERRY_PICK_HEAD", "a cherry-pick is under way"),
+        ("MERGE_HEAD", "a merge is in progress"),
+        ("CHERRY_PICK_HEAD", "a cherry-pick is in progress"),
     ):
         marker = place.root / ".git" / name
         marker.write_text(git(place.root, "rev-parse", "HEAD") + "\n")
         assert words in place.refused()
         marker.unlink()
     (place.root / ".git" / "rebase-merge").mkdir()
-    assert "a rebase is under way" in place.refused()
+    assert "a rebase is in progress" in place.refused()
 
 
 def test_staged_changes_are_not_committed_along(place: Place) -> None:
@@ -223,7 +223,7 @@ def test_without_a_name_there_is_no_commit(place: Place) -> None:
     git(place.root, "config", "--unset", "user.email")
     git(place.root, "config", "user.useConfigOnly", "true")
     place.write("a.py")
-    assert "git does not know who you are" in place.refused()
+    assert "git has no user name and email" in place.refused()
 
 
 def test_a_locked_index_is_the_owners_git_at_work(place: Place) -> None:

@@ -354,7 +354,7 @@ def test_the_name_of_a_folder_of_trees_is_told_where_it_was_lost(root: Path, bas
     check_home(state, FLEET, base)
     for damage in (damaged, a_folder):
         damage(name)
-        with pytest.raises(WorkspaceError, match=f"{name}, which tells whose trees are there"):
+        with pytest.raises(WorkspaceError, match=f"{name}, the id of this folder of clones"):
             check_trees(root, base)
     name.rmdir()
     with pytest.raises(UsageError, match=f"made with: write {home} into it, and resume again"):

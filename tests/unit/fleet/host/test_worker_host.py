@@ -203,8 +203,8 @@ def test_a_worktree_is_made_and_removed(
 
 CANNOT_BEGIN: dict[str, tuple[dict[str, Any], str]] = {
     "1": ({"setup": "echo all is well; echo no network here >&2; exit 3"}, "no network here"),
-    "2": ({"copied": {"../x": ""}}, "no file of a tree"),
-    "../up": ({}, "no name of a fleet or a loop"),
+    "2": ({"copied": {"../x": ""}}, "not a file of a clone"),
+    "../up": ({}, "is not a valid fleet or loop name"),
     "3": ({"resume": True}, "no longer on this host"),
 }
 
@@ -239,7 +239,7 @@ def test_a_damaged_record_of_a_tree_is_said_and_its_tree_stays(
     host.obey(place_in(root, "1", resume=resume))
     over = seen.over("1")
     assert (over.never_began, over.outcome) == (True, "failed"), over
-    assert f"{folder / 'place.json'} is damaged: take what you need" in over.reason
+    assert f"{folder / 'place.json'} is damaged; save what you need" in over.reason
     assert (folder / "tree" / "work").exists()
 
 
@@ -595,7 +595,7 @@ def test_a_completion_command_that_measures_another_tree_is_told_of_once(
         tree = tmp_path / "fleets" / FLEET / f"{loop}-1" / "tree"
         assert (tree / "src" / "sums.py").read_text().startswith("def add")
     (noted,) = seen.of(Noted)
-    assert "it measures other files" in noted.text
+    assert "it tests other files" in noted.text
     assert len(seen.of(Stage, stage="checking")) == 1
 
 
