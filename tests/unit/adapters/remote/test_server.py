@@ -250,9 +250,8 @@ def test_of_a_living_run_that_nobody_answers_for_path_and_reason_are_told(
             deaf.bind(str(path))
         with pytest.raises(RalphError) as told:
             send(path, Pause(), lives=lambda: True)
-    assert str(told.value) == (
-        f"the run is active, but its command socket {path} does not answer ({reason}); use its own terminal"
-    )
+    sentence = f"its command socket {path} does not answer ({reason}); use its own terminal"
+    assert str(told.value) == f"the run is active, but {sentence}"
 
 
 def test_a_socket_is_waited_for_no_longer_than_its_run_lives(place: Path) -> None:
