@@ -37,10 +37,10 @@ _MARGIN = re.compile(r"\n([ \t]+)\S")
 
 
 class Part(NamedTuple):
-    """A member of an object, or an element of an array, by where it stands in the text."""
+    """The position in the text of a member of an object or an element of an array."""
 
     start: int
-    """Of a member: where its name begins."""
+    """The offset of the part; a member starts with its name."""
     value: int
     end: int
     name: str = ""
@@ -50,10 +50,10 @@ class Container(NamedTuple):
     """An object or an array."""
 
     start: int
-    """Of its opening bracket."""
+    """The offset of the opening bracket."""
     parts: tuple[Part, ...]
     close: int
-    """Of its closing bracket."""
+    """The offset of the closing bracket."""
 
     def find(self, name: str) -> Part | None:
         """Return the member with this name; of duplicates the last, which is the effective one."""
@@ -62,12 +62,12 @@ class Container(NamedTuple):
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """As it was when it was looked at."""
+    """The settings file as it was read."""
 
     root: Path
     path: Path
     content: bytes | None
-    """None where there is none."""
+    """None if the file does not exist."""
 
     @classmethod
     def of(cls, root: Path) -> "SettingsFile":

@@ -145,7 +145,7 @@ class Governor:
             "oversight",
             lambda: self._judge(evaluation, budget, evidence()),
             lambda: None,
-            instead="nobody watches over this reading",
+            instead="this measurement is not checked",
         )
         return Evaluated(evaluation, finding, self.course)
 
@@ -211,7 +211,7 @@ class Governor:
             strategy=planned.reasoning if asks else "",
         )
         if not finding.state.sound:  # the state is kept
-            raise TypeError("what oversight remembers is not sound")
+            raise TypeError("the state of the oversight layer is invalid")
         self.memory = finding.state
         return finding
 

@@ -89,7 +89,7 @@ class Loop(Step):
                 Noticed(
                     level="warn",
                     source="guidance",
-                    text=f"the run ended before the agent could be told: {' / '.join(waiting)}",
+                    text=f"the run ended before the agent got this guidance: {' / '.join(waiting)}",
                 )
             )
         self.iteration.state_file.conclude(outcome)

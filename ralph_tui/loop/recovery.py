@@ -17,7 +17,7 @@ from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.state.context import CUT_OFF
 from ralph_tui.text.format import clock, count, duration
 
-SINCE_A_KILL = "all that changed since the iteration began counts as its work, until the resume"
+SINCE_A_KILL = "every change between the start of the iteration and the resume counts as its work"
 """Reported if no snapshot was taken when the session ended."""
 
 

@@ -57,7 +57,7 @@ class Layers:
                     name,
                     partial(layer.recall, event, state),
                     lambda: None,
-                    instead="what it remembers of this run is not whole",
+                    instead="its memory of this run is incomplete",
                 )
             state.apply(event)
         return state

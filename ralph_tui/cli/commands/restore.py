@@ -144,8 +144,8 @@ def _refuse_to_write_on(state: RunState, target: SnapshotTaken) -> None:
     run = state.run
     if run.crash is None and (run.finished is None or run.finished.outcome == "interrupted"):
         raise UsageError(
-            "the loop may go on in its clone, so that nothing else can be recorded of it; "
-            f"in git the snapshot is {target.ref}, once the loop's work is collected"
+            "the loop may continue in its clone, so nothing else can write its record; once its "
+            f"work is collected, git has the snapshot as {target.ref}"
         )
 
 

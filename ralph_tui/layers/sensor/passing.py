@@ -57,7 +57,7 @@ def needed(state: RunState) -> str:
     if gate is None or not gate.ok or not readings or readings[-1].completion >= 100:
         return ""
     if missing := readings[-1].missing:
-        return f"{count(missing, 'test')} {are(missing)} gone, and nobody has accepted that"
+        return f"{count(missing, 'test')} {are(missing)} gone, and you have not accepted that"
     return needed_words(state.run.started)
 
 

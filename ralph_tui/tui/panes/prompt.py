@@ -83,7 +83,7 @@ class PromptPane(IterationPane):
         return rows
 
     def _of_the_next(self) -> Iterator[str]:
-        """What you have asked for; where nothing goes on there is no next prompt."""
+        """Describe your requests for the next prompt; empty if the run will not continue."""
         known = self.state.intelligence
         if known.edit_requested:
             cancel = f"; press {EDIT} again to cancel" if self._source.live else ""

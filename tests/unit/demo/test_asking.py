@@ -101,10 +101,10 @@ def test_what_is_permitted_is_done(project: Path) -> None:
 
 def test_what_is_refused_is_not_done_and_its_words_reach_the_agent(project: Path) -> None:
     with talk(project, 1) as agent:
-        agent.answer(agent.asked(), behavior="deny", message="Not now. Go on without it.")
+        agent.answer(agent.asked(), behavior="deny", message="Not now. Continue without it.")
         assert agent.ends()["is_error"] is False
     assert tags(project) == ""
-    assert "Not now. Go on without it." in json.dumps(agent.seen)
+    assert "Not now. Continue without it." in json.dumps(agent.seen)
     assert agent.edited(), "it went on"
 
 

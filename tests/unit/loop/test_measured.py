@@ -181,14 +181,14 @@ def test_a_headless_run_waits_for_nobody_about_missing_tests(mode: Mode, *, wait
     asked, given = world.all(ev.QuestionAsked)[0], world.all(ev.QuestionAnswered)[0]
     assert (asked.topic, given.answer, given.by) == ("removal", "no", SILENCE)
     assert (asked.deadline is not None and asked.deadline > asked.at) == waits
-    assert world.end.reason.endswith("; 5 tests are gone, and nobody has accepted that")
+    assert world.end.reason.endswith("; 5 tests are gone, and you have not accepted that")
 
 
 def test_at_the_limit_it_is_the_missing_tests_that_are_named() -> None:
     world = played([*GONE, named(15)], owner.answer("no"), mode="attended")
 
     assert world.end.outcome == "limit_reached"
-    assert world.end.reason.endswith("; 5 tests are gone, and nobody has accepted that")
+    assert world.end.reason.endswith("; 5 tests are gone, and you have not accepted that")
     assert "promise" not in world.end.reason
 
 

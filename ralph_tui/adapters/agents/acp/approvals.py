@@ -25,7 +25,7 @@ MOST_AGAIN = 3
 INSISTS = (
     f"The agent repeated a refused request in {MOST_AGAIN} turns in a row; its session was ended."
 )
-OF_A_RULE = "A rule of this project forbids it. Go on without it."
+OF_A_RULE = "A rule of this project forbids it. Continue without it."
 """The reason given to the model when a rule refuses."""
 _CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
 

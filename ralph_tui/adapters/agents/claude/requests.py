@@ -19,7 +19,7 @@ Json = Mapping[str, object]
 
 MOST_OPEN = 20
 """Maximum open requests per session; further ones are refused."""
-NOT_NOW = "No one can approve it now. Go on without it."
+NOT_NOW = "No one can approve it now. Continue without it."
 TAKEN_BACK = "the agent withdrew it"
 NO_PLANS = ("EnterPlanMode", "ExitPlanMode")
 """Tools that asking enables, and that wait for an approval which no run needs."""
@@ -157,7 +157,7 @@ def _questions(arguments: Json) -> list[Json]:
 def decision(request: Json, answer: AgentAnswer) -> dict[str, object]:
     """Return the answer in the program's format."""
     if answer.decision == "refuse":
-        return {"behavior": "deny", "message": answer.words or "Refused. Go on without it."}
+        return {"behavior": "deny", "message": answer.words or "Refused. Continue without it."}
     arguments = as_map(request.get("input"))
     allowed: dict[str, object] = {"behavior": "allow", "updatedInput": dict(arguments)}
     if answer.choices:

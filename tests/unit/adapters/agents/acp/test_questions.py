@@ -14,7 +14,7 @@ from tests.rows import each_row
 from tests.unit.adapters.agents.acp.bench import EVERY, ONCE, REJECT, Bench, asked, bash
 
 ENDS_TURN = ("opencode", "codex")
-RULE = "A rule of this project forbids it. Go on without it."
+RULE = "A rule of this project forbids it. Continue without it."
 
 
 @EVERY
@@ -157,7 +157,7 @@ def test_an_agent_that_is_unknown_is_prompted_again_where_a_refusal_ended_its_tu
         quirks={"refusal": "end_turn"},
         turn=bench.turn("ask"),
     )
-    session.answer(asked(bench).request_id, AgentAnswer("refuse", "Go on without it."))
+    session.answer(asked(bench).request_id, AgentAnswer("refuse", "Continue without it."))
     bench.heard.finished()
     assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["went on"]
 
@@ -234,6 +234,6 @@ def test_a_mere_no_is_not_repeated_to_a_model_that_has_heard_it(bench: Bench) ->
     session = bench.start(
         "gemini", [bash("touch x", ask=True), {"say": "on"}], turn=bench.turn("ask")
     )
-    mere = AgentAnswer("refuse", "The owner refused it. Go on without it.")
+    mere = AgentAnswer("refuse", "The owner refused it. Continue without it.")
     session.answer(asked(bench).request_id, mere)
     assert bench.heard.finished().turns == 1
