@@ -6,7 +6,7 @@ Names in code marks, options, and names with an underscore are exempt: scripts a
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
@@ -16,8 +16,10 @@ RETIRED = {
     "restore": r"\brol(?:l|led|ling|ls)[ -]back\b|\broll-?backs?\b",
     "restored": r"\b(?:bring(?:s|ing)?|brought) (?:(?:the )?(?:files?|work|them|it) )?back\b",
     "saved": r"\bheld\b",
+    "reported, shown": r"\btold\b",
+    "no one, you": r"\b(?:nobody|somebody|whoever)\b",
+    "continues": r"\bgo(?:es)? on with\b|\bwent on\b",
     "you": r"\bowners?\b(?!/name| strong)",
-    "iteration N/M": r"\bit \d+/\d+",
     "context": r"\bctx\b",
     "what the verdict says": r"\bnear completion\b|\bon course\b|\bhealthy\b",
     "progress": r"\bcontrol signal\b",
@@ -27,55 +29,33 @@ RETIRED = {
     "may edit files": r"\bacceptEdits\b",
     "no answer in 2 min": r"\bby the default\b|\banswered itself\b",
     "retry at": r"\btried again at\b",
+    "correct it": r"\bmend (?:it|that|them)\b|\bchange it there\b",
+    "alarm": r"\bepisodes?\b",
+    "iteration N/M": r"\bit \d+/\d+",
     "nothing": r"\b0 new\b",
     "7 of 10 iterations are used": r"% of the budget is used\b",
     "− for a minus": r"(?:^|(?<=[ (│])(?<!@@ ))-\d",
     "a blank before %": r"\d%",
-    "correct it": r"\bmend (?:it|that|them)\b|\bchange it there\b",
-    "alarm": r"\bepisodes?\b",
     "singular": r"(?<![\d.,/:+−-])(?<!of )\b1 (?:calls|points|iterations|files|tests|minutes|"
     r"seconds|sessions|lines|questions|answers|items|learnings|checkpoints|snapshots|events|tokens|"
     r"errors|times|steps|runs|attempts|tasks|rollovers|dollars|commands|alarms)\b(?!/)",
 }
-"""The replacement for each retired word, and the pattern that finds it."""
-_PATTERNS = {
-    said: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for said, pattern in RETIRED.items()
-}
-NEAR = 12
-"""Characters of a neighbour."""
+"""The replacement for each retired word or form, and the pattern that finds it."""
+_FLAGS = re.IGNORECASE | re.MULTILINE
 _CODE = re.compile(r"``[^`]*``|`[^`\n]*`|(?<!\w)--[\w-]+(?:=\S+)?|\"[a-z_]+\"(?=:)")
 
 
-def retired(text: str, record: str = "") -> list[str]:
-    """Each retired word of a text with its neighbours.
-
-    Words quoted from the `record` are not counted.
-    """
-    lines = (_CODE.sub(lambda match: "`" * len(match[0]), line) for line in text.splitlines())
-    plain = "\n".join(lines)
-    found = []
-    for instead, pattern in _PATTERNS.items():
-        for match in pattern.finditer(plain):
-            before = plain[max(0, match.start() - 40) : match.start()].rpartition("\n")[2]
-            after = plain[match.end() : match.end() + 40].partition("\n")[0]
-            if not (record and _says(record, before, match[0], after)):
-                around = f"{before}{match[0]}{after}".strip()
-                found.append(f"{match[0]!r} (say: {instead}) in: {around}")
-    return found
-
-
-def retired_in(texts: Iterable[tuple[str, str]], record: str = "") -> list[str]:
-    """Each retired word of these texts, after the name of the place of its text."""
-    known = list(texts)
-    if not retired("\n".join(text for _, text in known), record):  # one look is much cheaper
-        return []
-    return [f"{place}: {said}" for place, text in known for said in retired(text, record)]
-
-
-def _says(record: str, before: str, word: str, after: str) -> bool:
-    """True if the record has the word beside the same neighbour, across line breaks too."""
-    neighbours = (f"{before[-NEAR:]}{word}".lstrip(), f"{word}{after[:NEAR]}".rstrip())
-    return any(words in record and words != word for words in neighbours)
+def retired(text: str) -> list[str]:
+    """Each line of a text with a retired word, after the word."""
+    lines = [_CODE.sub("`", line) for line in text.splitlines()]
+    if not any(re.search(pattern, "\n".join(lines), _FLAGS) for pattern in RETIRED.values()):
+        return []  # one look at the whole is much cheaper
+    return [
+        f"{match[0]!r} (say: {instead}) in: {line.strip()}"
+        for line in lines
+        for instead, pattern in RETIRED.items()
+        for match in re.finditer(pattern, line, _FLAGS)
+    ]
 
 
 _DRAWN = re.compile(r'<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>')

@@ -9,7 +9,7 @@ import ralph_tui
 from ralph_tui.cli import main
 from tests.rows import each_row
 from tests.unit.loop.golden_prompts import GOLDEN
-from tests.words import RETIRED, retired, retired_in, sentences
+from tests.words import RETIRED, drawn, retired, sentences
 
 PACKAGE = Path(ralph_tui.__file__).parent
 REPOSITORY = PACKAGE.parent
@@ -17,9 +17,16 @@ NO_WORDS = (
     "text/secrets",  # formats of keys
     "layers/oversight/objective.py",  # foreign text without meaning
     "layers/memory/orders.py",
+    "layers/memory/similarity.py",
     "demo/project",
 )
 """Files whose texts are not ours."""
+DOCS = REPOSITORY / "docs"
+PICTURES = REPOSITORY / "tests" / "snapshots" / "__snapshots__"
+NO_PAGES = ("events.md", "architecture.md")
+"""Pages that name what journals and code contain."""
+OTHERS_WORDS = ("hostile", "imported")
+"""Pictures of free text from an agent or another tool."""
 SAID_SO = {"hooks/program/words.py": "a line that programs read"}
 
 
@@ -49,6 +56,9 @@ def test_each_of_them_is_found(instead: str) -> None:
         "a blank before %": "70% done",
         "correct it": "is not valid TOML: mend it there",
         "alarm": "1 episode, 1 open",
+        "reported, shown": "you are told the result",
+        "no one, you": "nobody answers",
+        "continues": "resume goes on with it",
         "singular": "+3 in 1 calls",
     }
     assert any(f"(say: {instead})" in said for said in retired(samples[instead]))
@@ -61,26 +71,41 @@ def unquoted(page: str) -> str:
 
 def test_names_are_no_words() -> None:
     assert not retired("abort --roll-back, decide roll_back, `gate_finished`, ``L2``, 1 point")
-    assert not retired("the gate is red", record='{"text": "the gate is red"}')
-    assert retired("the gate is red", record='{"text": "the wall is red"}')
 
 
 def test_no_sentence_of_the_program_uses_them() -> None:
     """Every text in the code with a blank in it, which distinguishes messages from names."""
-    found = retired_in(
-        (f"{path}:{line}", text)
+    found = [
+        f"{path}:{line}: {said}"
         for module in sorted(PACKAGE.rglob("*.py"))
         if not (path := module.relative_to(PACKAGE).as_posix()).startswith(NO_WORDS)
         if path not in SAID_SO
         for line, text in sentences(module)
         if " " in text.strip()
-    )
+        for said in retired(text)
+    ]
     assert not found, "\n".join(found)
 
 
-def test_the_page_of_the_project_does_not_use_them() -> None:
-    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    assert not retired(unquoted(text)), "\n".join(retired(unquoted(text)))
+def test_no_page_uses_them() -> None:
+    pages = [
+        REPOSITORY / "README.md",
+        *(path for path in DOCS.rglob("*.md") if path.name not in NO_PAGES),
+    ]
+    found = [f"{page}: {said}" for page in pages for said in retired(unquoted(page.read_text()))]
+    assert not found, "\n".join(found)
+
+
+def test_no_picture_shows_one() -> None:
+    pictures = {path.stem: drawn(path.read_text()) for path in PICTURES.rglob("*.svg")}
+    assert any("z zoom" in text for text in pictures.values())
+    found = [
+        f"{name}: {said}"
+        for name, text in pictures.items()
+        if not any(stranger in name for stranger in OTHERS_WORDS)
+        for said in retired(text)
+    ]
+    assert not found, "\n".join(found)
 
 
 def test_the_page_installs_from_the_clone_alone() -> None:

@@ -61,7 +61,7 @@ def redirect() -> list[ev.Event]:
     run = Recorder(10)
     run.baseline(0)
     run.iterations(30, 30, 31, 30)
-    others = ["WARN: 40 % of the budget is used, and no forecast fits"]
+    others = ["WARN: 4 of 10 iterations are used, and no forecast fits"]
     acting(run, 4, "REDIRECT", "stuck", STUCK, others=others, recommendations=["pivot strategy"])
     run.add(
         question(

@@ -10,7 +10,6 @@ from ralph_tui.events.waiting import SILENCE
 from ralph_tui.layers.sensor.passing import PASSES_ALREADY
 from tests.fixtures.journals.make import FOLDER
 from tests.rows import each_row
-from tests.words import retired
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 KEPT = sorted(FOLDER.glob("*.jsonl"))
@@ -197,7 +196,6 @@ def test_every_line_of_a_kept_run_is_one_with_its_time_and_its_iteration(journal
         assert "\x1b" not in line
         assert "<promise>" not in line
         assert '{"ralph"' not in line
-    assert not retired("\n".join(lines), record=path.read_text()), path.stem
 
 
 def test_what_a_redirect_sends_is_told_whole() -> None:
