@@ -145,7 +145,7 @@ def test_its_question_is_answered_by_key(
         answer(screen, "y")
         screen.shows("touch done-1.txt")
         refused = here("decide", "refuse", "one is enough", cwd=git_repo, **environ)
-        assert "heard refuse" in refused.stdout
+        assert "answered refuse" in refused.stdout
         # The owner's words reach its model by a further prompt, which it works on.
         screen.shows("touch done-2.txt")
         answer(screen, "y")

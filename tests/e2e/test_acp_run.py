@@ -126,7 +126,7 @@ def test_a_question_is_answered_by_key_and_by_decide(
     screen.shows(f"{plays} asks for", "touch one", "refuses in")
     answer(screen, "y")
     screen.shows("git push")
-    assert "heard refuse" in here("decide", "refuse", "ask for a review", cwd=git_repo).stdout
+    assert "answered refuse" in here("decide", "refuse", "ask for a review", cwd=git_repo).stdout
     screen.shows("completed")
     leave(screen)
     events = journal(git_repo)

@@ -18,21 +18,21 @@ from tests.e2e.cli import CLI, here
 RUN = ("run", "Fix it", "-c", "true")
 WRONG = [
     (("run", " ", "-c", "true"), "the objective is empty"),
-    (("run", "Fix it"), "needs a command that tells when the work is done"),
-    ((*RUN, "--criterion", "reads well", "--until-promise"), "without --criterion: leave one out"),
-    ((*RUN, "--detach", "--json"), "leave --headless and --json out"),
+    (("run", "Fix it"), "needs a command that checks whether the work is done"),
+    ((*RUN, "--criterion", "reads well", "--until-promise"), "excludes --criterion; omit one"),
+    ((*RUN, "--detach", "--json"), "cannot be combined with --headless or --json"),
     ((*RUN, "--max-iterations", "0"), "limits.max_iterations (--max-iterations) must be at least"),
     ((*RUN, "--max-iterations", "many"), "must be a whole number"),
     ((*RUN, "--timeout", "5w", "--json"), "must be seconds or a duration such as 90s"),
     ((*RUN, "--budget", "-1"), "limits.budget_usd (--budget) must be above 0"),
     ((*RUN, "--permissions", "all"), "must be 'edits', 'ask' or 'skip'"),
     ((*RUN, "--agent", "cloude"), "unknown agent 'cloude' (--agent): did you mean claude?"),
-    ((*RUN, "--agent", "demo"), "try ralph-tui demo"),
+    ((*RUN, "--agent", "demo"), "run ralph-tui demo"),
     ((*RUN, "--agent", "command"), "needs a command"),
-    ((*RUN, "--agent", "claude", "--agent-command", "x"), "and --agent names claude: leave one"),
+    ((*RUN, "--agent", "claude", "--agent-command", "x"), "but --agent selects claude; omit one"),
     (
         (*RUN, "--set", "agent.name=claude", "--agent-command", "x"),
-        "--agent-command is what the agents acp and command run, and --set agent.name names claude",
+        "--agent-command is for the agents acp and command, but --set agent.name selects claude",
     ),
     ((*RUN, "--set", "agent.name=nobody"), "unknown agent 'nobody'"),
     ((*RUN, "--set", "bogus=1"), "'bogus' (--set) is not a setting"),
@@ -41,10 +41,10 @@ WRONG = [
     (("demo", "--max-iterations", "0"), "must be at least 1"),
     (("resume", "--max-iterations", "0"), "must be at least 1"),
     (("resume", "--set", "nope=1"), "is not a setting"),
-    (("replay", "--at", "0"), "--at takes the number of an event"),
+    (("replay", "--at", "0"), "--at takes an event number"),
     (("replay", "--at", "x"), "--at takes a whole number"),
     (("attach", "--foo"), "has no option --foo"),
-    (("guide", " "), "say"),
+    (("guide", " "), "the text is empty"),
 ]
 
 

@@ -155,7 +155,7 @@ def of(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 def refuse_twice_at_once(root: Path) -> None:
     """Let two scripts answer the open question at once; one wins and the other is refused."""
-    (which,) = re.findall(r"--question (\w+):", here("decide", cwd=root).stdout)
+    (which,) = re.findall(r"--question (\w+)", here("decide", cwd=root).stdout)
     words = ("decide", "refuse", "open a pull request", "--question", which)
     with start(*words, cwd=root) as one, start(*words, cwd=root) as other:
         said = [side.communicate() for side in (one, other)]
@@ -183,17 +183,17 @@ def test_by_key_from_another_terminal_and_by_a_script(
     assert git(git_repo, "tag") == "one"
     told = here("decide", cwd=git_repo).stdout
     assert "allowing it for this session permits:\n  Bash(git branch *)" in told
-    (which,) = re.findall(r"--question (\w+):", told)
+    (which,) = re.findall(r"--question (\w+)", told)
     unseen = here("decide", "session", cwd=git_repo)
     assert f"decide session --question {which}" in unseen.stderr
     by_script = here("decide", "session", "--question", which, cwd=git_repo)
     assert by_script.returncode == 1
-    assert "said by a person at a terminal alone" in by_script.stderr
+    assert "only a person at a terminal can widen" in by_script.stderr
     other = terminal("decide", "session", cwd=git_repo, environ=environ)
     other.shows("git branch done", "Bash(git branch *)", "[y/N]")
     other.type("y")
     other.press("Enter")
-    other.shows("heard session")
+    other.shows("answered session")
     screen.shows("claude asks for Bash: git push origin main")
     assert "done" in git(git_repo, "branch")
     for words in (("refuse", "no"), ("leave",)):  # the second is not an option of the open question

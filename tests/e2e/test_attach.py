@@ -137,10 +137,10 @@ def test_a_paused_run_whose_screen_is_left_says_so_and_how_it_ends(
     again = windows.attach(root)
     again.press("q")
     assert again.exit_code() == 0
-    again.shows("the run task-001/001 is paused\n", "let it go on:   ralph-tui unpause\n")
+    again.shows("the run task-001/001 is paused\n", "let it continue:   ralph-tui unpause\n")
     screen.press("q")
     screen.shows("leave only the screen")
-    until(lambda: pressed(screen, "l", "is paused, and waits here"))
+    until(lambda: pressed(screen, "l", "is paused and waits here"))
     screen.press("C-c")
     screen.shows("ralph-tui resume")
     assert "SIGINT" in ended(root, "interrupted")[-1]["reason"]
@@ -166,7 +166,7 @@ def test_lines_follow_a_screen_that_is_left_and_closing_them_leaves_the_run_alon
     again = windows.attach(root)
     again.press("q")
     assert again.exit_code() == 0
-    again.shows("the run task-001/001 goes on\n", "the screen:     ralph-tui attach")
+    again.shows("the run task-001/001 continues\n", "reopen the screen: ralph-tui attach")
     screen.close()
     until(lambda: list(root.rglob("terminal.log")))
     os.kill(pids(root)[0], signal.SIGTERM)
@@ -210,7 +210,7 @@ def test_attach_to_a_detached_run_that_is_over_is_its_replay(windows: Windows, r
     assert run(*order(), "--detach", cwd=root).returncode == 0
     ended(root, "completed")
     screen = windows.open(root, "attach")
-    screen.shows("is over; showing its replay", "completed")
+    screen.shows("has ended; showing its replay", "completed")
     leave(screen)  # what happened while you were away is shown first
 
 
@@ -233,7 +233,7 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
     shown = here("attach", cwd=git_repo)
     outcome = here("status", "--json", cwd=git_repo).stdout
     assert shown.returncode == {"completed": 0, "limit_reached": 3}[json.loads(outcome)["outcome"]]
-    assert "task-001/001: its lines until it is over" in shown.stderr
+    assert "task-001/001: events until it ends" in shown.stderr
     assert "iteration 1" in shown.stdout
     events = here("attach", "--json", cwd=git_repo).stdout.splitlines()
     assert json.loads(events[-1])["kind"] == "run_finished"
@@ -267,7 +267,7 @@ def test_of_an_empty_journal_no_command_is_named_that_refuses_it(git_repo: Path)
     attached, shown = here("attach", cwd=git_repo), here("status", cwd=git_repo)
     resumed = here("resume", "--headless", cwd=git_repo)
     assert (attached.returncode, "is empty" in attached.stderr) == (1, True)
-    assert "its journal is empty: nothing can go on with it" in shown.stdout
+    assert "its journal is empty; it cannot be resumed" in shown.stdout
     assert "ralph-tui resume" not in attached.stderr + shown.stdout
     assert (resumed.returncode, "is empty" in resumed.stderr) == (1, True)
 
@@ -275,9 +275,9 @@ def test_of_an_empty_journal_no_command_is_named_that_refuses_it(git_repo: Path)
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((), "or say it in words with --criterion"),
-        (("--criterion", "It is done", "--until-promise"), "leave one out"),
-        (("-c", "true", "--detach", "--json"), "leave --headless and --json out"),
+        ((), "or describe the goal with --criterion"),
+        (("--criterion", "It is done", "--until-promise"), "omit one of them"),
+        (("-c", "true", "--detach", "--json"), "cannot be combined with --headless or --json"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(

@@ -413,7 +413,7 @@ def test_a_program_that_is_named_chooses_claude_and_is_told_to_be_missing(bench:
     named = AgentSettings(binary=str(bench.tmp / "gone"))
     assert agents.find_agent(named, {"PATH": ""}) is CLAUDE
     assert not CLAUDE.looks_ready(named, {"PATH": ""})
-    with pytest.raises(UsageError, match=r"gone' \(agent.binary\) is no program"):
+    with pytest.raises(UsageError, match=r"gone' \(agent.binary\) is not an executable program"):
         CLAUDE.check(bench.context(binary=named.binary))
 
 

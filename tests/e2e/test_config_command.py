@@ -26,7 +26,7 @@ def test_a_file_is_written_once_and_counts_when_it_is_changed(git_repo: Path, ow
     before = own.read_text()
     again = here("config", "init", cwd=git_repo)
     assert again.returncode == 2
-    assert "already exists; not overwritten" in again.stderr
+    assert "already exists and was not overwritten" in again.stderr
     assert own.read_text() == before
     own.write_text(before.replace("#max_iterations = 10", "max_iterations = 33"))
     line = 1 + own.read_text().splitlines().index("max_iterations = 33")
@@ -50,7 +50,7 @@ def test_a_repository_gets_its_own(git_repo: Path, own: Path) -> None:
 def test_outside_of_a_repository_there_is_none(tmp_path: Path, own: Path) -> None:
     done = here("config", "init", "--repository", cwd=tmp_path)
     assert done.returncode == 2
-    assert "is no git repository" in done.stderr
+    assert "is not a git repository" in done.stderr
 
 
 @pytest.mark.parametrize("stands", ["folder", "fifo", "link to nothing"])

@@ -28,8 +28,8 @@ def test_a_rollover_is_asked_for_from_elsewhere_three_times_in_an_iteration(git_
     with running(git_repo, *WAITING_AGENT, "--set", "context.handoff_edit_s=0") as there:
         there.reaches("session_started")
         unknown = said("context", cwd=git_repo, by=run)
-        assert "| Current Context | unknown: the agent has told no usage" in unknown
-        assert "checkpoint --rollover asks for one" in unknown
+        assert "| Current Context | unknown: the agent has reported no usage" in unknown
+        assert "checkpoint --rollover requests one" in unknown
 
         long = ("checkpoint", "--rollover", "--note", "x" * 1001)
         assert "at most 1,000 characters" in refused(*long, cwd=git_repo, code=2)

@@ -296,8 +296,8 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
         again = here("fleet", "pause", "all", cwd=root).stderr
         assert all(f"loop {one}: a pause is already requested" in again for one in "12")
         assert "waits for a slot" in here("fleet", "guide", "3", "x", cwd=root).stderr
-        assert "loop 1 is open" in here("fleet", "decide", "1", cwd=root).stderr
-        assert "say fleet abort 1 --yes" in here("fleet", "abort", "1", cwd=root).stderr
+        assert "loop 1 has no open question" in here("fleet", "decide", "1", cwd=root).stderr
+        assert "pass --yes to confirm: fleet abort 1 --yes" in here("fleet", "abort", "1", cwd=root).stderr
         unbegun = here("fleet", "abort", "3", "--yes", cwd=root).stdout
         assert unbegun == "loop 3 is aborted; it never began\n"
         given_up = here("fleet", "abort", "1", "--yes", cwd=root).stdout
@@ -340,7 +340,7 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
     plan(root, "First", agents=0)
     done = here("fleet", "run", str(file), "--headless", cwd=root)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "fleet.agents is 0, and nobody else could run its loops" in done.stderr
+    assert "fleet.agents is 0 and no other machine can join" in done.stderr
     assert not (root / ".aiwg").exists()
 
 
@@ -349,15 +349,15 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
     [
         (["nacht.toml"], "there is no file nacht.toml"),
         (["./"], "./ is a folder: name a fleet file"),
-        (["/dev/null"], "/dev/null is no plain file: name a fleet file"),
-        (["Do it"], "a loop needs a command that tells when the work is done"),
-        ([], "say one thing to run"),
-        (["Do it", "-c", "true", "--base", "nowhere"], "nowhere is no commit"),
+        (["/dev/null"], "/dev/null is not a plain file: name a fleet file"),
+        (["Do it"], "a loop needs a command that checks whether the work is done"),
+        ([], "name one thing to run"),
+        (["Do it", "-c", "true", "--base", "nowhere"], "nowhere is not a commit"),
         (["Do it", "-c", "true", "--best-of", "99"], "--best-of must be from 1 to 26"),
-        (["Do it", "-c", "true", "--choice", "all"], "say how many with --best-of"),
+        (["Do it", "-c", "true", "--choice", "all"], "needs several attempts; pass --best-of N"),
         (["Do it", "-c", "true", "--budget", "much"], "--budget takes dollars"),
         (["Do it", "-c", "true", "--agents", "0"], "--agents must be from 1 to 100"),
-        (["Do it", "-c", "true", "--listen", "tcp://0.0.0.0:1"], "would let everybody"),
+        (["Do it", "-c", "true", "--listen", "tcp://0.0.0.0:1"], "would let anyone who can reach it"),
         (["Do it", "-c", "true", "--listen", "tls://0.0.0.0:1"], "needs --tls FOLDER"),
         (["--from-issues", "ralph", "-c", "true"], "issues need a tracker"),
         (["Do it", "-c", "true", "--trees", "./x"], "lies in the repository"),

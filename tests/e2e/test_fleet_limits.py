@@ -86,7 +86,7 @@ def test_at_a_limit_one_loop_tries_first_and_the_others_follow_in_steps(
 
     assert code == 0, lines
     assert "account work is at its limit until " in shown
-    assert "usage limit, met by loop " in shown.splitlines()[0]
+    assert "usage limit, reported by loop " in shown.splitlines()[0]
     (why,) = [below for row, below in pairwise(shown.splitlines()) if row.startswith("  3  queued")]
     assert "it waits: account work is at its limit until " in why
     assert "; nothing starts on it" in lines

@@ -244,7 +244,7 @@ def test_an_agent_command_that_does_not_exist_fails_at_once(git_repo: Path) -> N
     done = here("run", "x", "-c", "false", *agent("no-such-agent"), cwd=git_repo)
     assert done.returncode == 2
     assert not done.stdout
-    assert "begins with 'no-such-agent', which is not on PATH: install it" in done.stderr
+    assert "starts with 'no-such-agent', which is not on PATH; install it" in done.stderr
     late = here("run", "x", "-c", "false", *agent("cd . && no-such-agent"), cwd=git_repo)
     assert late.returncode == 1
     assert "no-such-agent" in late.stdout

@@ -103,7 +103,7 @@ def test_a_name_that_nobody_has_names_those_there_are(wired: Path) -> None:
     for name in ("nonsense", "aiwg/nonsense"):
         done = here("replay", name, cwd=wired)
         assert done.returncode == 2
-        assert "there is no run" in done.stderr
+        assert f"no run '{name}' here" in done.stderr
         assert "of aiwg: aiwg/020b2b71" in done.stderr
 
 
@@ -118,7 +118,7 @@ def test_the_lab_says_what_is_recomputed(wired: Path) -> None:
     assert "aiwg recorded only the measurements; everything else is recomputed." in said
     assert "REDIRECT at 5" in said
     patient = here("lab", "--run", "aiwg", "--set", "control.smoothing=0.9", cwd=wired).stdout
-    assert "With other settings than these it is otherwise at" in " ".join(patient.split())
+    assert "With the current settings, it differs at" in " ".join(patient.split())
 
 
 @pytest.mark.parametrize(
@@ -199,6 +199,6 @@ def test_a_run_whose_state_is_broken_is_listed_with_the_reason(tmp_path: Path) -
     listed = here("history", cwd=root)
     assert listed.returncode == 0
     (row,) = json.loads(here("history", "--json", cwd=root).stdout)
-    assert row["problem"] == "session-state.json cannot be used: it is no whole JSON"
+    assert row["problem"] == "session-state.json cannot be used: it is not complete JSON"
     assert listed.stderr == f"ralph-tui: {row['run']}: {row['problem']}\n"
     assert row["run"] in listed.stdout

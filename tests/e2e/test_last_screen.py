@@ -96,7 +96,7 @@ def test_it_brings_files_back_and_its_worktree_is_free_for_other_terminals(
     screen.shows("Restore snapshot 1")
     screen.shows("1 file")
     agree(screen)
-    screen.shows("has gone on elsewhere")
+    screen.shows("was continued elsewhere")
     assert (repo / "done-0.txt").exists()
     screen.press("q")
     assert screen.exit_code() == 4

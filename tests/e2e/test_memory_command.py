@@ -90,7 +90,7 @@ def test_one_learning_is_shown_whole(folder: Path) -> None:
     out = memory(folder, "show", "207").stdout
     assert out.startswith("learn-207ffa81\n    implement user authentication: reverted the other")
     recorded_here = "020b2b71-15de-4747-8978-362ab4ccfdaa)\n"
-    assert "\nsaid by: a run that is not recorded here (" in out
+    assert "\nlearned in: a run that is not recorded here\n    (" in out
     assert recorded_here in out
     assert "\neffectiveness: 1\n" in out
     told = json.loads(memory(folder, "show", "learn-207", "--json").stdout)
@@ -108,7 +108,7 @@ def test_what_reads_like_an_order_says_that_no_prompt_carries_it(folder: Path) -
         found = json.loads(memory(folder, "list", "--json").stdout)
         return (
             listed.count("\n    reads like an instruction; never used unless you pin it\n") == 1,
-            "\nin prompts: never: it reads like an order to the agent" in shown,
+            "\nin prompts: never: it reads like an instruction" in shown,
             {one["learning_id"] for one in found if one["withheld"]},
         )
 
@@ -128,7 +128,7 @@ def test_a_card_names_runs_and_no_field_of_the_file(folder: Path) -> None:
     )
     store_of(folder, "run-x").stage([one])
     out = memory(folder, "show", one.learning_id).stdout
-    assert "\nsaid by: task-001/001\n" in out
+    assert "\nlearned in: task-001/001\n" in out
     assert "\nuse: not judged yet\n" in out
     assert "estimated" not in out
     assert "samples" not in out
@@ -167,8 +167,8 @@ def test_a_long_list_shows_its_first_and_says_how_many_there_are(folder: Path) -
     lines = memory(folder, "list").stdout.splitlines()
     assert sum(line.startswith("learn-") for line in lines) == SHOWN
     assert " ".join(lines[2 * SHOWN :]) == (
-        f"{SHOWN + 3} learnings, {SHOWN + 3} of them not yet proven; the first {SHOWN}, --all "
-        "shows all"
+        f"{SHOWN + 3} learnings, {SHOWN + 3} of them not yet proven; showing the first "
+        f"{SHOWN}, --all shows all"
     )
     every = memory(folder, "list", "--all").stdout
     assert every.count("\n    convention, ") == SHOWN + 3
@@ -226,7 +226,7 @@ def test_visual_comes_before_editor(folder: Path) -> None:
         ("true", 0, "nothing was changed"),
         ("sed -i d", 1, "nothing was changed"),
         ("false", 1, "the editor 'false' exited with code 1; nothing was changed; set VISUAL or"),
-        ("no-such-editor", 1, "the editor 'no-such-editor' ended with 127, so nothing was"),
+        ("no-such-editor", 1, "the editor 'no-such-editor' exited with code 127; nothing was changed"),
         ("rm", 1, "the edited text cannot be read: No such file or directory; try it again"),
         ("", 2, "no editor without a terminal; use --text TEXT"),
     ],
@@ -270,8 +270,8 @@ def test_a_learning_is_deleted_after_a_yes(folder: Path) -> None:
         (["edit", "learn-", "--text", " "], 2, "'learn-' matches 2 learnings"),
         (["import", "nowhere.json"], 2, "cannot read nowhere.json: No such file or directory"),
         (["import", "."], 2, "cannot read .: it is a folder, not a regular file"),
-        (["export", "."], 2, ". is there already: choose another file, or say --force"),
-        (["export", "no/such/folder.json"], 2, "no folder no/such: make it"),
+        (["export", "."], 2, ". already exists; choose another name or pass --force"),
+        (["export", "no/such/folder.json"], 2, "no folder no/such; create it"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(
@@ -294,17 +294,17 @@ def test_what_is_exported_here_is_known_elsewhere(folder: Path, tmp_path: Path) 
     assert not entry.keys() & {"pinned", "credits", "promotedFrom"}
     assert json.loads(memory(folder, "export", "-").stdout)["learnings"] == [entry]
     assert not (folder.parents[1] / "-").exists()
-    assert refused(folder, "export", str(shared))[1].endswith("say --force")
+    assert refused(folder, "export", str(shared))[1].endswith("pass --force")
     cli.here("memory", "export", str(shared), "--force", cwd=folder.parents[1])
 
     other = tmp_path / "other"
     (other / ".git").mkdir(parents=True)
     there = knowledge_folder(other)
     assert memory(there, "import", str(shared)).stdout == (
-        "taken: 1 new, 0 merged with known ones\nleft: 0 known already, 0 not usable\n"
+        "imported: 1 new, 0 merged with known ones\nskipped: 0 already known, 0 not usable\n"
     )
     before = (there / "ralph-learnings.json").read_bytes()
-    assert "left: 1 known already" in memory(there, "import", str(shared)).stdout
+    assert "skipped: 1 already known" in memory(there, "import", str(shared)).stdout
     assert (there / "ralph-learnings.json").read_bytes() == before
     (candidate,) = store_of(there, "run-1").candidates("clock", "feature")
     assert candidate.learning.text == MOCK
@@ -317,12 +317,12 @@ def test_an_import_joins_what_says_the_same(folder: Path, tmp_path: Path) -> Non
     known(elsewhere, "Mock the clock before testing any timeouts.", sourceLoops=["far-1", "far-2"])
     store_of(elsewhere, "far-3").credit([Credit(learnings_in(elsewhere)[0]["id"], 1, success=True)])
     path = str(elsewhere / "ralph-learnings.json")
-    assert "0 new, 1 joined" in memory(folder, "import", path).stdout
+    assert "0 new, 1 merged" in memory(folder, "import", path).stdout
     (entry,) = learnings_in(folder)
     assert entry["content"] == {"approach": MOCK}
     assert entry["sourceLoops"] == ["run-a", "run-b", "far-1", "far-2"]
     assert (entry["uses"], entry["successes"], entry["confidence"]) == (1, 1, 0.9)
-    assert "1 known already" in memory(folder, "import", path).stdout
+    assert "1 already known" in memory(folder, "import", path).stdout
 
 
 def test_an_import_takes_what_is_sound_and_says_what_is_not(folder: Path, tmp_path: Path) -> None:
@@ -338,11 +338,11 @@ def test_an_import_takes_what_is_sound_and_says_what_is_not(folder: Path, tmp_pa
     path.write_text(json.dumps({"learnings": [*bad, good, ritual]}))
     lines = memory(folder, "import", str(path)).stdout.splitlines()
     assert lines == [
-        "taken: 2 new, 0 merged with known ones",
-        "left: 0 known already, 4 not usable",
+        "imported: 2 new, 0 merged with known ones",
+        "skipped: 0 already known, 4 not usable",
         "  learnings[1] is not an object",
         "  learnings[2].confidence is 2, not a number from 0 to 1",
-        "  learnings[3] says nothing",
+        "  learnings[3] is empty",
         "  learnings[4].uses is '', not a whole number from 0",
     ]
     assert memory(folder, "list").stdout.splitlines()[-1] == (
@@ -357,12 +357,12 @@ def test_an_import_refuses_a_version_to_come_in_the_words_of_our_own_file(
     path.write_text(json.dumps({"version": "2.0.0", "learnings": []}))
     known(folder, MOCK)
     before = (folder / "ralph-learnings.json").read_bytes()
-    said = f"{path} is of version 2.0.0 from a newer program; update ralph-tui"
+    said = f"{path} has version 2.0.0 from a newer program; update ralph-tui"
     assert refused(folder, "import", str(path)) == (1, said)
     assert (folder / "ralph-learnings.json").read_bytes() == before
     (folder / "ralph-learnings.json").write_bytes(path.read_bytes())
     _, ours = refused(folder, "list")
-    assert ours.partition(" is of ")[2] == said.partition(" is of ")[2]
+    assert ours.partition(" has ")[2] == said.partition(" has ")[2]
 
 
 @pytest.mark.parametrize("action", ["show", "pin"])
@@ -394,20 +394,19 @@ def test_a_second_learning_of_a_name_is_told(folder: Path) -> None:
     (entry,) = learnings_in(folder)
     write(folder, [entry, {**entry, "content": {"approach": "Wait."}}])
     store_of(folder).ledger()
-    assert memory(folder, "list").stdout.splitlines()[-2:] == [
-        "1 learning has the id of another one and is kept and never looked up: change it",
-        "in the file",
+    assert memory(folder, "list").stdout.splitlines()[-1:] == [
+        "1 learning has a duplicate id and is kept but never used; change it in the file",
     ]
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", "line 1: it is not JSON (Expecting value)"),
-        ("[]", "it has no list of learnings"),
-        ('{"staged": []}', "it has no list of learnings"),
-        ("[" * 100_000, "nested deeper than 100"),
-        ("é".encode("latin-1"), "line 1: it is not UTF-8"),
+        ("", ": line 1: it is not JSON (Expecting value)"),
+        ("[]", "; it has no list of learnings"),
+        ('{"staged": []}', "; it has no list of learnings"),
+        ("[" * 100_000, ": nested deeper than 100"),
+        ("é".encode("latin-1"), ": line 1: it is not UTF-8"),
     ],
 )
 def test_what_is_no_knowledge_file_is_not_imported(
@@ -416,7 +415,7 @@ def test_what_is_no_knowledge_file_is_not_imported(
     path = tmp_path / "file.json"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     code, sentence = refused(folder, "import", str(path))
-    assert (code, sentence) == (1, f"{path} is not a knowledge file: {words}")
+    assert (code, sentence) == (1, f"{path} is not a knowledge file{words}")
 
 
 def test_a_key_reaches_neither_screen_nor_export_nor_knowledge(
@@ -500,7 +499,7 @@ def test_stats_tell_what_attempts_needed_and_what_learnings_earn(folder: Path) -
     assert "attempt 4" not in out
     assert "  task-001: 7, 4, 10 (limit reached), 3  Fix the failing tests\n" in out
     assert "task-003" not in out
-    helped, unlearned = out.index("1 proven to help:"), out.index("1 without help, and not")
+    helped, unlearned = out.index("1 proven to help:"), out.index("1 without help, no longer used")
     assert helped < out.index(good.learning_id) < unlearned < out.index(bad.learning_id)
     assert "1 learning not judged yet" in out
     told = json.loads(memory(folder, "stats", "--json").stdout)
@@ -528,4 +527,4 @@ def test_it_works_as_a_process_of_its_own(folder: Path) -> None:
         text=True,
         check=False,
     )
-    assert done.stdout.splitlines()[1] == "left: 1 known already, 0 not usable", done.stderr
+    assert done.stdout.splitlines()[1] == "skipped: 1 already known, 0 not usable", done.stderr

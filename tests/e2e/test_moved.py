@@ -149,7 +149,7 @@ def test_of_a_copy_without_an_end_nobody_knows_here_whether_it_goes_on(tmp_path:
     done = here("status", str(folder), cwd=tmp_path)
     first, *_ = done.stdout.splitlines()
     assert first == (
-        "◇ unknown: no end recorded in this copy; "
+        "◇ unknown: no end was recorded in this copy; "
         "check the original to see whether the run continues"
     )
     assert "resume" not in done.stdout

@@ -60,11 +60,11 @@ def test_doctor_sends_a_test_over_every_channel(
     done = doctor(*options, cwd=git_repo, GITEA_TOKEN=TOKEN)
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.splitlines()
-    assert first == f"webhook  {hook.url} ... ok: {hook.url} took it (HTTP 204)"
+    assert first == f"webhook  {hook.url} ... ok: {hook.url} accepted it (HTTP 204)"
     assert second.startswith(f"gitea    {gitea.url} {REPOSITORY} ... ok: ")
     assert gitea.issues[0]["title"] == "[Ralph External] INFO: test in doctor"
     assert gitea.issues[0]["state"] == "closed"
-    assert str(gitea.issues[0]["body"]).startswith("A test of ralph")
+    assert str(gitea.issues[0]["body"]) == ("Test message from ralph-tui doctor")
     no_secret_in(git_repo, done.stdout, done.stderr)
     assert not (git_repo / ".aiwg").exists()
 

@@ -44,7 +44,7 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     assert last == here("prompt", "show", "--iteration", "2", cwd=git_repo).stdout
     assert "done-0.txt" not in last
     now = here("prompt", "show", cwd=git_repo)
-    assert "what task-001/001 would be told if it is resumed, in iteration 3" in now.stderr
+    assert "the prompt that task-001/001 would send if it is resumed, in iteration 3" in now.stderr
     assert now.stdout.startswith("# My layout")
     assert "2 passed, 2 failed" in now.stdout
     assert "cut off" not in now.stderr
@@ -58,7 +58,7 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     journal.write_text("".join(lines[: end + 1]))
     cut = here("prompt", "show", cwd=git_repo)
     journal.write_text(whole)
-    assert "that iteration 2 was cut off is told with what it changed" in cut.stderr
+    assert "it reports that iteration 2 was cut off, and what that changed" in cut.stderr
     assert "no prompt in iteration 7" in refused(
         "prompt", "show", "--iteration", "7", cwd=git_repo, code=2
     )
@@ -78,7 +78,7 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     here("resume", "--headless", "--max-iterations", "7", cwd=git_repo)
     assert here("prompt", "show", "--iteration", "3", cwd=git_repo).stdout == now.stdout
     shown = here("prompt", "show", cwd=git_repo)
-    assert "would be told if it had not completed" in shown.stderr
+    assert "would send if it had not completed" in shown.stderr
     assert "promised to be complete" not in shown.stdout
 
 
@@ -89,10 +89,10 @@ def test_a_template_is_checked_and_its_variables_are_printed(git_repo: Path) -> 
     )
     (git_repo / "my.tpl").write_text("$state\n")
     done = here("prompt", "check", "my.tpl", cwd=git_repo)
-    assert "my.tpl can be used; it says $state" in done.stdout
+    assert "my.tpl is valid; it uses $state" in done.stdout
     assert "$max_iterations" in done.stdout
     assert "it has no $objective" in done.stderr
-    assert "the built-in layout is\n\n$objective\n\n$criteria" in said(
+    assert "the built-in layout:\n\n$objective\n\n$criteria" in said(
         "prompt", "check", cwd=git_repo
     )
     # A run that would use it does not begin.
@@ -108,7 +108,7 @@ def test_a_standing_instruction_and_the_one_edit_from_elsewhere(git_repo: Path) 
     arguments = (*AGENT, count, "--max-iterations", "3", "--detached")
     with running(git_repo, *arguments) as there:
         there.reaches("session_started")
-        assert "every prompt says this" in said("guide", "--always", "small commits", cwd=git_repo)
+        assert "added to every prompt from now on" in said("guide", "--always", "small commits", cwd=git_repo)
         until(lambda: "always      small commits" in said("status", cwd=git_repo))
         owner = worker(git_repo / ".aiwg/ralph/lock")
         assert owner is not None
@@ -119,7 +119,7 @@ def test_a_standing_instruction_and_the_one_edit_from_elsewhere(git_repo: Path) 
         assert "# Standing instruction" in asked["proposal"]
         until(lambda: (there.status().get("question") or {}).get("topic") == "prompt")
         assert "The prompt of iteration 2 is ready" in said("decide", cwd=git_repo)
-        assert "heard send" in said("decide", "send", "Only look at a.py.", cwd=git_repo)
+        assert "answered send" in said("decide", "send", "Only look at a.py.", cwd=git_repo)
         second = there.reaches("prompt_prepared", 2)
         assert second["edited_by"]
         assert said_file(there.journal.parent / second["path"]) == "Only look at a.py.\n"

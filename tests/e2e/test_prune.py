@@ -161,7 +161,7 @@ def test_a_living_run_is_named_and_keeps_everything(repo: Path) -> None:
             refs = set(hidden(repo))
             done = here("prune", "--keep", "0", "--dead", "--orphans", "--yes", cwd=repo)
             assert done.returncode == 0, done.stderr
-            assert f"left alone: task-002/001: it is running (process {process.pid})" in done.stdout
+            assert f"kept: task-002/001: it is running (process {process.pid})" in done.stdout
             assert present(living) >= before
             run_id = json.loads((living / "events.jsonl").read_text().splitlines()[0])["run_id"]
             mine = {ref for ref in refs if run_id in ref}
@@ -196,7 +196,7 @@ def test_orphans_only_when_asked_and_never_those_of_another_worktree(repo: Path)
     shutil.rmtree(other)
     lost = here("prune", "--orphans", "--yes", cwd=repo)
     assert lost.returncode == 1
-    assert "cannot be told from orphans" in lost.stderr
+    assert "look like orphans" in lost.stderr
     git(repo, "worktree", "prune")
     assert "nothing to prune" in here("prune", "--keep", "0", "--yes", cwd=repo).stdout
     assert hidden(repo) == refs
@@ -234,11 +234,11 @@ def test_a_report_goes_into_a_file_that_is_not_there_yet(repo: Path) -> None:
     (repo / "page.md").write_text("mine")
     refused = here("report", "-o", "page.md", cwd=repo)
     assert refused.returncode == 2
-    assert "page.md is there already: choose another file, or say --force" in refused.stderr
+    assert "page.md already exists; choose another name or pass --force" in refused.stderr
     assert (repo / "page.md").read_text() == "mine"
     assert here("report", "--full", "-o", "page.md", "--force", cwd=repo).returncode == 0
     assert (repo / "page.md").read_text() == page
-    for target, sentence in ((".", "there already"), ("no/page.md", "no folder no")):
+    for target, sentence in ((".", "already exists"), ("no/page.md", "no folder no; create it")):
         assert sentence in here("report", "-o", target, cwd=repo).stderr
 
 
@@ -300,12 +300,12 @@ def test_a_run_of_another_machine_can_be_looked_at(repo: Path, tmp_path: Path) -
     for name in (str(folder), str(journal)):
         status = here("status", name, cwd=empty)
         assert status.returncode == 0, status.stderr
-        assert "no end recorded in this copy" in status.stdout
+        assert "no end was recorded in this copy" in status.stdout
         assert "resume" not in status.stdout
         assert len(here("replay", "--json", name, cwd=empty).stdout.splitlines()) == len(cut)
         report = here("report", name, cwd=empty)
         assert report.returncode == 0, report.stderr
-        assert "**Unheard:** no end recorded in this copy" in report.stdout
+        assert "**Unheard:** no end was recorded in this copy" in report.stdout
     assert list(empty.iterdir()) == []
 
 

@@ -138,8 +138,8 @@ def test_a_run_is_commanded_from_elsewhere(git_repo: Path, runtime: Path) -> Non
 
         assert "pauses before iteration 2" in said("pause", cwd=git_repo, by=run)
         # A script that wants a pause has one.
-        assert "a pause is already requested; ralph-tui unpause" in said("pause", cwd=git_repo)
-        assert "goes on" in said("unpause", cwd=git_repo)
+        assert "a pause is already requested; continue it with ralph-tui unpause" in said("pause", cwd=git_repo)
+        assert "task-001/001 continues" in said("unpause", cwd=git_repo)
         assert "not paused" in refused("unpause", cwd=git_repo)
 
         subfolder = git_repo / "deep"
@@ -152,8 +152,8 @@ def test_a_run_is_commanded_from_elsewhere(git_repo: Path, runtime: Path) -> Non
 
         assert "iteration 1" in said("checkpoint", "--note", "before lunch", cwd=git_repo)
         until(lambda: [e for e in there.events("checkpoint_captured") if e["trigger"] == "key"])
-        assert "no question" in refused("decide", cwd=git_repo)
-        assert "no question" in refused("decide", "approve", cwd=git_repo)
+        assert "has no open question" in refused("decide", cwd=git_repo)
+        assert "has no open question" in refused("decide", "approve", cwd=git_repo)
 
         assert "--yes" in refused("abort", cwd=git_repo, code=2)
         assert there.process.poll() is None
@@ -165,7 +165,7 @@ def test_a_run_is_commanded_from_elsewhere(git_repo: Path, runtime: Path) -> Non
     over = refused("pause", cwd=git_repo, code=2)
     assert "ralph-tui run" in over
     assert "ralph-tui resume" in over
-    assert "is over" in refused("pause", "--run", "task-001", cwd=git_repo, code=2)
+    assert "has ended" in refused("pause", "--run", "task-001", cwd=git_repo, code=2)
 
 
 def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path) -> None:
@@ -189,10 +189,10 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
         assert asked["default"] == "abort"
         assert "if you do not answer: aborts in " in told
 
-        assert "'zork' is no answer" in refused("decide", "zork", cwd=git_repo, code=2)
+        assert "'zork' is not a valid answer" in refused("decide", "zork", cwd=git_repo, code=2)
         assert "needs words" in refused("decide", "guide", cwd=git_repo, code=2)
         assert "needs --iterations" in refused("decide", "extend", cwd=git_repo, code=2)
-        assert "say ralph-tui decide extend" in refused(
+        assert "use ralph-tui decide extend" in refused(
             "decide", "--iterations", "3", cwd=git_repo, code=2
         )
         assert "takes no text" in refused("decide", "continue", "x", cwd=git_repo, code=2)
@@ -260,7 +260,7 @@ def test_an_abort_asks_on_a_terminal_and_rolls_back(git_repo: Path) -> None:
         until(lambda: there.status().get("best_snapshot"))
         terminal = Terminal(["abort", "--roll-back"], git_repo, width=120, height=10)
         try:
-            terminal.shows("Abort task-001/001", "go back to the start", "[y/N]")
+            terminal.shows("Abort task-001/001", "files are restored to the start", "[y/N]")
             terminal.type("y")
             terminal.press("Enter")
             assert terminal.exit_code() == 0
@@ -311,7 +311,7 @@ def test_a_killed_run_leaves_a_whole_journal_and_nothing_alive_or_blocked(git_re
         there.process.communicate()
         assert leftover.exists()
         until(lambda: not processes_of(run_id))
-        until(lambda: "no run is alive" in here("pause", cwd=git_repo).stderr)
+        until(lambda: "no active run" in here("pause", cwd=git_repo).stderr)
         status = there.status()
         assert (status["phase"], status["alive"]) == ("died", False)
     with running(git_repo, *WAITING_AGENT) as there:

@@ -214,7 +214,7 @@ def incomplete(root: Path, *words: str) -> tuple[list[str], list[str]]:
     assert done.returncode == ExitCode.FAILED, done.stderr
     assert "undo: ralph-tui restore" in done.stdout
     lines = done.stdout.splitlines()
-    named = [line.removeprefix("  left alone: ") for line in lines if "  left alone: " in line]
+    named = [line.removeprefix("  unchanged: ") for line in lines if "  unchanged: " in line]
     number = f"{len(named)} file{'' if len(named) == 1 else 's'}"
     assert done.stderr.startswith(f"ralph-tui: {number} w")
     (told,) = events(root, "worktree_restored")[-1:]
@@ -234,7 +234,7 @@ def test_what_a_snapshot_does_not_hold_stays_and_is_said(ended: Path) -> None:
     assert (ended / "huge.bin").stat().st_size == 10_000_001
     assert (ended / "own.log").read_text() == "newer\n"
     said = restored(ended, "4", "--yes")
-    assert "1 path that it does not contain stays as now: huge.bin" in said
+    assert "1 path that it does not contain stays unchanged: huge.bin" in said
     assert (ended / "huge.bin").stat().st_size == 10_000_001
 
 
@@ -287,7 +287,7 @@ def test_a_pipe_that_is_all_that_differs_gives_way(ended: Path) -> None:
     assert "1 file restored to snapshot 1" in said
     assert world(ended) == before
     undo = said.partition("undo: ralph-tui restore ")[2].split()[0]
-    assert "1 path that it does not contain stays as now: mine.txt" in (
+    assert "1 path that it does not contain stays unchanged: mine.txt" in (
         here("restore", undo, "--dry-run", cwd=ended).stdout
     )
     _, named = incomplete(ended, undo)
@@ -454,12 +454,12 @@ def test_snapshots_nobody_recorded_keep_their_numbers(ended: Path) -> None:
 
 def test_what_is_no_point(ended: Path) -> None:
     for word in ("7", "0", "iter-9"):
-        assert "leave the number out to list" in refused(ended, word, "--yes", code=2)
+        assert "omit the number to list" in refused(ended, word, "--yes", code=2)
     for word in ("iter-", "worst", "1.5", "iter-iter-1", "²", "iter-\nx", "+1"):
-        assert "give a number, best, or iter-N" in refused(ended, word, "--yes", code=2)
+        assert "use a number, best, or iter-N" in refused(ended, word, "--yes", code=2)
     # Also without a user to ask.
     assert "no snapshot 99 in this run" in refused(ended, "99", code=2)
-    assert "'foo' is no point of a run" in refused(ended, "foo", code=2)
+    assert "'foo' is not a snapshot" in refused(ended, "foo", code=2)
 
 
 def test_nobody_can_be_asked(ended: Path) -> None:
@@ -469,7 +469,7 @@ def test_nobody_can_be_asked(ended: Path) -> None:
 def test_the_refs_were_pruned(ended: Path) -> None:
     for ref in git(ended, "for-each-ref", "--format=%(refname)", "refs/ralph/").split():
         git(ended, "update-ref", "-d", ref)
-    assert "no longer has snapshot 1 any more" in refused(ended, "1", "--yes")
+    assert "no longer has snapshot 1 (pruned" in refused(ended, "1", "--yes")
     listed = here("restore", cwd=ended).stdout
     assert listed.count("(no longer in the repository)") == 3
 
@@ -478,7 +478,7 @@ def test_one_ref_is_gone(ended: Path) -> None:
     first = git(ended, "for-each-ref", "--format=%(refname)", "refs/ralph/").split()[0]
     git(ended, "update-ref", "-d", first)
     listed = here("restore", cwd=ended).stdout.splitlines()
-    assert ["gone from" in line for line in listed[1:4]] == [True, False, False]
+    assert ["no longer in" in line for line in listed[1:4]] == [True, False, False]
 
 
 def test_a_content_is_gone(ended: Path) -> None:
@@ -496,7 +496,7 @@ def test_a_content_is_gone(ended: Path) -> None:
 def test_cloned_again(ended: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", str(ended), "clone")
     shutil.copytree(ended / ".aiwg", tmp_path / "clone/.aiwg")
-    assert "does not hold" in refused(tmp_path / "clone", "1", "--yes")
+    assert "no longer has snapshot 1" in refused(tmp_path / "clone", "1", "--yes")
 
 
 def test_the_repository_is_gone(ended: Path) -> None:
@@ -504,7 +504,7 @@ def test_the_repository_is_gone(ended: Path) -> None:
     assert "git" in refused(ended, "1", "--yes", code=2)
     done = here("restore", cwd=ended)
     assert done.returncode == 0
-    assert done.stdout.count("gone from the repository") == 3
+    assert done.stdout.count("no longer in the repository") == 3
 
 
 def test_a_run_of_another_worktree(ended: Path, tmp_path: Path) -> None:
@@ -523,7 +523,7 @@ def test_a_bad_line(ended: Path) -> None:
     journal(ended).write_bytes(b"".join(lines))
     said = refused(ended, "1", "--yes")
     assert f"events.jsonl:{len(lines) - 2}" in said
-    assert "nothing is restored" in said
+    assert "nothing was restored" in said
 
 
 def test_another_process_owns_the_worktree(ended: Path) -> None:
@@ -558,7 +558,7 @@ def test_a_yes_counts_for_what_was_shown(ended: Path, before: World) -> None:
         (ended / "mine.md").write_text("written while the question stood there\n")
         terminal.type("y")
         terminal.press("Enter")
-        terminal.shows("it has grown since you looked", "mine.md")
+        terminal.shows("the list has grown:", "mine.md")
         assert (ended / "mine.md").exists()
         terminal.type("y")
         terminal.press("Enter")

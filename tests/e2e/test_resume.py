@@ -211,7 +211,7 @@ def test_limit_reached_then_completed(limited: Path) -> None:
     assert len([event for event in after if event["kind"] == "session_started"]) == 4
     assert after[-1]["iterations"] == 4
     assert (limited / "mine.txt").read_text() == "untracked\n"
-    assert "task-001/001 is completed" in refused(limited)
+    assert "task-001/001 is already completed" in refused(limited)
     # It was cut off before it could report that.
     changed(limited, len(events(limited)), outcome="interrupted", reason="it was killed")
     after, _ = completes(limited)
@@ -314,7 +314,7 @@ def test_only_the_start_is_left(limited: Path) -> None:
 
 def test_nothing_is_left(limited: Path) -> None:
     journal(limited).write_bytes(journal(limited).read_bytes()[:100])
-    assert "the run never began" in refused(limited, code=1)
+    assert "the run never started" in refused(limited, code=1)
 
 
 def test_an_open_question_is_asked_again(repo: Path) -> None:
@@ -348,7 +348,7 @@ def test_a_bad_line_in_the_middle(limited: Path) -> None:
     assert f"{journal(limited).relative_to(limited)}:30" in said
     # Every message about it names a command that works.
     works = "ralph-tui resume task-001/001 --from 29"
-    assert f"'{works}' goes on" in said
+    assert f"'{works}' continues" in said
     assert f"{works} continues from here" in here("report", cwd=limited).stdout
     status = here("status", "task-001/001", cwd=limited).stdout
     assert f"{works} --max-iterations {SHORT + 5}" in status
@@ -375,7 +375,7 @@ def test_of_a_bad_line_in_a_fleets_loop_no_way_of_a_single_run_is_named(
     (tree.parent / "place.json").touch()
     rewrite(tree, 30, b'{"seq": 30, "kind"\n')
     said = refused(tree)
-    assert "events.jsonl:30 cannot be read, so this loop of a fleet cannot go on" in said
+    assert "events.jsonl:30 cannot be read, so this loop of a fleet cannot continue" in said
     assert "'ralph-tui fleet run ... --base BRANCH'" in said
     told = [here(*words, cwd=tree).stdout for words in (["status"], ["report"])]
     assert "see ralph-tui fleet status" in told[1]
@@ -455,7 +455,7 @@ def test_the_repository_is_gone(limited: Path) -> None:
 def test_no_such_run(limited: Path, tmp_path: Path) -> None:
     assert "known runs: task-001/001" in refused(limited, "task-007")
     (tmp_path / "empty").mkdir()
-    assert "no run was recorded" in refused(tmp_path / "empty")
+    assert "no run recorded" in refused(tmp_path / "empty")
 
 
 def test_no_agent_any_more(limited: Path) -> None:
@@ -466,7 +466,7 @@ def test_no_agent_any_more(limited: Path) -> None:
 
 def test_a_secret_in_the_command(limited: Path) -> None:
     changed(limited, 1, command=f"TOKEN={HIDDEN} {GATE}")
-    assert "give it again with -c" in refused(limited, "--max-iterations", "5")
+    assert "pass it again with -c" in refused(limited, "--max-iterations", "5")
     completes(limited, "--max-iterations", "5", "-c", f"TOKEN=tok_0123 {GATE}")
 
 
@@ -478,7 +478,7 @@ def test_one_that_waited_for_another_looks_again(limited: Path) -> None:
     completes(limited, "--max-iterations", "4")
     before = journal(limited).read_bytes()
     with (
-        pytest.raises(UsageError, match="has gone on meanwhile"),
+        pytest.raises(UsageError, match="was continued by another resume"),
         resumed_run(limited, plan, print),
     ):
         pytest.fail("it went on with a completed run")

@@ -112,7 +112,7 @@ def test_pipes_in_the_users_configuration_hold_no_command(
     resumed = run("resume", "--headless", "--max-iterations", "2", *agent("true"), cwd=git_repo)
     assert resumed.returncode == 3, resumed.stdout + resumed.stderr
     assert here("status", cwd=git_repo).returncode == 0
-    assert "your git configuration names ~/pipe, which is no file" in flat(
+    assert "your git configuration names ~/pipe, which is not a file" in flat(
         here("doctor", cwd=git_repo).stdout
     )
 

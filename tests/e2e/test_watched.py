@@ -62,7 +62,7 @@ def test_what_is_said_fits_a_loop_that_is_not_ours(
     assert report.startswith(f"# Report on hooks/{loop.folder.name}\n")
     assert f"Run `{loop.folder.name}`, by ralph-tui 0.2.0." in report
     screen.press("C-c")
-    screen.shows("the run hooks/", "goes on", "ralph-tui attach hooks")
+    screen.shows("the run hooks/", "continues", "ralph-tui attach hooks")
     assert screen.exit_code() == 0
 
 

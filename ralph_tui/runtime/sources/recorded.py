@@ -85,4 +85,4 @@ def within(name: str, length: int, at: int) -> int:
     """Return `at` if the named record has such an event; raises ``UsageError`` if not."""
     if 1 <= at <= length:
         return at
-    raise UsageError(f"{name} has {count(length, 'event')} ; --at must be 1 to {length}, not {at}")
+    raise UsageError(f"{name} has {count(length, 'event')}; --at must be 1 to {length}, not {at}")

@@ -90,7 +90,7 @@ def test_a_failing_service_has_a_name(
         assert began - 1 <= finished.resets_at.timestamp() - 3600 <= time.time() + 1
     else:
         assert finished.resets_at is None
-    retried = [note for note in heard.of(ev.AgentNoted) if "the agent tries again" in note.text]
+    retried = [note for note in heard.of(ev.AgentNoted) if "the agent is retrying" in note.text]
     assert bool(retried) == (answer.fault in ("529", "500", "drop", "401", "404"))
 
 
@@ -115,7 +115,7 @@ def test_a_silent_wait_for_a_service_is_a_limit_and_no_work(
     monkeypatch.setattr(codex_session, "RETRY_S", 0.3)
     heard, finished = lab.work(Answer(fault="429", times=9, retry_after="3600"))
     assert (finished.outcome, finished.limit) == ("limited", "usage_limit"), finished
-    (noted,) = [note for note in heard.of(ev.AgentNoted) if "tries again" in note.text]
+    (noted,) = [note for note in heard.of(ev.AgentNoted) if "retrying" in note.text]
     assert noted.text.startswith("The service refuses (429); the agent is retrying")
 
 
