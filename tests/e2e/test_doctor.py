@@ -54,7 +54,9 @@ def test_in_tmux_of_80_columns_every_line_keeps_to_them(git_repo: Path) -> None:
     finally:
         terminal.close()
     lines = screen.splitlines()
-    assert any(line.startswith("▲ warning clipboard tmux does not pass copied text") for line in lines)
+    assert any(
+        line.startswith("▲ warning clipboard tmux does not pass copied text") for line in lines
+    )
     assert any("set -s set-clipboard on" in line for line in lines)
     assert any("80x60" in line for line in lines)
     # A line broken by the terminal would continue at the left edge.

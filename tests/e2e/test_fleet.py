@@ -297,7 +297,10 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
         assert all(f"loop {one}: a pause is already requested" in again for one in "12")
         assert "waits for a slot" in here("fleet", "guide", "3", "x", cwd=root).stderr
         assert "loop 1 has no open question" in here("fleet", "decide", "1", cwd=root).stderr
-        assert "pass --yes to confirm: fleet abort 1 --yes" in here("fleet", "abort", "1", cwd=root).stderr
+        assert (
+            "pass --yes to confirm: fleet abort 1 --yes"
+            in here("fleet", "abort", "1", cwd=root).stderr
+        )
         unbegun = here("fleet", "abort", "3", "--yes", cwd=root).stdout
         assert unbegun == "loop 3 is aborted; it never began\n"
         given_up = here("fleet", "abort", "1", "--yes", cwd=root).stdout
@@ -357,7 +360,10 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
         (["Do it", "-c", "true", "--choice", "all"], "needs several attempts; pass --best-of N"),
         (["Do it", "-c", "true", "--budget", "much"], "--budget takes dollars"),
         (["Do it", "-c", "true", "--agents", "0"], "--agents must be from 1 to 100"),
-        (["Do it", "-c", "true", "--listen", "tcp://0.0.0.0:1"], "would let anyone who can reach it"),
+        (
+            ["Do it", "-c", "true", "--listen", "tcp://0.0.0.0:1"],
+            "would let anyone who can reach it",
+        ),
         (["Do it", "-c", "true", "--listen", "tls://0.0.0.0:1"], "needs --tls FOLDER"),
         (["--from-issues", "ralph", "-c", "true"], "issues need a tracker"),
         (["Do it", "-c", "true", "--trees", "./x"], "lies in the repository"),

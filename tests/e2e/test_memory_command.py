@@ -226,7 +226,11 @@ def test_visual_comes_before_editor(folder: Path) -> None:
         ("true", 0, "nothing was changed"),
         ("sed -i d", 1, "nothing was changed"),
         ("false", 1, "the editor 'false' exited with code 1; nothing was changed; set VISUAL or"),
-        ("no-such-editor", 1, "the editor 'no-such-editor' exited with code 127; nothing was changed"),
+        (
+            "no-such-editor",
+            1,
+            "the editor 'no-such-editor' exited with code 127; nothing was changed",
+        ),
         ("rm", 1, "the edited text cannot be read: No such file or directory; try it again"),
         ("", 2, "no editor without a terminal; use --text TEXT"),
     ],
@@ -395,7 +399,7 @@ def test_a_second_learning_of_a_name_is_told(folder: Path) -> None:
     write(folder, [entry, {**entry, "content": {"approach": "Wait."}}])
     store_of(folder).ledger()
     assert memory(folder, "list").stdout.splitlines()[-1:] == [
-        "1 learning has a duplicate id and is kept but never used; change it in the file",
+        "1 learning has a duplicate id and is kept but never used; change it in the file"
     ]
 
 

@@ -138,7 +138,9 @@ def test_a_run_is_commanded_from_elsewhere(git_repo: Path, runtime: Path) -> Non
 
         assert "pauses before iteration 2" in said("pause", cwd=git_repo, by=run)
         # A script that wants a pause has one.
-        assert "a pause is already requested; continue it with ralph-tui unpause" in said("pause", cwd=git_repo)
+        assert "a pause is already requested; continue it with ralph-tui unpause" in said(
+            "pause", cwd=git_repo
+        )
         assert "task-001/001 continues" in said("unpause", cwd=git_repo)
         assert "not paused" in refused("unpause", cwd=git_repo)
 

@@ -150,7 +150,7 @@ def payload(message: Message) -> dict[str, object]:
 
 def _markdown(message: Message, opening: str) -> str:
     rows = "\n".join(f"| {name} | {value} |" for name, value in _readings(message))
-    parts = [f"{opening}{_escaped(message.reason)}", f"| reading | |\n|---|---|\n{rows}"]
+    parts = [f"{opening}{_escaped(message.reason)}", f"| measurement | |\n|---|---|\n{rows}"]
     if message.recommendations:
         items = "\n".join(f"- {_escaped(line)}" for line in message.recommendations)
         parts.append(f"**Recommended**\n\n{items}")

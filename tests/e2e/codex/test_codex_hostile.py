@@ -23,8 +23,8 @@ def test_it_dies_in_the_handshake(stub: Lab) -> None:
     finished = heard.finished()
     assert (finished.outcome, finished.exit_code) == ("not_started", 3)
     assert finished.reason == (
-        "Codex ended with code 3 before it started: ERROR cannot open the database of sessions; run "
-        "`codex` by hand to see why."
+        "Codex ended with code 3 before it started: ERROR cannot open the database of sessions; "
+        "run `codex` by hand to see why."
     )
     assert not session.send(GUIDANCE, "hello")
 
