@@ -148,7 +148,7 @@ def _tasks(root: Path) -> Iterator[TaskAttempts]:
 
 def _needed(attempt: Attempt) -> Needed:
     outcome = attempt.outcome.outcome if attempt.outcome is not None else ""
-    return Needed(attempt.id, outcome, attempt.execution.iterations)
+    return Needed(attempt.id, outcome, attempt.execution.measured)
 
 
 def _comparisons(tasks: Sequence[TaskAttempts]) -> list[Comparison]:

@@ -45,11 +45,11 @@ class RecordedRuns:
 
 
 def _completed_in(task_folder: Path, before: int) -> tuple[int, ...]:
-    """Return the iteration counts of completed attempts below number `before`, oldest first."""
+    """Return the measured iterations of completed attempts below number `before`, oldest first."""
     folders = [each for each in numbered(task_folder / "attempts") if number_of(each.name) < before]
     attempts = map(read_attempt, folders)
     return tuple(
-        attempt.execution.iterations
+        attempt.execution.measured
         for attempt in attempts
         if attempt is not None and attempt.status == "completed"
     )

@@ -162,10 +162,10 @@ def refuse_twice_at_once(root: Path) -> None:
         codes = [side.wait() for side in (one, other)]
     assert sorted(codes) == [0, 1], said
     heard, late = said[codes.index(0)], said[codes.index(1)]
-    assert 'heard refuse: "open a pull request" (' in heard[0]
+    assert 'answered refuse: "open a pull request" (' in heard[0]
     assert "git push origin main)" in heard[0]
     # Which of the three depends on how far the run has come.
-    why = "answered already: refuse, by a script|the question changed|has no open question"
+    why = "already answered: refuse, by a script|the question changed|has no open question"
     assert re.search(why, late[1]), said
 
 

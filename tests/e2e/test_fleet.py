@@ -198,8 +198,8 @@ def is_restored(root: Path) -> None:
     journal.write_text("".join(lines[: [*map(kind_of, lines)].index("run_finished")]))
     refused = here("restore", "best", "--run", record, "--yes", cwd=root)
     assert refused.returncode == 2
-    assert "the loop may go on in its clone" in refused.stderr
-    assert "in git the snapshot is refs/ralph/" in refused.stderr
+    assert "the loop may continue in its clone" in refused.stderr
+    assert "git has the snapshot as refs/ralph/" in refused.stderr
 
 
 def kind_of(line: str) -> str:

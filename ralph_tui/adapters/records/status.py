@@ -97,6 +97,14 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
     return status
 
 
+def last_sign(status: RunStatus) -> datetime | None:
+    """Return the last sign of life of a run that died; None if it did not, or if unknown."""
+    with suppress(ValueError):
+        if status["phase"] == "died":
+            return datetime.fromisoformat(status["updated"] or "")
+    return None
+
+
 def _is_full(folder: Path) -> bool:
     """True if there is no room for a status file."""
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import endless, has_process, read_status
+from ralph_tui.adapters.records.status import endless, last_sign, read_status
 from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.analysis.report import Circumstances, report
@@ -39,18 +39,19 @@ def _circumstances(
         return Circumstances(
             shown.as_posix(), problems=[recording.problem] * bool(recording.problem)
         )
-    alive = isinstance(first, RunStarted) and has_process(found, first.run_id)
-    end = endless(found, kept=len(recording.events) if recording.problem else None)
-    if found.hooked:
-        status = read_status(found)
-        alive, end = status["alive"], ("unheard", status["reason"])
+    status = read_status(found)
+    alive, end = status["alive"], ("unheard", status["reason"])
+    if not found.hooked:
+        end = endless(found, kept=len(recording.events) if recording.problem else None)
     problems = [said for said in (recording.problem, recording.newer) if said]
     if recording.torn and not alive:  # a running process may just be writing it
         problems.append(
             "its last line was cut off, as after a crash; everything before it is reported"
         )
     held, changes = _held(found, recording), _changes(found, recording)
-    now = datetime.now(UTC) if alive and not found.hooked else None
+    now = None
+    if not found.hooked:
+        now = datetime.now(UTC) if alive else last_sign(status)
     loop = named.name if named.fleet is not None else ""
     return Circumstances(shown.as_posix(), alive, problems, held, changes, end, loop, now)
 

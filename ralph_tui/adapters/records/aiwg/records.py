@@ -71,6 +71,12 @@ class Execution(_Record):
     """None if the agent does not report them."""
     duration_s: float = 0.0
 
+    @property
+    def measured(self) -> int:
+        """Measured iterations, as learnings count them; all iterations of an older record."""
+        known = {step.iteration for step in self.quality_history if step.iteration}
+        return len(known) or self.iterations
+
 
 class Ending(_Record):
     """How the attempt ended. Quality and completion are in points, None without a measurement."""

@@ -51,7 +51,7 @@ def test_only_branches_that_there_are_are_named(tmp_path: Path) -> None:
         told.FleetFinished(outcome="completed"),
     )
     words = left_words(FleetFolder(tmp_path / "fleet-001"), state)
-    assert "its branches:   ralph/fleet-001/1, ralph/fleet-001/4\n" in words
+    assert "its branches:      ralph/fleet-001/1, ralph/fleet-001/4\n" in words
 
 
 @each_row("purpose", ["short", "a much longer purpose than that"])
@@ -68,6 +68,6 @@ def test_the_winner_stands_apart_from_the_tries_that_it_beat(tmp_path: Path) -> 
     won = told.WinnerChosen(tries_at="3", loop="3b", reason="it completed first")
     over = told.FleetFinished(outcome="completed")
     words = left_words(FleetFolder(tmp_path / "f"), a_state(*tries, alone, won, over))
-    assert "the winner's:   ralph/f/3b\n" in words
-    assert "the others':    ralph/f/3a, ralph/f/3c\n" in words
-    assert "its branches:   ralph/f/1\n" in words
+    assert "the winner's:      ralph/f/3b\n" in words
+    assert "the others':       ralph/f/3a, ralph/f/3c\n" in words
+    assert "its branches:      ralph/f/1\n" in words

@@ -50,7 +50,7 @@ def planned(readings: list[float], grounds: Grounds | None = None, **more: Any) 
         ([40, 84], None, "persist", "finish", 0.9, "Completion is at 84 %: finish"),
         ([84, 82], None, "persist", "finish", 0.9, "after a loss of 2 points in the last"),
         ([10, 20], None, "persist", "continue", 0.8, "Completion is rising: continue"),
-        ([10, 20, 20], None, "persist", "continue", 0.8, "though not in the last iteration"),
+        ([10, 20, 20], None, "persist", "continue", 0.8, "the last iteration gained nothing"),
         ([30, 50, 40], None, "persist", "continue", 0.8, "fell by 10 points in the last"),
         ([0, 0], None, "persist", "continue", 0.5, "no reason to change the approach"),
         ([0], None, "persist", "continue", 0.5, "no reason to change the approach"),

@@ -506,7 +506,9 @@ def test_words_that_reach_nobody_are_told_at_the_end() -> None:
     world.send(Guide(text="too late"))
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    assert any("before the agent could be told: too late" in e.text for e in world.all(ev.Noticed))
+    assert any(
+        "before the agent got this guidance: too late" in e.text for e in world.all(ev.Noticed)
+    )
 
 
 def test_trying_again_by_hand_does_not_lengthen_the_next_wait() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.aiwg.action_log import ActionLog
 from ralph_tui.adapters.records.aiwg.attempt import attempt_of, project
-from ralph_tui.adapters.records.aiwg.records import Attempt
+from ralph_tui.adapters.records.aiwg.records import Attempt, Execution, Quality
 from ralph_tui.adapters.records.aiwg.tasks import (
     read_attempt,
     rebuild_attempt,
@@ -567,3 +567,10 @@ def test_an_attempt_whose_record_is_gone_is_folded_from_its_journal(tmp_path: Pa
 def test_a_run_that_has_not_begun_has_nothing_to_say() -> None:
     with pytest.raises(ValueError, match="not started"):
         project(RunState())
+
+
+def test_an_iteration_that_was_cut_off_needed_no_measurement() -> None:
+    """Plans and learnings count the same iterations."""
+    qualities = [Quality(iteration=k, quality=10.0 * k, delta=10.0) for k in range(6)]
+    assert Execution(iterations=6, quality_history=qualities).measured == 5
+    assert Execution(iterations=6).measured == 6, "a record of before"
