@@ -87,7 +87,7 @@ def why(error: OSError, otherwise: str) -> str:
     return f"{what}; {getattr(error, 'advice', advice)}"
 
 
-def out_of_means(error: BaseException) -> str:
+def resource_error(error: BaseException) -> str:
     """Return a message if the system is out of memory, threads, processes or files.
 
     Empty for any other error. Such an error is not a bug, and can occur wherever something is

@@ -23,14 +23,14 @@ FOREIGN_PLACES = (
 
 
 @cache
-def is_there(target: str) -> bool:
+def is_installed(target: str) -> bool:
     """Return True if the extension of this module or object is installed."""
     package, extension = target.split(".")[:2]
     spec = find_spec(f"{package}.{extension}")
     return spec is not None and spec.origin is not None  # a folder without modules has no origin
 
 
-def brought(target: str) -> Any:
+def load_object(target: str) -> Any:
     """Return the object that ``module:name`` names; its extension must be installed."""
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)

@@ -19,7 +19,7 @@ PATIENCE_S = 8.0
 """How long to wait for another holder, which holds the lock only briefly."""
 UNFINISHED_S = 60
 """Age from which a temporary file counts as left by a killed writer: writing takes less."""
-_FIRST_LOOK_S, _LONGEST_LOOK_S = 0.001, 0.05
+_FIRST_PAUSE_S, _LAST_PAUSE_S = 0.001, 0.05
 _PID_BYTES = 12
 
 
@@ -32,14 +32,14 @@ def locked(
     If another process holds the lock, errno is ``EAGAIN``; `holder_of` returns that process's id.
     """
     make_folder(path.parent, below=below)
-    deadline, pause = time.monotonic() + patience_s, _FIRST_LOOK_S
-    while (descriptor := _try(path, below)) is None:
+    deadline, pause = time.monotonic() + patience_s, _FIRST_PAUSE_S
+    while (descriptor := _try_lock(path, below)) is None:
         if time.monotonic() > deadline:
             raise OSError(
                 errno.EAGAIN, "another process holds it and is not making progress", str(path)
             )
         time.sleep(pause)
-        pause = min(2 * pause, _LONGEST_LOOK_S)
+        pause = min(2 * pause, _LAST_PAUSE_S)
     try:
         yield
     finally:
@@ -72,7 +72,7 @@ def holder_of(path: Path, *, below: Path | None = None) -> int:
     return 0
 
 
-def _try(path: Path, below: Path | None) -> int | None:
+def _try_lock(path: Path, below: Path | None) -> int | None:
     clear_way(path, below=below)
     descriptor = open_plain(path, os.O_RDWR | os.O_CREAT, 0o600, below=below)
     held = False

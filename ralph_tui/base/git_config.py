@@ -41,7 +41,7 @@ SEALED = {
 """The environment in which git reads only the configuration of its git dir."""
 
 _WORD = r"[A-Za-z0-9]+"
-_CARRIED = {
+_KEPT_KEYS = {
     "core.excludesfile": r".+",
     "core.sharedrepository": _WORD,
     "core.precomposeunicode": _WORD,
@@ -55,7 +55,7 @@ _CARRIED = {
 _ONLY_VIEW = frozenset({"extensions.refstorage", "core.filemode", "core.autocrlf", "core.eol"})
 """How the user's git compares files and stores refs; the private index needs none of it."""
 
-ASK = ("config", "-z", "--type=path", "--get-regexp", f"^({'|'.join(_CARRIED)})$")
+ASK = ("config", "-z", "--type=path", "--get-regexp", f"^({'|'.join(_KEPT_KEYS)})$")
 """Arguments with which git lists these values; it starts no program for that."""
 COMMON = ("refs", "packed-refs", "reftable", "shallow", "info")
 """Parts of the common dir that our commands need."""
@@ -105,12 +105,12 @@ def sealed_with(*settings: tuple[str, str]) -> Mapping[str, str]:
     return SEALED | names | values | {"GIT_CONFIG_COUNT": str(first + len(settings))}
 
 
-def carried(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
+def kept_settings(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the values to keep; of several for one key, the last counts."""
     return {
         key: value
         for key, value in entries
-        if key in _CARRIED and re.fullmatch(_CARRIED[key], value, re.DOTALL)
+        if key in _KEPT_KEYS and re.fullmatch(_KEPT_KEYS[key], value, re.DOTALL)
     }
 
 
@@ -146,7 +146,7 @@ def quoted(value: str | Path) -> str:
     return f'"{escaped}"'
 
 
-def own_folder(path: Path) -> None:
+def ensure_folder(path: Path) -> None:
     """Ensure a folder at this path, deleting a link or a file there; raises ``OSError``."""
     try:
         if stat.S_ISDIR(path.lstat().st_mode):
@@ -157,14 +157,14 @@ def own_folder(path: Path) -> None:
     path.mkdir()
 
 
-def keep(path: Path, content: bytes) -> None:
+def ensure_file(path: Path, content: bytes) -> None:
     """Ensure a regular file with this content, whatever is there now; raises ``OSError``."""
     if content_of(path) == content:
         return
     write_whole(path, content, durable=False)
 
 
-def keep_link(path: Path, target: Path) -> None:
+def ensure_link(path: Path, target: Path) -> None:
     """Ensure a symbolic link to `target`; raises ``OSError``."""
     with suppress(OSError):
         if path.readlink() == target:

@@ -52,9 +52,9 @@ def open_plain(
     `NotPlainError` if it is not a plain file.
     """
     if follow:
-        return _opened(path, flags, mode, None)
+        return _open(path, flags, mode, None)
     with folder_of(path, below=below) as folder:
-        return _opened(path, flags | os.O_NOFOLLOW, mode, folder)
+        return _open(path, flags | os.O_NOFOLLOW, mode, folder)
 
 
 @contextmanager
@@ -77,13 +77,13 @@ def reading(path: Path, *, below: Path | None = None, follow: bool = False) -> B
     return os.fdopen(open_plain(path, below=below, follow=follow), "rb")
 
 
-def appending(path: Path) -> BinaryIO:
+def open_append(path: Path) -> BinaryIO:
     """Open a file for appending without a buffer, and create it if missing; raises ``OSError``."""
     descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     return cast("BinaryIO", os.fdopen(descriptor, "ab", buffering=0))
 
 
-def emptied(path: Path) -> BinaryIO:
+def open_emptied(path: Path) -> BinaryIO:
     """Create or empty a file, and open it for writing without a buffer; raises ``OSError``."""
     descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     return cast("BinaryIO", os.fdopen(descriptor, "wb", buffering=0))
@@ -134,7 +134,7 @@ def write_whole(
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with folder_of(path, below=below) as folder:
         try:
-            with os.fdopen(_opened(fresh, flags, 0o666, folder), "wb") as file:
+            with os.fdopen(_open(fresh, flags, 0o666, folder), "wb") as file:
                 file.write(content)
                 if mode is not None:
                     os.fchmod(file.fileno(), mode)
@@ -149,7 +149,7 @@ def write_whole(
 def put_new(path: Path, content: bytes, *, mode: int) -> None:
     """Create a file; raises ``OSError``, and ``FileExistsError`` if anything is there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    with folder_of(path) as folder, os.fdopen(_opened(path, flags, mode, folder), "wb") as file:
+    with folder_of(path) as folder, os.fdopen(_open(path, flags, mode, folder), "wb") as file:
         try:
             file.write(content)
             file.flush()
@@ -200,7 +200,7 @@ def _unlink(name: str, folder: int) -> None:
         return
 
 
-def _opened(path: Path, flags: int, mode: int, folder: int | None) -> int:
+def _open(path: Path, flags: int, mode: int, folder: int | None) -> int:
     name = path if folder is None else path.name
     try:
         descriptor = os.open(name, flags | _PLAIN, mode, dir_fd=folder)

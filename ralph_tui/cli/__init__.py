@@ -18,7 +18,7 @@ from types import ModuleType
 
 from ralph_tui import __version__
 from ralph_tui.base import extensions
-from ralph_tui.base.errors import RalphError, UsageError, out_of_means
+from ralph_tui.base.errors import RalphError, UsageError, resource_error
 from ralph_tui.cli.exit_codes import ExitCode, GoOn
 from ralph_tui.cli.for_people import refuse_agents
 from ralph_tui.cli.fronts.presentation import on_terminal
@@ -55,7 +55,9 @@ _KNOWN = {
     "lab": "simulate the controller on a series of completion values",
 }
 """One-line help by command; each command is a module of `commands` or of an extension."""
-_MISSING = {name for name, module in extensions.COMMANDS.items() if not extensions.is_there(module)}
+_MISSING = {
+    name for name, module in extensions.COMMANDS.items() if not extensions.is_installed(module)
+}
 COMMANDS = {name: sentence for name, sentence in _KNOWN.items() if name not in _MISSING}
 """The commands that are installed, with their help."""
 
@@ -116,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return ExitCode.INTERRUPTED
     except (OSError, MemoryError, RuntimeError, ImportError) as error:
-        sentence = out_of_means(error)
+        sentence = resource_error(error)
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             sentence = "no space left on the device: free some and try again"
         if isinstance(error, FileNotFoundError) and _folder_is_gone():

@@ -56,7 +56,7 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
 
                 forget_draft(root)
         except RalphError as error:
-            home.said, code = one_line(str(error)), error.exit_code
+            home.message, code = one_line(str(error)), error.exit_code
         if signals.CAME:
             return code
 
@@ -67,7 +67,7 @@ class Home(Looking):
     beside: SideScreens
 
     def __init__(self, root: Path) -> None:
-        self.said = ""
+        self.message = ""
         """The error of the last command."""
         self._root = root
         self._listing: Listing | None = None
@@ -96,10 +96,12 @@ class Home(Looking):
         from ralph_tui.tui.home.screen import HomeScreen  # noqa: PLC0415
         from ralph_tui.tui.home.table import Listing  # noqa: PLC0415
 
-        said, self.said = self.said, ""
+        message, self.message = self.message, ""
         listing = self._listing or Listing()
         self._runs = self._runs or ListedRuns(self._root)
-        return HomeScreen(self._runs, listing, self._chosen, new_runs=self._new_runs, said=said)
+        return HomeScreen(
+            self._runs, listing, self._chosen, new_runs=self._new_runs, message=message
+        )
 
     def begin(self) -> None:
         gc.enable()

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from ralph_tui.config.files import REPOSITORY_FILE
 from ralph_tui.config.repository_file import refused
 from ralph_tui.config.settings import LINES, NAMES, Settings
-from ralph_tui.text.durations import as_typed
+from ralph_tui.text.durations import format_seconds
 
 WIDTH = 88
 """Columns of a comment."""
@@ -181,7 +181,7 @@ def _range(key: str, schema: dict[str, Any]) -> str:
         return f"a list such as {one.get('examples', [LINES])[0]}"
     if one["type"] not in ("number", "integer"):
         return ""
-    shown = as_typed if key.endswith(_DURATION) else _number
+    shown = format_seconds if key.endswith(_DURATION) else _number
     least, above, most = (
         shown(one[bound]) if bound in one else ""
         for bound in ("minimum", "exclusiveMinimum", "maximum")
@@ -206,5 +206,5 @@ def in_toml(name: str, value: object) -> str:
     if value is None:
         return '""'
     if name.endswith(_DURATION) and isinstance(value, float):
-        return json.dumps(as_typed(value))
+        return json.dumps(format_seconds(value))
     return json.dumps(value, ensure_ascii=False)

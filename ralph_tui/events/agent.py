@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
-from ralph_tui.text.claims import without_claims
+from ralph_tui.text.claims import strip_claims
 from ralph_tui.text.format import count, day_and_clock, duration, money, percent
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import FAILED, RowLevel, in_words
@@ -184,7 +184,7 @@ class AgentSpoke(Event):
     @property
     def words(self) -> str:
         """The text without report and promise, which are separate events."""
-        return self.text if self.parent is not None else without_claims(self.text)
+        return self.text if self.parent is not None else strip_claims(self.text)
 
     def line(self) -> str | None:
         said = [line for line in self.words.splitlines() if line.strip()]
@@ -383,7 +383,7 @@ class AgentReported(Event):
         following = f"next: {self.next}" if self.next else ""
         told = [part for part in (self._claim, *blocked, following) if part]
         summary = " ".join(self.summary.split())
-        if summary and same_words(summary) not in same_words(without_claims(said)):
+        if summary and same_words(summary) not in same_words(strip_claims(said)):
             told.insert(0, summary)
         shown = told or [summary or "empty report"]
         return "\n".join(f"agent   {one_line(what)}" for what in shown)

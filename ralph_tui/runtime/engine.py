@@ -16,7 +16,7 @@ from ralph_tui import events as ev
 from ralph_tui.adapters.records.files import without_unknown, write_json
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.summary import summarize
-from ralph_tui.base.errors import JournalError, JournalFullError, RalphError, out_of_means
+from ralph_tui.base.errors import JournalError, JournalFullError, RalphError, resource_error
 from ralph_tui.commands import Abort, Command, Stop
 from ralph_tui.loop.waiting.disk_full import wait_began, wait_ended
 from ralph_tui.ports.host import Accepted, Clock, CommandRequest, Job, Refused
@@ -158,7 +158,7 @@ class Engine:
             self._failed(str(error))
         except Exception as bug:  # noqa: BLE001  the one boundary: a bug must not leave an agent alone
             stop_work()
-            if sentence := out_of_means(bug):
+            if sentence := resource_error(bug):
                 reason = f"{sentence}; then continue with 'ralph-tui resume'"
                 self._failed(reason)
                 return

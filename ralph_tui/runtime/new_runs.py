@@ -23,7 +23,7 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.config.sources import FLAGS, Loaded, examine, problem_of
 from ralph_tui.layers.sensor import GateResult
 from ralph_tui.ports.new_runs import AgentOffer, Default, Draft, Finding, Surroundings, Trial
-from ralph_tui.text.durations import as_typed
+from ralph_tui.text.durations import format_seconds
 from ralph_tui.text.sanitize import one_line
 
 LAST_BYTES = 4096
@@ -199,7 +199,7 @@ def _default(loaded: Loaded, name: str, root: Path) -> Default:
     origin = loaded.origins.get(name, "default").removeprefix(f"{root}/")
     text = "" if value is None else str(value)
     if isinstance(value, float):
-        text = as_typed(value) if name.endswith("_s") else f"{value:g}"
+        text = format_seconds(value) if name.endswith("_s") else f"{value:g}"
     return Default(text, "" if origin == "default" else one_line(origin))
 
 

@@ -12,15 +12,15 @@ _PROMISE = re.compile(r"[ \t]*<promise>\s*COMPLETE\s*</promise>[ \t]*")
 _EMPTY_FENCE = re.compile(r"\n?```(?:json)?\s*```\n?")
 
 
-def without_claims(text: str) -> str:
+def strip_claims(text: str) -> str:
     """Return the text without report and promise, which have their own rows.
 
     A report that cannot be parsed stays.
     """
-    return _PROMISE.sub("", _without_report(text)).strip("\n")
+    return _PROMISE.sub("", _strip_report(text)).strip("\n")
 
 
-def _without_report(text: str) -> str:
+def _strip_report(text: str) -> str:
     if '"ralph"' not in text:
         return text
     for opening in reversed(list(_REPORT.finditer(text))[-MOST_REPORTS:]):

@@ -27,7 +27,7 @@ def seconds(value: object) -> object:
         raise ValueError("must be seconds or a duration such as 90s, 30m or 8h") from None
 
 
-def as_typed(number: float) -> str:
+def format_seconds(number: float) -> str:
     """Format seconds for `seconds`, in the largest unit that gives a whole number: ``8h``."""
     for unit, size in reversed(_UNITS.items()):
         if number >= size and number % size == 0:

@@ -32,16 +32,16 @@ class KeyRow:
     where: Where = "everywhere"
     moves: bool = False
     """True if the action moves in time, so that it may use keys that move in a pane."""
-    was: str = ""
+    former: str = ""
     """Its key in earlier versions, used again if the user assigns `keys` to another action."""
 
 
 TABLE: Mapping[str, KeyRow] = {
     "decide": KeyRow("d", "answer the open question", "live"),
-    "diff": KeyRow("f", "diff of the whole run", was="d"),
+    "diff": KeyRow("f", "diff of the whole run", former="d"),
     "report": KeyRow("o", "report on the finished run"),
     "resume": KeyRow("u", "resume a run that ended"),
-    "again": KeyRow("N", "run it again from the start", was="n"),
+    "again": KeyRow("N", "run it again from the start", former="n"),
     "retry": KeyRow("w", "retry now without waiting", "live"),
     "pause": KeyRow("p", "pause or unpause the run", "live"),
     "guide": KeyRow("g", "send guidance to the agent", "live"),
@@ -64,7 +64,7 @@ TABLE: Mapping[str, KeyRow] = {
     "next_mark": KeyRow("m", "next alarm or question", "replay", moves=True),
     "previous_mark": KeyRow("M", "previous alarm or question", "replay", moves=True),
     "copy_text": KeyRow("y", "copy the pane's text"),
-    "export": KeyRow("E", "export text, picture, JSON", was="e"),
+    "export": KeyRow("E", "export text, picture, JSON", former="e"),
     "zoom": KeyRow("z", "zoom one pane, or show all"),
     "prompt": KeyRow("P", "prompt as it was sent"),
     "search": KeyRow("/", "search all runs here", "home too"),
@@ -73,9 +73,9 @@ TABLE: Mapping[str, KeyRow] = {
     "help": KeyRow("?,f1", "help: keys and signs", "home too"),
     "leave": KeyRow("q,ctrl+q,ctrl+c", "leave this screen", "home too"),
     "home_new": KeyRow("n", "start a new run (form)", "home"),
-    "home_resume": KeyRow("u", "resume an ended run", "home", was="r"),
-    "home_demo": KeyRow("D", "try it on a sample project", "home", was="d"),
-    "home_fleet": KeyRow("F", "open the fleet", "home", was="f"),
+    "home_resume": KeyRow("u", "resume an ended run", "home", former="r"),
+    "home_demo": KeyRow("D", "try it on a sample project", "home", former="d"),
+    "home_fleet": KeyRow("F", "open the fleet", "home", former="f"),
     "fleet_decide": KeyRow("d", "answer a loop's question", "fleet"),
     "fleet_pause": KeyRow("p", "pause or unpause the loop", "fleet"),
     "fleet_pause_all": KeyRow("P", "pause or unpause all loops", "fleet"),
@@ -90,16 +90,16 @@ TABLE: Mapping[str, KeyRow] = {
 
 _NAMED = ("space", "left", "right", "home", "end", "insert", "delete")
 _FUNCTION = tuple(f"f{number}" for number in range(1, 25))
-_MOVING = frozenset({"space", "left", "right", "home", "end", "shift+left", "shift+right"})
+_MOVE_KEYS = frozenset({"space", "left", "right", "home", "end", "shift+left", "shift+right"})
 """Keys of panes that a replay uses to move in time, from every pane."""
-_NEEDED = frozenset(
+_FIXED_KEYS = frozenset(
     {"escape", "esc", "enter", "return", "tab", "shift+tab", "up", "down", "pageup", "pagedown",
      "backspace", "j", "k", "v", *string.digits}
 )  # fmt: skip
 """Keys of panes, dialogs and text fields."""
 _SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter", "ctrl+h": "backspace"}
 """Keys that terminals send instead of these."""
-_LEAVING = ("ctrl+c", "ctrl+q")
+_LEAVE_KEYS = ("ctrl+c", "ctrl+q")
 """Keys that leave every screen, in any configuration."""
 _SIGNS = {
     **{sign: unicodedata.name(sign).lower().replace("-", "_").replace(" ", "_")
@@ -131,13 +131,13 @@ _EXAMPLES = "must be a key such as p, P, f5, ctrl+g or space"
 def checked(action: str, text: str) -> str:
     """Return the keys set for an action; raises ``ValueError`` if they are not allowed."""
     text = text.strip()
-    allowed = _MOVING if TABLE[action].moves else frozenset()
+    allowed = _MOVE_KEYS if TABLE[action].moves else frozenset()
     for name in _names(text):
-        if name in _LEAVING and action != "leave":
+        if name in _LEAVE_KEYS and action != "leave":
             raise ValueError(f"must be another key: {name} always leaves")
         if name in _SENT_AS:
             raise ValueError(f"must be another key: terminals send {_SENT_AS[name]} for {name}")
-        if name in _NEEDED or name in _MOVING - allowed:
+        if name in _FIXED_KEYS or name in _MOVE_KEYS - allowed:
             raise ValueError(f"must be another key: panes and dialogs need {_shown(name)}")
     return text
 
@@ -148,8 +148,8 @@ def conflicts(chosen: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     for first, second in combinations(TABLE, 2):
         both = of[first] & of[second]
         # One key may serve two actions that never apply at the same time.
-        meet = both and _meet(TABLE[first].where, TABLE[second].where)
-        if meet and not _own(TABLE[first]) & _own(TABLE[second]):
+        meet = both and _overlap(TABLE[first].where, TABLE[second].where)
+        if meet and not _default_keys(TABLE[first]) & _default_keys(TABLE[second]):
             yield first, second, _shown(min(both))
 
 
@@ -161,17 +161,17 @@ def _resolved(chosen: Mapping[str, str]) -> dict[str, str]:
         taken = {
             key
             for other in others
-            if _meet(row.where, TABLE[other].where)
+            if _overlap(row.where, TABLE[other].where)
             for key in _names(written[other])
         }
-        if row.was and written[name] == row.keys and taken & {*_names(row.keys)}:
-            written[name] = row.was
+        if row.former and written[name] == row.keys and taken & {*_names(row.keys)}:
+            written[name] = row.former
     return written
 
 
-def _own(row: KeyRow) -> set[str]:
+def _default_keys(row: KeyRow) -> set[str]:
     """The current and former default keys of an action."""
-    return {*_names(row.keys), *(_names(row.was) if row.was else ())}
+    return {*_names(row.keys), *(_names(row.former) if row.former else ())}
 
 
 class Keys:
@@ -182,7 +182,7 @@ class Keys:
         written = {
             name: text
             for name, text in (chosen or {}).items()
-            if name in TABLE and isinstance(text, str) and _can_be(name, text)
+            if name in TABLE and isinstance(text, str) and _is_valid(name, text)
         }
         written = _resolved({} if any(conflicts(written)) else written)
         self._of = {name: tuple(_names(text)) for name, text in written.items()}
@@ -195,7 +195,7 @@ class Keys:
         """Return an action's key as shown to users."""
         return _shown(self._of[action][0])
 
-    def told(self, sentence: str) -> str:
+    def expand(self, sentence: str) -> str:
         """Replace each action in braces in a sentence by its key."""
         return re.sub(r"\{([a-z_]+)\}", lambda found: self._named(found[1], found[0]), sentence)
 
@@ -215,7 +215,11 @@ def _name(written: str) -> str:
             raise ValueError(_EXAMPLES)
         return _SIGNS.get(written, written)
     held, plus, key = written.lower().rpartition("+")
-    known = (*_NAMED, *_FUNCTION, *(name for name in _NEEDED if len(name) > 1 and "+" not in name))
+    known = (
+        *_NAMED,
+        *_FUNCTION,
+        *(name for name in _FIXED_KEYS if len(name) > 1 and "+" not in name),
+    )
     if not plus and (key in known or key in _SIGNS.values()):
         return key
     if held == "shift" and re.fullmatch("[a-z]", key):
@@ -233,7 +237,7 @@ def _shown(name: str) -> str:
     return _SHOWN.get(name, name)
 
 
-def _can_be(action: str, text: str) -> bool:
+def _is_valid(action: str, text: str) -> bool:
     try:
         checked(action, text)
     except ValueError:
@@ -241,7 +245,7 @@ def _can_be(action: str, text: str) -> bool:
     return True
 
 
-def _meet(one: Where, other: Where) -> bool:
+def _overlap(one: Where, other: Where) -> bool:
     """True if two actions can exist on the same screen."""
     return bool(_SCREENS[one] & _SCREENS[other])
 

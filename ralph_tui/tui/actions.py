@@ -41,7 +41,7 @@ CHECKPOINT, INTERRUPT = Checkpoint.model_construct(), Interrupt.model_construct(
 RETRY, ROLL_OVER = RetryNow.model_construct(), RollOver.model_construct()
 
 
-def _takes(command: Command) -> Refusal:
+def _accepted(command: Command) -> Refusal:
     """Refuse whenever the run would refuse this command."""
     return lambda state: refusal(command, state)
 
@@ -50,45 +50,45 @@ def _always(_: RunState) -> str | None:
     return None
 
 
-def _while_more_is_left(state: RunState) -> str | None:
+def _if_more_left(state: RunState) -> str | None:
     none_left = refusal(TAKE_BACK, state) is not None
     return stopping(state) or ("no later iteration can be removed" if none_left else None)
 
 
-def _while_asked(state: RunState) -> str | None:
+def _if_asked(state: RunState) -> str | None:
     return over(state) or ("no question is open" if state.needs.question is None else None)
 
 
-def _goes_on(state: RunState) -> bool:
+def _is_unfinished(state: RunState) -> bool:
     """True if the run has not ended, or has not begun."""
     return state.run.started is None or state.run.live
 
 
-def _while_snapshots(state: RunState) -> str | None:
+def _if_snapshots(state: RunState) -> str | None:
     if state.foreign.tool:
         return f"{state.foreign.tool} takes no snapshots to compare"
-    if _goes_on(state):
+    if _is_unfinished(state):
         return "available once the run has ended; for one iteration press 3, then enter"
     return None
 
 
-def _while_resumable(state: RunState) -> str | None:
+def _if_resumable(state: RunState) -> str | None:
     return refusal_to_go_on("resume", state)
 
 
-def _while_repeatable(state: RunState) -> str | None:
+def _if_repeatable(state: RunState) -> str | None:
     return refusal_to_go_on("again", state)
 
 
-def _while_reportable(state: RunState) -> str | None:
+def _if_reportable(state: RunState) -> str | None:
     return (
         "available once the run has ended; {export} exports a report so far"
-        if _goes_on(state)
+        if _is_unfinished(state)
         else None
     )
 
 
-def _while_files_rest(state: RunState) -> str | None:
+def _if_files_idle(state: RunState) -> str | None:
     """Refuse as the run would, naming the key that helps."""
     if files_rest(state):
         return over(state)
@@ -100,7 +100,7 @@ def _while_files_rest(state: RunState) -> str | None:
 # results of sent commands, once the run has recorded them -----------------------------------------
 
 
-def _captured(state: RunState) -> Outcome:
+def _report_saved(state: RunState) -> Outcome:
     """Report a checkpoint's snapshot, or why it failed."""
     seen = state.seq
 
@@ -117,7 +117,7 @@ def _captured(state: RunState) -> Outcome:
     return outcome
 
 
-def _granted(state: RunState) -> Outcome:
+def _report_grant(state: RunState) -> Outcome:
     """Report the number of iterations after granting some or taking some back."""
     before = state.run.max_iterations
 
@@ -128,7 +128,7 @@ def _granted(state: RunState) -> Outcome:
     return outcome
 
 
-def _interrupted(state: RunState) -> Outcome:
+def _report_turn(state: RunState) -> Outcome:
     """Report the end of the turn."""
     began = state.agent.began
 
@@ -139,7 +139,7 @@ def _interrupted(state: RunState) -> Outcome:
     return outcome
 
 
-def _paused(state: RunState) -> Outcome:
+def _report_pause(state: RunState) -> Outcome:
     """Report that the run is paused or continues."""
     before = state.run.paused
 
@@ -176,7 +176,7 @@ class Action:
     """The footer drops it first if space is short."""
     before: str = ""
     """The action whose key is shown before this one's in the footer: the opposite direction."""
-    said: str = ""
+    feedback: str = ""
     """Immediate feedback, if the screen itself shows none."""
     outcome: Callable[[RunState], Outcome] | None = None
     """Created with the state at the key press; reports the recorded result."""
@@ -203,28 +203,28 @@ class Action:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("decide", "answer", "steer", _while_asked, footer=True, urgent=True),
-    Action("diff", "diff", "watch", refusal=_while_snapshots, footer=True, urgent=True),
-    Action("report", "report", "watch", refusal=_while_reportable, footer=True, urgent=True),
-    Action("resume", "resume", "leave", refusal=_while_resumable, footer=True, urgent=True),
-    Action("again", "run again", "leave", refusal=_while_repeatable, footer=True, urgent=True),
-    Action("retry", "retry now", "steer", _takes(RETRY), RETRY, footer=True, urgent=True,
-           said="sent; the wait ends"),
-    Action("pause", "pause", "steer", stopping, footer=True, outcome=_paused),
+    Action("decide", "answer", "steer", _if_asked, footer=True, urgent=True),
+    Action("diff", "diff", "watch", refusal=_if_snapshots, footer=True, urgent=True),
+    Action("report", "report", "watch", refusal=_if_reportable, footer=True, urgent=True),
+    Action("resume", "resume", "leave", refusal=_if_resumable, footer=True, urgent=True),
+    Action("again", "run again", "leave", refusal=_if_repeatable, footer=True, urgent=True),
+    Action("retry", "retry now", "steer", _accepted(RETRY), RETRY, footer=True, urgent=True,
+           feedback="sent; the wait ends"),
+    Action("pause", "pause", "steer", stopping, footer=True, outcome=_report_pause),
     Action("guide", "guide", "steer", stopping, footer=True),
     Action("abort", "abort", "steer", over, footer=True),
     # The key is for an agent at work; a paused run takes checkpoints only by command.
-    Action("checkpoint", "checkpoint", "go back", _takes(INTERRUPT), CHECKPOINT, footer=True,
-           said="sent; saving a checkpoint", outcome=_captured),
-    Action("roll_over", "hand off", "steer", _takes(ROLL_OVER), footer=True, spare=True),
-    Action("interrupt", "interrupt", "steer", _takes(INTERRUPT), INTERRUPT, footer=True,
-           said="sent; this iteration counts, and its changes are measured",
-           outcome=_interrupted),
-    Action("grant", "more", "steer", _takes(GRANT), GRANT,
-           said="sent; one more iteration", outcome=_granted),
-    Action("take_back", "fewer", "steer", _while_more_is_left, TAKE_BACK,
-           said="sent; one fewer iteration", outcome=_granted),
-    Action("restore", "restore", "go back", _while_files_rest, footer=True),
+    Action("checkpoint", "checkpoint", "go back", _accepted(INTERRUPT), CHECKPOINT, footer=True,
+           feedback="sent; saving a checkpoint", outcome=_report_saved),
+    Action("roll_over", "hand off", "steer", _accepted(ROLL_OVER), footer=True, spare=True),
+    Action("interrupt", "interrupt", "steer", _accepted(INTERRUPT), INTERRUPT, footer=True,
+           feedback="sent; this iteration counts, and its changes are measured",
+           outcome=_report_turn),
+    Action("grant", "more", "steer", _accepted(GRANT), GRANT,
+           feedback="sent; one more iteration", outcome=_report_grant),
+    Action("take_back", "fewer", "steer", _if_more_left, TAKE_BACK,
+           feedback="sent; one fewer iteration", outcome=_report_grant),
+    Action("restore", "restore", "go back", _if_files_idle, footer=True),
     Action("play", "play", "replay", footer=True),
     Action("back", "event", "replay"),
     Action("forward", "event", "replay", footer=True, before="back"),
@@ -251,14 +251,14 @@ ACTIONS: tuple[Action, ...] = (
 BY_NAME: dict[str, Action] = {action.name: action for action in ACTIONS}
 
 
-def offered(action: Action, *, live: bool) -> bool:
+def is_offered(action: Action, *, live: bool) -> bool:
     """True if this kind of screen has the action."""
     return _fits(action.where, live=live)
 
 
-def in_footer(action: Action, *, live: bool) -> bool:
+def is_in_footer(action: Action, *, live: bool) -> bool:
     """True if the footer of this kind of screen shows the action."""
-    return action.footer and offered(action, live=live) and _fits(action.footer_where, live=live)
+    return action.footer and is_offered(action, live=live) and _fits(action.footer_where, live=live)
 
 
 def _fits(where: Where, *, live: bool) -> bool:
@@ -267,17 +267,17 @@ def _fits(where: Where, *, live: bool) -> bool:
 
 EDIT = "e"
 """In the prompt pane, this key requests the next prompt for editing."""
-SELECTING = ("left", "right", "space")
+SELECT_KEYS = ("left", "right", "space")
 """In a live run, these keys only work in the iterations pane."""
 
 
-def ignored(key: str, keys: Keys, *, live: bool) -> str:
+def ignored_text(key: str, keys: Keys, *, live: bool) -> str:
     """Return the message for a key that does nothing here."""
     if live and key == EDIT:
         return "edits the next prompt: press 8 first"
     action = next((action for action in ACTIONS if key in keys.of(action.name)), None)
     if action is None:
         return f"does nothing; {keys.shown('help')} lists the keys"
-    if live and key in SELECTING:
+    if live and key in SELECT_KEYS:
         return "selects or marks an iteration: press 3 first"
     return f"{action.verb}: only in a {'replay' if live else 'live run'}"

@@ -30,43 +30,43 @@ from ralph_tui.tui.themes import TERMINAL, THEMES, named, styles_for
 if TYPE_CHECKING:
     from ralph_tui.ports.source import Source
 
-ANSWERED_S = 0.3
+PAINTED_S = 0.3
 """Time by which the effect of a key has been painted."""
 MOST = 100_000
 """Number of new objects above which a collection is no longer postponed, even while keys follow."""
 
 
-class Collection:
+class CollectionPause:
     """Postpones Python's garbage collection while a key is handled.
 
     Opening a dialog allocates enough to trigger a collection almost every time, which delayed the
-    key by 4 to 80 ms. Rule: `go_on` always re-enables collection. If it was disabled for another
+    key by 4 to 80 ms. Rule: `resume` always re-enables collection. If it was disabled for another
     reason, such as while a command loads, it stays disabled.
     """
 
     def __init__(self, owner: MessagePump) -> None:
         self._owner = owner
-        self._putting_off: Timer | None = None
+        self._timer: Timer | None = None
 
-    def put_off(self) -> None:
+    def postpone(self) -> None:
         """Postpone collection because a key was pressed."""
-        if self._putting_off is not None:
+        if self._timer is not None:
             if gc.get_count()[0] < MOST:
-                self._putting_off.reset()
+                self._timer.reset()
         elif gc.isenabled():
             gc.disable()
-            self._putting_off = self._owner.set_timer(ANSWERED_S, self.go_on)
+            self._timer = self._owner.set_timer(PAINTED_S, self.resume)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Re-enable collection: the key is handled, or the screen is closed."""
-        if self._putting_off is not None:
-            self._putting_off = None
+        if self._timer is not None:
+            self._timer = None
             gc.enable()
 
 
-NEEDED = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
+CALL_TITLE = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
 """Saves the terminal's title and sets another one."""
-NEEDED_NO_MORE = "\x1b]2;ralph-tui\x07\x1b[23;2t"
+RESTORE_TITLE = "\x1b]2;ralph-tui\x07\x1b[23;2t"
 """Restores the title; a terminal that cannot do this at least shows a neutral one."""
 CALL_CELLS = 160
 """Width of a desktop notification's text."""
@@ -89,7 +89,7 @@ def desktop_call(text: str, environ: Mapping[str, str]) -> str:
     return sequence
 
 
-DEAF_S = 1.0
+IGNORE_S = 1.0
 """How long keys are ignored after a dialog closes on its own, because they were meant for it."""
 URGENT = frozenset({"ctrl+c", "ctrl+q"})
 """Keys that are never ignored."""
@@ -101,12 +101,12 @@ class BaseScreen(StyledScreen):
     typed: Sequence[events.Key] = ()
     """Keys typed ahead for the screen that replaces this one."""
 
-    _deaf_until = float("-inf")
-    when_here: Callable[[], None] = staticmethod(lambda: None)
+    _ignore_until = float("-inf")
+    on_activity: Callable[[], None] = staticmethod(lambda: None)
     """Called occasionally while the user presses keys or uses the mouse on any screen."""
 
     @on(events.ScreenResume)
-    def _opens_styled(self, event: events.ScreenResume) -> None:
+    def _skip_restyle(self, event: events.ScreenResume) -> None:
         """Skip the second styling when the screen opens: each widget was styled when mounted."""
         if not self.stack_updates:
             event.refresh_styles = False
@@ -116,21 +116,21 @@ class BaseScreen(StyledScreen):
         """The app, which knows the other screens."""
         return cast("RalphApp", self.app)
 
-    def key_came(self) -> None:
+    def before_key(self) -> None:
         """Called for each key pressed here or in a dialog above, before it is handled."""
 
-    def say(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Show feedback for a key."""
 
-    def look_away(self) -> None:
+    def ignore_keys(self) -> None:
         """Ignore keys for a moment, because a dialog above has closed on its own."""
-        self._deaf_until = self.ralph.monotonic() + DEAF_S
+        self._ignore_until = self.ralph.monotonic() + IGNORE_S
 
-    def blind(self, key: str) -> bool:
+    def ignores(self, key: str) -> bool:
         """True, with a message, if this key was meant for a dialog that closed on its own."""
-        if key in URGENT or self.ralph.monotonic() >= self._deaf_until:
+        if key in URGENT or self.ralph.monotonic() >= self._ignore_until:
             return False
-        self.say(f"{key} ignored: a dialog had just closed")
+        self.report(f"{key} ignored: a dialog had just closed")
         return True
 
     def open_help(self) -> None:
@@ -153,11 +153,11 @@ class BaseScreen(StyledScreen):
         """End what only this screen keeps running, and leave; `by` is the signal."""
         self.app.exit()
 
-    def typed_ahead(self, event: events.Key) -> bool:
+    def take_early_key(self, event: events.Key) -> bool:
         """Handle a key pressed while this screen was opening; True if the screen takes it."""
         return False
 
-    def called(self, text: str) -> None:
+    def show_call(self, text: str) -> None:
         """Show why the user is needed on another screen; an empty `text` ends the call."""
 
 
@@ -172,16 +172,16 @@ class Presence:
         self, screen: Callable[[], BaseScreen | None], monotonic: Callable[[], float]
     ) -> None:
         self._screen, self._monotonic = screen, monotonic
-        self._told = float("-inf")
+        self._reported_at = float("-inf")
 
-    def hear(self, event: events.Event) -> None:
+    def record(self, event: events.Event) -> None:
         """Report presence if this is a key or mouse event; called before it is handled."""
         if isinstance(event, events.Key | events.MouseEvent):
             now = self._monotonic()
             screen = self._screen()
-            if screen is not None and now - self._told >= EVERY_S:
-                self._told = now
-                screen.when_here()
+            if screen is not None and now - self._reported_at >= EVERY_S:
+                self._reported_at = now
+                screen.on_activity()
 
 
 class SideScreen(BaseScreen):
@@ -260,15 +260,15 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         self._home = self.DEFAULT_MODE
         """Mode of the first screen."""
         self.add_mode(self._home, self._first_screen)
-        self._came_from = self._home
+        self._search_origin = self._home
         """Mode from which the search was opened."""
         self._presence = Presence(lambda: self._cockpit, monotonic)
-        self._called_for, self._stands = "", False
-        self._left_early: Callable[[], None] | None = None
-        self.onward: tuple[tuple[str, ...], Path | None] | None = None
+        self._call_text, self._is_ready = "", False
+        self._pending_exit: Callable[[], None] | None = None
+        self.next_command: tuple[tuple[str, ...], Path | None] | None = None
         """A command line to continue with in this terminal, and the worktree to run it in."""
-        self._put_beside(beside)
-        self._collection = Collection(self)
+        self._add_side_screens(beside)
+        self._gc_pause = CollectionPause(self)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Provide the panes' style variables for themes that do not define them."""
@@ -289,11 +289,11 @@ class RalphApp(TerminalApp, inherit_bindings=False):
     ) -> None:
         """Replace the first screen, passing on keys typed meanwhile."""
         self._make_cockpit = cockpit
-        self._put_beside(beside)
+        self._add_side_screens(beside)
 
-        async def stand_in() -> None:
+        async def swap_screen() -> None:
             typed, opening = self.base.typed, self._home
-            self._home = self._came_from = COCKPIT
+            self._home = self._search_origin = COCKPIT
             self.add_mode(COCKPIT, self._first_screen)
             await self.switch_mode(COCKPIT)
             self.remove_mode(opening)
@@ -301,9 +301,9 @@ class RalphApp(TerminalApp, inherit_bindings=False):
             for key in typed:
                 self.post_message(key)
 
-        self.call_next(stand_in)
+        self.call_next(swap_screen)
 
-    def _put_beside(self, beside: SideScreens | None) -> None:
+    def _add_side_screens(self, beside: SideScreens | None) -> None:
         self._beside = beside
         if beside is not None:
             self.add_mode(SEARCH, beside.search)
@@ -314,16 +314,16 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         """Open the search; return False if there is nothing to search."""
         if self._beside is None:
             return False
-        self._came_from = self.current_mode
+        self._search_origin = self.current_mode
         self._switch(SEARCH)
         return True
 
     def show_recorded(self, source: "Source") -> None:
         """Open a recorded run, replacing the one opened before."""
         if self._beside is not None:
-            self.show_beside(partial(self._beside.recorded, source))
+            self.show_run(partial(self._beside.recorded, source))
 
-    def show_beside(self, make: "Callable[[], SideScreen]") -> None:
+    def show_run(self, make: "Callable[[], SideScreen]") -> None:
         """Open a screen for a run, replacing the one opened before."""
         if RECORDED in self._modes:
             self.remove_mode(RECORDED)
@@ -332,8 +332,8 @@ class RalphApp(TerminalApp, inherit_bindings=False):
 
     def back(self) -> None:
         """Return from the search to the screen it was opened from, else to the first screen."""
-        if self.current_mode == SEARCH and self._came_from in self._modes:
-            self._switch(self._came_from)
+        if self.current_mode == SEARCH and self._search_origin in self._modes:
+            self._switch(self._search_origin)
         else:
             self.home()
 
@@ -346,7 +346,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
     def _switch(self, mode: str) -> None:
         self.switch_mode(mode)
         if mode != self._home:
-            self.base.called(self._called_for)
+            self.base.show_call(self._call_text)
 
     def delay_update(self, delay: float = 0) -> None:
         """Ignore the delay: an opening screen is painted at once, with nothing to mask."""
@@ -360,42 +360,42 @@ class RalphApp(TerminalApp, inherit_bindings=False):
 
     def on_ready(self) -> None:
         """Leave if that was requested before the first paint; otherwise report readiness."""
-        self._stands = True
-        if self._left_early is not None:
-            self._left_early()
+        self._is_ready = True
+        if self._pending_exit is not None:
+            self._pending_exit()
         elif self._when_painted is not None:
             self._when_painted()
 
     def on_unmount(self) -> None:
         """Re-enable garbage collection, because the process may continue without a screen."""
-        self._collection.go_on()
+        self._gc_pause.resume()
 
     def exit(
         self, result: str | None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
         """Leave once the first screen is ready: widgets still being mounted would fail."""
         leave = partial(super().exit, result, return_code, message)
-        if self._stands:
+        if self._is_ready:
             leave()
         else:
-            self._left_early = leave
+            self._pending_exit = leave
 
-    def go_on_with(self, words: Sequence[str], worktree: Path | None) -> None:
+    def continue_with(self, words: Sequence[str], worktree: Path | None) -> None:
         """Leave, and let the caller run a command line."""
-        self.onward = (tuple(words), worktree)
+        self.next_command = (tuple(words), worktree)
         self.exit()
 
     async def on_event(self, event: events.Event) -> None:
         """Hold back keys that were typed before an opening dialog was visible."""
-        self._presence.hear(event)
+        self._presence.record(event)
         if isinstance(event, events.Key) and self.screen_stack:
             if not event.is_forwarded:  # Textual forwards unhandled keys a second time
-                self._collection.put_off()
-                self.base.key_came()
-            elif self.base.typed_ahead(event):
+                self._gc_pause.postpone()
+                self.base.before_key()
+            elif self.base.take_early_key(event):
                 return
             screen = self.screen
-            if isinstance(screen, Modal | BaseScreen) and screen.blind(event.key):
+            if isinstance(screen, Modal | BaseScreen) and screen.ignores(event.key):
                 return
         await super().on_event(event)
 
@@ -408,25 +408,25 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         self.theme = names[(here + 1) % len(names)]
         return f"theme: {self.theme}"
 
-    def call_owner(self, text: str, *, over: bool = False) -> None:
+    def call_user(self, text: str, *, over: bool = False) -> None:
         """Ring once, change the terminal's title, and send `text` as a desktop notification.
 
         `over`: the run has ended and no longer needs the user.
         """
-        self._called_for = f"your run {'has ended' if over else 'needs you'}: {text}"
+        self._call_text = f"your run {'has ended' if over else 'needs you'}: {text}"
         self.bell()
-        self._tell_terminal(NEEDED + desktop_call(text, os.environ))
+        self._write_terminal(CALL_TITLE + desktop_call(text, os.environ))
         if self.current_mode != self._home:
-            self.base.called(self._called_for)
+            self.base.show_call(self._call_text)
 
     def end_call(self) -> None:
         """End the call to the user and restore the terminal's title."""
-        self._called_for = ""
+        self._call_text = ""
         if self.screen_stack and self.current_mode != self._home:
-            self.base.called("")
-        self._tell_terminal(NEEDED_NO_MORE)
+            self.base.show_call("")
+        self._write_terminal(RESTORE_TITLE)
 
-    def _tell_terminal(self, sequence: str) -> None:
+    def _write_terminal(self, sequence: str) -> None:
         if self._driver is not None and not self.is_headless:
             self._driver.write(sequence)
 

@@ -15,7 +15,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 READ_BYTES = 1 << 12
-LOOK_S = 0.1
+POLL_S = 0.1
 """Interval at which the parser checks for the end of an escape sequence."""
 LARGEST = 2_000
 """Maximum width and height in cells; larger sizes are noise and would exhaust memory."""
@@ -31,15 +31,15 @@ class TerminalInput:
         self._debug = debug
         self._decoder = getincrementaldecoder("utf-8")("replace")
         self._parser = XTermParser(debug)
-        self._held = b""
+        self._pending = b""
         """Start of an incomplete mouse report."""
 
     def feed(self, data: bytes) -> Iterator[Message]:
         """Yield the messages completed by these bytes."""
-        data = _LEGACY_MOUSE.sub(b"", self._held + data)
+        data = _LEGACY_MOUSE.sub(b"", self._pending + data)
         begun = _LEGACY_MOUSE_BEGUN.search(data)
         end = begun.start() if begun else len(data)
-        data, self._held = data[:end], data[end:]
+        data, self._pending = data[:end], data[end:]
         for character in self._decoder.decode(data):
             yield from self._parsed(self._parser.feed(character))
 
@@ -49,7 +49,7 @@ class TerminalInput:
 
     def _parsed(self, messages: Iterable[Message]) -> Iterator[Message]:
         try:
-            yield from filter(_makes_sense, messages)
+            yield from filter(_is_valid, messages)
         except (ArithmeticError, LookupError, ValueError):
             # Invalid or too large number. A parser that has raised accepts no more input.
             broken, self._parser = self._parser, XTermParser(self._debug)
@@ -58,7 +58,7 @@ class TerminalInput:
             self._parser.terminal_pixel_size = broken.terminal_pixel_size
 
 
-def _makes_sense(message: Message) -> bool:
+def _is_valid(message: Message) -> bool:
     if isinstance(message, events.Resize):
         return all(0 < cells <= LARGEST for cells in message.size)
     if isinstance(message, events.Key):
@@ -71,12 +71,12 @@ class TerminalDriver(LinuxDriver):
 
     def _sigtstp_application(self, *_: object) -> None:
         """Suspend in the event loop: a signal handler could deadlock on a lock of this thread."""
-        self._soon(super()._sigtstp_application)
+        self._call_soon(super()._sigtstp_application)
 
     def _sigcont_application(self, *_: object) -> None:
-        self._soon(super()._sigcont_application)
+        self._call_soon(super()._sigcont_application)
 
-    def _soon(self, handle: Callable[[], None]) -> None:
+    def _call_soon(self, handle: Callable[[], None]) -> None:
         with suppress(RuntimeError):  # the screen has just ended
             self._loop.call_soon_threadsafe(handle)
 
@@ -91,7 +91,7 @@ class TerminalDriver(LinuxDriver):
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():
-                if selector.select(LOOK_S):
+                if selector.select(POLL_S):
                     for message in reader.feed(os.read(self.fileno, READ_BYTES)):
                         self.process_message(message)
                 for message in reader.tick():
@@ -103,7 +103,7 @@ class TerminalDriver(LinuxDriver):
         except OSError:  # the terminal is gone
             self._app.call_later(self._app.exit, "screen")
         except Exception as error:  # noqa: BLE001  a screen that breaks says so and ends no run
-            self._app.call_later(cast("TerminalApp", self._app).end_broken, error)
+            self._app.call_later(cast("TerminalApp", self._app).end_crashed, error)
 
 
 class TerminalApp(App[str], inherit_bindings=False):
@@ -114,7 +114,7 @@ class TerminalApp(App[str], inherit_bindings=False):
         self.broken: Exception | None = None
         """The exception that broke the app."""
 
-    def end_broken(self, error: Exception) -> None:
+    def end_crashed(self, error: Exception) -> None:
         """End the screen because of a bug."""
         self.broken = self.broken or error
         self._return_code = 1
@@ -123,4 +123,4 @@ class TerminalApp(App[str], inherit_bindings=False):
             self._exception_event.set()
         self._close_messages_no_wait()
 
-    _handle_exception = end_broken  # Textual's name for it
+    _handle_exception = end_crashed  # Textual's name for it

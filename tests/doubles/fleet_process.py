@@ -9,7 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
-from ralph_tui.base.plain_files import appending
+from ralph_tui.base.plain_files import open_append
 from ralph_tui.fleet.dispatch import Address, wire
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.fleet.ports import Adopt, Joined, Observation, Recorded
@@ -51,7 +51,7 @@ def _append(mirror: Path, what: Recorded) -> None:
     """Append the next lines; ignore lines behind a gap, which are requested again."""
     seen = len(mirror.read_text().splitlines())
     if what.seq <= seen + 1:
-        with appending(mirror) as file:
+        with open_append(mirror) as file:
             file.write("".join(f"{line}\n" for line in what.lines[seen + 1 - what.seq :]).encode())
 
 

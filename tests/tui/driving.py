@@ -146,7 +146,7 @@ class Driver:
     def _opens(self) -> bool:
         """A dialog is on its way up: it does not know yet since when it can be seen."""
         screen = self.app.screen
-        return isinstance(screen, Modal) and screen._sees_from == float("inf")
+        return isinstance(screen, Modal) and screen._accepts_from == float("inf")
 
     async def press(self, *keys: str) -> None:
         """Press keys, long enough after whatever opened last."""

@@ -111,7 +111,7 @@ class HomeDriver(Driver):
             self.listing,
             choose,
             new_runs=lambda: Here(place),
-            said=said,
+            message=said,
             clock=lambda: self.now,
         )
 

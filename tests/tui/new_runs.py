@@ -115,7 +115,7 @@ class Below(BaseScreen):
     def open(self) -> None:
         self.app.push_screen(NewRun(lambda: self._here), self._answers.append)
 
-    def key_came(self) -> None:
+    def before_key(self) -> None:
         pass
 
     def open_help(self) -> None:
@@ -183,7 +183,7 @@ class FormDriver(Driver):
 
     async def opened(self) -> None:
         await self.until(lambda: isinstance(self.app.screen, NewRun))
-        await self.until(lambda: self.form.page.place.folder or self.form.keys_row.said)
+        await self.until(lambda: self.form.page.place.folder or self.form.keys_row.notice)
 
 
 def drive(

@@ -8,7 +8,7 @@ from textual.screen import Screen
 from ralph_tui import events as ev
 from ralph_tui.commands import Checkpoint, Command, Extend, Interrupt, Pause
 from ralph_tui.tui.modals import modal
-from ralph_tui.tui.modals.give_up import GiveUp
+from ralph_tui.tui.modals.abort import AbortDialog
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
 from ralph_tui.tui.modals.question import Question
@@ -200,9 +200,9 @@ def test_an_answer_to_a_key_is_not_taken_away_with_an_older_one(
 ) -> None:
     async def look(driver: Driver) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Question))
-        monkeypatch.setattr(modal, "TOLD_S", 0.4)
+        monkeypatch.setattr(modal, "NOTICE_S", 0.4)
         await driver.press("z")
-        monkeypatch.setattr(modal, "TOLD_S", 60.0)
+        monkeypatch.setattr(modal, "NOTICE_S", 60.0)
         await driver.press("p")
         await driver.sees("p does nothing here")
         await driver.pilot.pause(0.8)  # the first answer has expired
@@ -234,7 +234,7 @@ def test_a_key_that_means_nothing_in_a_question_says_what_to_do() -> None:
 def test_the_other_dialogs_answer_alike() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("a")
-        assert in_front(driver, GiveUp)
+        assert in_front(driver, AbortDialog)
         await driver.press("z")
         await driver.sees("z does nothing here; answer first, or press esc")
         await driver.press("q")

@@ -169,7 +169,7 @@ def test_it_counts_down() -> None:
 def test_the_bell_rings_once(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = live(story("asked"))
     calls: list[bool] = []
-    monkeypatch.setattr(driver.app, "call_owner", lambda text: calls.append(True))
+    monkeypatch.setattr(driver.app, "call_user", lambda text: calls.append(True))
     monkeypatch.setattr(driver.app, "end_call", lambda: calls.append(False))
 
     async def look(driver: Driver) -> None:

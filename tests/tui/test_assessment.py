@@ -186,7 +186,7 @@ def test_an_earlier_iteration_stays_while_the_run_goes_on() -> None:
 def test_in_a_replay_the_same_keys_move_in_its_time() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("end", "less_than_sign")
-        assert driver.cockpit.moving.end() is False
+        assert driver.cockpit.navigator.end() is False
         player = driver.source.player
         assert player is not None
         assert player.position < player.length

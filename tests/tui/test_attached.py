@@ -347,7 +347,7 @@ def test_a_question_that_was_settled_before_opens_nothing(elsewhere: Elsewhere) 
         assert len(driver.app.screen_stack) == 1
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver.app, "call_owner", lambda text: calls.append(True))
+        patch.setattr(driver.app, "call_user", lambda text: calls.append(True))
         patch.setattr(driver.app, "end_call", lambda: calls.append(False))
         drive(driver, look)
     assert calls == []

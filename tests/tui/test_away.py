@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tui.state import RunState
 from ralph_tui.tui.app import RalphApp
-from ralph_tui.tui.cockpit.returning import Away, ReturningCockpit
+from ralph_tui.tui.cockpit.away_summary import AwayCockpit, AwaySummary
 from ralph_tui.tui.modals.guide import Guide
 from ralph_tui.tui.modals.question import Question
 from tests.tui.driving import Driver, drive, live, story
@@ -15,7 +15,7 @@ from tests.tui.driving import Driver, drive, live, story
 def returned(name: str) -> Driver:
     """A screen attached to a run that is already under way."""
     driver = live(story(name))
-    screen = partial(ReturningCockpit, driver.source)
+    screen = partial(AwayCockpit, driver.source)
     driver.app = RalphApp(screen, monotonic=driver.watch)
     return driver
 
@@ -36,7 +36,7 @@ def test_it_opens_once_and_is_closed(key: str) -> None:
 
 def test_a_key_that_means_something_below_is_handed_on() -> None:
     async def look(driver: Driver) -> None:
-        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.until(lambda: isinstance(driver.app.screen, AwaySummary))
         await driver.press("g")
         await driver.until(lambda: isinstance(driver.app.screen, Guide))
 
@@ -45,7 +45,7 @@ def test_a_key_that_means_something_below_is_handed_on() -> None:
 
 def test_the_open_question_follows_it() -> None:
     async def look(driver: Driver) -> None:
-        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.until(lambda: isinstance(driver.app.screen, AwaySummary))
         await driver.sees("! needs you, since")
         await driver.press("enter")
         await driver.until(lambda: isinstance(driver.app.screen, Question))
@@ -64,7 +64,7 @@ def test_it_comes_before_the_question_also_where_the_record_is_there_later() -> 
 
     async def look(driver: Driver) -> None:
         await driver.until(lambda: driver.app.screen is not driver.cockpit)
-        assert isinstance(driver.app.screen, Away)
+        assert isinstance(driver.app.screen, AwaySummary)
         await driver.press("enter")
         await driver.until(lambda: isinstance(driver.app.screen, Question))
 

@@ -46,7 +46,7 @@ def test_the_end_of_a_run_calls_once(monkeypatch: pytest.MonkeyPatch) -> None:
     events = story("steady")
     driver = live(events[:-1])
     calls: list[bool] = []
-    monkeypatch.setattr(driver.app, "call_owner", lambda text, over=False: calls.append(True))
+    monkeypatch.setattr(driver.app, "call_user", lambda text, over=False: calls.append(True))
     monkeypatch.setattr(driver.app, "end_call", lambda: calls.append(False))
 
     async def look(driver: Driver) -> None:
@@ -64,7 +64,7 @@ def test_the_end_of_a_run_calls_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_that_was_over_before_calls_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = live(story("steady"))
     calls: list[bool] = []
-    monkeypatch.setattr(driver.app, "call_owner", lambda text, over=False: calls.append(True))
+    monkeypatch.setattr(driver.app, "call_user", lambda text, over=False: calls.append(True))
     monkeypatch.setattr(driver.app, "end_call", lambda: calls.append(False))
 
     async def look(driver: Driver) -> None:

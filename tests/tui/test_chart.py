@@ -21,7 +21,7 @@ from ralph_tui.tui.draw.scale import LEAST_RANGE, SEEN_SHARE, Scale, seen
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.terms import PACE, PARTS
 from ralph_tui.tui.draw.words import SPARKS, fraction, spark
-from ralph_tui.tui.panes.progress import PROFILES, ProgressPane, counts_left, melting
+from ralph_tui.tui.panes.progress import PROFILES, ProgressPane, counts_left, draw_counts_left
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, story
 from tests.world.decisions import DECISIONS
@@ -155,9 +155,9 @@ def test_what_a_size_shows_does_not_depend_on_the_run() -> None:
 
 @given(st.lists(POINTS, min_size=1, max_size=30), st.none() | POINTS, st.integers(2, 40))
 def test_the_scale_is_linear_and_holds_every_reading(
-    readings: list[float], leads_to: float | None, rows: int
+    readings: list[float], projected_end: float | None, rows: int
 ) -> None:
-    scale = seen(readings, leads_to)
+    scale = seen(readings, projected_end)
     assert scale.low <= min(readings) <= max(readings) <= scale.high
     assert 0 <= scale.low < scale.high <= 100
     assert scale.high - scale.low >= LEAST_RANGE - 1e-9
@@ -379,8 +379,8 @@ def test_the_axis_fits_a_run_that_is_over_and_leaves_a_live_one_room() -> None:
     assert horizon(40, 200, live=True) == 80
     assert horizon(20, 10, live=True) == 20
     assert horizon(0, 0, live=True) == 1
-    assert horizon(5, 20, live=True, leads_to=13) == 13, "as the forecast needs"
-    assert horizon(5, 200, live=True, leads_to=90) == 12, "and without squeezing"
+    assert horizon(5, 20, live=True, projected_end=13) == 13, "as the forecast needs"
+    assert horizon(5, 200, live=True, projected_end=90) == 12, "and without squeezing"
 
 
 def test_a_finished_run_fills_the_axis() -> None:
@@ -465,16 +465,16 @@ def counted(*left: int, total: int = 192, **fields: object) -> list[ReadingTaken
 def test_what_is_left_melts_from_reading_to_reading() -> None:
     counts = counts_left(counted(29, 29, 19, 3))
     assert counts == [29, 19, 3]
-    assert text([melting(counts, "failing", 40)]) == ["29 → 19 → 3 failing"]
-    assert text([melting(counts, "failing", 10)]) == ["3 failing"]
-    assert melting(counts, "failing", 5) == []
+    assert text([draw_counts_left(counts, "failing", 40)]) == ["29 → 19 → 3 failing"]
+    assert text([draw_counts_left(counts, "failing", 10)]) == ["3 failing"]
+    assert draw_counts_left(counts, "failing", 5) == []
     assert counts_left([ReadingTaken(iteration=0, completion=30, source="agent")]) == []
 
 
 @given(st.lists(st.integers(0, 192), min_size=1, max_size=50), st.integers(0, 80))
 def test_what_is_left_keeps_its_ends_in_any_room(left: list[int], width: int) -> None:
     counts = counts_left(counted(*left))
-    line = melting(counts, "failing", width)
+    line = draw_counts_left(counts, "failing", width)
     assert cells(line) <= width
     said = text([line])[0].removesuffix(" failing").split(" → ") if line else []
     if said:

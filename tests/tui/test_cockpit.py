@@ -19,10 +19,10 @@ from ralph_tui.commands import (
 )
 from ralph_tui.events import RunFinished
 from ralph_tui.text.keys import DEFAULTS
-from ralph_tui.tui.actions import ACTIONS, offered
+from ralph_tui.tui.actions import ACTIONS, is_offered
 from ralph_tui.tui.cockpit import layout
-from ralph_tui.tui.cockpit.help import TOGETHER
-from ralph_tui.tui.modals.give_up import GiveUp
+from ralph_tui.tui.cockpit.help import PAIRED
+from ralph_tui.tui.modals.abort import AbortDialog
 from ralph_tui.tui.modals.guide import Guide as GuideDialog
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
@@ -322,7 +322,7 @@ def test_a_late_second_interrupt_does_not() -> None:
 
 def test_interrupt_works_above_any_dialog() -> None:
     async def look(driver: Driver) -> None:
-        for opener, dialog in (("g", GuideDialog), ("?", Help), ("a", GiveUp)):
+        for opener, dialog in (("g", GuideDialog), ("?", Help), ("a", AbortDialog)):
             await driver.press(opener)
             assert isinstance(driver.app.screen, dialog)
             await driver.press("ctrl+q")
@@ -337,12 +337,12 @@ def test_a_dialog_is_blind_at_first() -> None:
         await driver.press("a")
         await driver.pilot.press("y")
         await driver.pilot.pause()
-        assert isinstance(driver.app.screen, GiveUp)
+        assert isinstance(driver.app.screen, AbortDialog)
         await driver.sees("y ignored: pressed too early")
         driver.watch.now += 0.5
         await driver.pilot.press("y")  # half of what was typed is no answer
         await driver.pilot.pause()
-        assert isinstance(driver.app.screen, GiveUp)
+        assert isinstance(driver.app.screen, AbortDialog)
         driver.watch.now += 1.5
         await driver.pilot.press("y")
         await driver.until(lambda: driver.sent)
@@ -459,10 +459,10 @@ def test_help_explains_every_key_on_one_line(is_live: bool, size: tuple[int, int
             seen += driver.text()[3:]  # below the header
             await driver.press("pagedown")
         text = "\n".join(seen)
-        second = {name for name, _ in TOGETHER.values()}
+        second = {name for name, _ in PAIRED.values()}
         for action in ACTIONS:
-            if offered(action, live=is_live) and action.name not in second:
-                other, words = TOGETHER.get(action.name, (action.name, action.help))
+            if is_offered(action, live=is_live) and action.name not in second:
+                other, words = PAIRED.get(action.name, (action.name, action.help))
                 assert re.search(rf"{re.escape(DEFAULTS.shown(other))} +{re.escape(words)}", text)
         assert second <= {action.name for action in ACTIONS}
         for words in (

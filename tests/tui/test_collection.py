@@ -20,7 +20,7 @@ def _enabled() -> Iterator[None]:
 def test_it_is_put_off_until_the_key_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(driver: Driver) -> None:
         calls: list[bool] = []
-        monkeypatch.setattr(driver.cockpit, "key_came", lambda: calls.append(gc.isenabled()))
+        monkeypatch.setattr(driver.cockpit, "before_key", lambda: calls.append(gc.isenabled()))
         await driver.until(gc.isenabled)
         await driver.pilot.press("question_mark")
         assert calls == [False]
@@ -30,13 +30,13 @@ def test_it_is_put_off_until_the_key_is_answered(monkeypatch: pytest.MonkeyPatch
 
 
 def test_where_it_was_off_it_stays_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "ANSWERED_S", 0.001)
+    monkeypatch.setattr(app, "PAINTED_S", 0.001)
 
     async def scenario(driver: Driver) -> None:
         await driver.until(gc.isenabled)
         gc.disable()
         await driver.press("question_mark", "escape", "2")
-        assert driver.app._collection._putting_off is None
+        assert driver.app._gc_pause._timer is None
         assert not gc.isenabled()
 
     drive(live(story("running")), scenario)
@@ -44,12 +44,12 @@ def test_where_it_was_off_it_stays_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_keys_that_never_pause_do_not_put_it_off_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "ANSWERED_S", 3600.0)
+    monkeypatch.setattr(app, "PAINTED_S", 3600.0)
 
     async def scenario(driver: Driver) -> None:
         await driver.until(gc.isenabled)
         await driver.pilot.press("question_mark")
-        putting_off = driver.app._collection._putting_off
+        putting_off = driver.app._gc_pause._timer
         assert putting_off is not None
         await driver.pilot.press("down")
         assert putting_off._reset, "each key begins anew"
@@ -62,7 +62,7 @@ def test_keys_that_never_pause_do_not_put_it_off_for_ever(monkeypatch: pytest.Mo
 
 
 def test_a_screen_that_is_left_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "ANSWERED_S", 3600.0)
+    monkeypatch.setattr(app, "PAINTED_S", 3600.0)
 
     async def scenario(driver: Driver) -> None:
         await driver.until(gc.isenabled)

@@ -19,8 +19,8 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.draw.course import marks_of
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals import question_rows
-from ralph_tui.tui.modals.give_up import GiveUp
-from ralph_tui.tui.modals.question import Question, granted
+from ralph_tui.tui.modals.abort import AbortDialog
+from ralph_tui.tui.modals.question import Question, parse_amount
 from ralph_tui.tui.modals.scroll_text import ScrollText
 from tests.rows import each_row
 from tests.steps import counted
@@ -258,7 +258,7 @@ def test_an_untouched_proposal_is_no_draft() -> None:
 )
 def test_what_cannot_be_granted_says_why(typed: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint.replace("$", r"\$")):
-        granted(typed)
+        parse_amount(typed)
 
 
 def test_a_complaint_outlives_the_typing_that_came_before_it() -> None:
@@ -295,11 +295,13 @@ def test_pastes_bring_no_control_sequences_and_their_lines_stay_lines() -> None:
 
 @given(st.integers(1, 1000), st.integers(1, 10**8))
 def test_what_can_be_granted(iterations: int, cents: int) -> None:
-    assert granted(f" +{iterations} ") == (iterations, 0.0)
-    assert granted(f"${cents / 100:.2f}") == (0, cents / 100)
-    assert granted(f"+{iterations}", "iterations") == (iterations, 0.0)
-    assert granted(f"{cents / 100:.2f}", "money") == granted(f"${cents / 100:.2f}", "money")
-    assert granted(f"{iterations}", "money") == (0, iterations)
+    assert parse_amount(f" +{iterations} ") == (iterations, 0.0)
+    assert parse_amount(f"${cents / 100:.2f}") == (0, cents / 100)
+    assert parse_amount(f"+{iterations}", "iterations") == (iterations, 0.0)
+    assert parse_amount(f"{cents / 100:.2f}", "money") == parse_amount(
+        f"${cents / 100:.2f}", "money"
+    )
+    assert parse_amount(f"{iterations}", "money") == (0, iterations)
 
 
 @each_row(
@@ -312,7 +314,7 @@ def test_what_can_be_granted(iterations: int, cents: int) -> None:
 )
 def test_a_grant_of_one_kind_names_that_kind(typed: str, takes: Takes, complaint: str) -> None:
     with pytest.raises(ValueError, match=re.escape(complaint)):
-        granted(typed, takes)
+        parse_amount(typed, takes)
 
 
 @pytest.mark.parametrize("shape", ["lines", "one line"])
@@ -428,7 +430,7 @@ def test_giving_up_keeps_the_work_or_rolls_it_back(
 ) -> None:
     async def look(driver: Driver) -> None:
         await driver.press("a")
-        assert isinstance(driver.app.screen, GiveUp)
+        assert isinstance(driver.app.screen, AbortDialog)
         if name == "decided":
             await driver.sees("abort and restore iteration 6, 44 %")
         await driver.press(*keys)

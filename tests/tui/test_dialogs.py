@@ -7,7 +7,7 @@ from textual import events
 
 from ralph_tui.commands import Abort, Answer, Stop
 from ralph_tui.events import Event, Paused, RunFinished, StopRequested
-from ralph_tui.tui.draw.told_rows import LOW
+from ralph_tui.tui.draw.feedback_rows import LOW
 from ralph_tui.tui.modals.guide import TextEntry
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
@@ -89,7 +89,7 @@ def test_a_dialog_answers_each_key_and_stands_at_every_size(name: str) -> None:
                 shown = "  ".join(f"{key} {verb}".strip() for key, verb in dialog.keys_row.pairs)
                 assert rows[-1].split() == shown.split(), "every key keeps its word"
             await driver.press("down", "up")
-            dialog.tell_how()
+            dialog.clear_notice()
             await driver.pilot.pause()
 
     drive(opening(name), look, (80, 24))
@@ -105,7 +105,7 @@ async def no_key_is_silent(
         assert driver.text() != before, f"{key} is not answered"
         shown = driver.text()[-1]
         assert shown.split()[0] == dialog.pairs()[0][0], "its keys are never covered"
-        dialog.tell_how()
+        dialog.clear_notice()
     assert driver.sent == []
     if name != "help":
         await driver.press("question_mark")

@@ -17,7 +17,7 @@ from ralph_tui.text.keys import Keys
 from ralph_tui.text.terms import LOOPS, OUTCOMES, PHASES
 from ralph_tui.tui.cockpit.recorded import LoopScreen
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.modals.guide import Writing
+from ralph_tui.tui.modals.guide import TextDraft
 from ralph_tui.tui.modals.help import Help
 from tests.fleet_events import a_loop, a_plan, stamped, started
 from tests.rows import each_row
@@ -447,7 +447,7 @@ def test_the_owner_is_called_for_a_new_question_once() -> None:
         def call(text: str, *, over: bool = False) -> None:
             called.append(text)
 
-        fleet.app.call_owner = call  # type: ignore[method-assign]
+        fleet.app.call_user = call  # type: ignore[method-assign]
         fleet.fleet.coming.extend(works("1", 0.9, question="Go on?", question_id="q7"))
         await fleet.sees("loops 1, 2 wait for your answer")
         fleet.fleet.coming.extend(works("3a", 0.9))
@@ -527,7 +527,7 @@ def test_an_open_dialog_of_a_loop_that_ends_closes() -> None:
 def test_words_are_text_in_the_editor() -> None:
     async def press(fleet: FleetDriver) -> None:
         await fleet.press("g")
-        assert isinstance(fleet.app.screen, Writing)
+        assert isinstance(fleet.app.screen, TextDraft)
         fleet.app.screen.post_message(events.Paste("q\na"))
         await fleet.press("enter")
         await fleet.until(lambda: fleet.fleet.sent)

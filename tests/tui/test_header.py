@@ -18,7 +18,7 @@ from ralph_tui.text.format import clock, count, duration, money, percent
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.words import fraction, short_duration
 from ralph_tui.tui.modals.question import Question
-from ralph_tui.tui.panes.header import Header, OneLine, doing, header_lines
+from ralph_tui.tui.panes.header import Header, OneLine, activity, header_lines
 from ralph_tui.tui.panes.header_fields import CONTEXT, GAUGE, context
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, story
@@ -444,7 +444,7 @@ def doing_text(*events: ev.Event, after: float = 0) -> str:
     for event in events:
         run.add(event)
     state = RunState().apply_all(run.events)
-    return text_of(doing(state, run.at + timedelta(seconds=after)))
+    return text_of(activity(state, run.at + timedelta(seconds=after)))
 
 
 def call(tool: str, text: str, number: int = 1) -> ev.ToolStarted:
@@ -482,8 +482,10 @@ def test_a_command_that_would_be_cut_to_a_few_letters_is_left_out() -> None:
     run.open(1)
     run.add(ev.GateStarted(iteration=1, command="pytest -q"))
     state, now = RunState().apply_all(run.events), run.at + timedelta(seconds=12)
-    assert text_of(doing(state, now, 22)) == "◐ verifying 12s"
-    assert text_of(doing(state, now, 23)) == "◐ verifying 12s: pytest -q", "it is cut in its field"
+    assert text_of(activity(state, now, 22)) == "◐ verifying 12s"
+    assert text_of(activity(state, now, 23)) == "◐ verifying 12s: pytest -q", (
+        "it is cut in its field"
+    )
 
 
 def test_a_call_that_was_answered_is_over() -> None:
@@ -588,7 +590,7 @@ def test_a_replay_says_that_it_is_one() -> None:
 
 def test_that_a_question_is_open_has_one_sign_everywhere() -> None:
     state = RunState().apply_all(DECISIONS["pause"]())
-    assert doing(state, state.at) == [("! awaiting an answer", "warn")]
+    assert activity(state, state.at) == [("! awaiting an answer", "warn")]
 
 
 @each_row(("why", "word"), [
@@ -597,7 +599,7 @@ def test_that_a_question_is_open_has_one_sign_everywhere() -> None:
 ])  # fmt: skip
 def test_the_first_row_and_the_sentence_have_one_word_for_an_end(why: str, word: str) -> None:
     state = RunState().apply_all(STORIES["running"]())
-    assert doing(state, state.at, lost=why) == [(f"◇ {word}", "bad strong")]
+    assert activity(state, state.at, lost=why) == [(f"◇ {word}", "bad strong")]
     says = verdict(state, state.at, lost=why)
     assert (says.word, says.text) == (word, why)
 

@@ -10,7 +10,7 @@ from ralph_tui.tui.modals.guide import Guide
 from ralph_tui.tui.modals.help import Help
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.homes import DONE, HomeDriver, at_home
-from tests.tui.test_going_on import with_record
+from tests.tui.test_continuation import with_record
 
 CHOSEN = Keys({
     "pause": "f5", "guide": "G,ctrl+g", "decide": "f6", "restore": "R", "help": "f2",

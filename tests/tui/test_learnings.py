@@ -10,8 +10,8 @@ from ralph_tui.commands import ChangeLearning, Command
 from ralph_tui.events.memory import Change, unchanged_words
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.modals.choosing import Confirm
-from ralph_tui.tui.modals.guide import Rewording
+from ralph_tui.tui.modals.choice_dialog import Confirm
+from ralph_tui.tui.modals.guide import EditLearning
 from ralph_tui.tui.modals.learning import LearningCard
 from ralph_tui.tui.panes.learning_rows import card_rows
 from ralph_tui.tui.panes.learnings import LearningsPane
@@ -299,7 +299,7 @@ def test_a_refusal_stands_on_the_card() -> None:
 def test_other_words_are_sent_and_a_draft_is_kept() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("5", "enter", "e")
-        assert isinstance(driver.app.screen, Rewording)
+        assert isinstance(driver.app.screen, EditLearning)
         await driver.press("exclamation_mark", "escape")
         assert driver.sent == []
         await driver.press("e")

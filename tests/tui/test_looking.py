@@ -16,7 +16,7 @@ from ralph_tui.tui.draw.diff import LONGEST, MOST_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.changes import Changes
 from ralph_tui.tui.modals.restore import Restore as RestoreDialog
-from ralph_tui.tui.panes.facts import between, facts
+from ralph_tui.tui.panes.facts import difference, facts
 from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.timeline_points import points_of, to_restore, tree_at, tree_before
 from tests.rows import each_row
@@ -355,7 +355,7 @@ def test_what_lies_between_two_points_is_what_was_spent_between_them() -> None:
     cost = {s.number: s.finished.cost_usd for s in state.timeline.spans if s.finished is not None}
 
     def told(first: int, second: int) -> str:
-        return words(between(points[first], points[second], state, now, 100))
+        return words(difference(points[first], points[second], state, now, 100))
 
     assert f"${cost[2]:.2f}" in told(1, 2)
     assert f"${(cost[2] or 0) + (cost[3] or 0):.2f}" in told(1, 3)
@@ -478,13 +478,13 @@ def test_a_replay_ends_with_the_command_that_restores(tmp_path: Path) -> None:
         await driver.press("r")
         await driver.sees("ralph-tui restore 1 --run task-001/001")
         await driver.press("escape")
-        assert driver.app.onward is None
+        assert driver.app.next_command is None
         await driver.press("r", "y")
-        await driver.until(lambda: driver.app.onward is not None)
+        await driver.until(lambda: driver.app.next_command is not None)
 
     drive(driver, look)
     assert driver.sent == []
-    assert driver.app.onward == (("restore", "1", "--run", "task-001/001"), tmp_path)
+    assert driver.app.next_command == (("restore", "1", "--run", "task-001/001"), tmp_path)
 
 
 def test_a_run_that_is_over_names_the_command_that_restores(

@@ -4,9 +4,9 @@ import pytest
 
 from ralph_tui.commands import Pause, SetPermissions
 from ralph_tui.events import PermissionsChanged, ToolDenied
-from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
+from ralph_tui.tui.actions import ACTIONS, BY_NAME, is_offered
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.modals.choosing import Confirm
+from ralph_tui.tui.modals.choice_dialog import Confirm
 from ralph_tui.tui.modals.palette import Palette
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_mouse import click
@@ -42,7 +42,7 @@ def test_every_action_is_offered(is_live: bool) -> None:  # noqa: FBT001
         if is_live:
             assert "question" not in str(reasons[BY_NAME["diff"].help]), "the reason is its own"
         for action in ACTIONS:
-            wanted = offered(action, live=is_live) and action.name != "palette"
+            wanted = is_offered(action, live=is_live) and action.name != "palette"
             assert (action.help in told.splitlines()) == wanted
         assert ("permissions" in told) == is_live
 

@@ -15,7 +15,7 @@ from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.state.agent import KEPT_ROWS
 from ralph_tui.state.fleet_work import FleetWork
-from ralph_tui.text.claims import without_claims
+from ralph_tui.text.claims import strip_claims
 from ralph_tui.tui.modals.text_dialog import Detail
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.iterations import IterationsPane
@@ -257,7 +257,7 @@ REPORT = '{"ralph": {"completion": 40, "summary": "a } b", "next": "c"}}'
     ],
 )
 def test_the_report_line_is_shown_once(said: str, shown: str) -> None:
-    assert without_claims(said) == shown
+    assert strip_claims(said) == shown
     state = RunState()
     state.apply(ev.AgentSpoke(seq=1, iteration=1, text=said))
     assert [row.text for row in state.agent.rows] == ([shown] if shown else [])
@@ -271,11 +271,11 @@ def test_the_report_line_is_shown_once(said: str, shown: str) -> None:
 )
 def test_words_without_their_report_are_never_more(pieces: list[str]) -> None:
     said = "".join(pieces)
-    shown = without_claims(said)
+    shown = strip_claims(said)
     assert shown.count('"ralph"') <= said.count('"ralph"')
     assert len(shown) <= len(said)
     assert REPORT not in shown
-    assert without_claims(shown) == shown or "…" in said
+    assert strip_claims(shown) == shown or "…" in said
 
 
 def test_a_subagents_words_stay_whole() -> None:

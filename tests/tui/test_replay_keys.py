@@ -166,7 +166,7 @@ def test_in_a_dialog_each_key_is_its_own_and_answered(opens: tuple[str, ...]) ->
         for key in REPLAY_KEYS:
             dialog = d.app.screen
             assert isinstance(dialog, Modal)
-            dialog.tell_how()  # an answer may be the same as that to the key before
+            dialog.clear_notice()  # an answer may be the same as that to the key before
             await d.pilot.pause()
             before = d.text()
             await d.press(key)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from ralph_tui.cli.fronts.cockpit import CockpitRun
 from ralph_tui.cli.fronts.stage import Stage
 from ralph_tui.events import AgentSpoke
-from ralph_tui.tui.cockpit.rhythm import BEHIND, CALLED_HZ, HZ, QUIET_AFTER
+from ralph_tui.tui.cockpit.rhythm import BEHIND, HZ, NOTIFIED_HZ, QUIET_AFTER
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from tests.tui.driving import Driver, drive, live, story
 
@@ -30,16 +30,16 @@ async def quiet(driver: Driver) -> None:
 def hertz(driver: Driver) -> int:
     """Checks per second at present."""
     rhythm = driver.cockpit.rhythm
-    timers = {rhythm._often: HZ, rhythm._seldom: rhythm.quiet_hz}
+    timers = {rhythm._fast: HZ, rhythm._slow: rhythm.quiet_hz}
     return sum(often for timer, often in timers.items() if timer._active.is_set())
 
 
 def test_a_cockpit_in_which_nothing_happens_looks_seldom() -> None:
     async def look(driver: Driver) -> None:
-        driver.cockpit.rhythm.happened()
+        driver.cockpit.rhythm.speed_up()
         assert hertz(driver) == HZ
         await quiet(driver)
-        assert hertz(driver) == driver.cockpit.rhythm.quiet_hz > CALLED_HZ, "nobody calls it"
+        assert hertz(driver) == driver.cockpit.rhythm.quiet_hz > NOTIFIED_HZ, "nobody calls it"
 
         said(driver, "here I am again")
         await driver.sees("here I am again")
@@ -62,13 +62,13 @@ def test_an_event_of_a_run_calls_the_cockpit_that_looks_seldom() -> None:
         rhythm = front.screen().rhythm
         looks: list[int] = []
         rhythm.begin(driver.cockpit, lambda: looks.append(len(looks)))
-        rhythm.looked(0)
+        rhythm.polled(0)
         front._deliver(story("running")[1])
         assert not calls, "it looks often, or is not there yet"
 
         for _ in range(QUIET_AFTER):
-            rhythm.looked(0)
-        assert rhythm.quiet_hz == CALLED_HZ
+            rhythm.polled(0)
+        assert rhythm.quiet_hz == NOTIFIED_HZ
         front._deliver(story("running")[2])
         (call,) = calls
         looks.clear()

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.runtime.sources.run_record import RunRecord
-from ralph_tui.tui.modals.choosing import Choosing
-from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
+from ralph_tui.tui.modals.choice_dialog import ChoiceDialog
+from ralph_tui.tui.modals.scroll_text import ReadDialog, ScrollText
 from tests.tui.driving import Driver, drive, live, story
 
 SCROLLS = ("↑", "")
@@ -24,7 +24,7 @@ def test_its_first_keys_are_its_keys(name: str, keys: tuple[str, ...]) -> None:
         cockpit.tick = lambda: None  # type: ignore[method-assign]
         await driver.press(*keys)
         dialog = driver.app.screen
-        assert isinstance(dialog, Choosing | Reading)
+        assert isinstance(dialog, ChoiceDialog | ReadDialog)
         await driver.until(lambda: dialog.keys_row.pairs)
         await driver.pilot.pause()
         shown.append(list(dialog.keys_row.pairs))

@@ -10,9 +10,9 @@ import pytest
 
 from ralph_tui.base.plain_files import (
     NotPlainError,
-    appending,
-    emptied,
     make_folder,
+    open_append,
+    open_emptied,
     open_plain,
     read_bytes,
     reading,
@@ -38,8 +38,8 @@ IN_THE_WAY: list[tuple[str, Callable[[Path], None]]] = [
 ]
 OPENINGS: list[Callable[[Path], object]] = [
     reading,
-    appending,
-    emptied,
+    open_append,
+    open_emptied,
     lambda path: open_plain(path, os.O_RDWR | os.O_CREAT),
 ]
 

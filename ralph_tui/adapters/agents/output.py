@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ralph_tui.adapters.processes.bounded_work import TOO_MUCH, BoundedWork
-from ralph_tui.base.plain_files import appending, write_all
+from ralph_tui.base.plain_files import open_append, write_all
 from ralph_tui.text.format import count
 from ralph_tui.text.secrets.lines import LineFilter
 
@@ -164,7 +164,7 @@ class Transcript:
         """Offset of the next line, in bytes."""
         self._file: BinaryIO | None = None
         try:
-            self._file = appending(path)
+            self._file = open_append(path)
             self.offset = os.fstat(self._file.fileno()).st_size
         except OSError as error:
             self.error = error

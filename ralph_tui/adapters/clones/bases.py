@@ -20,7 +20,7 @@ from ralph_tui.adapters.clones.places import fleet_folder
 from ralph_tui.adapters.processes.child import STDOUT, launch
 from ralph_tui.adapters.workspace.git import MISLEADING
 from ralph_tui.base.errors import ProcessError, WorkspaceError, why, workspace_error
-from ralph_tui.base.plain_files import emptied, make_folder, write_whole
+from ralph_tui.base.plain_files import make_folder, open_emptied, write_whole
 from ralph_tui.ports.clones import Base, Place
 from ralph_tui.text.sanitize import one_line
 
@@ -117,7 +117,7 @@ class Bases:
         }
         words = ["git", "fetch", "--quiet", "--no-tags", "--", remote, wanted]
         try:
-            with emptied(copy.with_name("fetch.log")) as log:
+            with open_emptied(copy.with_name("fetch.log")) as log:
                 child = launch(
                     words, cwd=copy, env=kept | quiet, run_id="", stdout=log, stderr=STDOUT
                 )

@@ -120,7 +120,7 @@ def _have_no_common_history(repository: Repository, pair: tuple[str, str]) -> bo
 def _objects_apart(repository: Repository) -> Iterator[str]:
     """Provide a temporary folder for the objects of a merge."""
     try:
-        with tempfile.TemporaryDirectory(dir=repository.own_folder(), prefix="merge-") as folder:
+        with tempfile.TemporaryDirectory(dir=repository.ensure_folder(), prefix="merge-") as folder:
             (Path(folder) / "pack").mkdir()
             yield folder
     except OSError as error:

@@ -76,7 +76,7 @@ def receive(
 
 def _unbundled(repository: Repository, bundle: bytes) -> dict[str, str]:
     """Unpack the bundle's objects into the repository and return its refs."""
-    file = repository.own_folder() / f"{uuid4().hex}.bundle"
+    file = repository.ensure_folder() / f"{uuid4().hex}.bundle"
     try:
         write_whole(file, bundle, durable=False)
         told = repository.git("bundle", "unbundle", str(file))

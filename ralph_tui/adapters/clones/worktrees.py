@@ -8,7 +8,7 @@ from pathlib import Path
 from ralph_tui.adapters.clones.git import own_git
 from ralph_tui.base.errors import WorkspaceError, why, workspace_error
 from ralph_tui.base.file_lock import holder_of, locked
-from ralph_tui.base.git_config import own_folder
+from ralph_tui.base.git_config import ensure_folder
 from ralph_tui.text.sanitize import one_line
 
 WAIT_S = 60.0
@@ -29,7 +29,7 @@ def worktrees_held(repository: Path) -> Iterator[None]:
     lock = common_dir / "ralph-tui" / LOCK
     with ExitStack() as held:
         try:
-            own_folder(lock.parent)
+            ensure_folder(lock.parent)
             held.enter_context(locked(lock, WAIT_S))
         except OSError as error:
             raise _not_held(repository, lock, error) from error

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from ralph_tui.adapters.processes.bounded_work import TOO_MUCH, BoundedWork
 from ralph_tui.base.errors import NO_ROOM, why
-from ralph_tui.base.plain_files import emptied, reading, write_whole
+from ralph_tui.base.plain_files import open_emptied, reading, write_whole
 from ralph_tui.text.secrets.lines import LineFilter
 
 LOG_LIMIT = 256 * 1024 * 1024
@@ -77,7 +77,7 @@ class CappedLog:
         self._tail_size = 0
         self._file: BinaryIO | None = None
         try:
-            self._file = emptied(path)
+            self._file = open_emptied(path)
         except OSError as error:
             self._fail(error)
 
@@ -150,7 +150,7 @@ class CappedLog:
         while begin < len(data):
             end = data.find(b"\n", begin + BLOCK) + 1 or len(data)
             text = data[begin:end].decode("utf-8", "surrogateescape")
-            if self._clean.passes(text):
+            if self._clean.is_clean(text):
                 self._keep(data[begin:end])
             else:
                 with self._work.working():

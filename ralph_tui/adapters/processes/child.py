@@ -27,7 +27,7 @@ from ralph_tui.adapters.processes.sweep import (
     place_of,
     stop_command,
 )
-from ralph_tui.base.errors import ProcessError, out_of_means, why
+from ralph_tui.base.errors import ProcessError, resource_error, why
 from ralph_tui.text.foreign_json import parse_json
 
 PIPE = subprocess.PIPE
@@ -313,6 +313,6 @@ def _why_not(program: str, cwd: Path, error: OSError | ValueError) -> str:
                 f"Cannot start {program!r}: its command line is too long; pass the text on stdin."
             )
         case errno.EAGAIN | errno.ENOMEM:
-            return f"Cannot start {program!r}: {out_of_means(error)}."
+            return f"Cannot start {program!r}: {resource_error(error)}."
         case _:
             return f"Cannot start {program!r}: {why(error, 'repair that, and try again')}."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ralph_tui.base.extensions import FOREIGN_PLACES, FOREIGN_RUNS, brought, is_there
+from ralph_tui.base.extensions import FOREIGN_PLACES, FOREIGN_RUNS, is_installed, load_object
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.journal import Recording
@@ -85,7 +85,7 @@ def foreign_runs(root: Path | None = None) -> ForeignRuns:
     """
     if root is not None and not any((root / ".aiwg" / place).exists() for place in FOREIGN_PLACES):
         return NoForeignRuns()
-    if not is_there(FOREIGN_RUNS):
+    if not is_installed(FOREIGN_RUNS):
         return NoForeignRuns()
-    found: ForeignRuns = brought(FOREIGN_RUNS)()
+    found: ForeignRuns = load_object(FOREIGN_RUNS)()
     return found

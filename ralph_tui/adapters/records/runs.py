@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.folders import named_path, numbered, ralph_folder
 from ralph_tui.base.errors import UsageError, why
-from ralph_tui.base.extensions import COMMANDS, is_there
+from ralph_tui.base.extensions import COMMANDS, is_installed
 from ralph_tui.base.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
@@ -116,7 +116,7 @@ def fleet_folders(root: Path) -> list[Path]:
 
     Empty if the extension with the fleet commands is missing.
     """
-    if not is_there(COMMANDS["fleet"]):
+    if not is_installed(COMMANDS["fleet"]):
         return []
     folders = numbered(ralph_folder(root) / "fleets")
     return [folder for folder in folders if (folder / "events.jsonl").exists()]

@@ -16,7 +16,13 @@ from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of
 from ralph_tui.adapters.workspace.git import GitResult, Running, begin_git
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.base.errors import WorkspaceError
-from ralph_tui.base.git_config import SEALED, config_of_private, content_of, keep, own_folder
+from ralph_tui.base.git_config import (
+    SEALED,
+    config_of_private,
+    content_of,
+    ensure_file,
+    ensure_folder,
+)
 from ralph_tui.base.plain_files import clear_way, is_plain, read_bytes, write_whole
 from ralph_tui.text.sanitize import one_line
 
@@ -105,21 +111,23 @@ class PrivateRepository:
         own = (*(f"/{folder}" for folder in OWN_FOLDERS), *_OWN_PATTERNS)
         wanted += b"\n" + "".join(f"{each}\n" for each in own).encode()
         with self.repository.writing():
-            keep(self.folder / "info" / "exclude", wanted)
+            ensure_file(self.folder / "info" / "exclude", wanted)
 
     def _seal(self) -> None:
         """Restore the required configuration and attributes, which the agent can overwrite.
 
         Raises like `prepare`.
         """
-        folder = self.repository.own_folder()
+        folder = self.repository.ensure_folder()
         with self.repository.writing():
             for name in ("refs", "info"):
-                own_folder(folder / name)
-            keep(folder / "HEAD", b"ref: refs/heads/none\n")
-            keep(folder / "info" / "attributes", _ATTRIBUTES)
+                ensure_folder(folder / name)
+            ensure_file(folder / "HEAD", b"ref: refs/heads/none\n")
+            ensure_file(folder / "info" / "attributes", _ATTRIBUTES)
             case = self.repository.ignores_case
-            keep(folder / "config", config_of_private(self.repository.settings, ignore_case=case))
+            ensure_file(
+                folder / "config", config_of_private(self.repository.settings, ignore_case=case)
+            )
             clear_way(self.index, below=self.repository.git_dir)  # git would wait for a FIFO
 
     def note(self, name: str, content: bytes) -> Path:

@@ -36,12 +36,12 @@ from ralph_tui.base.errors import (
 from ralph_tui.base.git_config import (
     COMMON,
     SEALED,
-    carried,
     config_of_view,
     content_of,
-    keep,
-    keep_link,
-    own_folder,
+    ensure_file,
+    ensure_folder,
+    ensure_link,
+    kept_settings,
     sealed_with,
 )
 from ralph_tui.base.plain_files import is_plain
@@ -119,7 +119,7 @@ class Repository:
             calls=self.calls,
         )
 
-    def own_folder(self) -> Path:
+    def ensure_folder(self) -> Path:
         """Return `folder`, created if necessary.
 
         Raises ``WorkspaceError`` if the repository is gone or cannot be written to.
@@ -130,7 +130,7 @@ class Repository:
                 f"put {one_line(str(self.git_dir))} back, or run `git init` there"
             )
         with self.writing():
-            own_folder(self.folder)
+            ensure_folder(self.folder)
         return self.folder
 
     @contextmanager
@@ -155,16 +155,18 @@ class Repository:
 
         Its content is restored first, because the agent can write to it.
         """
-        view = self.own_folder() / "view"
+        view = self.ensure_folder() / "view"
         with self.writing():
-            own_folder(view)
-            keep(view / "config", config_of_view(self.settings, ignore_case=self.ignores_case))
+            ensure_folder(view)
+            ensure_file(
+                view / "config", config_of_view(self.settings, ignore_case=self.ignores_case)
+            )
             # relative, so that a copy has its own
             common = Path(os.path.relpath(self.common_dir, view))
             for name in COMMON:
                 # A git that stays open must find packed refs that appear later.
                 if name == "packed-refs" or (self.common_dir / name).exists():
-                    keep_link(view / name, common / name)
+                    ensure_link(view / name, common / name)
         return view
 
     def error_of(self, result: GitResult, arguments: Iterable[str]) -> WorkspaceError:
@@ -233,7 +235,7 @@ def open_repository(path: Path) -> Repository:
     shared = content_of(git_dir / "commondir", follow=True) or b"."
     common_dir = (git_dir / os.fsdecode(shared.rstrip(b"\n"))).resolve()
     config.git_dir = git_dir
-    settings = carried(config.of_repository(common_dir))
+    settings = kept_settings(config.of_repository(common_dir))
     if ignored := settings.get("core.excludesfile"):
         settings["core.excludesfile"] = at_home(ignored)
     return Repository(root, git_dir, common_dir, settings)

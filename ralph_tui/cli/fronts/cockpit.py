@@ -63,7 +63,7 @@ class CockpitRun:
     # for the screen ---------------------------------------------------------------------------
 
     def screen(self) -> CockpitScreen:
-        self._screen = CockpitScreen(self.live, called=True)
+        self._screen = CockpitScreen(self.live, notified=True)
         return self._screen
 
     def begin(self) -> None:
@@ -103,7 +103,7 @@ class CockpitRun:
         """Pass an event to the screen, or to the lines that replaced it."""
         self._receive(event)
         if self._screen is not None and self._screen.rhythm.quiet:
-            self.stage.tell(self._screen.rhythm.happened)
+            self.stage.tell(self._screen.rhythm.speed_up)
 
     def _say_last_word(self, run: "AssembledRun") -> None:
         state = run.engine.state.run

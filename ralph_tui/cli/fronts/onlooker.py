@@ -10,7 +10,7 @@ from ralph_tui.cli.fronts.stage import Looking, Stage
 from ralph_tui.ports.source import Source
 from ralph_tui.runtime.sources.recorded import opened, was_left
 from ralph_tui.tui.app import BaseScreen
-from ralph_tui.tui.cockpit.returning import FilmedCockpit, ReturningCockpit
+from ralph_tui.tui.cockpit.away_summary import AwayCockpit, AwayReplay
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ def replayed(
     """
     source = opened(record, note=note, at=None if at == -1 else at)
     if at is None and was_left(source):
-        return Onlooker(source, stage, kind=partial(FilmedCockpit, film=source.begin))
+        return Onlooker(source, stage, kind=partial(AwayReplay, play=source.begin))
     if at is None:
         source.begin()
-    kind = ReturningCockpit if at == -1 else CockpitScreen
+    kind = AwayCockpit if at == -1 else CockpitScreen
     return Onlooker(source, stage, kind=kind)
 
 
@@ -40,11 +40,7 @@ class Onlooker(Looking):
     """The front of a run that this process does not control."""
 
     def __init__(
-        self,
-        source: Source,
-        stage: Stage,
-        *,
-        kind: Callable[[Source], BaseScreen] = ReturningCockpit,
+        self, source: Source, stage: Stage, *, kind: Callable[[Source], BaseScreen] = AwayCockpit
     ) -> None:
         self._kind = kind
         self.beside = side_screens(source)

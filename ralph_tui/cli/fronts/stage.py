@@ -96,8 +96,8 @@ class Stage:
                 code = ExitCode.FAILED
             elif self._came is signal.SIGINT:
                 raise KeyboardInterrupt
-        if self.app.onward is not None:
-            raise GoOn(*self.app.onward)
+        if self.app.next_command is not None:
+            raise GoOn(*self.app.next_command)
         return code
 
     def tell(self, what: Callable[..., object], *arguments: object) -> None:

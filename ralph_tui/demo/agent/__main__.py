@@ -63,7 +63,7 @@ def _converse(wire: Wire, session: Session, worker: Worker) -> None:
             session.begin(*message)
             session.end(worker.turn())
         except Interrupted:
-            session.break_off()
+            session.end_interrupted()
         except Limited as limited:
             session.refuse(limited.resets_at)
         except FullError:

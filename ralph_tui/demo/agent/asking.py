@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ralph_tui.demo.agent import tools
 from ralph_tui.demo.agent.bugs import BUGS, LEXER, PARSER
 from ralph_tui.demo.agent.scenario import Step, plan
-from ralph_tui.demo.agent.work import Worker, present
+from ralph_tui.demo.agent.work import Worker, current_code
 
 TAG = "git tag before-the-fix"
 QUESTION = "Which failures should I fix first?"
@@ -27,7 +27,7 @@ class AskingWorker(Worker):
         if self.iteration == 1:
             self._ask_to_tag()
         elif self.iteration == 2:
-            self._ask_what_first()
+            self._ask_priority()
         return super().turn()
 
     def _ask_to_tag(self) -> None:
@@ -36,7 +36,7 @@ class AskingWorker(Worker):
         suggestion = {"type": "addRules", "rules": [rule], "behavior": "allow"}
 
         def tag(tool_id: str) -> tools.Answer:
-            self._permitted("Bash", arguments, tool_id, permission_suggestions=[suggestion])
+            self._ask_permission("Bash", arguments, tool_id, permission_suggestions=[suggestion])
             return tools.bash(self.session.wire, TAG)
 
         words = "Before I change anything, I would like to tag this state."
@@ -44,7 +44,7 @@ class AskingWorker(Worker):
         if not done:
             self.session.say("I will start without a tag.")
 
-    def _ask_what_first(self) -> None:
+    def _ask_priority(self) -> None:
         options = [{"label": label, "description": about} for label, (_, about) in FIRST.items()]
         asked: dict[str, object] = {
             "question": QUESTION,
@@ -56,8 +56,8 @@ class AskingWorker(Worker):
 
         def choose(tool_id: str) -> tools.Answer:
             nonlocal chosen
-            given = self._permitted("AskUserQuestion", {"questions": [asked]}, tool_id)
-            answers = given.get("answers")
+            reply = self._ask_permission("AskUserQuestion", {"questions": [asked]}, tool_id)
+            answers = reply.get("answers")
             chosen = str(answers.get(QUESTION, "")) if isinstance(answers, dict) else ""
             return f"Your question has been answered: {chosen}", {"answers": answers}
 
@@ -65,7 +65,7 @@ class AskingWorker(Worker):
         self._first = FIRST[chosen][0] if chosen in FIRST else ""
         self.session.say(f"{chosen}, then." if chosen else "I will take them in order.")
 
-    def _permitted(
+    def _ask_permission(
         self, tool: str, arguments: Mapping[str, object], tool_id: str, **more: object
     ) -> Mapping[str, object]:
         """Return the permitted input; raises ``ToolError`` with the words of a refusal."""
@@ -81,10 +81,10 @@ class AskingWorker(Worker):
         )
         if answer.get("behavior") != "allow":
             raise tools.ToolError(str(answer.get("message") or REFUSED))
-        given = answer.get("updatedInput")
-        return given if isinstance(given, dict) else arguments
+        reply = answer.get("updatedInput")
+        return reply if isinstance(reply, dict) else arguments
 
     def _steps(self) -> list[Step]:
-        fixed = [bug for bug in BUGS if present(bug) == bug.fixed]
+        fixed = [bug for bug in BUGS if current_code(bug) == bug.fixed]
         guided = self.session.guided
         return plan(self.scenario, self.iteration, fixed, guided=guided, first=self._first)

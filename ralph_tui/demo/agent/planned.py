@@ -12,10 +12,10 @@ from ralph_tui.demo.agent import tools
 from ralph_tui.demo.agent.bugs import EVALUATOR, FORMATTING, LEXER, PARSER
 from ralph_tui.demo.agent.plan_file import ITEMS, PLAN, Item, open_items
 from ralph_tui.demo.agent.scenario import Step
-from ralph_tui.demo.agent.work import Worker, present
+from ralph_tui.demo.agent.work import Worker, current_code
 
-LOOKED_AT = ("README.md", LEXER, PARSER, EVALUATOR, FORMATTING)
-TAKING_OVER = "# Context checkpoint"
+PROJECT_FILES = ("README.md", LEXER, PARSER, EVALUATOR, FORMATTING)
+HANDOFF_HEADING = "# Context checkpoint"
 """Start of the heading of a prompt's section for a session that takes over."""
 _HANDOFF = re.compile(r"[\w./-]*handoff-\d+\.md")
 
@@ -27,36 +27,36 @@ class PlannedWorker(Worker):
     """Files that this session has read."""
 
     def turn(self) -> str:
-        handoff = "" if self._known else self._take_over()
+        handoff = "" if self._known else self._read_handoff()
         if not handoff and not self._known:
-            self._look_around()
+            self._explore()
         self._run_tests("What is the state of the tests?")
         steps: list[Step] = []
-        while left := self._left_to_do():
+        while left := self._open_items():
             named = next((item for item in left if item.title in handoff), left[0])
             steps += self._work_on(named)
-        words = self._last_words(steps)
+        words = self._summary(steps)
         self.session.say(words)
         return words
 
-    def _left_to_do(self) -> list[Item]:
+    def _open_items(self) -> list[Item]:
         """Return the open items; none once this iteration has ticked its own: each takes one."""
         left = open_items()
         done = len(ITEMS) - len(left)
         return left if done < self.iteration else []
 
-    def _take_over(self) -> str:
+    def _read_handoff(self) -> str:
         """Read the handoff that the prompt names; empty if it names none."""
-        _, heading, said = self.session.prompt.partition(TAKING_OVER)
+        _, heading, said = self.session.prompt.partition(HANDOFF_HEADING)
         found = _HANDOFF.search(said) if heading else None
         if found is None:
             return ""
         self._read(PLAN, "An earlier session handed off to me, so I do not start over.")
         return self._read(found[0], "I read its handoff first.")
 
-    def _look_around(self) -> None:
+    def _explore(self) -> None:
         self._read(PLAN, "This project is new to me: first the plan, then the code.")
-        for name in LOOKED_AT:
+        for name in PROJECT_FILES:
             self._read(name)
 
     def _read(self, name: str, words: str = "") -> str:
@@ -69,7 +69,7 @@ class PlannedWorker(Worker):
 
     def _work_on(self, item: Item) -> list[Step]:
         """Fix what is left of the item, test after each change, and tick it."""
-        left = [bug for bug in item.bugs if present(bug) != bug.fixed]
+        left = [bug for bug in item.bugs if current_code(bug) != bug.fixed]
         begun = len(item.bugs) - len(left)
         words = f"Next item: “{item.title}”."
         if begun:
@@ -78,7 +78,9 @@ class PlannedWorker(Worker):
             if bug.path not in self._known:
                 self._read(bug.path, words)
                 words = ""
-            self._edit(str(self.root / bug.path), present(bug), bug.fixed, words or bug.diagnosis)
+            self._edit(
+                str(self.root / bug.path), current_code(bug), bug.fixed, words or bug.diagnosis
+            )
             words = ""
             self._run_tests("Does it pass?")
         self._edit(str(Path(self.root, PLAN)), item.open, item.ticked, f"Done: {item.title}.")

@@ -20,13 +20,13 @@ from ralph_tui.demo.agent.bugs import BUGS, COMMENT, EXPONENT, GROUPS, POSITION,
 SCENARIOS = ("steady", "stuck", "oscillating", "regressing", "limit", "context", "asking")
 LIMITED_ITERATION = 2
 
-Deed = Literal["fix", "break", "fiddle"]
+StepAction = Literal["fix", "break", "fiddle"]
 
 
 class Step(NamedTuple):
     """One action on one bug."""
 
-    deed: Deed
+    action: StepAction
     bug: Bug
 
 
@@ -47,25 +47,25 @@ def plan(
     if scenario == "stuck" and not guided and sum(bug.tests for bug in done) == STUCK_AT:
         return [Step("fiddle", SIGN)]
     if scenario == "oscillating" and not guided and done in ({*()}, WHOLE_LEXER, OTHER_SIDE):
-        return _swing(done)
+        return _swap_fixes(done)
     if scenario == "regressing" and iteration in (3, 4) and not guided:
         breakable = [bug for bug in BUGS if bug in done]
-        return [Step("break", bug) for bug in _worth(3, breakable)]
+        return [Step("break", bug) for bug in _take_bugs(3, breakable)]
     if scenario == "regressing" and iteration > 4 and not guided and not done:
         return [Step("fiddle", SIGN)]
     left = (bug for bug in BUGS if bug not in done)
     order = sorted(left, key=lambda bug: bug.path != first)
-    return [Step("fix", bug) for bug in _worth(3 if scenario == "regressing" else 2, order)]
+    return [Step("fix", bug) for bug in _take_bugs(3 if scenario == "regressing" else 2, order)]
 
 
-def _swing(done: frozenset[Bug]) -> list[Step]:
+def _swap_fixes(done: frozenset[Bug]) -> list[Step]:
     """Return steps that switch between two sets of fixes, as if these excluded each other."""
     wanted = OTHER_SIDE if done == WHOLE_LEXER else WHOLE_LEXER
     breaks = [Step("break", bug) for bug in BUGS if bug in done]
     return breaks + [Step("fix", bug) for bug in BUGS if bug in wanted]
 
 
-def _worth(tests: int, bugs: list[Bug]) -> list[Bug]:
+def _take_bugs(tests: int, bugs: list[Bug]) -> list[Bug]:
     """Return the first bugs worth about so many tests; a single last test is included."""
     chosen: list[Bug] = []
     for bug in bugs:

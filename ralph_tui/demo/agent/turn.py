@@ -85,10 +85,10 @@ class Session:
             return False, str(error)
         self._answer(tool_id, text, structured, parent)
         if parent is None:
-            self.hear()
+            self.read_messages()
         return True, text
 
-    def hear(self) -> None:
+    def read_messages(self) -> None:
         """Read what the user has sent meanwhile."""
         while not self.wire.messages.empty():
             message = self.wire.messages.get()
@@ -126,7 +126,7 @@ class Session:
             "result": "Prompt is too long",
         })  # fmt: skip
 
-    def break_off(self) -> None:
+    def end_interrupted(self) -> None:
         """End the turn after an interruption."""
         reason = "aborted_tools" if self._open_tool else "aborted_streaming"
         if self._open_tool:

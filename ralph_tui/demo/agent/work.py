@@ -40,7 +40,7 @@ class Worker:
         """Work through one turn and return its last words. Raises `Limited`."""
         self._run_tests("I start by looking at what fails.")
         if self.scenario == "limit" and self.iteration == LIMITED_ITERATION:
-            self._meet_limit()
+            self._hit_limit()
         if self.iteration == 1:
             self._delegate()
         guided = self.session.guided
@@ -54,11 +54,11 @@ class Worker:
             for step in others:
                 self._take(step)
         self._run_tests("Now I run all tests again.")
-        words = self._last_words(steps)
+        words = self._summary(steps)
         self.session.say(words)
         return words
 
-    def _meet_limit(self) -> None:
+    def _hit_limit(self) -> None:
         """Reach the limit in the first session; sessions before its end are refused, too."""
         note = self.root / ".git" / "demo-limit"
         if not note.exists():
@@ -70,7 +70,7 @@ class Worker:
             raise Limited(resets_at)
 
     def _steps(self) -> list[Step]:
-        fixed = [bug for bug in BUGS if present(bug) == bug.fixed]
+        fixed = [bug for bug in BUGS if current_code(bug) == bug.fixed]
         return plan(self.scenario, self.iteration, fixed, guided=self.session.guided)
 
     def _run_tests(self, words: str) -> None:
@@ -102,9 +102,9 @@ class Worker:
     def _take(self, step: Step, *, clumsy: bool = False) -> None:
         bug, path = step.bug, str(self.root / step.bug.path)
         self.session.use(
-            "Read", {"file_path": path}, lambda _: tools.read(path), words=_intention(step)
+            "Read", {"file_path": path}, lambda _: tools.read(path), words=_describe_step(step)
         )
-        old = present(bug)
+        old = current_code(bug)
         if clumsy:
             self._edit(path, f"{old}  # bug", bug.fixed, bug.diagnosis)
             self.session.use(
@@ -113,7 +113,7 @@ class Worker:
                 lambda _: tools.grep("def ", str(Path(path).parent)),
                 words="That passage is different; I will read it again.",
             )
-        match step.deed:
+        match step.action:
             case "fix":
                 self._edit(path, old, bug.fixed, "" if clumsy else bug.diagnosis)
             case "break":
@@ -130,12 +130,12 @@ class Worker:
             words=words,
         )
 
-    def _last_words(self, steps: list[Step]) -> str:
+    def _summary(self, steps: list[Step]) -> str:
         passed, total = self._tests
         done = bool(total) and passed == total
-        deeds = ", ".join(f"{_DONE[step.deed]} {step.bug.name}" for step in steps)
+        deeds = ", ".join(f"{_DONE[step.action]} {step.bug.name}" for step in steps)
         summary = f"{deeds or 'nothing left to do'}; {passed} of {total} tests pass"
-        fiddled = any(step.deed == "fiddle" for step in steps)
+        fiddled = any(step.action == "fiddle" for step in steps)
         report = {
             "completion": round(100 * passed / total) if total else 0,
             "summary": summary,
@@ -147,15 +147,15 @@ class Worker:
         return "\n".join([*lines, PROMISE] if done else lines)
 
 
-def present(bug: Bug) -> str:
+def current_code(bug: Bug) -> str:
     """Return the current code of a bug; for code that is not known, the fixed one."""
     text = Path(bug.path).read_text(encoding="utf-8")
     ways = (bug.broken, *bug.attempts)
     return next((way for way in ways if way in text), bug.fixed)
 
 
-def _intention(step: Step) -> str:
-    match step.deed:
+def _describe_step(step: Step) -> str:
+    match step.action:
         case "fix":
             return f"Next: the {step.bug.name} failure, in {step.bug.path}."
         case "break":

@@ -23,7 +23,7 @@ from distributed.security import Security
 
 from ralph_tui.adapters.processes.lineage import belongs_to_run, is_still, lineage
 from ralph_tui.adapters.processes.open_files import holders_of_socket
-from ralph_tui.base.plain_files import appending, make_folder
+from ralph_tui.base.plain_files import make_folder, open_append
 from ralph_tui.fleet.dispatch import Address
 
 TABLES = (Path("/proc/self/net/tcp"), Path("/proc/self/net/tcp6"))
@@ -115,7 +115,7 @@ _LOGGERS = ("distributed", "tornado", "asyncio")
 @contextmanager
 def configured(log: Path, silent_s: float = SILENT_S) -> Iterator[None]:
     """Configure Dask within the block, and append its log to `log`."""
-    handler = logging.StreamHandler[Any](_Lines(appending(log)))
+    handler = logging.StreamHandler[Any](_Lines(open_append(log)))
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.setLevel(logging.WARNING)
     to_terminal = _take_from_terminal()

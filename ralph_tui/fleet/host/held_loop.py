@@ -24,7 +24,7 @@ from ralph_tui.adapters.clones.probing import Probe
 from ralph_tui.adapters.processes.child import Child, Exit, launch
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.base.errors import RalphError, WorkspaceError, why, workspace_error
-from ralph_tui.base.plain_files import appending, emptied, read_bytes
+from ralph_tui.base.plain_files import open_append, open_emptied, read_bytes
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet.host.following import Follower, Telling
 from ralph_tui.fleet.host.preparing import (
@@ -383,7 +383,7 @@ class HeldLoop:
         loop, attempt = self.key
         try:
             output, errors = self.folder.log("run"), self.folder.log("errors")
-            with appending(output) as out, emptied(errors) as err:
+            with open_append(output) as out, open_emptied(errors) as err:
                 child = launch(
                     words,
                     cwd=self.folder.tree,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.remote.requests import Request
-from ralph_tui.base.errors import JournalError, RalphError, out_of_means
+from ralph_tui.base.errors import JournalError, RalphError, resource_error
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.ports import Dispatcher, Gone, Observation, Told
@@ -204,7 +204,7 @@ class FleetEngine(Core):
     # -- the end -------------------------------------------------------------------------------
 
     def _last_words(self, bug: Exception) -> None:
-        sentence = out_of_means(bug)
+        sentence = resource_error(bug)
         reason = sentence or f"a bug ended the fleet: {type(bug).__name__}: {bug}"
         reason = f"{clip(one_line(reason), 500)}; 'ralph-tui fleet resume' continues the fleet"
         with suppress(JournalError):

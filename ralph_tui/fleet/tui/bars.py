@@ -21,9 +21,9 @@ from ralph_tui.fleet.wording import (
 from ralph_tui.text import terms
 from ralph_tui.text.format import clock, count, day_and_clock, duration
 from ralph_tui.text.keys import DEFAULTS, Keys
+from ralph_tui.tui.draw.feedback_rows import FeedbackRow
 from ralph_tui.tui.draw.fitting import Field, fit, fitted, join
 from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
-from ralph_tui.tui.draw.told_rows import AnswerRow
 from ralph_tui.tui.draw.words import since
 from ralph_tui.tui.lists.keys import key_spans
 from ralph_tui.tui.modals.scroll_text import ScrollText
@@ -199,7 +199,7 @@ def _conflicts(loop: LoopState) -> str:
     return f"{known}; others are not known: {unknown}" if unknown else known
 
 
-class KeysRow(AnswerRow):
+class KeysRow(FeedbackRow):
     """The last row: the available keys, or the answer to a key."""
 
     def __init__(
@@ -263,7 +263,7 @@ class FleetLog(ScrollText):
         super().__init__("fleet-log")
         self._stamp: object = None
 
-    def tell(self, events: Sequence[FleetEvent], width: int, height: int) -> None:
+    def update(self, events: Sequence[FleetEvent], width: int, height: int) -> None:
         """Show events in `height` rows; without events it takes no space."""
         stamp = (events[-1].seq if events else 0, width, height)
         if stamp == self._stamp:

@@ -17,15 +17,15 @@ from ralph_tui.fleet.tui.view import FleetView, LoopRow
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.draw.spans import clip, flat
-from ralph_tui.tui.modals.choosing import Choice, Choosing, Confirm
+from ralph_tui.tui.modals.choice_dialog import Choice, ChoiceDialog, Confirm
 
 if TYPE_CHECKING:
-    from ralph_tui.tui.modals.guide import Written
+    from ralph_tui.tui.modals.guide import DraftResult
 
 Way = Literal["screen", "after_iteration", "now", "stay"]
 
 
-class StopFleet(Choosing[Way]):
+class StopFleet(ChoiceDialog[Way]):
     """Ask how to stop the fleet or leave its screen; None means that the fleet has ended."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -33,23 +33,23 @@ class StopFleet(Choosing[Way]):
         Binding("s", "answer('now')", show=False),
         Binding("escape,n", "answer('stay')", show=False),
     ]
-    HELPS = (("?", "help"),)
+    COMMON_KEYS = (("?", "help"),)
 
     def __init__(
         self,
         clock: Callable[[], float] = monotonic,
-        stands: Callable[[], bool] | None = None,
+        is_valid: Callable[[], bool] | None = None,
         *,
         leaving: bool,
     ) -> None:
-        """`leaving` adds leaving the screen, which stops nothing; `stands` is as in `Choosing`."""
+        """`leaving` adds leaving the screen; `is_valid` is as in `ChoiceDialog`."""
         self._leaving = leaving
         asked = (
             "The fleet is still running. How do you want to leave?"
             if leaving
             else "Stop the fleet?"
         )
-        super().__init__(asked, clock, stands)
+        super().__init__(asked, clock, is_valid)
 
     def choices(self) -> Sequence[Choice]:
         stop = (
@@ -69,7 +69,7 @@ class StopFleet(Choosing[Way]):
     def action_answer(self, way: Way) -> None:
         self.dismiss(way)
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         """Handle keys that stop nothing: enter leaves the screen, q closes the dialog."""
         if event.key in ("enter", "q") and self._leaving:
             self.dismiss("screen" if event.key == "enter" else "stay")
@@ -95,7 +95,7 @@ class FleetDialogs:
         """Unsent guidance by loop id, or by `ALL`."""
         self._interrupted = float("-inf")
 
-    def tell_presence(self) -> None:
+    def report_presence(self) -> None:
         """Report that the user is here, so that the loops' questions wait."""
         if self._source.live:
             self._source.send(FLEET, commands.Present(by=self._source.name))
@@ -117,19 +117,19 @@ class FleetDialogs:
     def guide(self, row: LoopRow | None) -> None:
         """Ask for guidance to a loop's agent; None for all agents."""
         # Textual's editor takes long to import; the first paint must not wait for it.
-        from ralph_tui.tui.modals.guide import Writing  # noqa: PLC0415
+        from ralph_tui.tui.modals.guide import TextDraft  # noqa: PLC0415
 
         whom = ALL if row is None else row.id
         about = f"loop {whom}: {clip(flat(row.loop.spec.objective), 44)}" if row else "all loops"
         title, draft = f"Guidance for {about}", self._drafts.get(whom, "")
 
-        def written(answer: "Written | None") -> None:
+        def written(answer: "DraftResult | None") -> None:
             if answer is not None:
                 self._guided(whom, answer)
 
-        self._app.push_screen(Writing(title, draft, self._app.monotonic), written)
+        self._app.push_screen(TextDraft(title, draft, self._app.monotonic), written)
 
-    def _guided(self, whom: str, answer: "Written") -> None:
+    def _guided(self, whom: str, answer: "DraftResult") -> None:
         text = plain(answer.text)
         send = answer.send and len(text) <= MOST_CHARACTERS
         if answer.send and not send:
@@ -153,11 +153,11 @@ class FleetDialogs:
                 self._source.send(row.id, commands.Abort())
                 self._answer(f"abort: sent to loop {row.id}")
 
-        def stands() -> bool:
+        def is_valid() -> bool:
             loop = self._view.state.loops.get(row.id)
             return loop is not None and not loop.over and self._view.live
 
-        dialog = Confirm(question, detail, self._app.monotonic, stands=stands, yes="abort it")
+        dialog = Confirm(question, detail, self._app.monotonic, is_valid=is_valid, yes="abort it")
         self._app.push_screen(dialog, answered)
 
     def abort_all(self) -> None:
@@ -172,7 +172,7 @@ class FleetDialogs:
             "Abort all loops of this fleet?",
             "agents stop, queued loops never start; work so far is collected",
             self._app.monotonic,
-            stands=lambda: self._view.live,
+            is_valid=lambda: self._view.live,
             yes="abort all",
         )
         self._app.push_screen(dialog, answered)

@@ -10,7 +10,7 @@ from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import LOST
 from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import CHOSEN, DIED, LOOPS, NEEDS_YOU, OUTCOMES, PHASES, WARNING
-from ralph_tui.tui.lists.keys import ALWAYS, Key, moving, told_by_task
+from ralph_tui.tui.lists.keys import ALWAYS, Key, help_by_task, move_keys
 from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
 
 FleetKey = Key[FleetView]
@@ -55,8 +55,8 @@ def _nobody_asks(view: FleetView) -> str:
 FIND = "find a loop"
 KEYS: tuple[FleetKey, ...] = (
     Key("fleet_decide", "answer", "steer", "decide", _nobody_asks, "urgent"),
-    Key("", "open", "look", "open", _none, "always", fixed="enter", written="enter",
-        said="open the selected loop"),
+    Key("", "open", "look", "open", _none, "always", fixed="enter", notation="enter",
+        about="open the selected loop"),
     Key("fleet_pause", "pause", "steer", "pause", _of_loop(), "live"),
     Key("fleet_pause_all", "pause all", "steer", "pause_all", _none_runs),
     Key("fleet_guide", "guide", "steer", "guide", _of_loop(), "live"),
@@ -65,7 +65,7 @@ KEYS: tuple[FleetKey, ...] = (
     Key("fleet_abort_all", "abort all", "steer", "abort_all", over),
     Key("fleet_stop", "stop", "steer", "stop", over, "live"),
     Key("fleet_log", "log", "look", "log", footer="always"),
-    *moving(FIND, "the first", "the last"),
+    *move_keys(FIND, "the first", "the last"),
     Key("search", "search", "look", "search"),
     Key("palette", "commands", "look", "palette"),
     *ALWAYS,
@@ -108,5 +108,5 @@ TRIES: Block = (
 
 def blocks(keys: Keys = DEFAULTS) -> list[Block]:
     """Return all blocks of the help."""
-    tasks = told_by_task(KEYS, keys, ("steer", "look", FIND, "leave"))
+    tasks = help_by_task(KEYS, keys, ("steer", "look", FIND, "leave"))
     return [*tasks, STATES, TRIES]

@@ -20,8 +20,8 @@ from ralph_tui.fleet.tui.table import LoopTable
 from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import fleet_sentence
 from ralph_tui.tui.app import SideScreen
+from ralph_tui.tui.draw.feedback_rows import LOW, Rows
 from ralph_tui.tui.draw.spans import Line
-from ralph_tui.tui.draw.told_rows import LOW, Rows
 from ralph_tui.tui.lists.screen import ListScreen
 from ralph_tui.tui.modals.help import Block
 from ralph_tui.tui.modals.modal import Modal
@@ -58,7 +58,7 @@ class FleetScreen(ListScreen[FleetView]):
         self.log_title, self.detail = Rows("fleet-log-title"), Rows("fleet-detail")
         self.foot = bars.KeysRow(self.view, self.ralph.monotonic, self.ralph.keys)
         self.dialogs = FleetDialogs(self.ralph, source, self.view, self.answer)
-        self.when_here = self.dialogs.tell_presence
+        self.on_activity = self.dialogs.report_presence
         self._open_loop, self._at_once = open_loop, at_once
         self._stamp: object = None
         self._asked: frozenset[str] = frozenset()
@@ -121,21 +121,21 @@ class FleetScreen(ListScreen[FleetView]):
             return
         width, height = self.app.size
         view = self.view
-        self.head.tell(bars.head(view, width))
+        self.head.update(bars.head(view, width))
         above = [bars.sentence(view), *([line] if (line := bars.hosts(view)) else [])]
         above = above[: 1 + (height >= SOME_ROWS)] if height >= FEW_ROWS else above[: height > 2]
-        self.said.tell(*((line, []) for line in above))
+        self.said.update(*((line, []) for line in above))
         below = 0 if height < SOME_ROWS else 3 if height < MORE_ROWS else 5
         below = 0 if view.log else below
-        self.detail.tell(*bars.detail(view, width, below))
+        self.detail.update(*bars.detail(view, width, below))
         self.table.display = not view.log
         room = max(1, height - (2 if height < LOW else 3) - len(above))
         rows = room - 1 if view.log else self._log_height(room - below)
         title: Line = [("log", "title")]
-        self.log_title.tell(*([(title, [])] if rows else []))
-        self.log_rows.tell(view.state.notices, width, rows)
+        self.log_title.update(*([(title, [])] if rows else []))
+        self.log_rows.update(view.state.notices, width, rows)
         self.table.follow("" if view.rows else self._nothing_yet())
-        self.foot.bring_up_to_date()
+        self.foot.refresh_keys()
 
     def _log_height(self, room: int) -> int:
         """Return the log's rows below the loops: the rest of the room, within bounds."""
@@ -154,9 +154,9 @@ class FleetScreen(ListScreen[FleetView]):
         new = [r for name, r in asking.items() if name not in self._asked and r.id != shown]
         before, self._asked = self._asked, frozenset(asking)
         if self._was_live and self.view.state.finished is not None:
-            self.ralph.call_owner(fleet_sentence(self.view.state, self.view.now), over=True)
+            self.ralph.call_user(fleet_sentence(self.view.state, self.view.now), over=True)
         elif new:
-            self.ralph.call_owner(f"loop {new[0].id} asks: {new[0].loop.question}")
+            self.ralph.call_user(f"loop {new[0].id} asks: {new[0].loop.question}")
         elif before and not asking:
             self.ralph.end_call()
         self._was_live = self.view.live
@@ -165,10 +165,10 @@ class FleetScreen(ListScreen[FleetView]):
         """Show the effect of a key, both in an open dialog and in the last row."""
         front = self.app.screen
         if isinstance(front, Modal):
-            front.tell(text)
-        self.foot.say(text)
+            front.report(text)
+        self.foot.report(text)
 
-    say = answer
+    report = answer
 
     # keys -------------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ class FleetScreen(ListScreen[FleetView]):
         return f"{key.shown(self.ralph.keys)} {verb(key, self.view)}"
 
     @property
-    def in_its_place(self) -> FleetLog | None:
+    def placeholder(self) -> FleetLog | None:
         return self.log_rows if self.view.log else None
 
     def help_blocks(self) -> Sequence[Block]:
@@ -200,12 +200,12 @@ class FleetScreen(ListScreen[FleetView]):
                 raise RalphError(f"this fleet has no loop {loop}")
             screen = self._open_loop(loop)
         except RalphError as error:
-            self.foot.say(str(error))
+            self.foot.report(str(error))
             return
         self.view.selected = [row.id for row in self.view.rows].index(loop)
         self._opened = loop
         self.ralph.end_call()  # the user is here
-        self.ralph.show_beside(lambda: screen)
+        self.ralph.show_run(lambda: screen)
 
     def action_pause(self) -> None:
         if self.view.row is not None:
@@ -243,7 +243,7 @@ class FleetScreen(ListScreen[FleetView]):
 
     def action_search(self) -> None:
         if not self.ralph.show_search():
-            self.foot.say(
+            self.foot.report(
                 "search: this screen shows one fleet alone; ralph-tui search finds in all"
             )
 

@@ -10,7 +10,7 @@ from ralph_tui.text import terms
 from ralph_tui.text.format import duration, money
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import short_duration
-from ralph_tui.tui.lists.table import Column, ColumnSets, ListTable, RunColumns, granted, saying
+from ralph_tui.tui.lists.table import Column, ColumnSets, ListTable, RunColumns, text_cell, used_of
 
 # words of a row ---------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ def _iterations(row: LoopRow) -> str:
     loop = row.loop
     if not loop.began_at:
         return ""
-    return granted(loop.iteration, loop.max_iterations)
+    return used_of(loop.iteration, loop.max_iterations)
 
 
 def _cost(row: LoopRow) -> str:
@@ -152,8 +152,8 @@ LOOP = RunColumns[LoopRow](
     state_of, _objective, _iterations, lambda row: row.loop.completions, _cost, left
 )
 ASKED = Column("status", 40, _asked)
-HOST: Column[LoopRow] = Column("host", 10, saying(lambda row: row.loop.host, "dim"))
-NARROW_HOST: Column[LoopRow] = Column("host", 6, saying(lambda row: row.loop.host, "dim"))
+HOST: Column[LoopRow] = Column("host", 10, text_cell(lambda row: row.loop.host, "dim"))
+NARROW_HOST: Column[LoopRow] = Column("host", 6, text_cell(lambda row: row.loop.host, "dim"))
 LASTED: Column[LoopRow] = Column(
     "time", 6, lambda row, now, width: [(lasted(row, now), "dim")], right=True
 )

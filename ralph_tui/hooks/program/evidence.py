@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ralph_tui.base.git_config import ASK, COMMON, SEALED, carried, config_of_view, entries_of
+from ralph_tui.base.git_config import ASK, COMMON, SEALED, config_of_view, entries_of, kept_settings
 from ralph_tui.base.plain_files import read_bytes, write_whole
 from ralph_tui.layers.context.hashes import hash_of
 from ralph_tui.text.git_diff import parts_of
@@ -144,7 +144,7 @@ class _Git:
             "--git-common-dir",
         )
         top, git_dir, common = os.fsdecode(where).split("\n")[:3]
-        values = carried(entries_of(self.ask(*ASK, accept=(0, 1))))
+        values = kept_settings(entries_of(self.ask(*ASK, accept=(0, 1))))
         self.root = Path(top)
         view = Path(tempfile.mkdtemp(prefix="ralph-tui-"))
         try:

@@ -7,10 +7,18 @@ is data.
 
 from collections.abc import Iterable
 
-from ralph_tui.text.quoting import SAYS_DATA, closed, fenced, labelled, line_of, open_fence, visible
+from ralph_tui.text.quoting import (
+    DATA_NOTICE,
+    closed,
+    fenced,
+    labelled,
+    line_of,
+    open_fence,
+    visible,
+)
 from ralph_tui.text.sanitize import plain
 
-__all__ = ["SAYS_DATA", "closed", "data", "fenced", "harmless", "item", "open_fence"]
+__all__ = ["DATA_NOTICE", "closed", "data", "fenced", "harmless", "item", "open_fence"]
 
 LONGEST_ITEM = 400
 """Maximum characters of a list item."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.listing import ListedRun, list_runs, row_of, worker_here
 from ralph_tui.adapters.records.runs import HEARD_S, HOOKED
-from ralph_tui.base.extensions import FLEET_GLANCES, brought, is_there
+from ralph_tui.base.extensions import FLEET_GLANCES, is_installed, load_object
 from ralph_tui.ports.runs import FleetGlance, RunRow
 from ralph_tui.text.sanitize import one_line
 
@@ -83,9 +83,9 @@ class ListedRuns:
         if self._fleet is None:
             # Few repositories have fleets, and the module for their journals is slow to load.
             have = os.path.lexists(ralph_folder(self._root) / "fleets")
-            if not (have and is_there(FLEET_GLANCES)):
+            if not (have and is_installed(FLEET_GLANCES)):
                 return None
-            self._fleet = brought(FLEET_GLANCES)(self._root)
+            self._fleet = load_object(FLEET_GLANCES)(self._root)
         return self._fleet.glance()
 
     def living(self) -> Sequence[str]:

@@ -9,14 +9,14 @@
 Only the standard library is used, because quick commands import this.
 """
 
-from ralph_tui.text.secrets.hints import HIDDEN, own_secrets, passes, secrets_of
+from ralph_tui.text.secrets.hints import HIDDEN, is_clean, own_secrets, secrets_of
 
 __all__ = ["HIDDEN", "redact", "secrets_of"]
 
 
 def redact(text: str) -> str:
     """Return the text with keys, tokens and passwords replaced by ``[redacted]``."""
-    if passes(text):
+    if is_clean(text):
         return text
     # The patterns take long to load, and most texts need none.
     from ralph_tui.text.secrets.lines import LineFilter  # noqa: PLC0415

@@ -126,7 +126,7 @@ def open_name(line: str) -> Kind | None:
     return None if found is None else "password" if "pass" in found["name"].lower() else "key"
 
 
-def continued(kind: Kind, line: str) -> Span | None:
+def find_rest(kind: Kind, line: str) -> Span | None:
     """Return the position in `line` of the value whose name ended the previous line."""
     value = _value_at(line, len(line) - len(line.lstrip()))
     if value is None:
@@ -224,15 +224,15 @@ def _argument(text: str, kind: Kind, close: str, sign: str, value: Value | None)
     called = sign == "(" and not close
     if not (called or (close and close[-1] in "\"'`")) or " " in shown:
         return None
-    told = kind == "password" if called else not is_word(shown)
-    fits = is_secret(kind, shown) and (told or is_random(shown))
+    is_clear = kind == "password" if called else not is_word(shown)
+    fits = is_secret(kind, shown) and (is_clear or is_random(shown))
     return (value.begin, value.end) if fits else None
 
 
 def _login(text: str, operator: re.Match[str] | None, value: Value | None) -> Span | None:
     """Find ``"auth": "..."`` of a container registry or ``_auth=...`` of a package registry."""
-    told = operator and operator["sign"] and value and is_login(text[value.begin : value.end])
-    return (value.begin, value.end) if told and value else None
+    is_clear = operator and operator["sign"] and value and is_login(text[value.begin : value.end])
+    return (value.begin, value.end) if is_clear and value else None
 
 
 def _tagged(text: str, at: int) -> bool:

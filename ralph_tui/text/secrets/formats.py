@@ -212,18 +212,20 @@ def cut_token(text: str, lowered: str, begin: int) -> int | None:
         if rest is None or rest.end() < len(text):
             continue
         for rule in _index().at(lowered, at):
-            given = max(len(anchor) for anchor in rule.anchors if lowered.startswith(anchor, at))
+            matched = max(len(anchor) for anchor in rule.anchors if lowered.startswith(anchor, at))
             if rule.behind or "=>" in rule.pattern or (rule.word and not begins_word(text, at)):
                 continue
-            anchor, value = text[at : at + given], text[at + given :]
+            anchor, value = text[at : at + matched], text[at + matched :]
             if anchor.isalpha() and (anchor.islower() or anchor not in rule.pattern):
                 continue  # a plain word
-            if is_mixed(value) or (given >= 4 and len(value) >= 6 and _UNLIKE_WORDS.search(value)):
+            if is_mixed(value) or (
+                matched >= 4 and len(value) >= 6 and _UNLIKE_WORDS.search(value)
+            ):
                 return at
     return None
 
 
-def whole(token: str) -> bool:
+def is_token(token: str) -> bool:
     """True if the text is a complete token."""
     return any(_match(rule, token, 0) for rule in _index().at(token.lower(), 0))
 

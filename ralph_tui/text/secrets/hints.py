@@ -61,13 +61,13 @@ def own_secrets() -> tuple[str, ...]:
     return secrets_of(os.environ)
 
 
-def passes(text: str) -> bool:
+def is_clean(text: str) -> bool:
     """True if nothing in the text could be a secret."""
     own = pattern_of(own_secrets())
-    return not suspicious(text) and (own is None or own.search(text) is None)
+    return not may_match(text) and (own is None or own.search(text) is None)
 
 
-def suspicious(text: str) -> bool:
+def may_match(text: str) -> bool:
     """True if a pattern could match; plain searches, because this is called often."""
     lowered = text.lower()
     return (

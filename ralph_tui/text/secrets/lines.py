@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ralph_tui.text.secrets import assigned, formats, named
 from ralph_tui.text.secrets.formats import lower_of
-from ralph_tui.text.secrets.hints import HIDDEN, RETURN, pattern_of, secrets_of, suspicious
+from ralph_tui.text.secrets.hints import HIDDEN, RETURN, may_match, pattern_of, secrets_of
 from ralph_tui.text.secrets.values import Kind
 
 _LINE_END = re.compile(r"((?:\\{1,8}r)?\\{1,8}n|\n)")
@@ -82,14 +82,14 @@ class LineFilter:
         """Redact one line, given without its line end."""
         if self._own is not None:
             line = self._own.sub(HIDDEN, line)
-        if self.idle and not suspicious(line):
+        if self.idle and not may_match(line):
             return line
         if ("\\" in line or not line.isprintable()) and _INVISIBLE.search(line):
             shown = _INVISIBLE.sub("", line)
             begun = self._key_lines, self._named, self._cut
-            told = self._lines(shown)
-            if told != shown:
-                return told
+            redacted = self._lines(shown)
+            if redacted != shown:
+                return redacted
             self._key_lines, self._named, self._cut = begun
         return self._lines(line)
 
@@ -97,39 +97,39 @@ class LineFilter:
         """Note that lines are missing here, in which a private key may have begun."""
         self._key_lines, self._named, self._cut, self._key_prefix = 1, None, "", ""
 
-    def passes(self, text: str) -> bool:
+    def is_clean(self, text: str) -> bool:
         """True if nothing in these lines hints at a secret; a single search."""
         known = self._own is not None and self._own.search(text) is not None
-        return self.idle and not known and not suspicious(text)
+        return self.idle and not known and not may_match(text)
 
     def block(self, text: str) -> str:
         """Redact several lines with their line ends; without any hint, this is a single search."""
-        if self.passes(text):
+        if self.is_clean(text):
             return text
-        whole, end = (text[:-1], "\n") if text.endswith("\n") else (text, "")
-        return "\n".join([self(line) for line in whole.split("\n")]) + end
+        is_token, end = (text[:-1], "\n") if text.endswith("\n") else (text, "")
+        return "\n".join([self(line) for line in is_token.split("\n")]) + end
 
     def _lines(self, line: str) -> str:
         if "\\n" not in line:
-            return self._one(line)
+            return self._redact_line(line)
         parts = _LINE_END.split(line)
         for at in range(0, len(parts), 2):
             part = parts[at]
-            if self.idle and not suspicious(part):
+            if self.idle and not may_match(part):
                 continue
-            parts[at] = self._one(part)
+            parts[at] = self._redact_line(part)
             if at + 1 < len(parts) and parts[at + 1].count("\\") in _CONTINUED:
                 self._named = assigned.open_name(part + "\\") or self._named
         return "".join(parts)
 
-    def _one(self, line: str) -> str:
+    def _redact_line(self, line: str) -> str:
         if line.endswith("\r"):
-            return self._one(line[:-1]) + "\r"
+            return self._redact_line(line[:-1]) + "\r"
         if self._key_lines:
             ended = _KEY_ENDS.search(line)
             if ended:
                 self._key_lines = 0
-                return HIDDEN + self._one(line[ended.end() :])
+                return HIDDEN + self._redact_line(line[ended.end() :])
             prefix = self._prefix_of(line)
             if _KEY_LINE.fullmatch(line, len(prefix)) and self._key_lines < _KEY_LINES:
                 self._key_lines += 1
@@ -138,13 +138,13 @@ class LineFilter:
         lowered = lower_of(line)
         spans = [*self._continued(line)]
         spans += self._private_keys(line)
-        spans += _returned(line)
+        spans += _split_tokens(line)
         spans += _spans(line, lowered)
         self._look_ahead(line, lowered, spans)
         for _ in range(_PASSES):
             if not spans:
                 break
-            line = _without(line, spans)
+            line = _hide_spans(line, spans)
             # A secret that was next to another one may now be recognized.
             lowered = lower_of(line)
             spans = _spans(line, lowered)
@@ -182,12 +182,12 @@ class LineFilter:
         kind, cut = self._named, self._cut
         if kind is not None and line.strip():
             self._named = None
-            span = assigned.continued(kind, line)
+            span = assigned.find_rest(kind, line)
             if span:
                 yield span
         self._cut = ""
         word = _WORD_AT_BEGIN.match(line) if cut else None
-        if word and not formats.whole(cut) and formats.whole(cut + word[1]):
+        if word and not formats.is_token(cut) and formats.is_token(cut + word[1]):
             yield word.span(1)
         elif word and (alone := _WORD_ALONE.fullmatch(line)) and formats.is_mixed(alone[1]):
             yield alone.span(1)
@@ -211,7 +211,7 @@ def _spans(line: str, lowered: str) -> list[tuple[int, int]]:
     return [span for kind in (formats, assigned, named) for span in kind.spans(line, lowered)]
 
 
-def _without(line: str, spans: list[tuple[int, int]]) -> str:
+def _hide_spans(line: str, spans: list[tuple[int, int]]) -> str:
     parts, done = [], 0
     for begin, end in sorted(spans):
         if begin >= done:
@@ -220,7 +220,7 @@ def _without(line: str, spans: list[tuple[int, int]]) -> str:
     return "".join([*parts, line[done:]])
 
 
-def _returned(line: str) -> Iterator[tuple[int, int]]:
+def _split_tokens(line: str) -> Iterator[tuple[int, int]]:
     """Yield the pieces of tokens that a carriage return cuts.
 
     A terminal writes the rest of such a token over its beginning.

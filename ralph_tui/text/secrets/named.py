@@ -106,10 +106,10 @@ def _addresses(text: str, _: str) -> Iterator[Span]:
     for found in _ADDRESS.finditer(text):
         value = found["value"]
         if found["user"] is None:
-            told = len(value) >= 16 and is_secret("key", value)
+            is_known = len(value) >= 16 and is_secret("key", value)
         else:
-            told = not is_interpolated(value) and not is_example(value)
-        if told:
+            is_known = not is_interpolated(value) and not is_example(value)
+        if is_known:
             yield found.span("value")
 
 

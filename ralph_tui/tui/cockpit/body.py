@@ -71,9 +71,9 @@ class Body(Container):
             yield pane
 
     def sync(self, state: RunState, now: datetime) -> None:
-        spoken = {name for name in self._silent if self.panes[name].speaks(state)}
-        if spoken:
-            self._silent -= spoken
+        filled = {name for name in self._silent if self.panes[name].has_content(state)}
+        if filled:
+            self._silent -= filled
             self.place_panes()
         for pane in (*self.panes.values(), self.end):
             pane.sync(state, now)
@@ -83,7 +83,7 @@ class Body(Container):
         """Names of the panes that the end summary covers."""
         return layout.group_of(layout.groups(*self.app.size, self._silent), "agent")
 
-    def look_at(self, name: str) -> None:
+    def bring_forward(self, name: str) -> None:
         """Bring a pane to the front of its place; an active zoom moves to it."""
         self.recent = [name, *(other for other in self.recent if other != name)]
         if self.zoomed is not None:
@@ -104,16 +104,16 @@ class Body(Container):
         self.zoomed, pane = called or (None, str(self.zoomed))
         return pane
 
-    def looks(self) -> dict[str, bool]:
+    def style_classes(self) -> dict[str, bool]:
         """Return the screen's style classes, and whether each is set."""
-        return layout.looks(*self.app.size, self._silent, zoomed=self.zoomed is not None)
+        return layout.style_classes(*self.app.size, self._silent, zoomed=self.zoomed is not None)
 
     def place_panes(self) -> None:
         """Place the panes for the current size and viewing order."""
         places = layout.groups(*self.app.size, self._silent)
         visible = layout.shown(places, self.recent, self.zoomed)
         # Set all classes in one update: each update restyles the whole screen.
-        self.screen.update_classes(self.looks())
+        self.screen.update_classes(self.style_classes())
         self._place_agent(places)
         for name, pane in self.panes.items():
             group = (name,) if self.zoomed else layout.group_of(places, name)

@@ -12,21 +12,21 @@ from ralph_tui.analysis.context import roll_over_words
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
-from ralph_tui.tui.actions import ACTIONS, in_footer
+from ralph_tui.tui.actions import ACTIONS, is_in_footer
 from ralph_tui.tui.cockpit.help import blocks
 from ralph_tui.tui.cockpit.learning_view import LearningView
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip, flat
-from ralph_tui.tui.modals.choosing import Confirm
-from ralph_tui.tui.modals.give_up import GiveUp, Way
+from ralph_tui.tui.modals.abort import AbortDialog, Way
+from ralph_tui.tui.modals.choice_dialog import Confirm
 from ralph_tui.tui.modals.help import Help
-from ralph_tui.tui.modals.leave import Leave, Leaving, Stands
-from ralph_tui.tui.modals.outlook import lacking, preview
+from ralph_tui.tui.modals.leave import Activity, Leave, Leaving
+from ralph_tui.tui.modals.restore_effect import missing_paths, preview
 from ralph_tui.tui.modals.text_dialog import Detail
 from ralph_tui.tui.panes.prompt import edit_words
 
 if TYPE_CHECKING:
-    from ralph_tui.tui.modals.guide import Written
+    from ralph_tui.tui.modals.guide import DraftResult
     from ralph_tui.tui.modals.palette import Offer
 
 LEAVE_S = 8.0
@@ -63,7 +63,7 @@ class Dialogs:
         self._draft = ""
         self._leaving: float | None = None
         self._interrupted = float("-inf")
-        self._wish_to_pause = (float("-inf"), False)
+        self._pause_request = (float("-inf"), False)
         """When the user last pressed the key, and whether it asked to pause."""
 
     @property
@@ -73,13 +73,13 @@ class Dialogs:
     def toggle_pause(self) -> None:
         """Pause or continue; a second press need not wait until the first is recorded."""
         run, needs = self._host.state.run, self._host.state.needs
-        now, (then, wished) = self._clock(), self._wish_to_pause
+        now, (then, wished) = self._clock(), self._pause_request
         waiting = wished if now - then < FRESH_S else run.paused or run.pause_requested
-        self._wish_to_pause = (now, not waiting)
+        self._pause_request = (now, not waiting)
         self._source.send(commands.Unpause() if waiting else commands.Pause())
         first = "it pauses after the wait" if needs.wait else "this iteration ends first"
         words = "unpause: sent" if waiting else f"pause: sent; {first}"
-        self._host.say(f"{self._app.keys.shown('pause')} {words}")
+        self._host.report(f"{self._app.keys.shown('pause')} {words}")
 
     def guide(self) -> None:
         """Ask for guidance to the agent."""
@@ -95,16 +95,16 @@ class Dialogs:
             before=guidance_rows(self._host.state),
             clock=self._clock,
         )
-        self._app.push_screen(dialog, self._guided)
+        self._app.push_screen(dialog, self._send_guidance)
 
-    def _guided(self, answer: "Written | None") -> None:
+    def _send_guidance(self, answer: "DraftResult | None") -> None:
         send, text, always = answer or (False, "", False)
         text = plain(text)
         most = MOST_STANDING if always else MOST_CHARACTERS
         if send and len(text) > most:
             send = False
             what = "the instruction for every prompt" if always else "guidance"
-            self._host.say(f"{what} is limited to {most} characters; your text is kept")
+            self._host.report(f"{what} is limited to {most} characters; your text is kept")
         self._draft = "" if send else text
         if send and always:
             self._source.send(commands.Instruct(text=text))
@@ -122,7 +122,7 @@ class Dialogs:
             self._source.send(wish)
             cancelled = "cancelled; the next prompt is sent as it is"
             reason = edit_words(state) if wish.wanted else cancelled
-        self._host.say(f"e edit: {reason}")
+        self._host.report(f"e edit: {reason}")
 
     def keep_draft(self, text: str) -> None:
         """Add unsent text from another dialog to the draft of guidance."""
@@ -137,49 +137,49 @@ class Dialogs:
             snapshot = best.boundary.number
             point = f"iteration {best.number}" if best.number else "the start"
             where = f"{point}, {percent(best.completion)}"
-            lacks = lacking(best.boundary)
+            lacks = missing_paths(best.boundary)
             if self._source.files is not None:
                 look = preview(self._source.files, best.boundary.tree, named=0)
 
-        def answered(way: Way | None) -> None:
+        def on_answer(way: Way | None) -> None:
             if way in ("keep", "roll_back"):
                 back = snapshot if way == "roll_back" else None
                 self._source.send(commands.Abort(roll_back_to=back))
 
-        def stands() -> bool:
+        def is_valid() -> bool:
             return commands.refusal(commands.Abort(), self._host.state) is None
 
-        self._app.push_screen(GiveUp(where, self._clock, look, lacks, stands), answered)
+        self._app.push_screen(AbortDialog(where, self._clock, look, lacks, is_valid), on_answer)
 
     def roll_over(self) -> None:
         """Hand off to a fresh session after one question."""
         wish, state = commands.RollOver(), self._host.state
-        meant = state.agent.began
+        session_began = state.agent.began
         question = f"Hand off to a fresh session in iteration {state.run.iteration}?"
 
         def refused() -> str | None:
             """Return a reason if this session has ended meanwhile, or if the run refuses."""
-            if self._host.state.agent.began != meant:
+            if self._host.state.agent.began != session_began:
                 return "that session has already ended"
             return commands.refusal(wish, self._host.state)
 
-        def answered(yes: bool | None) -> None:  # noqa: FBT001
+        def on_answer(yes: bool | None) -> None:  # noqa: FBT001
             if yes is False:
                 return
-            because = refused()
-            if because is None and yes:
+            why = refused()
+            if why is None and yes:
                 self._source.send(wish)
             key, sent = self._app.keys.shown("roll_over"), "sent; a running tool may end first"
-            self._host.say(f"{key} hand off: {because or sent}")
+            self._host.report(f"{key} hand off: {why or sent}")
 
         dialog = Confirm(
             question,
             roll_over_words(state),
             self._clock,
-            stands=lambda: refused() is None,
+            is_valid=lambda: refused() is None,
             yes="hand off",
         )
-        self._app.push_screen(dialog, answered)
+        self._app.push_screen(dialog, on_answer)
 
     def permissions(self, wish: commands.SetPermissions) -> None:
         """Change the agent's permissions from its next session on; ask before "skip"."""
@@ -190,20 +190,20 @@ class Dialogs:
             dialog = Confirm(
                 question, detail, self._clock, lambda: live(self._host.state) is None, yes="allow"
             )
-            self._app.push_screen(dialog, lambda yes: self._permitted(wish, yes))
+            self._app.push_screen(dialog, lambda yes: self._send_permissions(wish, yes))
         else:
-            self._permitted(wish, yes=True)
+            self._send_permissions(wish, yes=True)
 
-    def _permitted(self, wish: commands.SetPermissions, yes: bool | None) -> None:  # noqa: FBT001
+    def _send_permissions(self, wish: commands.SetPermissions, yes: bool | None) -> None:  # noqa: FBT001
         if yes:
             self._source.send(wish)
-            self._host.say("permissions: changed from the agent's next session on")
+            self._host.report("permissions: changed from the agent's next session on")
 
     def help(self) -> None:
         live, asked = self._source.live, self._host.state.needs.question is not None
-        now = [a for a in ACTIONS if in_footer(a, live=live) and self._host.refusal(a) is None]
-        told = blocks(self._app.keys, live=live, now=now, asked=asked)
-        self._app.push_screen(Help(told, clock=self._clock))
+        now = [a for a in ACTIONS if is_in_footer(a, live=live) and self._host.refusal(a) is None]
+        sections = blocks(self._app.keys, live=live, now=now, asked=asked)
+        self._app.push_screen(Help(sections, clock=self._clock))
 
     def offers(self) -> "list[Offer]":
         """Return all commands of the palette."""
@@ -239,15 +239,15 @@ class Dialogs:
             self._app.exit()
         elif not isinstance(self._app.screen, Leave):
             needs = self._host.state.needs
-            pauses: Stands = "pausing" if run.pause_requested else "going"
-            stands: Stands = "asking" if needs.question else "paused" if run.paused else pauses
+            pauses: Activity = "pausing" if run.pause_requested else "going"
+            activity: Activity = "asking" if needs.question else "paused" if run.paused else pauses
             dialog = Leave(
                 self._clock,
                 elsewhere=self._source.elsewhere,
-                stands=stands,
+                activity=activity,
                 stopping=run.stopping == "after_iteration",
             )
-            self._app.push_screen(dialog, self._left)
+            self._app.push_screen(dialog, self._leave_by)
 
     def interrupt(self) -> None:
         """Handle ctrl+c: open the same dialog; a second press soon after stops now.
@@ -262,7 +262,7 @@ class Dialogs:
         else:
             self.ask_to_leave()
 
-    def _left(self, way: Leaving | None) -> None:
+    def _leave_by(self, way: Leaving | None) -> None:
         if way == "screen":
             self._app.exit("screen")
         elif way == "now":
@@ -276,7 +276,7 @@ class Dialogs:
                 if way == "taken_back"
                 else f"sent; the run stops {when}"
             )
-            self._host.say(f"i stop: {words}")
+            self._host.report(f"i stop: {words}")
 
     def hang_up(self, by: str) -> None:
         """Handle a signal: stop a run of this process, then leave within `LEAVE_S`."""
@@ -286,12 +286,12 @@ class Dialogs:
             self._app.exit()
 
     def stop_now(self, by: str) -> None:
-        """Stop the run; the screen closes once `may_go` returns True."""
+        """Stop the run; the screen closes once `can_leave` returns True."""
         if self._leaving is None:
             self._leaving = self._clock()
             self._source.send(commands.Stop(mode="now", by=by))
 
-    def may_go(self) -> bool:
+    def can_leave(self) -> bool:
         """Return True if it is time to leave: the end is recorded, or `LEAVE_S` has passed."""
         if self._leaving is None:
             return False
@@ -301,7 +301,7 @@ class Dialogs:
 
     # presence and refusals --------------------------------------------------------------------
 
-    def tell_presence(self) -> None:
+    def report_presence(self) -> None:
         """Report that the user is present, so that the run's questions wait."""
         if self._source.live and self._host.state.run.live:
             self._source.send(commands.Present(by=self._source.name))
@@ -315,4 +315,4 @@ class Dialogs:
             return
         if isinstance(command, commands.Stop):
             self._leaving = None
-        self._host.say(reason)
+        self._host.report(reason)

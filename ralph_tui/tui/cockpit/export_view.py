@@ -52,13 +52,13 @@ class ExportView:
 
         record = self._source.record
         if record is None:
-            self._host.say(f"{self._key('export')} export: {NOTHING_YET}")
+            self._host.report(f"{self._key('export')} export: {NOTHING_YET}")
             return
         lines = "".join(f"{row}\n" for row in pane.text_rows())
 
         def write(what: "What") -> None:
             name = NAMES.get(what, f"{heading.replace(' ', '-')}.txt")
-            self._begin(record, name, self._made(record, what, rows, lines))
+            self._begin(record, name, self._maker(record, what, rows, lines))
 
         player = self._source.player
         moment = player is not None and player.position < player.length
@@ -72,9 +72,9 @@ class ExportView:
         """Build the report, and show it when it is ready."""
         record = self._source.record
         if record is None:
-            self._host.say(f"{self._key('report')} report: {NOTHING_YET}")
+            self._host.report(f"{self._key('report')} report: {NOTHING_YET}")
             return
-        self._host.say(f"{self._key('report')} report: preparing…")
+        self._host.report(f"{self._key('report')} report: preparing…")
         background.run(self._app, partial(self._show, record))
 
     async def _show(self, record: OnDisk) -> None:
@@ -84,18 +84,18 @@ class ExportView:
         try:
             page = await asyncio.to_thread(record.report)
         except RalphError as error:
-            self._host.say(f"{self._key('report')} report: {flat(str(error))}")
+            self._host.report(f"{self._key('report')} report: {flat(str(error))}")
             return
         if self._host.in_front:
 
             def write() -> None:
                 self._begin(record, NAMES["report"], lambda: page)
 
-            self._host.say("")
+            self._host.report("")
             self._dialog = Report(page, write, self._app.monotonic)
             self._app.push_screen(self._dialog, self._closed)
 
-    def _made(
+    def _maker(
         self, record: OnDisk, what: "What", rows: list[Strip], pane: str
     ) -> Callable[[], str]:
         match what:
@@ -112,27 +112,27 @@ class ExportView:
 
     def _begin(self, record: OnDisk, name: str, make: Callable[[], str]) -> None:
         if self._busy:
-            self._tell("the previous file is still being written", "warn")
+            self._report("the previous file is still being written", "warn")
             return
         self._busy = True
-        self._tell(f"writing {name}…", "dim")
+        self._report(f"writing {name}…", "dim")
         background.run(self._app, partial(self._write, record, name, make))
 
     async def _write(self, record: OnDisk, name: str, make: Callable[[], str]) -> None:
         try:
             path = str(await asyncio.to_thread(lambda: record.write(name, make())))
         except RalphError as error:
-            self._tell(flat(str(error)), "bad")
+            self._report(flat(str(error)), "bad")
         else:
-            self._tell("written:", "good", path)
+            self._report("written:", "good", path)
         finally:
             self._busy = False
 
-    def _tell(self, words: str, style: str, path: str = "") -> None:
+    def _report(self, words: str, style: str, path: str = "") -> None:
         if self._dialog is not None:
             self._dialog.answer(words, style, flat_name(path, limit=4096))
         else:
-            self._host.say(f"{self._key('export')} export: {words} {flat_name(path)}".rstrip())
+            self._host.report(f"{self._key('export')} export: {words} {flat_name(path)}".rstrip())
 
 
 def as_text(rows: Sequence[Strip]) -> str:

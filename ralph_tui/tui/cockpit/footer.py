@@ -11,11 +11,11 @@ from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import WARNING
-from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, in_footer
+from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, is_in_footer
+from ralph_tui.tui.draw.feedback_rows import NOTICE_S, bottom_line
 from ralph_tui.tui.draw.fitting import fitted
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat
-from ralph_tui.tui.draw.told_rows import NOTICE_S, bottom_line
 
 Refused = Callable[[Action], str | None]
 """Returns why an action is not available now; None if it is."""
@@ -48,7 +48,7 @@ def keys_line(
     """
     why = refused if refused is not None else lambda action: action.refusal(state)
     over = state.run.finished is not None or state.run.crash is not None or source.lost
-    actions = [a for a in ACTIONS if in_footer(a, live=source.live)]
+    actions = [a for a in ACTIONS if is_in_footer(a, live=source.live)]
     able = [a for a in actions if why(a) is None]
     foreign = state.run.started is not None and state.run.started.imported
     of_fleet = over and source.record is not None and source.record.fleet is not None
@@ -64,15 +64,15 @@ def keys_line(
         spans = row(able, able, 0)
     if cells(spans) > width:
         able = [a for a in able if not a.spare]
-    spare = [a for a in able if not (a.urgent or _goes_last(a))]
+    spare = [a for a in able if not (a.urgent or _is_essential(a))]
     while spare and width >= WHOLE_FROM and cells(row(able, able, 0)) > width:
         able.remove(spare.pop())  # rather than lose a verb: `?` and the palette list the others
     if cells(spans) <= width:
         return spans
-    return fitted(able, lambda left, bare: row(left, left, bare), width, _goes_last)
+    return fitted(able, lambda left, bare: row(left, left, bare), width, _is_essential)
 
 
-def _goes_last(action: Action) -> bool:
+def _is_essential(action: Action) -> bool:
     """True for the actions that stay when nothing else fits."""
     return action.name in ("decide", "help", "leave")
 
@@ -117,12 +117,12 @@ class Footer(LineWidget):
         self._state = RunState()
         self._stamp: object = None
 
-    def say(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Show a notice above the keys for a few seconds."""
         self._notice, self._until = flat(text), self._monotonic() + NOTICE_S
         self.repaint()
 
-    def hush(self) -> None:
+    def clear_notice(self) -> None:
         """Clear the notice: another key was pressed."""
         if self._notice:
             self._notice = ""
@@ -167,7 +167,7 @@ class Note(LineWidget):
         super().__init__(id="note", classes="-shown" if text else "")
         self._text = flat(text)
 
-    def say(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Replace the sentence; an empty one hides the row."""
         if flat(text) != self._text:
             self._text = flat(text)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ralph_tui.text import terms
 from ralph_tui.text.keys import DEFAULTS, TABLE, Keys
-from ralph_tui.tui.actions import ACTIONS, TASKS, Action, offered
+from ralph_tui.tui.actions import ACTIONS, TASKS, Action, is_offered
 from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
 
 
@@ -48,7 +48,7 @@ IN_A_QUESTION: Block = (
         ("esc", "answer later; {decide} reopens it"),
     ),
 )
-TOGETHER: dict[str, tuple[str, str]] = {
+PAIRED: dict[str, tuple[str, str]] = {
     "grant": ("take_back", "add or remove an iteration"),
     "back": ("forward", "one event back, forward"),
     "back_iteration": ("forward_iteration", "one iteration back, forward"),
@@ -103,10 +103,10 @@ SIGNS: tuple[Block, ...] = (
 
 def _keys(actions: Sequence[Action], keys: Keys) -> list[tuple[str, str]]:
     """Return a row for each action or pair of actions."""
-    second = {told for told, _ in TOGETHER.values()}
+    second = {sections for sections, _ in PAIRED.values()}
     rows = []
     for name in (action.name for action in actions if action.name not in second):
-        other, words = TOGETHER.get(name, ("", TABLE[name].help))
+        other, words = PAIRED.get(name, ("", TABLE[name].help))
         rows.append((" ".join(keys.shown(each) for each in (name, other) if each), words))
     return rows
 
@@ -118,19 +118,19 @@ def blocks(
 
     While a question is open (`asked`), the keys that answer it come before these.
     """
-    told: list[Block] = []
+    sections: list[Block] = []
     for task in TASKS:
-        there = [a for a in ACTIONS if a.task == task and offered(a, live=live)]
+        there = [a for a in ACTIONS if a.task == task and is_offered(a, live=live)]
         rows = _keys([a for a in there if a not in now], keys)
         if rows:
             beside = BESIDE.get(task, ()) if live or task != "steer" else ()
-            told.append((task, [*rows, *_told(beside, keys)]))
+            sections.append((task, [*rows, *_with_keys(beside, keys)]))
     title, answers = IN_A_QUESTION
-    question: list[Block] = [(title, _told(answers, keys))] if live else []
+    question: list[Block] = [(title, _with_keys(answers, keys))] if live else []
     first: list[Block] = [("on this screen", _keys(now, keys))] if now else []
     before, after = (question, []) if asked else ([], question)
-    return [*before, *first, *SIGNS[:2], *told, *after, LEARNINGS, *SIGNS[2:]]
+    return [*before, *first, *SIGNS[:2], *sections, *after, LEARNINGS, *SIGNS[2:]]
 
 
-def _told(rows: Sequence[tuple[str, str]], keys: Keys) -> list[tuple[str, str]]:
-    return [(keys.told(key), keys.told(words)) for key, words in rows]
+def _with_keys(rows: Sequence[tuple[str, str]], keys: Keys) -> list[tuple[str, str]]:
+    return [(keys.expand(key), keys.expand(words)) for key, words in rows]

@@ -10,12 +10,12 @@ from ralph_tui.commands import IMPORTED, WATCHED, over
 from ralph_tui.events import WorktreeRestored
 from ralph_tui.text.format import clock, count
 from ralph_tui.tui.actions import BY_NAME
-from ralph_tui.tui.cockpit.going_on import GoingOn
+from ralph_tui.tui.cockpit.continuation import Continuation
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import Line
-from ralph_tui.tui.modals.outlook import lacking, preview
 from ralph_tui.tui.modals.restore import Restore
-from ralph_tui.tui.panes.facts import between
+from ralph_tui.tui.modals.restore_effect import missing_paths, preview
+from ralph_tui.tui.panes.facts import difference
 from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.timeline_points import (
     Key,
@@ -33,14 +33,16 @@ RECENT_S = 60.0
 class HistoryView:
     """Diffs and restores for the iterations pane."""
 
-    def __init__(self, host: RunScreen, timeline: IterationsPane, going_on: GoingOn) -> None:
+    def __init__(
+        self, host: RunScreen, timeline: IterationsPane, continuation: Continuation
+    ) -> None:
         self._host = host
         self._app = host.ralph
         self._source = host.source
-        self._timeline, self._going_on = timeline, going_on
+        self._timeline, self._continuation = timeline, continuation
         self._seen = 0
         """Sequence number of the last rollback that was announced."""
-        self._pointed: tuple[Key, int] | None = None
+        self._auto_selected: tuple[Key, int] | None = None
         """The point selected automatically, and the iteration at that time."""
 
     def changes(self) -> None:
@@ -68,7 +70,7 @@ class HistoryView:
         else:
             what = (since, until)
         files, clock = self._source.files, self._app.monotonic
-        self._app.push_screen(Changes(title, timeline.told, files, what, clock))
+        self._app.push_screen(Changes(title, timeline.details, files, what, clock))
 
     def whole(self) -> None:
         """Show the changes of the whole run."""
@@ -76,13 +78,13 @@ class HistoryView:
 
         state, points = self._host.state, self._timeline.points
 
-        def told(width: int) -> list[Line]:
+        def details(width: int) -> list[Line]:
             now = self._source.clock(state)
-            return between(points[0], points[-1], state, now, width) if points else []
+            return difference(points[0], points[-1], state, now, width) if points else []
 
         trees = whole_change(state) or "this run saved no snapshots"
         files, clock = self._source.files, self._app.monotonic
-        self._app.push_screen(Changes("changes of the whole run", told, files, trees, clock))
+        self._app.push_screen(Changes("changes of the whole run", details, files, trees, clock))
 
     def restore(self) -> bool:
         """Ask whether to restore the selected point, or the best one if none is selected.
@@ -96,25 +98,25 @@ class HistoryView:
         if target is None:
             name = points[self._timeline.current].name if points else "this run"
             arrows = "← →" if self._source.player is None else "↑ ↓"  # in a replay, ← and → seek
-            told = f"{{restore}} restore: {name} has no snapshot; select another with {arrows}"
-            self._host.say(self._app.keys.told(told))
+            details = f"{{restore}} restore: {name} has no snapshot; select another with {arrows}"
+            self._host.report(self._app.keys.expand(details))
             return False
         point = points[self._timeline.current]
         number = target.number
-        if not self._here:
+        if not self._restores_here:
             question = (
                 f"{_question(point, number)} This runs in the terminal and shows the changes first."
             )
-            self._going_on.ask_to_end_with(self._command(number), question, "restore")
+            self._continuation.ask_to_end_with(self._command(number), question, "restore")
             return True
 
-        def answered(yes: bool | None) -> None:  # noqa: FBT001
+        def on_answer(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
                 self._source.send(commands.Restore(snapshot=number))
 
-        look, lacks = preview(self._source.files, target.tree), lacking(target)
+        look, lacks = preview(self._source.files, target.tree), missing_paths(target)
         dialog = Restore(_question(point, number), look, lacks, self._app.monotonic)
-        self._app.push_screen(dialog, answered)
+        self._app.push_screen(dialog, on_answer)
         return True
 
     def _select_best(self) -> None:
@@ -124,7 +126,7 @@ class HistoryView:
         best = [point for point in saved if point.span is state.best_span]
         if saved:
             point = (best or saved)[-1]
-            self._pointed = (point.key, state.run.iteration)
+            self._auto_selected = (point.key, state.run.iteration)
             self._timeline.choose(point.key)
 
     def refusal(self) -> str | None:
@@ -137,23 +139,23 @@ class HistoryView:
             return IMPORTED
         if started is None:
             return "nothing is recorded yet"
-        if self._here:
+        if self._restores_here:
             return None if over(state) else BY_NAME["restore"].refusal(state)
         target = to_restore(points[self._timeline.current], state) if points else None
         command = self._command(None if target is None else target.number)
-        if (work := self._going_on.fleet) is not None and work.record:
+        if (work := self._continuation.fleet) is not None and work.record:
             return f"use {command} in your repository"
-        return self._going_on.refused(command)
+        return self._continuation.refused(command)
 
     @property
-    def _here(self) -> bool:
+    def _restores_here(self) -> bool:
         """True if the run itself restores; otherwise a command does, in place of this screen."""
         if not self._source.live or self._source.lost:
             return False
         return self._source.restores_ended or not over(self._host.state)
 
     def _command(self, number: int | None) -> str:
-        started, work = self._host.state.run.started, self._going_on.fleet
+        started, work = self._host.state.run.started, self._continuation.fleet
         assert started is not None  # only a started run has points
         name = work.record if work is not None and work.record else started.name
         return restore_command(name, "" if number is None else str(number))
@@ -162,32 +164,32 @@ class HistoryView:
         """Announce a rollback that has just happened and how to undo it, and select it."""
         state = self._host.state
         spans = state.timeline.spans
-        self._let_go()
+        self._release_point()
         if not spans or not spans[-1].rollbacks or spans[-1].rollbacks[-1].seq == self._seen:
             return  # one before the present iteration cannot simply be undone
         last = spans[-1].rollbacks[-1]
         self._seen = last.seq
         age = self._source.clock(state) - last.at
         if self._source.live and age.total_seconds() < RECENT_S:
-            self._pointed = (("back", last.seq), state.run.iteration)
-            self._timeline.choose(self._pointed[0])
+            self._auto_selected = (("back", last.seq), state.run.iteration)
+            self._timeline.choose(self._auto_selected[0])
             here = over(state) is None or self._source.restores_ended
             undo = (
-                self._app.keys.told("{restore} on ↶ undoes it")
+                self._app.keys.expand("{restore} on ↶ undoes it")
                 if here
                 else f"{self._command(last.present)} undoes it"
             )
-            self._host.say(f"{_restored(last)}; {undo}")
+            self._host.report(f"{_restored(last)}; {undo}")
 
-    def _let_go(self) -> None:
+    def _release_point(self) -> None:
         """At the next iteration show the latest again, unless the user selected another point."""
-        if self._pointed is None:
+        if self._auto_selected is None:
             return
-        key, iteration = self._pointed
+        key, iteration = self._auto_selected
         if self._timeline.chosen != key:
-            self._pointed = None
+            self._auto_selected = None
         elif self._host.state.run.iteration > iteration:
-            self._pointed = None
+            self._auto_selected = None
             self._timeline.choose(None)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from textual.binding import Binding
 
 from ralph_tui.text.keys import Keys
-from ralph_tui.tui.actions import ACTIONS, offered
+from ralph_tui.tui.actions import ACTIONS, is_offered
 from ralph_tui.tui.cockpit import layout
 
 PLACES = [
@@ -26,7 +26,7 @@ PLACES = [
 def of_actions(keys: Keys, *, live: bool) -> Iterator[tuple[str, str, bool]]:
     """Yield each action's keys, its binding, and whether it takes priority over the panes' keys."""
     for action in ACTIONS:
-        if offered(action, live=live):
+        if is_offered(action, live=live):
             # In a replay, keys that move in time work from every pane.
             moves = action.moves and not live
             yield ",".join(keys.of(action.name)), f"do('{action.name}')", moves

@@ -78,7 +78,7 @@ def groups(columns: int, rows: int, silent: Collection[str] = ()) -> Groups:
     )
 
 
-def looks(
+def style_classes(
     columns: int, rows: int, silent: Collection[str], *, zoomed: bool = False
 ) -> dict[str, bool]:
     """Return the style classes for this size, breakpoints included, and whether each is set."""

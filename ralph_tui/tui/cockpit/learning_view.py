@@ -12,10 +12,10 @@ from ralph_tui.state import SeenLearning
 from ralph_tui.text.terms import GONE
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip
-from ralph_tui.tui.modals.choosing import Confirm
+from ralph_tui.tui.modals.choice_dialog import Confirm
 
 if TYPE_CHECKING:
-    from ralph_tui.tui.modals.guide import Written
+    from ralph_tui.tui.modals.guide import DraftResult
     from ralph_tui.tui.modals.learning import LearningCard
 
 DONE: dict[Change, str] = {
@@ -53,14 +53,16 @@ class LearningView:
         if seen is None:
             return
         clock = self._app.monotonic
-        self._card = LearningCard(seen, memory.looked_up_at, self._wish, self._reading(seen), clock)
+        self._card = LearningCard(
+            seen, memory.looked_up_at, self._request, self._read_only(seen), clock
+        )
         self._stamp, self._was_gone = None, bool(seen.gone)
         self._app.push_screen(self._card, self._closed)
 
     def _closed(self, _: Change | None) -> None:
         self._card = None
 
-    def _reading(self, seen: SeenLearning) -> str:
+    def _read_only(self, seen: SeenLearning) -> str:
         """Return why nothing can be changed here, and an alternative; empty if it can."""
         if seen.gone:
             return GONE[seen.gone]
@@ -74,7 +76,7 @@ class LearningView:
 
     # changes ----------------------------------------------------------------------------------
 
-    def _wish(self, change: Change) -> None:
+    def _request(self, change: Change) -> None:
         card = self._card
         if card is None:
             return
@@ -82,11 +84,11 @@ class LearningView:
         name = learning.learning_id
         if change == "edit":
             # Textual's editor is slow to import; importing it here keeps the first paint fast.
-            from ralph_tui.tui.modals.guide import Rewording  # noqa: PLC0415
+            from ralph_tui.tui.modals.guide import EditLearning  # noqa: PLC0415
 
             draft = self._drafts.get(name, learning.text)
-            dialog = Rewording("The learning's text", draft, self._app.monotonic)
-            self._app.push_screen(dialog, lambda said: self._reworded(name, said))
+            dialog = EditLearning("The learning's text", draft, self._app.monotonic)
+            self._app.push_screen(dialog, lambda said: self._send_wording(name, said))
         elif change == "delete":
             question = f"Delete “{clip(learning.saying, 40)}” for all runs?"
             instead = "permanent; mute it instead to keep it out of prompts"
@@ -99,12 +101,12 @@ class LearningView:
         else:
             self._send(name, change)
 
-    def _reworded(self, name: str, said: "Written | None") -> None:
+    def _send_wording(self, name: str, said: "DraftResult | None") -> None:
         send, text, _ = said or (False, "", False)
         seen = self._host.state.memory.seen.get(name)
         self._drafts[name] = text
         if send and seen is not None and text == seen.learning.text.strip():
-            self._tell("no change: the text is the same", "dim")
+            self._report("no change: the text is the same", "dim")
         elif send:
             self._send(name, "edit", text)
 
@@ -112,28 +114,28 @@ class LearningView:
         try:
             command = ChangeLearning(learning_id=name, change=change, text=text)
         except ValueError:
-            self._tell("too long: at most 10,000 characters; your text is kept", "warn")
+            self._report("too long: at most 10,000 characters; your text is kept", "warn")
             return
         if reason := refusal(command, self._host.state):
-            self._tell(reason, "warn")
+            self._report(reason, "warn")
             return
         state = self._host.state
         self._pending = (command, state.memory.seen[name].learning.text, len(state.log.entries))
-        self._tell("sent; waiting for the run to record it", "dim")
+        self._report("sent; waiting for the run to record it", "dim")
         self._source.send(command)
 
-    def _tell(self, words: str, style: str) -> None:
+    def _report(self, words: str, style: str) -> None:
         if self._card is not None:
             self._card.answer(words, style)
         else:
-            self._host.say(words)
+            self._host.report(words)
 
     # results ----------------------------------------------------------------------------------
 
     def refused(self, command: ChangeLearning, reason: str) -> None:
         """Report that the run refused a change."""
         self._pending = None
-        self._tell(f"{command.change}: {reason}", "warn")
+        self._report(f"{command.change}: {reason}", "warn")
 
     def follow(self) -> None:
         """Update the card, and report what the run has recorded; runs at every tick."""
@@ -149,7 +151,7 @@ class LearningView:
             return
         seen = state.memory.seen.get(card.seen.learning.learning_id)
         if seen is not None and (self._was_gone or not seen.gone):
-            card.show(seen, state.memory.looked_up_at, self._reading(seen))
+            card.show(seen, state.memory.looked_up_at, self._read_only(seen))
         elif self._app.screen is card:
             card.dismiss(None)
         else:
@@ -159,8 +161,8 @@ class LearningView:
         """Report the result of a change once it is recorded."""
         state, name = self._host.state, command.learning_id
         failed = unchanged_words(name, "")
-        told = [row.text for entry in state.log.entries[rows:] for row in entry.rows]
-        words = [words for words in told if words.startswith(failed)]
+        log_rows = [row.text for entry in state.log.entries[rows:] for row in entry.rows]
+        words = [words for words in log_rows if words.startswith(failed)]
         seen = state.memory.seen.get(name)
         learning = None if seen is None or seen.gone else seen.learning
         done = {
@@ -176,6 +178,6 @@ class LearningView:
             if command.change == "edit" and not words:
                 self._drafts.pop(name, None)
             if command.change == "delete" and not words:
-                self._host.say(DONE["delete"])
+                self._host.report(DONE["delete"])
             else:
-                self._tell(*((words[0], "warn") if words else (DONE[command.change], "good")))
+                self._report(*((words[0], "warn") if words else (DONE[command.change], "good")))

@@ -39,7 +39,7 @@ class OpeningScreen(FirstFrame):
     def __init__(self) -> None:
         super().__init__()
         self._frames = {key: Frame(key) for key in layout.ORDER}
-        self.update_classes(self._looks(), update=False)  # before the first styling
+        self.update_classes(self._style_classes(), update=False)  # before the first styling
 
     def compose(self) -> ComposeResult:
         starting = PHASES["starting"]
@@ -61,12 +61,12 @@ class OpeningScreen(FirstFrame):
         places = layout.groups(
             *self.app.size, layout.HOSTS
         )  # a pane with a host has no content yet
-        self.update_classes(self._looks())
+        self.update_classes(self._style_classes())
         for place in places:
             for key in place:
                 frame = self._frames[key]
                 frame.tabs = tuple(layout.tab(sharer, shown=sharer == key) for sharer in place)
                 frame.display = key == place[0]
 
-    def _looks(self) -> dict[str, bool]:
-        return layout.looks(*self.app.size, layout.HOSTS)
+    def _style_classes(self) -> dict[str, bool]:
+        return layout.style_classes(*self.app.size, layout.HOSTS)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from ralph_tui.commands import SetPermissions, stopping
 from ralph_tui.text.format import count
-from ralph_tui.tui.actions import ACTIONS, offered
+from ralph_tui.tui.actions import ACTIONS, is_offered
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.palette import Offer
@@ -33,7 +33,7 @@ def offers(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Iterato
     able: list[Offer] = []
     unable: list[Offer] = []
     for action in ACTIONS:
-        if action.name != "palette" and offered(action, live=host.source.live):
+        if action.name != "palette" and is_offered(action, live=host.source.live):
             refused = host.refusal(action)
             act = partial(host.action_do, action.name)
             offer = Offer(action.help, act, refused, host.ralph.keys.shown(action.name))

@@ -21,7 +21,7 @@ from ralph_tui.text.terms import BUG, answer_word
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip, flat
-from ralph_tui.tui.modals.outlook import Outlook, preview
+from ralph_tui.tui.modals.restore_effect import RestoreEffect, preview
 
 if TYPE_CHECKING:
     from ralph_tui.tui.modals.question import Question, Texts
@@ -50,7 +50,7 @@ class EndCall:
         """Call the user when the run has ended; runs at every tick."""
         if self._was_live and not state.run.live and self._source.live:
             self._called = True
-            self._app.call_owner(call_text(state), over=True)
+            self._app.call_user(call_text(state), over=True)
         self._was_live = state.run.live
 
     def end(self) -> None:
@@ -91,7 +91,7 @@ class QuestionPresenter:
             self._known = wanted
             self._asked = question
             if wanted is not None:
-                self._app.call_owner(call_text(state))
+                self._app.call_user(call_text(state))
             else:
                 self._app.end_call()
         if self._dialog is not None:
@@ -140,7 +140,7 @@ class QuestionPresenter:
         )
         self._app.push_screen(self._dialog, self._answered)
 
-    def _look(self, question: QuestionAsked, state: RunState) -> Callable[[], Outlook] | None:
+    def _look(self, question: QuestionAsked, state: RunState) -> Callable[[], RestoreEffect] | None:
         """Return a preview of the offered rollback; None if there is nothing to preview."""
         offered = question.rollback
         point = state.timeline.snapshots.get(offered.snapshot) if offered else None
@@ -152,7 +152,7 @@ class QuestionPresenter:
         elif (
             self._app.screen is dialog and dialog.editing is None
         ):  # otherwise wait until editing ends
-            dialog.close_by_itself()
+            dialog.close_obsolete()
 
     def _answered(self, answer: Answer | None) -> None:
         if self._dialog is not None and self._dialog.settled:
@@ -169,7 +169,7 @@ class QuestionPresenter:
         if dialog is not None and writing:
             dialog.store()
         answer, sent = state.needs.answer, self._sent
-        texts = self._written()
+        texts = self._draft_texts()
         self._sent = None
         how, taken, here = ("no longer open" if state.run.live else "the run has ended", "", False)
         withdrawn = state.needs.withdrawn
@@ -191,8 +191,8 @@ class QuestionPresenter:
         for text in lost:
             self._keep_draft(text)
         if not here:
-            kept = f"; {self._kept}" if lost else ""
-            self._host.say(f"question closed: {how}{kept}")
+            kept = f"; {self._kept_notice}" if lost else ""
+            self._host.report(f"question closed: {how}{kept}")
 
     def _place(self, by: str) -> str:
         """Describe where the answer came from; "you" means the user at the run's own terminal."""
@@ -201,17 +201,17 @@ class QuestionPresenter:
         return f"by {clip(flat(by), 30)}"
 
     @property
-    def _kept(self) -> str:
+    def _kept_notice(self) -> str:
         """The notice that says where unsent text is saved."""
         return f"press {self._app.keys.shown('guide')} for the text you wrote"
 
-    def _written(self) -> list[str]:
+    def _draft_texts(self) -> list[str]:
         return [self._texts[takes] for takes in ("instructions", "words") if takes in self._texts]
 
     def _keep_texts(self) -> None:
         """Save text as a draft if the question was settled before it was sent."""
-        texts, self._texts = self._written(), {}
+        texts, self._texts = self._draft_texts(), {}
         for text in texts:
             self._keep_draft(text)
         if texts:
-            self._host.say(self._kept)
+            self._host.report(self._kept_notice)

@@ -20,7 +20,7 @@ class RecordedScreen(SideScreen, CockpitScreen):
 
     def on_mount(self) -> None:
         """Show the hint; Textual calls the base class's `on_mount` as well."""
-        self.say(self.ralph.keys.told(self.HINT))
+        self.report(self.ralph.keys.expand(self.HINT))
 
     def action_unzoom(self) -> None:
         if self.body.zoomed is not None or self.body.ended:
@@ -28,9 +28,9 @@ class RecordedScreen(SideScreen, CockpitScreen):
         else:
             self.ralph.back()
 
-    def called(self, text: str) -> None:
-        told = f"{NEEDS_YOU.glyph} {clip(flat(text), 100)} (esc)"
-        self.source.note = told if text else self._note
+    def show_call(self, text: str) -> None:
+        notice = f"{NEEDS_YOU.glyph} {clip(flat(text), 100)} (esc)"
+        self.source.note = notice if text else self._note
 
 
 class LoopScreen(RecordedScreen):
@@ -49,7 +49,7 @@ class LoopScreen(RecordedScreen):
         else:
             self.ralph.back()
 
-    def called(self, text: str) -> None:
+    def show_call(self, text: str) -> None:
         """Ignore a question of this loop, which its own screen already shows."""
         if not text or self.state.needs.question is None:
-            super().called(text)
+            super().show_call(text)

@@ -12,7 +12,7 @@ from textual.timer import Timer
 HZ = 15
 QUIET_HZ = 5
 """The rate after a quiet period; a key restores the full rate at once."""
-CALLED_HZ = 2
+NOTIFIED_HZ = 2
 """The quiet rate if each new event triggers a poll: only clocks are left to refresh."""
 QUIET_AFTER = 2 * HZ
 """Polls without news before the rate drops."""
@@ -23,46 +23,46 @@ BEHIND = 5
 class Rhythm:
     """Sets the polling rate from what each poll finds."""
 
-    _often: Timer
-    _seldom: Timer
+    _fast: Timer
+    _slow: Timer
 
-    def __init__(self, *, called: bool = False) -> None:
-        """`called`: each new event calls `happened`."""
-        self.quiet_hz = CALLED_HZ if called else QUIET_HZ
+    def __init__(self, *, notified: bool = False) -> None:
+        """`notified`: each new event calls `speed_up`."""
+        self.quiet_hz = NOTIFIED_HZ if notified else QUIET_HZ
         """Polls per second in a quiet period."""
-        self._told: object = None
-        self._looks = self._in_vain = 0
+        self._fingerprint: object = None
+        self._polls = self._idle_polls = 0
 
-    def begin(self, screen: Screen[None], look: Callable[[], None]) -> None:
-        """Start calling `look`."""
-        self._often = screen.set_interval(1 / HZ, look)
-        self._seldom = screen.set_interval(1 / self.quiet_hz, look, pause=True)
+    def begin(self, screen: Screen[None], poll: Callable[[], None]) -> None:
+        """Start calling `poll`."""
+        self._fast = screen.set_interval(1 / HZ, poll)
+        self._slow = screen.set_interval(1 / self.quiet_hz, poll, pause=True)
 
     @property
     def quiet(self) -> bool:
         """True if the slow rate is in use."""
-        return self._in_vain >= QUIET_AFTER
+        return self._idle_polls >= QUIET_AFTER
 
     @property
-    def behind(self) -> bool:
+    def draws_behind(self) -> bool:
         """True if this poll is drawn even behind a dialog."""
-        return self.quiet or self._looks % BEHIND == 0
+        return self.quiet or self._polls % BEHIND == 0
 
-    def looked(self, told: object) -> None:
+    def polled(self, fingerprint: object) -> None:
         """Count a poll; the argument must differ whenever something has happened."""
-        self._looks += 1
-        if told != self._told:
-            self._told = told
-            self.happened()
+        self._polls += 1
+        if fingerprint != self._fingerprint:
+            self._fingerprint = fingerprint
+            self.speed_up()
         else:
-            self._in_vain += 1
-            if self._in_vain == QUIET_AFTER:
-                self._often.pause()
-                self._seldom.resume()
+            self._idle_polls += 1
+            if self._idle_polls == QUIET_AFTER:
+                self._fast.pause()
+                self._slow.resume()
 
-    def happened(self) -> None:
+    def speed_up(self) -> None:
         """Return to the full rate: something happened, or the user pressed a key."""
         if self.quiet:
-            self._seldom.pause()
-            self._often.resume()
-        self._in_vain = 0
+            self._slow.pause()
+            self._fast.resume()
+        self._idle_polls = 0

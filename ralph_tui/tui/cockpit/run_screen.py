@@ -16,7 +16,7 @@ from ralph_tui.tui.cockpit.footer import Footer
 from ralph_tui.tui.cockpit.footer import verb as verb_of
 from ralph_tui.tui.modals.modal import Modal
 
-FOLLOWED_S = 30.0
+FOLLOW_S = 30.0
 """How long to wait for a key's effect."""
 
 
@@ -39,7 +39,7 @@ class RunScreen(BaseScreen):
         self.label = ""
         """The last key and its action's verb, for notices."""
         self._outcome: Outcome | None = None
-        self._said = ""
+        self._reported = ""
         self._until = 0.0
 
     @property
@@ -47,12 +47,12 @@ class RunScreen(BaseScreen):
         """True if no dialog or other screen is open above this one."""
         return self.app.screen is self
 
-    def say(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Show a notice for a few seconds, in an open dialog as well as in the footer."""
         front = self.app.screen
         if isinstance(front, Modal):
-            front.tell(text)
-        self.footer.say(text)
+            front.report(text)
+        self.footer.report(text)
 
     def action_do(self, name: str) -> None:
         """Perform the action of this name, or report why it is refused.
@@ -64,18 +64,20 @@ class RunScreen(BaseScreen):
         keys = self.ralph.keys
         if refused is not None:
             mine = set(keys.of(name))
-            alike = [a for a in ACTIONS if mine & {*keys.of(a.name)} and self.refusal(a) is None]
-            action, refused = (alike[0], None) if alike else (action, refused)
+            available = [
+                a for a in ACTIONS if mine & {*keys.of(a.name)} and self.refusal(a) is None
+            ]
+            action, refused = (available[0], None) if available else (action, refused)
         verb = verb_of(action, self.state, self.source.player)
         self.label = f"{keys.shown(action.name)} {verb}"
         if refused is not None:
-            self.say(f"{self.label}: {refused}")
+            self.report(f"{self.label}: {refused}")
             return
-        if action.said:
-            self.say(f"{self.label}: {action.said}")
+        if action.feedback:
+            self.report(f"{self.label}: {action.feedback}")
         if action.outcome is not None:
-            self._outcome, self._said = action.outcome(self.state), ""
-            self._until = self.ralph.monotonic() + FOLLOWED_S
+            self._outcome, self._reported = action.outcome(self.state), ""
+            self._until = self.ralph.monotonic() + FOLLOW_S
         if action.sends is not None:
             self.source.send(action.sends)
         else:
@@ -84,7 +86,7 @@ class RunScreen(BaseScreen):
     def refusal(self, action: Action) -> str | None:
         """Return why the action is not available now; None if it is."""
         why = self._refusal(action)
-        return None if why is None else self.ralph.keys.told(why)
+        return None if why is None else self.ralph.keys.expand(why)
 
     def _refusal(self, action: Action) -> str | None:
         if action.name in self.refusals:
@@ -101,13 +103,13 @@ class RunScreen(BaseScreen):
         """Report the effect of the last key once it is recorded."""
         if self._outcome is None:
             return
-        said = self._outcome(self.state)
-        if said is not None and said != self._said:
-            self._said = said
-            self.say(f"{self.label}: {said}")
+        feedback = self._outcome(self.state)
+        if feedback is not None and feedback != self._reported:
+            self._reported = feedback
+            self.report(f"{self.label}: {feedback}")
         elif self.ralph.monotonic() > self._until:
             self._outcome = None
 
-    def hush_key(self) -> None:
+    def forget_key(self) -> None:
         """Stop following the last key: another one was pressed."""
         self._outcome = None

@@ -15,20 +15,20 @@ from textual.binding import BindingType
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
-from ralph_tui.tui.actions import BY_NAME, ignored
+from ralph_tui.tui.actions import BY_NAME, ignored_text
 from ralph_tui.tui.cockpit import key_bindings, layout, preloading
 from ralph_tui.tui.cockpit.body import Body
+from ralph_tui.tui.cockpit.continuation import Continuation
 from ralph_tui.tui.cockpit.dialogs import Dialogs
 from ralph_tui.tui.cockpit.export_view import ExportView
 from ralph_tui.tui.cockpit.footer import Note
-from ralph_tui.tui.cockpit.going_on import GoingOn
 from ralph_tui.tui.cockpit.history_view import HistoryView
-from ralph_tui.tui.cockpit.looks import Looks
-from ralph_tui.tui.cockpit.moving import MOVES, Moving
+from ralph_tui.tui.cockpit.navigator import MOVES, Navigator
 from ralph_tui.tui.cockpit.question_presenter import EndCall, QuestionPresenter
 from ralph_tui.tui.cockpit.rhythm import Rhythm
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.cockpit.scrubber import Scrubber
+from ralph_tui.tui.cockpit.view_log import ViewLog
 from ralph_tui.tui.modals.modal import key_name
 from ralph_tui.tui.panes.end import EndPane
 from ralph_tui.tui.panes.header import HEADS
@@ -36,7 +36,7 @@ from ralph_tui.tui.panes.learnings import LearningsPane
 from ralph_tui.tui.panes.pane import Pane
 
 
-class Ending:
+class EndSummary:
     """Shows the end summary when the run ends; the user can close and reopen it."""
 
     def __init__(self, body: Body) -> None:
@@ -60,7 +60,7 @@ class Ending:
             self._body.ended = not self._body.ended
         return self._over
 
-    def give_way(self, name: str) -> None:
+    def uncover(self, name: str) -> None:
         """Close the summary if it covers this pane; it never covers a zoomed one."""
         if self._body.zoomed is None and name in self._body.covered:
             self._body.ended = False
@@ -74,13 +74,13 @@ class CockpitScreen(RunScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [*key_bindings.PLACES]
 
-    KEEPS_SEEN = False
+    RECORDS_VIEWS = False
     """Also record what the user viewed if the run is not live."""
 
-    def __init__(self, source: Source, *, called: bool = False) -> None:
+    def __init__(self, source: Source, *, notified: bool = False) -> None:
         super().__init__(source)
         self._stamp: object = None
-        self.rhythm = Rhythm(called=called)  # called: each new event calls `happened`
+        self.rhythm = Rhythm(notified=notified)  # called: each new event calls `speed_up`
         keys = self.ralph.keys
         self.body = Body(source, keys, lambda name: self.refusal(BY_NAME[name]))
         self.heads = tuple(
@@ -88,18 +88,18 @@ class CockpitScreen(RunScreen):
         )
         self.note = Note(source.note)
         self.dialogs = Dialogs(self)
-        self.when_here = self.dialogs.tell_presence
+        self.on_activity = self.dialogs.report_presence
         self.questions = QuestionPresenter(self, self.dialogs.keep_draft)
-        self.going_on = GoingOn(self)
-        self.history = HistoryView(self, self.body.timeline, self.going_on)
+        self.continuation = Continuation(self)
+        self.history = HistoryView(self, self.body.timeline, self.continuation)
         self.exports = ExportView(self)
-        self.looks = Looks(self, kept=self.KEEPS_SEEN or source.live)
-        self.moving = Moving(self, self.body, self.tick)
-        self.ending = Ending(self.body)
+        self.view_log = ViewLog(self, enabled=self.RECORDS_VIEWS or source.live)
+        self.navigator = Navigator(self, self.body, self.tick)
+        self.end_summary = EndSummary(self.body)
         self.effects = self._effects()
         self.refusals = {
-            "resume": lambda: self.going_on.refusal("resume"),
-            "again": lambda: self.going_on.refusal("again"),
+            "resume": lambda: self.continuation.refusal("resume"),
+            "again": lambda: self.continuation.refusal("again"),
             "restore": self.history.refusal,
         }
         self.end_call = EndCall(self.ralph, source)
@@ -107,19 +107,19 @@ class CockpitScreen(RunScreen):
         for bound, does, moves in key_bindings.of_actions(keys, live=source.live):
             self._bindings.bind(bound, does, show=False, priority=moves)
         # Before the first styling: each later change would restyle the whole screen.
-        self.update_classes(self.body.looks(), update=False)
+        self.update_classes(self.body.style_classes(), update=False)
 
     def _effects(self) -> Mapping[str, Callable[[], object]]:
-        dialogs, moving = self.dialogs, self.moving
+        dialogs, navigator = self.dialogs, self.navigator
         return {
-            **{name: partial(moving.move, name) for name in MOVES},
-            "back_iteration": partial(moving.step_iteration, -1),
-            "forward_iteration": partial(moving.step_iteration, 1),
+            **{name: partial(navigator.move, name) for name in MOVES},
+            "back_iteration": partial(navigator.step_iteration, -1),
+            "forward_iteration": partial(navigator.step_iteration, 1),
             "decide": self.questions.reopen,
             "diff": self.history.whole,
             "report": self.exports.read,
-            "resume": lambda: self.going_on.ask("resume"),
-            "again": lambda: self.going_on.ask("again"),
+            "resume": lambda: self.continuation.ask("resume"),
+            "again": lambda: self.continuation.ask("again"),
             "pause": dialogs.toggle_pause,
             "guide": dialogs.guide,
             "abort": dialogs.abort,
@@ -131,19 +131,19 @@ class CockpitScreen(RunScreen):
             "prompt": lambda: self.show_pane(self.body.prompt_or_back()),
             "search": self._search,
             "palette": dialogs.palette,
-            "theme": lambda: self.say(self.ralph.next_theme()),
+            "theme": lambda: self.report(self.ralph.next_theme()),
             "help": self.open_help,
             "leave": self.leave,
         }
 
-    def key_came(self) -> None:
+    def before_key(self) -> None:
         """Clear the answer to the previous key."""
-        self.footer.hush()
-        self.hush_key()
+        self.footer.clear_notice()
+        self.forget_key()
         if self.scrubber is not None:
             self.scrubber.end_pointing()
-        self.looks.key()
-        self.rhythm.happened()
+        self.view_log.key()
+        self.rhythm.speed_up()
 
     def interrupt(self) -> None:
         self.dialogs.interrupt()
@@ -152,7 +152,7 @@ class CockpitScreen(RunScreen):
         self.dialogs.ask_to_leave()
 
     def hang_up(self, by: str) -> None:
-        self.looks.hung_up()
+        self.view_log.disable()
         self.dialogs.hang_up(by)
 
     def compose(self) -> ComposeResult:
@@ -172,7 +172,7 @@ class CockpitScreen(RunScreen):
     def on_unmount(self) -> None:
         self.questions.end()
         self.end_call.end()
-        self.looks.end()
+        self.view_log.end()
         self.source.stop()
 
     def tick(self) -> None:
@@ -181,16 +181,23 @@ class CockpitScreen(RunScreen):
         if player is not None:
             player.resting = not self.in_front  # a user who opened something wants to read it
         self.state = self.source.poll(self.state, self.ralph.monotonic())
-        self.came()
-        self.looks.shown()
+        self.on_state()
+        self.view_log.shown()
         clock = self.source.clock(self.state)
         moved = (player.position, player.playing, player.speed, player.length) if player else None
         # The display changes with an event, a seek or a new second; most ticks bring none.
         front = self.in_front
-        told = (id(self.state), self.state.seq, moved, self.source.note, self.source.lost, front)
-        self.rhythm.looked(told)
-        stamp = (told, int(clock.timestamp()))
-        if stamp != self._stamp and (front or self.rhythm.behind):
+        fingerprint = (
+            id(self.state),
+            self.state.seq,
+            moved,
+            self.source.note,
+            self.source.lost,
+            front,
+        )
+        self.rhythm.polled(fingerprint)
+        stamp = (fingerprint, int(clock.timestamp()))
+        if stamp != self._stamp and (front or self.rhythm.draws_behind):
             self._sync()
             self._stamp = stamp
         else:
@@ -200,20 +207,20 @@ class CockpitScreen(RunScreen):
         self.dialogs.learnings.follow()
         while self.source.refused:
             self.dialogs.refused(*self.source.refused.popleft())
-        if self.dialogs.may_go():
+        if self.dialogs.can_leave():
             self.app.exit()
         else:
             self.end_call.follow(self.state)
 
-    def came(self) -> None:
+    def on_state(self) -> None:
         """React to a new state before it is drawn and before any question opens."""
 
     def _sync(self) -> None:
         self._stamp, state, clock = None, self.state, self.source.clock(self.state)
         for head in self.heads:
             head.sync(state, clock, lost=self.source.lost, keys=self.in_front)
-        self.note.say(self.source.note)
-        if self.ending.follow(state, lost=self.source.lost):
+        self.note.report(self.source.note)
+        if self.end_summary.follow(state, lost=self.source.lost):
             self._place_end()
         self.body.sync(state, clock)
         self.history.follow()
@@ -231,10 +238,10 @@ class CockpitScreen(RunScreen):
         pane = event.widget
         others = self.body.panes.keys() - self.body.recent[:1]
         if isinstance(pane, Pane) and pane.key in others:
-            self._look_at(pane.key)
+            self._show_pane(pane.key)
 
-    def _look_at(self, name: str) -> None:
-        self.body.look_at(name)
+    def _show_pane(self, name: str) -> None:
+        self.body.bring_forward(name)
         self._arrange()
 
     def _arrange(self) -> None:
@@ -251,12 +258,12 @@ class CockpitScreen(RunScreen):
 
     def action_pane(self, name: str) -> None:
         """Show and focus a pane, closing an end summary that covers it."""
-        self.ending.give_way(name)
+        self.end_summary.uncover(name)
         self.show_pane(name)
 
     def show_pane(self, name: str) -> None:
         """Show and focus a pane; if the end summary covers it, focus the summary."""
-        self._look_at(name)
+        self._show_pane(name)
         pane = self.body.panes[name]
         # Focus at once: the next key may already be queued, and it belongs to this pane.
         self.set_focus(pane if pane.display else self.body.end)
@@ -275,15 +282,15 @@ class CockpitScreen(RunScreen):
 
     def action_unzoom(self) -> None:
         """Return to the latest iteration, then to all panes, then toggle the end summary."""
-        if self.moving.end():
-            self.footer.say("showing the latest iteration")
+        if self.navigator.end():
+            self.footer.report("showing the latest iteration")
         elif self.body.zoomed is not None:
             self.show_pane(self.body.unzoom())
-        elif self.ending.toggle():
+        elif self.end_summary.toggle():
             self._place_end()
             self._sync()
         else:
-            self.footer.say("esc: all panes are already shown")
+            self.footer.report("esc: all panes are already shown")
 
     # actions ----------------------------------------------------------------------------------
 
@@ -291,15 +298,15 @@ class CockpitScreen(RunScreen):
         """Report why a key is ignored."""
         if event.key in self.active_bindings or not self.in_front:
             return
-        why = ignored(event.key, self.ralph.keys, live=self.source.live)
-        self.footer.say(f"{key_name(event)} {why}")
+        why = ignored_text(event.key, self.ralph.keys, live=self.source.live)
+        self.footer.report(f"{key_name(event)} {why}")
 
     def _restore(self) -> None:
         if not self.history.restore():
             self.action_pane("iterations")
 
     @property
-    def _looked_at(self) -> tuple[Pane, str]:
+    def _current_pane(self) -> tuple[Pane, str]:
         """The pane in use, and its name."""
         latest = self.body.panes[(self.body.recent or ["agent"])[0]]
         pane = self.focused if isinstance(self.focused, Pane) else latest
@@ -308,21 +315,21 @@ class CockpitScreen(RunScreen):
 
     def _copy(self) -> None:
         """Copy the whole pane; the terminal's own selection needs shift while the mouse is ours."""
-        pane, name = self._looked_at
+        pane, name = self._current_pane
         rows = pane.text_rows()
         self.app.copy_to_clipboard("\n".join(rows))
-        self.say(f"{self.label}: {count(len(rows), 'row')} of {name}")
+        self.report(f"{self.label}: {count(len(rows), 'row')} of {name}")
 
     def _export(self) -> None:
         rows = self._compositor.render_strips()  # as Textual itself does
-        self.exports.ask(rows, *self._looked_at)
+        self.exports.ask(rows, *self._current_pane)
 
     def _search(self) -> None:
         if not self.ralph.show_search():
             words = "this screen shows only one run; ralph-tui search covers all"
-            self.say(f"{self.label}: {words}")
+            self.report(f"{self.label}: {words}")
 
-    def on_iterations_pane_wanted(self) -> None:
+    def on_iterations_pane_requested(self) -> None:
         """Show the changes of the selected point."""
         self.history.changes()
 
@@ -341,12 +348,12 @@ class CockpitScreen(RunScreen):
         """Show the evidence of a log entry."""
         self.dialogs.detail(message.title, message.body)
 
-    def on_learnings_pane_wanted(self, message: LearningsPane.Wanted) -> None:
+    def on_learnings_pane_requested(self, message: LearningsPane.Requested) -> None:
         self.dialogs.learnings.show(message.learning_id)
 
-    def on_pane_still(self, message: Pane.Still) -> None:
+    def on_pane_no_effect(self, message: Pane.NoEffect) -> None:
         """Report when a movement key has no effect."""
-        self.footer.say(message.why)
+        self.footer.report(message.why)
 
     def open_help(self) -> None:
         self.dialogs.help()
@@ -354,6 +361,6 @@ class CockpitScreen(RunScreen):
     def leave(self) -> None:
         self.dialogs.leave()
 
-    def on_prompt_pane_edit_wanted(self) -> None:
+    def on_prompt_pane_edit_requested(self) -> None:
         """Edit the next prompt before it is sent."""
         self.dialogs.edit_prompt()

@@ -53,15 +53,15 @@ def push(course: Course, columns: Columns, rows: int) -> list[Line]:
     for band, bound in BAND_BOUNDS.items():
         style = LOUD if latest is not None and latest.band == band else "dim"
         said = f"{fraction(bound).rstrip('0')} {push_words(band)}"
-        shown.right[rows - 1 - _below(bound, rows)] = [(said, style)]
+        shown.right[rows - 1 - _rows_below(bound, rows)] = [(said, style)]
     if latest is not None:
-        shown.left[rows - 1 - _below(min(1.0, max(0.0, latest.output)), rows)] = (value, LOUD)
+        shown.left[rows - 1 - _rows_below(min(1.0, max(0.0, latest.output)), rows)] = (value, LOUD)
     free = next(row for row in range(rows) if row not in shown.left)
     shown.left[free] = (TITLE, SOFT)
     return shown.lines()
 
 
-def _below(value: float, rows: int) -> int:
+def _rows_below(value: float, rows: int) -> int:
     """Return how many whole rows are below a value."""
     return min(rows - 1, int(value * rows + 1e-9))
 

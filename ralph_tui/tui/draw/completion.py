@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ralph_tui.text.format import points as in_points
 from ralph_tui.text.terms import BEST
-from ralph_tui.tui.draw.course import Ahead, Course
+from ralph_tui.tui.draw.course import Course, Projection
 from ralph_tui.tui.draw.field import Columns, Field
 from ralph_tui.tui.draw.raster import Dot, Ink, Raster, thinned
 from ralph_tui.tui.draw.scale import Scale, seen
@@ -23,7 +23,7 @@ def completion(course: Course, columns: Columns, rows: int) -> list[Line]:
     """Draw the main strip: measurements, the best one and the forecast, over the range seen."""
     drawn = [value for part in course.segments for _, value in part]
     ahead = course.ahead
-    goal = _upto(ahead.since, (ahead.iteration, ahead.points), columns.end) if ahead else None
+    goal = _clip_right(ahead.since, (ahead.iteration, ahead.points), columns.end) if ahead else None
     scale = seen(drawn, goal[1] if goal else None)
     raster = Raster(columns.room, rows)
 
@@ -32,30 +32,30 @@ def completion(course: Course, columns: Columns, rows: int) -> list[Line]:
         return [(column, scale.dot(value, rows)) for column, value in kept]
 
     if ahead and goal:
-        goal = _below(ahead.since, goal, scale.high)
+        goal = _clip_top(ahead.since, goal, scale.high)
         raster.polyline(dots([ahead.since, goal]), FORECAST)
     for part in course.segments:
         raster.polyline(dots(part), HERO)
     shown = Field(columns, rows, raster.cell)
     _name_rows(shown, course, scale, drawn)
     if ahead and goal:
-        shown.right[scale.row(goal[1], rows)] = _where(ahead, columns.right - 1)
+        shown.right[scale.row(goal[1], rows)] = _goal_label(ahead, columns.right - 1)
     return shown.lines()
 
 
-def _upto(since: Place, goal: Place, end: float) -> Place:
+def _clip_right(since: Place, goal: Place, end: float) -> Place:
     """Return where the line to the goal leaves the axis, or the goal itself."""
     (x0, y0), (x1, y1) = since, goal
     return goal if x1 <= end else (end, y0 + (y1 - y0) * max(0.0, end - x0) / (x1 - x0))
 
 
-def _below(since: Place, goal: Place, top: float) -> Place:
+def _clip_top(since: Place, goal: Place, top: float) -> Place:
     """Return where the line to the goal leaves the top of the strip, or the goal itself."""
     (x0, y0), (x1, y1) = since, goal
     return goal if y1 <= top else (x0 + (x1 - x0) * (top - y0) / (y1 - y0), top)
 
 
-def _where(ahead: Ahead, width: int) -> Line:
+def _goal_label(ahead: Projection, width: int) -> Line:
     said = f"{in_points(ahead.points)} %"
     full = f"{said} at {ahead.at}"
     fits = len(full) + 2 <= width

@@ -20,7 +20,7 @@ Point = tuple[int, float]
 
 
 @dataclass(frozen=True)
-class Ahead:
+class Projection:
     """Projection of a run at its present pace, to the goal or to the end of its budget."""
 
     since: Point
@@ -39,7 +39,7 @@ class Course:
     segments: list[list[Point]] = field(default_factory=list)
     """Completion; a restore or a change of measurement source starts a new segment."""
     best: Point | None = None
-    ahead: Ahead | None = None
+    ahead: Projection | None = None
     end: int = 1
     """The last iteration on the axis."""
     signals: Sequence[SignalPoint] = ()
@@ -66,24 +66,24 @@ def course_of(state: RunState) -> Course:
         segments=segments(readings, restores(state)),
         best=None if found is None else (found[0], within(found[1])),
         ahead=leads,
-        end=horizon(done, limit, live=run.live, leads_to=leads.at if leads else 0),
+        end=horizon(done, limit, live=run.live, projected_end=leads.at if leads else 0),
         signals=state.control.points,
         marks=glyphs(marks_of(state), run.best_iteration if found else None),
     )
 
 
-def horizon(done: int, limit: int, *, live: bool, leads_to: int = 0) -> int:
+def horizon(done: int, limit: int, *, live: bool, projected_end: int = 0) -> int:
     """Return the last iteration of the axis: work done, plus a live run's possible iterations.
 
     On a long axis, work done fills at least half; a third if a forecast ends there.
     """
     if not live:
         return max(1, done)
-    needed = leads_to if leads_to <= 3 * done else 0
+    needed = projected_end if projected_end <= 3 * done else 0
     return max(1, done, min(limit, max(ROOM_AHEAD, 2 * done, needed)))
 
 
-def ahead_of(state: RunState) -> Ahead | None:
+def ahead_of(state: RunState) -> Projection | None:
     """Return the forecast of the latest measurement, from the verdict's numbers; None without one.
 
     A run judged stuck, oscillating or regressing has no forecast.
@@ -101,16 +101,16 @@ def ahead_of(state: RunState) -> Ahead | None:
     return ahead((run.max_iterations - left, run.completion), signal.forecast, left)
 
 
-def ahead(since: Point, forecast: float | None, left: int) -> Ahead | None:
+def ahead(since: Point, forecast: float | None, left: int) -> Projection | None:
     """Project at the pace that needs `forecast` iterations to the goal, for at most `left`."""
     iteration, points = since[0], within(since[1])
     if forecast is None or points >= 100 or left <= 0:
         return None
     need = iterations_needed(forecast)
     if need <= left:
-        return Ahead((iteration, points), iteration + forecast, 100.0, iteration + need)
+        return Projection((iteration, points), iteration + forecast, 100.0, iteration + need)
     reached = min(100.0, points + (100 - points) / forecast * left)
-    return Ahead((iteration, points), iteration + left, reached, iteration + left)
+    return Projection((iteration, points), iteration + left, reached, iteration + left)
 
 
 def restores(state: RunState) -> list[tuple[WorktreeRestored, Point | None]]:
@@ -138,14 +138,14 @@ def segments(
         passed = [one for one in waiting if before and one[0].seq < reading.seq]
         waiting = waiting[len(passed) :]
         if passed and before is not None:
-            parts.append([] if passed[-1][1] is None else [_from(before, passed[-1][1])])
+            parts.append([] if passed[-1][1] is None else [_start_of(before, passed[-1][1])])
         elif reading.restarted:
             parts.append([])
         parts[-1].append((reading.iteration, within(reading.completion)))
     return [part for part in parts if part]
 
 
-def _from(before: ReadingTaken, restored: Point) -> Point:
+def _start_of(before: ReadingTaken, restored: Point) -> Point:
     return before.iteration, within(restored[1])
 
 

@@ -83,5 +83,5 @@ def _head(lines: list[str] | None) -> list[Line]:
             facts.append(f"{old} → {MODES.get(line.rsplit(' ', 1)[-1], '')}")
         elif line.startswith("Binary files "):
             facts.append("binary file")
-    told = f"  {', '.join(facts)}" if facts else ""
-    return [[("── ", "accent"), (path, "strong"), (told, "dim")]]
+    suffix = f"  {', '.join(facts)}" if facts else ""
+    return [[("── ", "accent"), (path, "strong"), (suffix, "dim")]]

@@ -8,15 +8,15 @@ from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.text.format import count, day_and_clock
 from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import NEEDS_YOU, PHASES, WARNING
+from ralph_tui.tui.draw.feedback_rows import FeedbackRow
 from ralph_tui.tui.draw.fitting import fitted
 from ralph_tui.tui.draw.spans import Line, cells, clickable, flat, wrap
-from ralph_tui.tui.draw.told_rows import AnswerRow
-from ralph_tui.tui.home.keys import KEYS, HomeKey, opening
+from ralph_tui.tui.home.keys import KEYS, HomeKey, open_command
 from ralph_tui.tui.home.table import Listing, state_of
 from ralph_tui.tui.lists.keys import key_spans
 
 PROGRAM = "ralph-tui"
-SAID_ROWS = 3
+MESSAGE_ROWS = 3
 """Maximum rows of a command's closing message."""
 
 
@@ -41,7 +41,7 @@ def notes(
     They show the last command's message, runs that wait for an answer, records that cannot be
     listed, and the fleet.
     """
-    rows = [*said(sentence, width), *waiting(listing)[:2], *lost(without, width)]
+    rows = [*message_rows(sentence, width), *question_rows(listing)[:2], *lost_rows(without, width)]
     told: list[tuple[Line, Line]] = [(row, []) for row in rows]
     return [*told, *([fleet(listing.fleet, keys)] if listing.fleet is not None else [])]
 
@@ -67,7 +67,7 @@ def fleet(glance: FleetGlance, keys: Keys) -> tuple[Line, Line]:
     return clickable(left, key), clickable(right, key)
 
 
-def waiting(listing: Listing) -> list[Line]:
+def question_rows(listing: Listing) -> list[Line]:
     """Return a row for each run that waits for an answer."""
     asking = [row for row in listing.rows.values() if row.question]
     return [
@@ -77,15 +77,15 @@ def waiting(listing: Listing) -> list[Line]:
     ]  # fmt: skip
 
 
-def lost(sentences: Sequence[str], width: int) -> list[Line]:
+def lost_rows(sentences: Sequence[str], width: int) -> list[Line]:
     """Return the first place whose runs cannot be listed, and the number of other such places."""
     more = f" (and {count(len(sentences) - 1, 'more place')})" if len(sentences) > 1 else ""
-    return said(f"{sentences[0]}{more}", width) if sentences else []
+    return message_rows(f"{sentences[0]}{more}", width) if sentences else []
 
 
-def said(sentence: str, width: int) -> list[Line]:
+def message_rows(sentence: str, width: int) -> list[Line]:
     """Return a command's closing message as rows."""
-    rows = wrap(flat(sentence, 600), max(8, width - 4), SAID_ROWS) if sentence else []
+    rows = wrap(flat(sentence, 600), max(8, width - 4), MESSAGE_ROWS) if sentence else []
     return [
         [(f"{WARNING.glyph} " if not index else "  ", "warn"), (row, "text")]
         for index, row in enumerate(rows)
@@ -110,7 +110,7 @@ def detail(listing: Listing, now: datetime) -> list[tuple[Line, Line]]:
     return [([(flat(row.objective) or "—", "text")], []), (facts, [])]
 
 
-class KeysRow(AnswerRow):
+class KeysRow(FeedbackRow):
     """The last row: the available keys and the command that enter runs, or an answer to a key."""
 
     def __init__(self, monotonic: Callable[[], float], keys: Keys = DEFAULTS) -> None:
@@ -120,13 +120,13 @@ class KeysRow(AnswerRow):
 
     def follow(self, listing: Listing) -> None:
         self._listing = listing
-        self.bring_up_to_date()
+        self.refresh_keys()
 
     def keys_line(self, width: int) -> Line:
         """Return the keys; if space is short, shorten the command first, then drop verbs."""
         listing = self._listing or Listing()
         row = listing.row
-        command = opening(row) if row is not None else []
+        command = open_command(row) if row is not None else []
         ways = ([PROGRAM, *command], command, command[:1]) if command else ([],)
         for typed in ways:
             spans = self._row(self._able(listing), join(typed), 0)

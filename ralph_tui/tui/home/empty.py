@@ -43,7 +43,7 @@ class EmptyState(ScrollText):
         self._place: Surroundings | None = None
         self._fleet = False
 
-    def tell(self, place: "Surroundings | None") -> None:
+    def update(self, place: "Surroundings | None") -> None:
         """Show the findings; None while they are being collected."""
         self._place = place
         self._lay()

@@ -31,7 +31,7 @@ from ralph_tui.text.terms import CRITICAL, PHASES, WARNING
 from ralph_tui.tui import background
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, clip, clip_line, flat
-from ralph_tui.tui.home.form_line import NO_COMMAND, PLAYS_DEMO, arguments, objections, typed
+from ralph_tui.tui.home.form_line import DEMO_AGENT, NO_COMMAND, arguments, form_errors, shell_line
 from ralph_tui.tui.home.form_page import Page
 from ralph_tui.tui.modals.modal import Modal, Pair, key_name
 
@@ -66,7 +66,7 @@ def outcome(result: GateResult) -> tuple[Tone, str]:
         )
     ended = f"exit {result.exit_code} after {took}"
     if result.counts is None:
-        return _uncounted(result, ended)
+        return _without_counts(result, ended)
     counts = result.counts
     if not counts.total:
         return "warn", f"{ended}: {counts.runner} ran no tests"
@@ -79,7 +79,7 @@ def outcome(result: GateResult) -> tuple[Tone, str]:
     return "plain", f"ready: {says}; a run would start at {begins}"
 
 
-def _uncounted(result: GateResult, ended: str) -> tuple[Tone, str]:
+def _without_counts(result: GateResult, ended: str) -> tuple[Tone, str]:
     if result.ok:
         return "warn", f"{ended}; {PASSES}"
     return (
@@ -107,17 +107,17 @@ TRY, STOP = "try it", "stop  "
 STYLES = {"plain": "$foreground", "warn": "$warning", "bad": "$error", "dim": "$style-dim"}
 
 
-class Typed(LineWidget):
+class CommandLine(LineWidget):
     """The command line that would start the run; a click copies it."""
 
-    class Wanted(Message):
+    class Clicked(Message):
         """The user clicked the command line."""
 
     def __init__(self) -> None:
         super().__init__(id="typed")
         self.command = ""
 
-    def tell(self, command: str) -> None:
+    def update(self, command: str) -> None:
         self.command = command
         self.repaint()
 
@@ -126,14 +126,14 @@ class Typed(LineWidget):
         return clip_line([(" types: ", "dim"), (flat(shown, 4 * width), "accent")], width)
 
     def on_click(self) -> None:
-        self.post_message(self.Wanted())
+        self.post_message(self.Clicked())
 
 
 class NewRun(Modal[list[str] | None]):
     """The form: fields above, the command line below, keys in the last row."""
 
     AUTO_FOCUS = "Objective"
-    HELPS = ()
+    COMMON_KEYS = ()
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "app.focus_next", show=False, priority=True),
         Binding("shift+tab", "app.focus_previous", show=False, priority=True),
@@ -158,9 +158,9 @@ class NewRun(Modal[list[str] | None]):
         """Text typed before the field was mounted."""
         self._trial: Trial | None = None
         self._began = 0.0
-        self._keeping: Timer | None = None
+        self._save_timer: Timer | None = None
         self.page = Page()
-        self.typed_line = Typed()
+        self.typed_line = CommandLine()
 
     def parts(self) -> ComposeResult:
         yield self.page
@@ -176,23 +176,23 @@ class NewRun(Modal[list[str] | None]):
         """Check the surroundings in the background."""
         super().on_mount()
         self.page.objective.insert(self._ahead)
-        background.run(self, self._look)
+        background.run(self, self._load)
 
     def on_unmount(self) -> None:
         """Save the draft, however the form is closed."""
-        self._keep()
+        self._save_draft()
 
-    async def _look(self) -> None:
+    async def _load(self) -> None:
         try:
             here = await asyncio.to_thread(self._new_runs)
             place = await asyncio.to_thread(here.look)
             draft = await asyncio.to_thread(here.draft)
         except RalphError as error:
-            self.tell(str(error))
+            self.report(str(error))
             return
         self.page.fill(place, None if draft == Draft() else draft)
         self._here = here
-        self._tell_typed()
+        self._show_command()
         with suppress(RalphError):
             self.page.ask_agents(tuple(await asyncio.to_thread(here.agents)))
 
@@ -200,18 +200,18 @@ class NewRun(Modal[list[str] | None]):
 
     def on_page_edited(self) -> None:
         """Update the command line, and save the draft soon."""
-        self._tell_typed()
-        if self._keeping is None and self._here is not None:
-            self._keeping = self.set_timer(KEEP_S, self._keep)
+        self._show_command()
+        if self._save_timer is None and self._here is not None:
+            self._save_timer = self.set_timer(KEEP_S, self._save_draft)
 
-    def _tell_typed(self) -> None:
+    def _show_command(self) -> None:
         if self._here is not None:
-            self.typed_line.tell(typed(arguments(self.page.draft, self.page.place)))
+            self.typed_line.update(shell_line(arguments(self.page.draft, self.page.place)))
 
-    def _keep(self) -> None:
-        if self._keeping is not None and self._here is not None:
-            self._keeping.stop()
-            self._keeping = None
+    def _save_draft(self) -> None:
+        if self._save_timer is not None and self._here is not None:
+            self._save_timer.stop()
+            self._save_timer = None
             draft = self.page.draft
             # An unchanged proposal is not a draft: next time, propose the latest start instead.
             self._here.keep(Draft() if draft == self.page.place.last else draft)
@@ -220,25 +220,25 @@ class NewRun(Modal[list[str] | None]):
 
     def action_try(self) -> None:
         """Run the completion command once, or stop it."""
-        self.page.when_typed(self._try_or_stop)
+        self.page.after_typing(self._try_or_stop)
 
     def _try_or_stop(self) -> None:
         page, here, command = self.page, self._here, self.page.command.value.strip()
         if self._trial is not None:
             self._stop_trial()
         elif page.by.value == "criterion":
-            self.tell("no command to try: the run asks you instead")
+            self.report("no command to try: the run asks you instead")
         elif not command:
             page.mark({"command": NO_COMMAND})
         elif here is None:
-            self.tell(ONE_MOMENT)
+            self.report(ONE_MOMENT)
         else:
             background.run(self, partial(self._try, here, command))
 
     def _stop_trial(self) -> None:
         if self._trial is not None:
             self._trial.cancel()
-            self.tell("stopping the command")
+            self.report("stopping the command")
 
     async def _try(self, here: NewRuns, command: str) -> None:
         self._began = monotonic()
@@ -258,7 +258,7 @@ class NewRun(Modal[list[str] | None]):
             ticking.stop()
         if self.is_mounted:
             self.page.try_it.rename(TRY)
-            self._tell_outcome(result)
+            self._show_outcome(result)
             self.show_keys()
 
     def _tick(self) -> None:
@@ -270,7 +270,7 @@ class NewRun(Modal[list[str] | None]):
                 told = told + Content.styled(f"\n│ {said}", STYLES["dim"])
             self.page.fields["command"].hint(told)
 
-    def _tell_outcome(self, result: GateResult) -> None:
+    def _show_outcome(self, result: GateResult) -> None:
         tone, sentence = outcome(result)
         if result.ok and self.page.by.value == "command":
             self.page.offer_criterion()
@@ -283,22 +283,22 @@ class NewRun(Modal[list[str] | None]):
 
     def action_start(self) -> None:
         """Return the command line, or mark every error."""
-        self.page.when_typed(self._start)
+        self.page.after_typing(self._start)
 
     def _start(self) -> None:
         here, draft, place = self._here, self.page.draft, self.page.place
         if here is None:
-            self.tell(ONE_MOMENT)
+            self.report(ONE_MOMENT)
             return
-        wrong = objections(draft, place, here.problem)
+        wrong = form_errors(draft, place, here.problem)
         self.page.mark(wrong)
         if wrong:
-            self.tell(f"cannot start yet: {count(len(wrong), 'error')} marked above")
-        elif place.obstacles and self.page.agent.value != PLAYS_DEMO:
+            self.report(f"cannot start yet: {count(len(wrong), 'error')} marked above")
+        elif place.obstacles and self.page.agent.value != DEMO_AGENT:
             self.page.scroll_home(animate=False)
-            self.tell(f"cannot start here: {flat(place.obstacles[0].says)}")
+            self.report(f"cannot start here: {flat(place.obstacles[0].says)}")
         elif self._trial is not None:
-            self.tell("the command is still running; wait, or press esc to stop it")
+            self.report("the command is still running; wait, or press esc to stop it")
         else:
             self.dismiss(arguments(draft, place))
 
@@ -307,22 +307,22 @@ class NewRun(Modal[list[str] | None]):
         if self._trial is not None:
             self._stop_trial()
         else:
-            self.page.when_typed(lambda: self.dismiss(None))
+            self.page.after_typing(lambda: self.dismiss(None))
 
-    def on_typed_wanted(self) -> None:
+    def on_command_line_clicked(self) -> None:
         self.action_copy()
 
     def action_copy(self) -> None:
-        self.page.when_typed(self._copy)
+        self.page.after_typing(self._copy)
 
     def _copy(self) -> None:
         self.app.copy_to_clipboard(self.typed_line.command)
-        self.tell("copied the command line")
+        self.report("copied the command line")
 
     def action_roll(self, by: int) -> None:
         self.page.roll(by)
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         """Insert text that was typed before the field had the focus."""
         if self.focused is None and event.is_printable and event.character:
             if self.page.objective.is_mounted:
@@ -331,6 +331,6 @@ class NewRun(Modal[list[str] | None]):
                 self._ahead += event.character
             return True
         if event.is_printable and event.key != "question_mark":  # the focus is in no text field
-            self.tell(f"{key_name(event)} does nothing here; tab goes to the next field")
+            self.report(f"{key_name(event)} does nothing here; tab goes to the next field")
             return True
         return False

@@ -47,15 +47,17 @@ class OneLine(Input):
         """Keep one line, and drop control sequences, which would draw something other than text."""
         text = event.text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ").strip()
         if "\n" in text:
-            self._tell("only one line fits here; the other pasted lines were dropped")
+            self._report("only one line fits here; the other pasted lines were dropped")
         text, room = strip_controls(text), LONGEST_VALUE - len(self.value)
         if len(text.partition("\n")[0]) > room:  # a longer text would be rejected as a whole
-            self._tell(f"at most {LONGEST_VALUE:,} characters; the rest of the pasted text was cut")
+            self._report(
+                f"at most {LONGEST_VALUE:,} characters; the rest of the pasted text was cut"
+            )
         event.text = text[:room]
 
-    def _tell(self, sentence: str) -> None:
+    def _report(self, sentence: str) -> None:
         if isinstance(self.screen, Modal):
-            self.screen.tell(sentence)
+            self.screen.report(sentence)
 
 
 class Choice(LineWidget, can_focus=True):

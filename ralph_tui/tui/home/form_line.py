@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from ralph_tui.ports.new_runs import Draft, Surroundings
 
-PLAYS_DEMO = "demo"
+DEMO_AGENT = "demo"
 """The agent that works in its own project only; choosing it plays the demo."""
 OPTIONS = {
     "agent.name": "--agent",
@@ -26,7 +26,7 @@ NO_PROGRAM = {
 }
 """The error for each agent that needs a command but has none."""
 
-TAKES_COMMAND = {
+COMMAND_HINTS = {
     "command": "any program that reads the prompt on stdin",
     "acp": "a program that speaks ACP, such as my-agent --acp",
 }
@@ -41,7 +41,7 @@ def agent_of(draft: Draft, place: Surroundings) -> str:
 def arguments(draft: Draft, place: Surroundings) -> list[str]:
     """Return the arguments that follow ``ralph-tui``."""
     agent = agent_of(draft, place)
-    if agent == PLAYS_DEMO:
+    if agent == DEMO_AGENT:
         return ["demo"]
     objective = draft.objective.strip()
     words = ["run"] if objective.startswith("-") else ["run", objective]
@@ -51,24 +51,26 @@ def arguments(draft: Draft, place: Surroundings) -> list[str]:
         words += _option("--criterion", "--criterion", draft.criterion.strip())
     program = draft.settings.get("agent.command", "").strip()
     for name, option in OPTIONS.items():
-        told = name == "agent.name" and agent == "command" and program  # --agent-command implies it
-        if name in draft.settings and concerns(name, agent) and not told:
+        implied = (
+            name == "agent.name" and agent == "command" and program
+        )  # --agent-command implies it
+        if name in draft.settings and applies_to(name, agent) and not implied:
             words += _option(option, option, draft.settings[name].strip())
     return [*words, "--", objective] if objective.startswith("-") else words
 
 
-def concerns(name: str, agent: str) -> bool:
+def applies_to(name: str, agent: str) -> bool:
     """Return True if a setting of the form applies to an agent."""
-    takes_model = agent not in ("command", PLAYS_DEMO)
+    takes_model = agent not in ("command", DEMO_AGENT)
     return {"agent.command": agent in NO_PROGRAM, "agent.model": takes_model}.get(name, True)
 
 
-def typed(words: list[str]) -> str:
+def shell_line(words: list[str]) -> str:
     """Return the whole command line, quoted for a shell."""
     return shlex.join(["ralph-tui", *words])
 
 
-def objections(
+def form_errors(
     draft: Draft, place: Surroundings, problem: Callable[[str, str], str]
 ) -> dict[str, str]:
     """Return the errors by field: ``objective``, ``command``, or a setting's dotted name.
@@ -76,12 +78,12 @@ def objections(
     `problem`: see `NewRuns`.
     """
     agent = agent_of(draft, place)
-    if agent == PLAYS_DEMO:
+    if agent == DEMO_AGENT:
         return {}
-    return dict(_objections(draft, place, agent, problem))
+    return dict(_form_errors(draft, place, agent, problem))
 
 
-def _objections(
+def _form_errors(
     draft: Draft, place: Surroundings, agent: str, problem: Callable[[str, str], str]
 ) -> Iterator[tuple[str, str]]:
     if not draft.objective.strip():
@@ -100,7 +102,7 @@ def _objections(
         yield "agent.command", NO_PROGRAM[agent]
     checked = set(OPTIONS) - {"agent.name", *(() if program.strip() else ("agent.command",))}
     for name in checked & set(draft.settings):
-        if concerns(name, agent) and (said := problem(name, draft.settings[name].strip())):
+        if applies_to(name, agent) and (said := problem(name, draft.settings[name].strip())):
             yield name, said
 
 

@@ -15,7 +15,7 @@ from ralph_tui.ports.new_runs import AgentOffer, By, Draft, Finding, Surrounding
 from ralph_tui.text.terms import LEVELS, permission_words
 from ralph_tui.tui.draw.spans import flat
 from ralph_tui.tui.home.form_fields import Button, Choice, Field, OneLine
-from ralph_tui.tui.home.form_line import OPTIONS, PLAYS_DEMO, TAKES_COMMAND, agent_of, concerns
+from ralph_tui.tui.home.form_line import COMMAND_HINTS, DEMO_AGENT, OPTIONS, agent_of, applies_to
 from ralph_tui.tui.modals.guide import PlainArea
 
 NUMBERS = (
@@ -91,7 +91,7 @@ class Page(VerticalScroll):
         self.texts: Mapping[str, OneLine] = {
             "command": self.command,
             "criterion": OneLine("you confirm this each time the agent says it is done"),
-            "agent.command": OneLine(TAKES_COMMAND["command"]),
+            "agent.command": OneLine(COMMAND_HINTS["command"]),
             "agent.model": OneLine("empty: the agent's default"),
             **{name: OneLine() for name, _, _ in NUMBERS},
         }
@@ -130,7 +130,7 @@ class Page(VerticalScroll):
         self.place = place
         draft = left or place.last
         options = [(offer.name, offer.name) for offer in place.agents]
-        self.agent.offer([*options, (PLAYS_DEMO, "the demo")], agent_of(draft, place))
+        self.agent.offer([*options, (DEMO_AGENT, "the demo")], agent_of(draft, place))
         if not self.objective.text:
             self.objective.load_text(draft.objective)
             self.objective.move_cursor(self.objective.document.end)
@@ -152,7 +152,7 @@ class Page(VerticalScroll):
         self.offer_commands()
         self._arrange()
 
-    def when_typed(self, do: Callable[[], object]) -> None:
+    def after_typing(self, do: Callable[[], object]) -> None:
         """Call `do` once every field has handled the keys typed before."""
         controls = [field.control for field in self.fields.values()]
 
@@ -209,9 +209,9 @@ class Page(VerticalScroll):
     def _arrange(self) -> None:
         self.fields["command"].display = self.by.value != "criterion"
         self.fields["criterion"].display = self.by.value != "command"
-        self.texts["agent.command"].placeholder = TAKES_COMMAND.get(self.agent.value, "")
+        self.texts["agent.command"].placeholder = COMMAND_HINTS.get(self.agent.value, "")
         for name in ("agent.command", "agent.model"):
-            self.fields[name].display = concerns(name, self.agent.value)
+            self.fields[name].display = applies_to(name, self.agent.value)
         self.fields["permissions.mode"].hint(FREE if self.agent.value == "command" else "")
         offer = next((one for one in self.place.agents if one.name == self.agent.value), None)
         if offer is not None:
@@ -219,7 +219,7 @@ class Page(VerticalScroll):
             says = offer.says if ready else f"{offer.says}; install it with: {offer.install}"
             self.fields["agent.name"].hint(flat(says, 600))
         elif self.place.folder:
-            playing = self.agent.value == PLAYS_DEMO
+            playing = self.agent.value == DEMO_AGENT
             self.fields["agent.name"].hint(DEMO_PLAYS if playing else NONE_FOUND)
 
     # typing -------------------------------------------------------------------------------------

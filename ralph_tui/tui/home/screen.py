@@ -15,10 +15,10 @@ from textual.app import ComposeResult
 
 from ralph_tui.base.errors import RalphError
 from ralph_tui.tui import background
-from ralph_tui.tui.draw.told_rows import Rows
+from ralph_tui.tui.draw.feedback_rows import Rows
 from ralph_tui.tui.home import bars
 from ralph_tui.tui.home.empty import EmptyState
-from ralph_tui.tui.home.keys import KEYS, blocks, opening, resuming
+from ralph_tui.tui.home.keys import KEYS, blocks, open_command, resume_command
 from ralph_tui.tui.home.table import Listing, RunTable
 from ralph_tui.tui.lists.screen import ListScreen
 from ralph_tui.tui.modals.help import Block
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ralph_tui.ports.new_runs import NewRuns
     from ralph_tui.ports.runs import Runs
 
-LOOK_S = 1.0
-LOOKS = 2
+CHECK_S = 1.0
+CHECKS = 2
 """Checks in a row if the list has changed; the second catches runs that take longer to find."""
 EAGER = 500
 """Runs that are read even out of view, so that their records can order them."""
@@ -51,10 +51,10 @@ class HomeScreen(ListScreen[Listing]):
         choose: Callable[[Sequence[str]], None],
         *,
         new_runs: "Callable[[], NewRuns]",
-        said: str = "",
+        message: str = "",
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`choose` takes the command line that home ends with; `said`: why the last one failed.
+        """`choose` takes the command line that home ends with; `message`: why the last one failed.
 
         `new_runs` is called on demand: it is slow to load and rarely needed.
         """
@@ -66,12 +66,12 @@ class HomeScreen(ListScreen[Listing]):
         self.foot = bars.KeysRow(self.ralph.monotonic, self.ralph.keys)
         self._new_runs = new_runs
         self._empty: EmptyState | None = None
-        self._said = said
+        self._message = message
         self._problem = ""
         """Why the runs cannot be listed."""
         self._found: Sequence[str] = listing.names
         """All runs, most recently written first."""
-        self._looking = False
+        self._checking = False
         self._shown: object = None
         """The content shown at the last check."""
         self._stale = set(listing.rows)
@@ -87,25 +87,25 @@ class HomeScreen(ListScreen[Listing]):
     def on_mount(self) -> None:
         """Show the remembered listing first."""
         self.show()
-        self._look_soon()
-        self.set_interval(LOOK_S, self._look_soon)
+        self._check_soon()
+        self.set_interval(CHECK_S, self._check_soon)
 
     def on_screen_resume(self) -> None:
         """Check at once after the search is closed."""
-        self._look_soon()
+        self._check_soon()
 
     # checking ---------------------------------------------------------------------------------
 
-    def _look_soon(self) -> None:
-        if not self._looking:
-            self._looking = True
-            background.run(self, self._look)
+    def _check_soon(self) -> None:
+        if not self._checking:
+            self._checking = True
+            background.run(self, self._check)
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         try:
             if self.table.in_view:
-                await self._read(self._wanted())
-            for _ in range(LOOKS):
+                await self._read(self._next_names())
+            for _ in range(CHECKS):
                 found = await asyncio.to_thread(self._runs.names)
                 self.listing.fleet = await asyncio.to_thread(self._runs.fleet)
                 self._problem = ""
@@ -113,17 +113,17 @@ class HomeScreen(ListScreen[Listing]):
                     self._found = found
                     self._stale = set(self.listing.rows)
                 self.listing.order(self._found, EAGER)
-                await self._bring_up_to_date()
+                await self._refresh_rows()
                 if found is None:
                     break
             self.listing.loaded = True
         except RalphError as error:
             self._problem = str(error)
         finally:
-            self._looking = False
+            self._checking = False
         if self._changed():
             self.show()
-        await self._show_what_to_do_first()
+        await self._show_start_page()
 
     def _changed(self) -> bool:
         """Return True if the display differs from the last check; most checks change nothing."""
@@ -132,15 +132,15 @@ class HomeScreen(ListScreen[Listing]):
         self._shown = (times, listing.names, dict(listing.rows), listing.fleet, self._problem)
         return before != self._shown
 
-    async def _bring_up_to_date(self) -> None:
+    async def _refresh_rows(self) -> None:
         """Read the rows that may have changed, then the unknown ones."""
         living = await asyncio.to_thread(self._runs.living)
         was_living = (name for name, row in self.listing.rows.items() if row.live)
         await self._read({*living, *was_living})
-        while wanted := self._wanted():
+        while wanted := self._next_names():
             await self._read(wanted)
 
-    def _wanted(self) -> list[str]:
+    def _next_names(self) -> list[str]:
         """Return the rows to read next, those in view first."""
         known = self.listing.rows.keys() - self._stale
         wanted = [name for name in self.table.in_view if name not in known]
@@ -169,83 +169,83 @@ class HomeScreen(ListScreen[Listing]):
         if not self.is_mounted:
             return
         now, (width, height) = self._clock(), self.app.size
-        self.head.tell(bars.head(self._runs.place, self.listing))
-        self.notes.tell(
-            *bars.notes(self._said, self.listing, self._runs.lost(), width, self.ralph.keys)
+        self.head.update(bars.head(self._runs.place, self.listing))
+        self.notes.update(
+            *bars.notes(self._message, self.listing, self._runs.lost(), width, self.ralph.keys)
         )
         self.table.show(now, self._problem)
-        self.table.display = not self._none
+        self.table.display = not self._is_empty
         if self._empty is not None:
-            self._empty.display = self._none
-        self.detail.tell(*(bars.detail(self.listing, now) if height >= DETAIL_ROWS else ()))
+            self._empty.display = self._is_empty
+        self.detail.update(*(bars.detail(self.listing, now) if height >= DETAIL_ROWS else ()))
         self.foot.follow(self.listing)
 
     @property
-    def _none(self) -> bool:
+    def _is_empty(self) -> bool:
         return self.listing.loaded and not self.listing.names and not self._problem
 
-    async def _show_what_to_do_first(self) -> None:
+    async def _show_start_page(self) -> None:
         """Show the start page if there are no runs."""
-        if self._empty is None and self._none:
+        if self._empty is None and self._is_empty:
             self._empty = EmptyState(self.ralph.keys)
             await self.mount(self._empty, after=self.table)
             place = await asyncio.to_thread(lambda: self._new_runs().look())
-            self._empty.tell(place)
+            self._empty.update(place)
         if self._empty is not None:
             self._empty.follow(fleet=self.listing.fleet is not None)
 
     def on_list_table_moved(self) -> None:
         """Read the rows that have come into view."""
-        if self._wanted():
-            self._look_soon()
+        if self._next_names():
+            self._check_soon()
 
     # keys -------------------------------------------------------------------------------------
 
     @property
-    def in_its_place(self) -> EmptyState | None:
+    def placeholder(self) -> EmptyState | None:
         return self._empty if self._empty is not None and self._empty.display else None
 
-    def key_came(self) -> None:
+    def before_key(self) -> None:
         """Clear the last command's message."""
-        super().key_came()
-        if self._said:
-            self._said = ""
+        super().before_key()
+        if self._message:
+            self._message = ""
             self.show()
 
     def action_open(self) -> None:
         row = self.listing.row
         if row is None:
-            self.foot.say("the list is still loading")
+            self.foot.report("the list is still loading")
         else:
-            self._end_with(opening(row))
+            self._exit_with(open_command(row))
 
     def action_resume(self) -> None:
         if self.listing.row is not None:
-            self._end_with(resuming(self.listing.row))
+            self._exit_with(resume_command(self.listing.row))
 
     def action_fleet(self) -> None:
         if self.listing.fleet is not None:
-            self._end_with(["fleet", "attach", self.listing.fleet.name])
+            self._exit_with(["fleet", "attach", self.listing.fleet.name])
 
     def action_demo(self) -> None:
-        self._end_with(["demo"])
+        self._exit_with(["demo"])
 
     async def action_new(self) -> None:
         """Open the form, and wait for it so that the next keys reach it."""
-        self.foot.say("opening the form…")
+        self.foot.report("opening the form…")
         await self.wait_for_refresh()
         # Its text fields are slow to import, and the form is rarely opened.
         from ralph_tui.tui.home.form import NewRun  # noqa: PLC0415
 
         form = NewRun(self._new_runs, self.ralph.monotonic)
         await self.app.push_screen(form, self._filled)
-        self.foot.say("")
+        self.foot.report("")
 
     def _filled(self, command: Sequence[str] | None) -> None:
         if command:
-            self._end_with(command)
+            self._exit_with(command)
 
-    def _end_with(self, command: Sequence[str]) -> None:
+    def _exit_with(self, command: Sequence[str]) -> None:
         self._choose(command)
         self.app.exit()
 

@@ -19,14 +19,14 @@ from ralph_tui.tui.lists.table import (
     ColumnSets,
     ListTable,
     RunColumns,
-    granted,
-    saying,
+    text_cell,
+    used_of,
 )
 
 # words in a row -----------------------------------------------------------------------------------
 
 LIVE = "live"
-_HELD = {"paused": "paused", "limited": "waits"}
+_IDLE = {"paused": "paused", "limited": "waits"}
 """Short words for phases in which a live run does not work."""
 _SHORT = {"limit_reached": "limit"}
 """Short words for outcomes."""
@@ -40,7 +40,7 @@ def state_of(row: RunRow) -> tuple[terms.Term, str]:
         term = terms.PHASES.get(
             row.status, terms.Term(terms.PHASES["agent"].glyph, terms.in_words(row.status))
         )
-        return terms.Term(term.glyph, term.word, _HELD.get(row.status, LIVE)), "accent"
+        return terms.Term(term.glyph, term.word, _IDLE.get(row.status, LIVE)), "accent"
     if row.status in terms.OUTCOMES:
         term = terms.OUTCOMES[row.status]
         return term._replace(short=_SHORT.get(row.status, "")), terms.OUTCOME_TONES[row.status]
@@ -66,7 +66,7 @@ def _cost(row: RunRow) -> str:
     return money(row.cost_usd or 0.0, known=row.cost_usd is not None, estimated=row.cost_estimated)
 
 
-def _lasted(row: RunRow, now: datetime) -> str:
+def _duration(row: RunRow, now: datetime) -> str:
     """Duration of the run; for a live one, up to now."""
     going = (now - row.updated).total_seconds() if row.live and row.updated else 0.0
     return duration(row.seconds + max(0.0, going))
@@ -86,8 +86,10 @@ def _when(row: RunRow, now: datetime) -> str:
     return "—" if row.updated is None else day_and_clock(row.updated, now)
 
 
-def _timed(say: Callable[[RunRow, datetime], str]) -> Cell[RunRow]:
-    return lambda row, now, width: [(clip(say(row, now), width), "accent" if row.live else "dim")]
+def _timed(describe: Callable[[RunRow, datetime], str]) -> Cell[RunRow]:
+    return lambda row, now, width: [
+        (clip(describe(row, now), width), "accent" if row.live else "dim")
+    ]
 
 
 # columns ------------------------------------------------------------------------------------------
@@ -95,13 +97,15 @@ def _timed(say: Callable[[RunRow, datetime], str]) -> Cell[RunRow]:
 RUN = RunColumns[RunRow](
     state_of,
     _objective,
-    iterations=lambda row: granted(row.iterations, row.max_iterations),
+    iterations=lambda row: used_of(row.iterations, row.max_iterations),
     completions=lambda row: row.completions,
     cost=_cost,
 )
-INTERVENTIONS = Column("interventions", 13, saying(_interventions, "warn"), right=True)
-NARROW_INTERVENTIONS = Column(terms.CRITICAL.glyph, 2, saying(_interventions, "warn"), right=True)
-LASTED = Column("time", 6, _timed(_lasted), right=True)
+INTERVENTIONS = Column("interventions", 13, text_cell(_interventions, "warn"), right=True)
+NARROW_INTERVENTIONS = Column(
+    terms.CRITICAL.glyph, 2, text_cell(_interventions, "warn"), right=True
+)
+DURATION = Column("time", 6, _timed(_duration), right=True)
 AGO = Column("when", 7, _timed(_ago), right=True)
 WHEN = Column("when", 16, _timed(_when), right=True)
 
@@ -109,12 +113,12 @@ _NARROW = (RUN.state(11), RUN.objective)
 COLUMNS = ColumnSets(
     (
         (RUN.state(22), RUN.objective, RUN.iterations, RUN.course(18), INTERVENTIONS, RUN.cost,
-         LASTED, WHEN),
+         DURATION, WHEN),
         (RUN.state(15), RUN.objective, RUN.iterations, RUN.course(18), INTERVENTIONS, RUN.cost,
-         LASTED, AGO),
+         DURATION, AGO),
         (RUN.state(15), RUN.objective, RUN.iterations, RUN.course(14), NARROW_INTERVENTIONS,
-         RUN.cost, LASTED, AGO),
-        (*_NARROW, RUN.narrow_iterations, RUN.course(11), NARROW_INTERVENTIONS, RUN.cost, LASTED,
+         RUN.cost, DURATION, AGO),
+        (*_NARROW, RUN.narrow_iterations, RUN.course(11), NARROW_INTERVENTIONS, RUN.cost, DURATION,
          AGO),
         (*_NARROW, RUN.narrow_iterations, RUN.completion, RUN.cost, AGO),
         (*_NARROW, RUN.completion, AGO),
@@ -195,7 +199,7 @@ class RunTable(ListTable):
     def times(self, now: datetime) -> Sequence[str]:
         """Return the texts in view that change with time alone."""
         known = [self.listing.rows[name] for name in self.in_view if name in self.listing.rows]
-        return [say(row, now) for row in known for say in (_lasted, _ago, _when)]
+        return [describe(row, now) for row in known for describe in (_duration, _ago, _when)]
 
     def show(self, now: datetime, sentence: str = "") -> None:
         """Show the listing, or a sentence instead of it."""

@@ -32,29 +32,29 @@ class Key(Generic[V]):
     """When the footer shows it; empty: never. The screen defines further values."""
     fixed: str = ""
     """Textual's key names, comma-separated, if they cannot be changed."""
-    written: str = ""
-    said: str = ""
+    notation: str = ""
+    about: str = ""
     """Notation of fixed keys, and their description in at most 27 cells."""
     details: Sequence[str] = ()
     """Further lines in the help."""
-    waits: bool = False
+    blocking: bool = False
     """The app accepts no other key until the action is done."""
 
-    def bound(self, keys: Keys) -> str:
+    def key_names(self, keys: Keys) -> str:
         """Return Textual's key names, comma-separated."""
         return self.fixed or ",".join(keys.of(self.name))
 
     def shown(self, keys: Keys) -> str:
         """Return the key's notation."""
-        return self.written or keys.shown(self.name)
+        return self.notation or keys.shown(self.name)
 
     @property
     def help(self) -> str:
         """The key's description."""
-        return self.said or TABLE[self.name].help
+        return self.about or TABLE[self.name].help
 
 
-def moving(task: str, first: str, last: str) -> tuple[Key[Any], ...]:
+def move_keys(task: str, first: str, last: str) -> tuple[Key[Any], ...]:
     """Return the keys that move the selection; `first` and `last` describe home and end."""
     rows = (
         ("down,j", "↓ j", "next row", "move(1)"),
@@ -66,8 +66,8 @@ def moving(task: str, first: str, last: str) -> tuple[Key[Any], ...]:
         ("", "mouse", "click selects; twice opens", ""),
     )
     return tuple(
-        Key("", "", task, action, fixed=keys, written=shown, said=said)
-        for keys, shown, said, action in rows
+        Key("", "", task, action, fixed=keys, notation=shown, about=about)
+        for keys, shown, about, action in rows
     )
 
 
@@ -75,7 +75,7 @@ ALWAYS: tuple[Key[Any], ...] = (
     Key("theme", "theme", "look", "theme"),
     Key("help", "help", "look", "help", footer="always"),
     Key("leave", "leave", "leave", "leave", footer="always"),
-    Key("", "", "leave", "", written="ctrl+c", said="the same"),
+    Key("", "", "leave", "", notation="ctrl+c", about="the same"),
 )
 """Keys of every list screen."""
 
@@ -86,14 +86,14 @@ def key_spans(
     """Draw keys in a row, the last `bare` without their verbs; a click presses one."""
     spans: Line = [(" ", "")]
     for index, key in enumerate(shown):
-        told: Line = [(key.shown(keys), "key")]
+        hint: Line = [(key.shown(keys), "key")]
         if index < len(shown) - bare:
-            told.append((f" {verb(key)}", "text"))
-        spans += [*clickable(told, key.bound(keys).split(",")[0]), ("  ", "")]
+            hint.append((f" {verb(key)}", "text"))
+        spans += [*clickable(hint, key.key_names(keys).split(",")[0]), ("  ", "")]
     return spans[:-1]
 
 
-def told_by_task(
+def help_by_task(
     table: Sequence[Key[V]], keys: Keys, tasks: Sequence[str]
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Return the help's blocks: each task with its keys and their descriptions."""

@@ -10,7 +10,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from ralph_tui.tui.app import BaseScreen
-from ralph_tui.tui.draw.told_rows import LOW, AnswerRow
+from ralph_tui.tui.draw.feedback_rows import LOW, FeedbackRow
 from ralph_tui.tui.lists.keys import Key, V
 from ralph_tui.tui.lists.table import ListTable
 from ralph_tui.tui.modals.help import Block, Help
@@ -24,14 +24,14 @@ class ListScreen(BaseScreen, Generic[V]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
 
     table: ListTable
-    foot: AnswerRow
+    foot: FeedbackRow
 
     def __init__(self, listed: V, keys: Sequence[Key[V]]) -> None:
         super().__init__()
         self._listed, self._keys = listed, keys
         for number, key in enumerate(keys):
-            if bound := key.action and key.bound(self.ralph.keys):
-                self._bindings.bind(bound, f"do({number})", show=False, priority=key.waits)
+            if key_names := key.action and key.key_names(self.ralph.keys):
+                self._bindings.bind(key_names, f"do({number})", show=False, priority=key.blocking)
 
     def show(self) -> None:
         """Draw the current content."""
@@ -46,7 +46,7 @@ class ListScreen(BaseScreen, Generic[V]):
         return key.verb
 
     @property
-    def in_its_place(self) -> ScrollText | None:
+    def placeholder(self) -> ScrollText | None:
         """A text shown in place of the list; None: the list is shown."""
         return None
 
@@ -62,44 +62,44 @@ class ListScreen(BaseScreen, Generic[V]):
 
     # keys -------------------------------------------------------------------------------------
 
-    def key_came(self) -> None:
+    def before_key(self) -> None:
         """Clear the previous feedback."""
-        self.foot.say("")
+        self.foot.report("")
 
     def on_key(self, event: events.Key) -> None:
         """Report keys that do nothing."""
         if event.key not in self.active_bindings and self.app.screen is self:
             helps = self.ralph.keys.shown("help")
-            self.foot.say(f"{key_name(event)} does nothing here; {helps} lists the keys")
+            self.foot.report(f"{key_name(event)} does nothing here; {helps} lists the keys")
 
     async def action_do(self, number: int) -> None:
         """Run the action of a key, or report why it is refused."""
         key = self._keys[number]
         why = key.refusal(self._listed)
         if why:
-            self.foot.say(f"{self.label(key)}: {why}")
+            self.foot.report(f"{self.label(key)}: {why}")
         else:
             await self.run_action(key.action)
 
     def action_move(self, by: int) -> None:
         """Select another row, or scroll the text shown in place of the list."""
-        page = self.in_its_place
+        page = self.placeholder
         if not (self.table.move(by) if page is None else page.roll(by)):
-            self.foot.say(NO_FURTHER)
+            self.foot.report(NO_FURTHER)
 
     def action_page(self, by: int) -> None:
-        seen = self.in_its_place or self.table
+        seen = self.placeholder or self.table
         self.action_move(by * max(1, seen.size.height - 1))
 
     def action_close(self) -> None:
         """Report that nothing is open."""
-        self.foot.say(f"esc: nothing is open; {self.ralph.keys.shown('leave')} leaves")
+        self.foot.report(f"esc: nothing is open; {self.ralph.keys.shown('leave')} leaves")
 
     def action_search(self) -> None:
         self.ralph.show_search()
 
     def action_theme(self) -> None:
-        self.foot.say(self.ralph.next_theme())
+        self.foot.report(self.ralph.next_theme())
 
     def action_help(self) -> None:
         self.open_help()

@@ -64,19 +64,19 @@ class ColumnSets(Generic[R]):
     def titles(self, width: int) -> Line:
         """Return the row of titles."""
         named = [(each, room, [(clip(each.title, room), "title")]) for each, room in self.at(width)]
-        return _laid(named, _gap(width))
+        return _join_cells(named, _gap(width))
 
     def line_of(self, row: R, now: datetime, width: int) -> Line:
         """Draw a row in its columns."""
         told = [(each, room, each.cell(row, now, room)) for each, room in self.at(width)]
-        return _laid(told, _gap(width))
+        return _join_cells(told, _gap(width))
 
 
 def _gap(width: int) -> int:
     return 1 if width < CLOSE else 2
 
 
-def _laid(parts: Sequence[tuple[Column[R], int, Line]], gap: int) -> Line:
+def _join_cells(parts: Sequence[tuple[Column[R], int, Line]], gap: int) -> Line:
     line: Line = []
     for index, (column, room, cell) in enumerate(parts):
         spans = clip_line(cell, room)
@@ -86,12 +86,12 @@ def _laid(parts: Sequence[tuple[Column[R], int, Line]], gap: int) -> Line:
     return [span for span in line if span[0]]
 
 
-def saying(say: Callable[[R], str], style: str = "text") -> Cell[R]:
+def text_cell(describe: Callable[[R], str], style: str = "text") -> Cell[R]:
     """Return a cell function that shows text."""
-    return lambda row, now, width: [(clip(flat(say(row)), width), style)]
+    return lambda row, now, width: [(clip(flat(describe(row)), width), style)]
 
 
-def granted(done: int, most: int | None) -> str:
+def used_of(done: int, most: int | None) -> str:
     """Return ``4/10``, or ``4`` without a maximum."""
     return str(done) + (f"/{most}" if most else "")
 
@@ -114,7 +114,7 @@ class RunColumns(Generic[R]):
         known. `completions` returns fractions 0 to 1, empty if nothing was measured.
         """
 
-        def stands(row: R, now: datetime, width: int) -> Line:
+        def draw_state(row: R, now: datetime, width: int) -> Line:
             (term, style), lasts = state(row), left(row, now)
             labels = [f"{label} {lasts}" for label in (term.label, term.short_label) if lasts]
             labels += [term.label, term.short_label, term.glyph]
@@ -130,13 +130,13 @@ class RunColumns(Generic[R]):
             drawn = spark([100 * each for each in completions(row)], room)
             return [(f"{drawn:<{room}}", "output"), (f"{last(row):>6}", "text")]
 
-        self._stands, self._course = stands, course
-        self.sign = Column("", 1, stands)
+        self._stands, self._course = draw_state, course
+        self.sign = Column("", 1, draw_state)
         self.objective = Column("objective", 0, objective)
-        self.iterations = Column("iterations", 10, saying(iterations), right=True)
-        self.narrow_iterations = Column("iter", 5, saying(iterations), right=True)
-        self.completion = Column("done", 6, saying(last), right=True)
-        self.cost = Column("cost", 7, saying(cost), right=True)
+        self.iterations = Column("iterations", 10, text_cell(iterations), right=True)
+        self.narrow_iterations = Column("iter", 5, text_cell(iterations), right=True)
+        self.completion = Column("done", 6, text_cell(last), right=True)
+        self.cost = Column("cost", 7, text_cell(cost), right=True)
 
     def state(self, width: int) -> Column[R]:
         """Return a column with the run's state."""
@@ -150,7 +150,7 @@ class RunColumns(Generic[R]):
 # the widget ---------------------------------------------------------------------------------------
 
 
-class Listed(Protocol):
+class Selectable(Protocol):
     """A list with a selection."""
 
     selected: int
@@ -178,7 +178,7 @@ class ListTable(LineWidget):
     class Moved(Message):
         """The selection or the visible part has changed."""
 
-    def __init__(self, name: str, listed: Listed) -> None:
+    def __init__(self, name: str, listed: Selectable) -> None:
         super().__init__(id=name)
         self.listed = listed
         self.top = 0

@@ -23,7 +23,7 @@ from ralph_tui.tui import background
 from ralph_tui.tui.draw.diff import MOST_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip_line, flat, flat_name, wrap
 from ralph_tui.tui.modals.modal import NO_FURTHER, Modal, Pair
-from ralph_tui.tui.modals.outlook import NOBODY
+from ralph_tui.tui.modals.restore_effect import UNCHECKED
 from ralph_tui.tui.modals.scroll_text import ScrollText
 from ralph_tui.tui.panes.files import CATEGORIES, STATUS, tail
 
@@ -155,14 +155,14 @@ class Changes(Modal[None]):
     def __init__(
         self,
         title: str,
-        told: Callable[[int], list[Line]],
+        facts_for: Callable[[int], list[Line]],
         files: Files | None,
         trees: tuple[str, str] | str,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`told` returns the facts for a width; `trees`: two trees, or why none can be compared."""
+        """`facts_for` returns facts for a width; `trees`: two trees, or why there are none."""
         super().__init__(clock)
-        self._title, self._told, self._trees = title, told, trees
+        self._title, self._facts_for, self._trees = title, facts_for, trees
         self.files = files
         self._diff: Callable[[str | None], str] = lambda path: ""
         self.facts, self.listed, self.page = ScrollText("facts"), FileList(), Page()
@@ -179,18 +179,18 @@ class Changes(Modal[None]):
         frame = self.query_one("#changes")
         frame.border_title = Content(f" {flat(self._title)} ")
         if self.files is None:
-            self._say(NOBODY)
+            self._show_text(UNCHECKED)
         elif isinstance(self._trees, str):
-            self._say(self._trees)
+            self._show_text(self._trees)
         else:
-            self._say("reading…")
+            self._show_text("reading…")
             background.run(self, partial(self._list, self.files, *self._trees), group="list")
 
     def on_resize(self, event: events.Resize) -> None:
         """Give facts and files the space they need, and the diff the rest."""
         width, height = event.size
         self.set_class(width >= BESIDE, "-beside")
-        rows = self._told(width - 6)
+        rows = self._facts_for(width - 6)
         self.facts.show(rows, min(len(rows), 2 if height < TALL else height // 4))
         self._measure(height)
 
@@ -207,17 +207,17 @@ class Changes(Modal[None]):
             "1fr" if beside else min(rows, max(4, height // 4 if height < TALL else height // 3))
         )
 
-    def _say(self, text: str) -> None:
+    def _show_text(self, text: str) -> None:
         self.page.lay([[(row, "dim")] for row in wrap(text, max(20, self.size.width - 8), 4)])
 
     async def _list(self, files: Files, since: str, until: str) -> None:
         try:
             changes = await asyncio.to_thread(files.changes, since, until)
         except RalphError as error:
-            self._say(str(error))
+            self._show_text(str(error))
             return
         if not changes:
-            self._say("no files differ")
+            self._show_text("no files differ")
             return
         self.listed.fill(changes)
         self.listed.display = True
@@ -231,7 +231,7 @@ class Changes(Modal[None]):
     async def _show(self, path: str | None) -> None:
         total = sum(change.added + change.removed for change in self.listed.changes)
         if path is None and total > MOST_LINES:
-            self._say(
+            self._show_text(
                 f"{total:,} lines are too many for one page; press → to view files one by one"
             )
             return
@@ -239,7 +239,7 @@ class Changes(Modal[None]):
         try:
             rows = await asyncio.to_thread(lambda: rows_of(self._diff(path)))
         except RalphError as error:
-            self._say(str(error))
+            self._show_text(str(error))
         else:
             self.page.lay(rows or [[("git has no text for this file", "dim")]])
 
@@ -247,16 +247,16 @@ class Changes(Modal[None]):
         if self.listed.changes and self.listed.move(by):
             self._read()
         else:
-            self.tell(NO_FURTHER)
+            self.report(NO_FURTHER)
 
     def action_roll(self, by: int) -> None:
-        self.scrolled(self.page.roll(by))
+        self.report_end(self.page.roll(by))
 
     def action_page(self, by: int) -> None:
-        self.scrolled(self.page.page(by))
+        self.report_end(self.page.page(by))
 
     def action_shift(self, by: int) -> None:
-        self.scrolled(self.page.shift(by))
+        self.report_end(self.page.shift(by))
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -14,7 +14,7 @@ from ralph_tui.events.asking import AgentChoice
 from ralph_tui.events.waiting import Option
 from ralph_tui.tui.draw.spans import Line, clip, flat, wrap
 from ralph_tui.tui.modals import question_rows as drawn
-from ralph_tui.tui.modals.modal import Pair, pressing
+from ralph_tui.tui.modals.modal import Pair, press_on_click
 from ralph_tui.tui.modals.question import Question
 from ralph_tui.tui.modals.question_evidence import MOST_ROWS
 
@@ -44,13 +44,13 @@ def option_rows(choice: AgentChoice, picked: Sequence[str], width: int) -> list[
         )
         block: list[Line] = [[*head, (label, "strong")]]
         block += [[("      ", ""), (row, "text")] for row in about]
-        rows += [pressing(row, str(number)) for row in block]
+        rows += [press_on_click(row, str(number)) for row in block]
     labels = {option.label for option in choice.options}
     own = [text for text in picked if text not in labels]
     said = clip(flat(", ".join(own), 200), max(1, width - 6)) if own else "in your own words"
     mark = on if own else off
     last: Line = [(f" {OWN}", "key"), (f" {mark} ", "owner" if own else "dim"), (said, "text")]
-    return [*rows, pressing(last, OWN)]
+    return [*rows, press_on_click(last, OWN)]
 
 
 OWN_WORDS = Option(key=OWN, answer="choose", verb="in your own words", takes="choices")
@@ -76,7 +76,7 @@ class ChoiceQuestion(Question):
         return [option for option in self.asked.options if option.takes != "choices"]
 
     @property
-    def _then(self) -> str:
+    def _next_step(self) -> str:
         """The effect of enter once something is chosen."""
         return "next question" if self._index + 1 < len(self._choices) else "send"
 
@@ -97,7 +97,7 @@ class ChoiceQuestion(Question):
         rows = drawn.choices(asked, width, edited=False) if listed else drawn.packed(asked, width)
         if not self._picked[self._index]:
             return rows
-        return [pressing([("enter", "key"), (f" {self._then}", "text")], "enter"), *rows]
+        return [press_on_click([("enter", "key"), (f" {self._next_step}", "text")], "enter"), *rows]
 
     def pairs(self) -> Sequence[Pair]:
         if self.settled or self.editing is not None:
@@ -106,7 +106,7 @@ class ChoiceQuestion(Question):
         return (
             *([("1" if known == 1 else f"1-{known}", "")] if known else []),
             (OWN, "choose"),
-            *([("enter", self._then)] if self._picked[self._index] else []),
+            *([("enter", self._next_step)] if self._picked[self._index] else []),
             *self.letters(self._others),
             *self.reading(),
             ("esc", "back" if self._index else "later"),
@@ -114,7 +114,7 @@ class ChoiceQuestion(Question):
 
     # answering --------------------------------------------------------------------------------
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         """Pick with a digit, and continue with enter; all other keys work as in `Question`."""
         if self.editing is not None:
             return False
@@ -130,16 +130,16 @@ class ChoiceQuestion(Question):
             self._pick(self._choice.options[int(key) - 1].label)
             return True
         if event.key == "enter" and self._picked[self._index]:
-            self._go_on()
+            self._next_question()
             return True
-        return super().take_key(event)
+        return super().accept_key(event)
 
     def _pick(self, label: str) -> None:
         """Pick a label or undo that; if only one may be picked, continue at once."""
         picked = self._picked[self._index]
         if not self._choice.multiple:
             self._picked[self._index] = [label]
-            self._go_on()
+            self._next_question()
             return
         self._hold()
         if label in picked:
@@ -148,7 +148,7 @@ class ChoiceQuestion(Question):
             picked.append(label)
         self._lay()
 
-    def _go_on(self) -> None:
+    def _next_question(self) -> None:
         if self._index + 1 < len(self._choices):
             self._hold()
             self._index += 1
@@ -173,7 +173,7 @@ class ChoiceQuestion(Question):
         self._close_editor()
         self._texts.pop("choices", None)
         if not self._choice.multiple:
-            self._go_on()
+            self._next_question()
 
     def action_back(self) -> None:
         """Return to the previous question; at the first one, do as `Question` does."""

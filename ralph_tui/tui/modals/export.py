@@ -8,7 +8,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from ralph_tui.tui.draw.spans import Line, wrap
-from ralph_tui.tui.modals.choosing import Choice, Choosing
+from ralph_tui.tui.modals.choice_dialog import Choice, ChoiceDialog
 from ralph_tui.tui.modals.modal import Pair, key_name
 
 What = Literal["screen", "pane", "picture", "report", "events"]
@@ -17,7 +17,7 @@ LONGEST_PATH = 12
 """Maximum rows for a path, enough to show any path in full."""
 
 
-class Export(Choosing[None]):
+class Export(ChoiceDialog[None]):
     """Each key writes one file; `y` copies the path of the last one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter", "close", show=False)]
@@ -72,12 +72,12 @@ class Export(Choosing[None]):
                 told += [[], *([(row, style)] for row in wrap(words, width, LONGEST_PATH))]
         return told
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         if what := KEYS.get(key_name(event)):
             self._write(what)
         elif key_name(event) == "y" and self._path:
             self.app.copy_to_clipboard(self._path)
-            self.tell("copied")
+            self.report("copied")
         else:
             return False
         return True

@@ -37,7 +37,7 @@ class PlainArea(TextArea):
             event.prevent_default()
             if isinstance(self.screen, Modal):
                 most = f"at most {MOST_CHARACTERS:,}"
-                self.screen.tell(
+                self.screen.report(
                     f"pasted text of {size:,} characters not inserted: {most} fit here"
                 )
             return
@@ -69,7 +69,7 @@ class TextEntry(PlainArea):
         self.call_later(self.insert, "\n")
 
 
-class Written(NamedTuple):
+class DraftResult(NamedTuple):
     """The result of the dialog; a text that is not sent is the next draft."""
 
     send: bool
@@ -78,12 +78,12 @@ class Written(NamedTuple):
     """Send the text with every prompt instead of once."""
 
 
-class Writing(Modal[Written]):
+class TextDraft(Modal[DraftResult]):
     """Returns whether to send, and the text."""
 
     AUTO_FOCUS = "TextEntry"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "keep", show=False, priority=True)]
-    HELPS = ()
+    COMMON_KEYS = ()
     SENDS = "send"
     """The verb for enter."""
 
@@ -111,19 +111,19 @@ class Writing(Modal[Written]):
     def on_text_entry_sent(self) -> None:
         """Send, unless the text is empty."""
         text = self.query_one(TextEntry).text.strip()
-        self.dismiss(Written(bool(text), text))
+        self.dismiss(DraftResult(bool(text), text))
 
     def action_keep(self) -> None:
         """Close, and keep the text for the next time."""
         area = self.query_one(TextEntry)
 
         def close() -> None:
-            self.dismiss(Written(False, area.text))
+            self.dismiss(DraftResult(False, area.text))
 
         area.call_later(close)
 
 
-class Guide(Writing):
+class Guide(TextDraft):
     """Guidance for the agent: once, or in every prompt."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+t", "always", show=False, priority=True)]
@@ -157,12 +157,12 @@ class Guide(Writing):
 
         def send() -> None:
             text = area.text.strip()
-            self.dismiss(Written(bool(text or self._standing), text, always=True))
+            self.dismiss(DraftResult(bool(text or self._standing), text, always=True))
 
         area.call_later(send)
 
 
-class Rewording(Writing):
+class EditLearning(TextDraft):
     """New wording for a learning."""
 
     SENDS = "save"

@@ -13,7 +13,7 @@ from textual.content import Content
 from ralph_tui.text.terms import Term
 from ralph_tui.tui.draw.spans import Line, cells, clip_line, wrap
 from ralph_tui.tui.modals.modal import Pair
-from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
+from ralph_tui.tui.modals.scroll_text import ReadDialog, ScrollText
 
 LEFT, RIGHT, GAP = 8, 27, 2
 """Cells of a key, of its explanation, and of the gap between columns."""
@@ -47,10 +47,10 @@ def _rows(block: Block, size: int) -> list[Line]:
     return told
 
 
-def _filled(laid: Sequence[list[Line]], most: int) -> list[list[Line]]:
+def _stack(drawn: Sequence[list[Line]], most: int) -> list[list[Line]]:
     """Stack the blocks in columns of at most `most` rows; a longer block has its own column."""
     sides: list[list[Line]] = []
-    for rows in laid:
+    for rows in drawn:
         if sides and len(sides[-1]) + 1 + len(rows) <= most:
             sides[-1] += [[], *rows]
         else:
@@ -62,8 +62,8 @@ def columns(told: Sequence[Block], width: int) -> list[Line]:
     """Return the blocks in up to three columns of about equal length."""
     number = max(1, min(3, (width + GAP) // (LEFT + RIGHT + GAP + 1)))
     size = (width + GAP) // number - GAP
-    laid = [_rows(block, size) for block in told]
-    sides = next(sides for most in count(1) if len(sides := _filled(laid, most)) <= number)
+    drawn = [_rows(block, size) for block in told]
+    sides = next(sides for most in count(1) if len(sides := _stack(drawn, most)) <= number)
     beside: list[Line] = []
     for row in range(max(map(len, sides))):
         line: Line = []
@@ -75,15 +75,15 @@ def columns(told: Sequence[Block], width: int) -> list[Line]:
     return beside
 
 
-class Help(Reading[None]):
+class Help(ReadDialog[None]):
     """Fills the screen, and scrolls if that is not enough."""
 
-    HELPS = (("q", "leave"),)
+    COMMON_KEYS = (("q", "leave"),)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark,f1", "close", show=False)]
 
     def __init__(self, told: Sequence[Block], clock: Callable[[], float] = monotonic) -> None:
         super().__init__("help-text", clock)
-        self._told = told
+        self._blocks = told
 
     def parts(self) -> ComposeResult:
         with Vertical(id="help", classes="dialog"):
@@ -96,5 +96,5 @@ class Help(Reading[None]):
         self.query_one("#help").border_title = Content(" help ")
         wide, high = self.room
         self.text.show(
-            columns(self._told, max(8, wide - FRAME - ScrollText.EDGE)), max(1, high - 2)
+            columns(self._blocks, max(8, wide - FRAME - ScrollText.EDGE)), max(1, high - 2)
         )

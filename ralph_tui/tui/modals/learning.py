@@ -13,7 +13,7 @@ from ralph_tui.events.memory import Change
 from ralph_tui.state import SeenLearning
 from ralph_tui.tui.draw.spans import Line, wrap
 from ralph_tui.tui.modals.modal import Pair, key_name
-from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
+from ralph_tui.tui.modals.scroll_text import ReadDialog, ScrollText
 from ralph_tui.tui.panes.learning_rows import card_rows
 
 WIDEST = 76
@@ -23,7 +23,7 @@ ABOVE = 2
 """Rows taken by the frame."""
 
 
-class LearningCard(Reading[Change]):
+class LearningCard(ReadDialog[Change]):
     """Passes on requested changes; stays open, and follows what the run records."""
 
     CHANGES: ClassVar[dict[str, str]] = {"*": "pin", "m": "mute", "e": "edit", "x": "delete"}
@@ -33,13 +33,13 @@ class LearningCard(Reading[Change]):
         seen: SeenLearning,
         iteration: int | None,
         wish: Callable[[Change], None],
-        reading: str = "",
+        read_only: str = "",
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`wish` receives a requested change; `reading`: why nothing can be changed here."""
+        """`wish` receives a requested change; `read_only`: why nothing can be changed here."""
         super().__init__("learning-text", clock)
-        self.seen, self.iteration, self.reading = seen, iteration, reading
-        self._wish = wish
+        self.seen, self.iteration, self.read_only = seen, iteration, read_only
+        self._request = wish
         self._answer: tuple[str, str] = ("", "")
         self.foot = ScrollText("learning-foot")
 
@@ -53,9 +53,9 @@ class LearningCard(Reading[Change]):
         frame = self.query_one("#learning-card")
         frame.border_title = Content(f" learning: {self.seen.learning.type_word} ")
 
-    def show(self, seen: SeenLearning, iteration: int | None, reading: str) -> None:
+    def show(self, seen: SeenLearning, iteration: int | None, read_only: str) -> None:
         """Show the learning as it is recorded now."""
-        self.seen, self.iteration, self.reading = seen, iteration, reading
+        self.seen, self.iteration, self.read_only = seen, iteration, read_only
         self.lay()
 
     def answer(self, words: str, style: str) -> None:
@@ -67,17 +67,17 @@ class LearningCard(Reading[Change]):
         """Draw the card; the scroll position stays."""
         columns, rows = self.room
         width = max(20, min(WIDEST, columns) - AROUND - ScrollText.EDGE)
-        foot = self._told(width)
+        foot = self._result_rows(width)
         self.query_one("#learning-card").styles.width = min(WIDEST, columns)
         told = card_rows(self.seen, self.iteration, width)
         self.foot.show(foot, len(foot))
         self.text.show(told, max(1, min(len(told), rows - ABOVE - len(foot))))
         self.show_keys()
 
-    def _told(self, width: int) -> list[Line]:
+    def _result_rows(self, width: int) -> list[Line]:
         words, style = self._answer
-        if not words and self.reading:
-            words, style = self.reading, "dim"
+        if not words and self.read_only:
+            words, style = self.read_only, "dim"
         return [[], *([[(piece, style)] for piece in wrap(words, width, 3)] if words else [])]
 
     def pairs(self) -> Sequence[Pair]:
@@ -89,15 +89,15 @@ class LearningCard(Reading[Change]):
             ("x", "delete"),
         ]
         scroll = [("↑", ""), ("↓", "scroll")] if self.text.hidden else []
-        return (*([] if self.reading else changes), *scroll, ("esc", "close"))
+        return (*([] if self.read_only else changes), *scroll, ("esc", "close"))
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         """Request a change, or show why it is not possible here."""
         named = self.CHANGES.get(key_name(event))
         if named is None:
             return False
-        if self.reading:
-            self.answer(f"{key_name(event)} {named}: {self.reading}", "warn")
+        if self.read_only:
+            self.answer(f"{key_name(event)} {named}: {self.read_only}", "warn")
             return True
         learning = self.seen.learning
         changes: dict[str, Change] = {
@@ -106,5 +106,5 @@ class LearningCard(Reading[Change]):
             "edit": "edit",
             "delete": "delete",
         }
-        self._wish(changes[named])
+        self._request(changes[named])
         return True

@@ -7,27 +7,27 @@ from typing import ClassVar, Literal
 from textual import events
 from textual.binding import Binding, BindingType
 
-from ralph_tui.tui.modals.choosing import Choice, Choosing
+from ralph_tui.tui.modals.choice_dialog import Choice, ChoiceDialog
 
 Leaving = Literal["screen", "now", "after_iteration", "taken_back", "stay"]
-Stands = Literal["going", "pausing", "paused", "asking"]
+Activity = Literal["going", "pausing", "paused", "asking"]
 """The run is working, about to pause, paused, or waiting for an answer."""
 
-HERE: dict[Stands, str] = {
+HERE: dict[Activity, str] = {
     "going": "the run continues here as plain lines",
     "pausing": "it pauses after this iteration and waits",
     "paused": "the run is paused and waits",
     "asking": "the question stays open",
 }
-THERE: dict[Stands, str] = {**HERE, "going": "the run continues in its own process"}
+THERE: dict[Activity, str] = {**HERE, "going": "the run continues in its own process"}
 """How the run continues after its screen closes, in this process (`HERE`) or in another one."""
-LAST: dict[Stands, str] = {
+LAST: dict[Activity, str] = {
     "going": "the agent finishes its work first",
     "pausing": "the agent finishes its work first",
     "paused": "one more iteration runs after you unpause",
     "asking": "it stops once you answer the question",
 }
-AFTERWARDS: dict[Stands, str] = {
+AFTERWARDS: dict[Activity, str] = {
     "going": "ralph-tui attach reopens this screen",
     "pausing": "ralph-tui unpause continues it, attach reopens this screen",
     "paused": "ralph-tui unpause continues it, attach reopens this screen",
@@ -35,7 +35,7 @@ AFTERWARDS: dict[Stands, str] = {
 }
 
 
-class Leave(Choosing[Leaving]):
+class Leave(ChoiceDialog[Leaving]):
     """Stop now, stop after this iteration, leave only the screen, or stay."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,21 +44,21 @@ class Leave(Choosing[Leaving]):
         Binding("l", "answer('screen')", show=False),
         Binding("escape,n,q", "answer('stay')", show=False),
     ]
-    HELPS = (("?", "help"),)
+    COMMON_KEYS = (("?", "help"),)
 
     def __init__(
         self,
         clock: Callable[[], float] = monotonic,
         *,
         elsewhere: bool = False,
-        stands: Stands = "going",
+        activity: Activity = "going",
         stopping: bool = False,
     ) -> None:
         """`elsewhere`: the run belongs to another process, so leaving the screen is the default.
 
         `stopping`: a stop after this iteration is pending, and can be taken back.
         """
-        self._elsewhere, self._stands, self._stopping = elsewhere, stands, stopping
+        self._elsewhere, self._activity, self._stopping = elsewhere, activity, stopping
         super().__init__("The run is still running. How do you want to leave?", clock)
 
     def choices(self) -> Sequence[Choice]:
@@ -66,16 +66,16 @@ class Leave(Choosing[Leaving]):
             Choice("s", "stop now", "the agent stops; you can resume later"),
             Choice("i", "keep running after this iteration", "the stop is cancelled")
             if self._stopping
-            else Choice("i", "stop after this iteration", LAST[self._stands]),
+            else Choice("i", "stop after this iteration", LAST[self._activity]),
         ]
         stay = Choice("esc", "back")
         if self._elsewhere:
-            return (Choice("enter", "leave this screen", THERE[self._stands]), *stop, stay)
-        return (*stop, Choice("l", "leave only the screen", HERE[self._stands]), stay)
+            return (Choice("enter", "leave this screen", THERE[self._activity]), *stop, stay)
+        return (*stop, Choice("l", "leave only the screen", HERE[self._activity]), stay)
 
     def hints(self) -> Sequence[str]:
         twice = "leaves this screen" if self._elsewhere else "stops now"
-        return (f"{AFTERWARDS[self._stands]}; ctrl+c twice {twice}",)
+        return (f"{AFTERWARDS[self._activity]}; ctrl+c twice {twice}",)
 
     def action_stop_later(self) -> None:
         self.dismiss("taken_back" if self._stopping else "after_iteration")
@@ -83,7 +83,7 @@ class Leave(Choosing[Leaving]):
     def action_answer(self, way: Leaving) -> None:
         self.dismiss(way)
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         """Let enter leave the screen if that does not stop the run."""
         if event.key == "enter" and self._elsewhere:
             self.dismiss("screen")

@@ -15,24 +15,24 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 from textual.timer import Timer
 
+from ralph_tui.tui.draw.dimmed import DimmedScreen
+from ralph_tui.tui.draw.feedback_rows import LOW, bottom_line
 from ralph_tui.tui.draw.fitting import fitted
 from ralph_tui.tui.draw.line_widget import LineWidget, StyledScreen
 from ralph_tui.tui.draw.spans import Line, clickable, flat
-from ralph_tui.tui.draw.told_rows import LOW, bottom_line
-from ralph_tui.tui.draw.veil import Veiled
 
 T = TypeVar("T")
 
 ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 
-BLIND_S = 0.4
+EARLY_S = 0.4
 """Ignore keys typed this soon after opening: they were meant for the screen below."""
 STILL_S, LONGEST_S = 1.0, 1.5
 """Where a letter decides, keys this soon after an ignored one are ignored as well.
 
 Half a typed word is no answer. From `LONGEST_S` after opening, every key counts.
 """
-TOLD_S = 3.0
+NOTICE_S = 3.0
 """How long a notice is shown."""
 HEADER, BELOW = 3, 2
 """Rows above and below a dialog, left free for the screen's header and the dialog's keys."""
@@ -53,7 +53,7 @@ NAMES = {
 }
 
 
-def pressing(line: Line, written: str) -> Line:
+def press_on_click(line: Line, written: str) -> Line:
     """Make a click on the line press this key, unless it has unsafe characters (untrusted text)."""
     name = NAMES.get(written, written)
     return clickable(line, name) if re.fullmatch(r"[A-Za-z0-9_+]+", name, re.ASCII) else line
@@ -67,7 +67,7 @@ def key_name(event: events.Key) -> str:
     return "+".join([*held, ARROWS.get(key, key)])
 
 
-class Below(Protocol):
+class BottomScreen(Protocol):
     """The bottom screen of the stack, as a dialog sees it."""
 
     def open_help(self) -> None:
@@ -76,7 +76,7 @@ class Below(Protocol):
     def leave(self) -> None:
         """Leave, or ask how."""
 
-    def look_away(self) -> None:
+    def ignore_keys(self) -> None:
         """Ignore the next keys: a dialog has closed on its own, and they may be meant for it."""
 
 
@@ -86,10 +86,10 @@ class KeysRow(LineWidget):
     def __init__(self) -> None:
         super().__init__(id="dialog-keys")
         self.pairs: Sequence[Pair] = ()
-        self.said = ""
+        self.notice = ""
 
     def line(self, y: int, width: int) -> Line:
-        return bottom_line(y, self.size.height, self.said, self._keys, width)
+        return bottom_line(y, self.size.height, self.notice, self._keys, width)
 
     def _keys(self, width: int) -> Line:
         """Return the keys that fit; esc is dropped last."""
@@ -109,12 +109,12 @@ class KeysRow(LineWidget):
                 here: Line = [(key, "key")]
                 if verb and index < len(groups) - bare:
                     here.append((f" {verb}", "text"))
-                spans += [*pressing(here, key), ("  " if verb else " ", "")]
+                spans += [*press_on_click(here, key), ("  " if verb else " ", "")]
         return spans[:-1]
 
 
-class Modal(ModalScreen[T], Veiled[T]):
-    """A dialog; the app calls `blind` before it passes on a key.
+class Modal(ModalScreen[T], DimmedScreen[T]):
+    """A dialog; the app calls `ignores` before it passes on a key.
 
     Help and leaving work in every dialog. A key without a meaning is reported.
     """
@@ -123,7 +123,7 @@ class Modal(ModalScreen[T], Veiled[T]):
     """Keys that are never ignored."""
     DECIDES = False
     """True if a letter is an answer."""
-    HELPS: ClassVar[Sequence[Pair]] = (("?", "help"), ("q", "leave"))
+    COMMON_KEYS: ClassVar[Sequence[Pair]] = (("?", "help"), ("q", "leave"))
     """Keys that work in every dialog."""
 
     def __init__(self, clock: Callable[[], float] = monotonic, *, guarded: bool = True) -> None:
@@ -132,8 +132,8 @@ class Modal(ModalScreen[T], Veiled[T]):
         self.clock = clock
         self.keys_row = KeysRow()
         self._guarded = guarded
-        self._opened = self._sees_from = float("inf") if guarded else 0.0
-        self._taking_back: Timer | None = None
+        self._opened = self._accepts_from = float("inf") if guarded else 0.0
+        self._notice_timer: Timer | None = None
         """Timer that clears the notice."""
 
     def compose(self) -> ComposeResult:
@@ -145,7 +145,7 @@ class Modal(ModalScreen[T], Veiled[T]):
         raise NotImplementedError
 
     def pairs(self) -> Sequence[Pair]:
-        """Return the keys available now; the dialog adds those of `HELPS`."""
+        """Return the keys available now; the dialog adds those of `COMMON_KEYS`."""
         return (("esc", "close"),)
 
     @property
@@ -160,75 +160,75 @@ class Modal(ModalScreen[T], Veiled[T]):
 
     def on_mount(self) -> None:
         """Start to ignore early keys."""
-        self.tell_how()
+        self.clear_notice()
         if self._guarded:
-            self.look_away()
+            self.ignore_keys()
 
-    def look_away(self) -> None:
+    def ignore_keys(self) -> None:
         """Ignore early keys again: they were typed before the current content was shown."""
         self._opened = self.clock()
-        self._sees_from = self._opened + BLIND_S
+        self._accepts_from = self._opened + EARLY_S
 
-    def close_by_itself(self) -> None:
+    def close_obsolete(self) -> None:
         """Close an obsolete dialog, and ignore keys that were meant for it, here and below."""
-        cast("Below", self.app.screen_stack[0]).look_away()
+        cast("BottomScreen", self.app.screen_stack[0]).ignore_keys()
         self.dismiss(None)
 
-    def blind(self, key: str) -> bool:
+    def ignores(self, key: str) -> bool:
         """Return True, and report it, if this key came too early."""
-        if key in self.URGENT or self.clock() >= self._sees_from:
-            if self.keys_row.said:
-                self.tell_how()  # an older notice never stays beside a newer key
+        if key in self.URGENT or self.clock() >= self._accepts_from:
+            if self.keys_row.notice:
+                self.clear_notice()  # an older notice never stays beside a newer key
             return False
         if self.DECIDES:
-            self._sees_from = min(self.clock() + STILL_S, self._opened + LONGEST_S)
-        self.tell(f"{key} ignored: pressed too early")
+            self._accepts_from = min(self.clock() + STILL_S, self._opened + LONGEST_S)
+        self.report(f"{key} ignored: pressed too early")
         return True
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         """Handle a key that has no binding; return True if it means something here."""
         return False
 
     def on_key(self, event: events.Key) -> None:
         """Handle a key that no editor has taken."""
-        if self.take_key(event):
+        if self.accept_key(event):
             event.stop()
         elif event.key not in self.active_bindings:
             event.stop()
-            below = cast("Below", self.app.screen_stack[0])
+            below = cast("BottomScreen", self.app.screen_stack[0])
             match event.key:
                 case "question_mark" | "f1":
-                    self.tell_how()
+                    self.clear_notice()
                     below.open_help()
                 case "q":
-                    self.tell_how()
+                    self.clear_notice()
                     below.leave()
                 case _:
                     instead = "answer first, or press esc" if self.DECIDES else "esc closes"
-                    self.tell(f"{key_name(event)} does nothing here; {instead}")
+                    self.report(f"{key_name(event)} does nothing here; {instead}")
 
-    def tell(self, words: str) -> None:
+    def report(self, words: str) -> None:
         """Show a notice above the keys for a moment."""
-        if self._taking_back is not None:
-            self._taking_back.stop()  # it would clear this notice too early
-        self.keys_row.said = flat(words)
+        if self._notice_timer is not None:
+            self._notice_timer.stop()  # it would clear this notice too early
+        self.keys_row.notice = flat(words)
         self.keys_row.repaint()
-        self._taking_back = self.set_timer(TOLD_S, self.tell_how)
+        self._notice_timer = self.set_timer(NOTICE_S, self.clear_notice)
 
-    def scrolled(self, moved: bool) -> None:  # noqa: FBT001
+    def report_end(self, moved: bool) -> None:  # noqa: FBT001
         """Report if there is nothing further to see."""
         if not moved:
-            self.tell(NO_FURTHER)
+            self.report(NO_FURTHER)
 
-    def tell_how(self) -> None:
+    def clear_notice(self) -> None:
         """Clear the notice."""
-        self.keys_row.said = ""
+        self.keys_row.notice = ""
         self.show_keys()
 
     def show_keys(self) -> None:
         """Redraw the keys; a notice stays for the rest of its time."""
         typing = self.focused is not None  # letters are text there
-        self.keys_row.pairs = (*self.pairs(), *(() if typing else self.HELPS))
+        self.keys_row.pairs = (*self.pairs(), *(() if typing else self.COMMON_KEYS))
         self.keys_row.repaint()
 
     def named_style(self, name: str) -> Style:

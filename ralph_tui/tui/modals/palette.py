@@ -55,7 +55,7 @@ class Palette(Modal[Callable[[], None] | None]):
     """Lists the commands with their keys; returns the one to run."""
 
     AUTO_FOCUS = "Input"
-    HELPS = ()
+    COMMON_KEYS = ()
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", show=False),
         Binding("down", "select(1)", show=False),
@@ -122,7 +122,7 @@ class Palette(Modal[Callable[[], None] | None]):
         row = spread(left, [(offer.key, "key")] if offer.key else [], width)
         return [(text, f"{name} cursor".strip()) for text, name in row] if here else row
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         """Insert letters that were typed before the field had the focus."""
         if event.is_printable and event.character:
             self._words.insert_text_at_cursor(event.character)
@@ -132,7 +132,7 @@ class Palette(Modal[Callable[[], None] | None]):
     def action_select(self, by: int) -> None:
         before = self.current
         self.current = max(0, min(len(self.found) - 1, before + by))
-        self.scrolled(self.current != before)
+        self.report_end(self.current != before)
         self._draw()
 
     def on_input_submitted(self) -> None:
@@ -140,7 +140,7 @@ class Palette(Modal[Callable[[], None] | None]):
         if self.found:
             self.dismiss(self.found[self.current].run)
         else:
-            self.tell("no matching command; esc closes")
+            self.report("no matching command; esc closes")
 
     def on_listed_clicked(self, message: Listed.Clicked) -> None:
         """Run the clicked command."""

@@ -29,8 +29,8 @@ from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import countdown
 from ralph_tui.tui.modals import question_rows as drawn
 from ralph_tui.tui.modals.modal import Modal, Pair
-from ralph_tui.tui.modals.outlook import Outlook
 from ralph_tui.tui.modals.question_sheet import SCROLLING, Sheet
+from ralph_tui.tui.modals.restore_effect import RestoreEffect
 
 MOST_USD = 1_000_000
 
@@ -43,7 +43,7 @@ EXAMPLES: dict[Takes, str] = {
 """The error for input that grants nothing, by what may be granted."""
 
 
-def granted(text: str, takes: Takes = "more") -> tuple[int, float]:
+def parse_amount(text: str, takes: Takes = "more") -> tuple[int, float]:
     """Return iterations and dollars from ``5`` or ``$2.50``; the other one is 0.
 
     If the question takes only one of them, a bare number means that one. Raises ValueError with the
@@ -87,7 +87,7 @@ class Question(Modal[Answer | None]):
         send: Callable[[Command], None],
         texts: Texts,
         clock: Callable[[], float] = monotonic,
-        look: Callable[[], Outlook] | None = None,
+        look: Callable[[], RestoreEffect] | None = None,
         *,
         guarded: bool = True,
     ) -> None:
@@ -106,7 +106,7 @@ class Question(Modal[Answer | None]):
         self._held = asked.deadline is None
         self._wrong, self._wrong_text = "", ""
         """An error, and the text it refers to."""
-        self._look, self._would = look, ""
+        self._look, self._effect = look, ""
         self._stops = drawn.stops(asked, state)
         self.sheet = Sheet()
 
@@ -173,7 +173,7 @@ class Question(Modal[Answer | None]):
         width = self.sheet.room[0]
         rows: list[Line] = []
         if self._confirming is not None:
-            rows = drawn.confirmation(self._confirming, self.asked, width, self._would)
+            rows = drawn.confirmation(self._confirming, self.asked, width, self._effect)
         elif self.settled:
             rows = drawn.settled(self.settled)
         elif self.editing is None:
@@ -194,7 +194,7 @@ class Question(Modal[Answer | None]):
 
     # answering --------------------------------------------------------------------------------
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         """Answer with a letter, unless the editor is open."""
         if self.editing is not None:
             return False
@@ -207,7 +207,7 @@ class Question(Modal[Answer | None]):
             if self._hold():
                 self._lay()
             else:
-                self.tell("space: there is no countdown; the question waits for your answer")
+                self.report("space: there is no countdown; the question waits for your answer")
             return True
         option = next((option for option in self.asked.options if option.key == key), None)
         if option is not None:
@@ -217,22 +217,22 @@ class Question(Modal[Answer | None]):
     def _choose(self, option: Option) -> None:
         if option.takes != "nothing":
             self._edit(option)
-        elif drawn.certain(option, self.asked):
+        elif drawn.confirm_text(option, self.asked):
             self._confirming = option
             if option.answer == "roll_back" and self._look is not None:
-                self._would = "checking what would change now…"
+                self._effect = "checking what would change now…"
                 background.run(self, partial(self._read, self._look))
-            self.look_away()
+            self.ignore_keys()
             self._lay()
         else:
             self._answer(option)
 
-    async def _read(self, look: Callable[[], Outlook]) -> None:
+    async def _read(self, look: Callable[[], RestoreEffect]) -> None:
         """Preview against the current files: the offer dates from the time of the question."""
         try:
-            self._would = f"would change now: {(await asyncio.to_thread(look)).words}"
+            self._effect = f"would change now: {(await asyncio.to_thread(look)).words}"
         except RalphError as error:
-            self._would = f"cannot check what would change now: {flat(str(error))}"
+            self._effect = f"cannot check what would change now: {flat(str(error))}"
         self._lay()
 
     def _confirmed(self, *, yes: bool) -> None:
@@ -320,7 +320,7 @@ class Question(Modal[Answer | None]):
 
     def _grant(self, option: Option) -> None:
         try:
-            iterations, dollars = granted(self.sheet.editor.text[:200], option.takes)
+            iterations, dollars = parse_amount(self.sheet.editor.text[:200], option.takes)
         except ValueError as error:
             self._complain(str(error))
         else:
@@ -346,7 +346,7 @@ class Question(Modal[Answer | None]):
             self.dismiss(None)
 
     def action_roll(self, by: int) -> None:
-        self.scrolled(self.sheet.told.roll(by))
+        self.report_end(self.sheet.told.roll(by))
 
     def action_page(self, by: int) -> None:
-        self.scrolled(self.sheet.told.page(by))
+        self.report_end(self.sheet.told.page(by))

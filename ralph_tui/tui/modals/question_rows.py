@@ -14,9 +14,9 @@ from ralph_tui.text.format import points as in_points
 from ralph_tui.text.terms import BEST, OUTCOMES, WARNING, answer_word, silence_word, subject_words
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown
-from ralph_tui.tui.modals.modal import pressing
-from ralph_tui.tui.modals.outlook import lines
+from ralph_tui.tui.modals.modal import press_on_click
 from ralph_tui.tui.modals.question_evidence import MOST_ROWS, diff_rows, request_rows, rollback_rows
+from ralph_tui.tui.modals.restore_effect import lines
 
 TITLES = {
     "redirect": "REDIRECT at iteration {}",
@@ -44,7 +44,7 @@ TAKING: dict[Takes, str] = {
 }
 """Short names of answers that take input."""
 
-GOES_ON = 4
+INDENT = 4
 """Cells by which the second row of an answer is indented."""
 EDITING: dict[Takes, tuple[str, str, str]] = {
     "instructions": ("instructions for the agent", "done", "back, keep the text"),
@@ -207,13 +207,13 @@ def choices(asked: QuestionAsked, width: int, *, edited: bool) -> list[Line]:
             # The text above says how long they are in force.
             told = verb if option.answer == "roll_back" else verb.partition(":")[0]
             verb = f"{told}, as edited"
-        first, *more = wrap(verb, max(1, width - GOES_ON), 2)
+        first, *more = wrap(verb, max(1, width - INDENT), 2)
         row: Line = [(f"{key:>2}", "key"), ("  ", ""), (first, "text")]
-        last = row if not more else [(" " * GOES_ON, ""), (more[0], "text")]
+        last = row if not more else [(" " * INDENT, ""), (more[0], "text")]
         if option.answer == "roll_back" and asked.rollback is not None:
             sizes = lines(asked.rollback.added, asked.rollback.removed)
             last.append((f"  {sizes}" if cells(last) + len(sizes) + 2 <= width else "", "dim"))
-        rows += [pressing(part, key) for part in (row, *([last] if more else []))]
+        rows += [press_on_click(part, key) for part in (row, *([last] if more else []))]
     return rows
 
 
@@ -227,7 +227,7 @@ def packed(asked: QuestionAsked, width: int) -> list[Line]:
         if line and cells(line) + 3 + cells(spans) > width:
             rows.append(line)
             line = Line()
-        line += [*([("   ", "")] if line else []), *pressing(spans, option.key)]
+        line += [*([("   ", "")] if line else []), *press_on_click(spans, option.key)]
     return [*rows, line]
 
 
@@ -249,7 +249,10 @@ def silence(
     does: Line = [(silence_word(flat(asked.default, 40)), "strong"), (" in ", "dim")]
     does += [(left, "strong"), (undone, "strong")]
     unless: Line = [(" unless you press a key", "dim")]
-    stops: Line = [("   ", ""), *pressing([("space", "key"), (" stops this", "dim")], "space")]
+    stops: Line = [
+        ("   ", ""),
+        *press_on_click([("space", "key"), (" stops this", "dim")], "space"),
+    ]
     if held or sure:
         unless = stops = []
     tries = ([*gauge, *does, *unless, *stops], [*does, *unless, *stops], [*does, *stops])
@@ -263,7 +266,7 @@ def text_for(option: Option, asked: QuestionAsked, texts: Mapping[Takes, str]) -
     return texts.get("instructions", "") if enforces(option, asked) else ""
 
 
-def certain(option: Option, asked: QuestionAsked) -> str | None:
+def confirm_text(option: Option, asked: QuestionAsked) -> str | None:
     """Return what to ask before this answer is sent; None if it needs no confirmation."""
     if option.answer == "abort":
         return "Abort the run? The agent stops; the files stay as they are."
@@ -274,16 +277,16 @@ def certain(option: Option, asked: QuestionAsked) -> str | None:
     return None
 
 
-def confirmation(option: Option, asked: QuestionAsked, width: int, would: str = "") -> list[Line]:
-    """Return the confirmation of an irreversible answer; `would`: what it changes."""
-    sure = wrap(certain(option, asked) or "", width, 2)
+def confirmation(option: Option, asked: QuestionAsked, width: int, effect: str = "") -> list[Line]:
+    """Return the confirmation of an irreversible answer; `effect`: what it changes."""
+    sure = wrap(confirm_text(option, asked) or "", width, 2)
     restores = option.answer == "roll_back"
     does = "restore; current files are saved first" if restores else "abort"
     return [
         *([(row, "warn strong")] for row in sure),
-        *([[(clip(would, width), "text")]] if would else []),
-        pressing([(" y", "key"), (f"  {does}", "text")], "y"),
-        pressing([(" n", "key"), ("  back to the question", "text")], "n"),
+        *([[(clip(effect, width), "text")]] if effect else []),
+        press_on_click([(" y", "key"), (f"  {does}", "text")], "y"),
+        press_on_click([(" n", "key"), ("  back to the question", "text")], "n"),
     ]
 
 

@@ -16,7 +16,7 @@ from textual.content import Content
 
 from ralph_tui.tui.draw.spans import Line, clip, wrap
 from ralph_tui.tui.modals.modal import Pair
-from ralph_tui.tui.modals.scroll_text import Reading, ScrollText
+from ralph_tui.tui.modals.scroll_text import ReadDialog, ScrollText
 
 WIDEST = 110
 """Cells; longer rows are hard to read."""
@@ -33,10 +33,10 @@ _INDENT = re.compile(r"\s*(?:[-*>]|\d+\.)\s+")
 """The marker of a list item or a quote."""
 
 
-class Report(Reading[None]):
+class Report(ReadDialog[None]):
     """The report; `E` writes it to a file, `y` copies the file's path."""
 
-    HELPS = (("q", "leave"),)
+    COMMON_KEYS = (("q", "leave"),)
 
     def __init__(
         self, page: str, write: Callable[[], None], clock: Callable[[], float] = monotonic
@@ -64,12 +64,12 @@ class Report(Reading[None]):
         scroll = (("↑", ""), ("↓", "scroll"))
         return (*scroll, ("E", "export"), *copy, ("esc", "close"))
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         if event.key == "E":
             self._write()
         elif event.key == "y" and self._path:
             self.app.copy_to_clipboard(self._path)
-            self.tell("copied")
+            self.report("copied")
         else:
             return False
         return True

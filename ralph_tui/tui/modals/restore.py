@@ -7,11 +7,11 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from ralph_tui.tui import background
-from ralph_tui.tui.modals.choosing import Choice, Choosing
-from ralph_tui.tui.modals.outlook import Outlook, Preview
+from ralph_tui.tui.modals.choice_dialog import Choice, ChoiceDialog
+from ralph_tui.tui.modals.restore_effect import Preview, RestoreEffect
 
 
-class Restore(Choosing[bool]):
+class Restore(ChoiceDialog[bool]):
     """Takes a yes only once the user can see what it would change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -22,7 +22,7 @@ class Restore(Choosing[bool]):
     def __init__(
         self,
         question: str,
-        look: Callable[[], Outlook],
+        look: Callable[[], RestoreEffect],
         lacks: str = "",
         clock: Callable[[], float] = monotonic,
     ) -> None:
@@ -55,12 +55,12 @@ class Restore(Choosing[bool]):
         elif self.preview.ready:
             background.run(self, self._agree, exclusive=True)
         else:
-            self.tell("y: wait until the changes are shown")
+            self.report("y: wait until the changes are shown")
 
     async def _agree(self) -> None:
-        if await self.preview.grown():
+        if await self.preview.has_grown():
             self._verb = "restore; more would change than shown before"
             self.lay()
-            self.look_away()
+            self.ignore_keys()
         else:
             self.dismiss(True)

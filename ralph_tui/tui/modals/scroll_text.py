@@ -25,12 +25,12 @@ class ScrollText(LineWidget):
         super().__init__(id=name)
         self.rows: list[Line] = []
         self.top = 0
-        self._given = 0
+        self._height = 0
         """The height passed to `show`; the layout applies it later."""
 
     def show(self, rows: list[Line], height: int) -> None:
         """Show these rows in a view of this height."""
-        self.rows, self._given = rows, max(1, height)
+        self.rows, self._height = rows, max(1, height)
         self.styles.height = max(1, height)
         self.display = height > 0
         self._roll_to(self.top, height)
@@ -38,7 +38,7 @@ class ScrollText(LineWidget):
     @property
     def hidden(self) -> int:
         """Number of rows out of view."""
-        return max(0, len(self.rows) - self._given)
+        return max(0, len(self.rows) - self._height)
 
     def roll(self, by: int) -> bool:
         """Move the view, at most to either end; return True if it moved."""
@@ -78,7 +78,7 @@ class ScrollText(LineWidget):
 T = TypeVar("T")
 
 
-class Reading(Modal[T | None]):
+class ReadDialog(Modal[T | None]):
     """A dialog for reading: it scrolls its `text`, and closing it returns None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -104,10 +104,10 @@ class Reading(Modal[T | None]):
         self.lay()
 
     def action_roll(self, by: int) -> None:
-        self.scrolled(self.text.roll(by))
+        self.report_end(self.text.roll(by))
 
     def action_page(self, by: int) -> None:
-        self.scrolled(self.text.page(by))
+        self.report_end(self.text.page(by))
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -47,7 +47,7 @@ class TextDialog(Modal[None]):
         view = self.query_one(VerticalScroll)
         to = max(0, min(view.max_scroll_y, round(view.scroll_target_y) + by))
         if to == round(view.scroll_target_y):
-            self.tell(NO_FURTHER)
+            self.report(NO_FURTHER)
         else:
             view.scroll_to(y=to, animate=False)
 

@@ -55,10 +55,10 @@ class AgentPane(RowsPane):
         """Recount if an expanded call has grown with its result."""
         super().changed()
         self.expanded = {number for number in self.expanded if number >= self._first}
-        if any(self._grew(number) for number in self.expanded):
+        if any(self._has_grown(number) for number in self.expanded):
             self._recount()
 
-    def _grew(self, number: int) -> bool:
+    def _has_grown(self, number: int) -> bool:
         at = number - self._first
         if at >= len(self._ends):
             return False

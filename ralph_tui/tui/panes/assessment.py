@@ -23,7 +23,7 @@ def assessment_rows(
     if foreign:
         return foreign
     if span is None or not (known.assessments or known.strategies):
-        return [[(_nothing(state), "dim")]]
+        return [[(_empty_text(state), "dim")]]
     k = span.number
     rows: list[Line] = []
     if strategy := known.strategies.get(k):
@@ -40,7 +40,7 @@ def assessment_rows(
     return rows or [[("no assessment in this iteration", "dim")]]
 
 
-def _nothing(state: RunState) -> str:
+def _empty_text(state: RunState) -> str:
     started = state.run.started
     if tool := state.foreign.tool:
         return f"not recorded by {tool} for this iteration"

@@ -68,14 +68,14 @@ def handoff_rows(
     waits = handoff is state.context.handoff
     rows: list[Line] = [
         [(head, "accent strong"), (f"  {clock(handoff.at)}{full}", "dim")],
-        *_told(_origin(handoff), width, "dim"),
-        *_told(flat_name(handoff.path, 120), width, "dim"),
+        *_wrapped(_origin(handoff), width, "dim"),
+        *_wrapped(flat_name(handoff.path, 120), width, "dim"),
         *([[("not yet passed to a session", "warn")]] if waits else []),
     ]
     text, problem = read
     if text:
         return [*rows, *text_rows(text.rstrip(), width)]
-    return [*rows, *_recorded(handoff, width), *_told(problem, width, "dim")]
+    return [*rows, *_recorded(handoff, width), *_wrapped(problem, width, "dim")]
 
 
 def context_totals(state: RunState) -> Line:
@@ -109,30 +109,30 @@ def _present(state: RunState, width: int, *, scarce: bool) -> list[Line]:
                 (term.label, f"{tone} strong"),
             ],
             _bar(share, known.thresholds(state), min(width, WIDEST), tone),
-            *([] if scarce else _told(_limits(state), width, "dim")),
-            *_told(known.forecast(state), width, "text"),
+            *([] if scarce else _wrapped(_limits(state), width, "dim")),
+            *_wrapped(known.forecast(state), width, "text"),
         ]  # fmt: skip
     if words := known.handing_over_words(state):
-        rows += _told(f"handing off: {words}", width, "warn")
+        rows += _wrapped(f"handing off: {words}", width, "warn")
     for compacted in state.context.compactions:
-        rows += _told(f"{FORGOT.label}{compacted.shrunk}", width, "warn")
+        rows += _wrapped(f"{FORGOT.label}{compacted.shrunk}", width, "warn")
     rows += _item(state, width)
     return rows + ([_sessions(use)] if use is not None and use.sessions > 1 else [])
 
 
 def _unknown(state: RunState, width: int) -> list[Line]:
     if state.foreign.tool:
-        return _told(NOT_RECORDED, width, "dim")
+        return _wrapped(NOT_RECORDED, width, "dim")
     if not state.context.tells:
         words = "unknown: this agent does not report its context usage"
-        return _told(f"{words}; automatic handoff is off", width, "text")
+        return _wrapped(f"{words}; automatic handoff is off", width, "text")
     lacks = "its context usage"
     if state.context.tokens is not None:
         lacks = "the size of its context window"
     if state.context.window and state.context.tokens is None:
-        return _told("the session has just started; its window is empty", width, "text")
+        return _wrapped("the session has just started; its window is empty", width, "text")
     words = f"unknown so far: the agent has not reported {lacks}"
-    return _told(f"{words}; until it does, there is no automatic handoff", width, "text")
+    return _wrapped(f"{words}; until it does, there is no automatic handoff", width, "text")
 
 
 def _limits(state: RunState) -> str:
@@ -223,5 +223,5 @@ def _labelled(label: str, text: str, width: int) -> list[Line]:
     return [first, *([(" " * len(label), ""), (piece, "text")] for piece in pieces[1:])]
 
 
-def _told(text: str, width: int, style: str) -> list[Line]:
+def _wrapped(text: str, width: int, style: str) -> list[Line]:
     return [[(piece, style)] for piece in wrap(text, width, ROWS)] if text else []

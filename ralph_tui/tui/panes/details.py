@@ -62,7 +62,7 @@ class DetailsPane(IterationPane):
         """Read the handoff's original text, which a later edit moves to another file."""
         folder = self._source.folder
         if not handoff.edited_by:
-            made, none = read_inside(folder, as_made(handoff.path), "handoff")
+            made, none = read_inside(folder, original_path(handoff.path), "handoff")
             if not none:
                 return made, ""
         return read_inside(folder, handoff.path, "handoff")
@@ -93,6 +93,6 @@ class DetailsPane(IterationPane):
         return both if cells(both) <= width else totals or asked
 
 
-def as_made(path: str) -> str:
+def original_path(path: str) -> str:
     """Return the path of a handoff's original text, which an edit preserves."""
     return f"{path.removesuffix('.md')}-as-made.md"

@@ -24,7 +24,7 @@ from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line, clickable, clip, flat, flat_name, wrap
 from ralph_tui.tui.draw.words import cost, elapsed
-from ralph_tui.tui.panes.iteration_cells import cut_off_words, open_now
+from ralph_tui.tui.panes.iteration_cells import cut_off_words, is_open
 from ralph_tui.tui.panes.pane import LinesPane
 from ralph_tui.tui.panes.tabs import edge
 
@@ -87,7 +87,7 @@ class EndPane(LinesPane):
     def build(self, width: int, height: int) -> list[Line]:
         lost = self._lost()
         facts = [*_facts(self.state, self.now, width, lost=lost), *_to_check(self.state, width)]
-        asked = list(_asked(self.state, width))
+        asked = list(_questions(self.state, width))
         steps, room = list(self._steps(width)), LONGEST_OBJECTIVE
         # Shorten the objectives in displayed commands until all keys are visible.
         while len(facts) + len(asked) + len(steps) > height and room > SHORTEST_OBJECTIVE:
@@ -103,7 +103,7 @@ class EndPane(LinesPane):
         command = self._commands.get(row, "")
         if command and cell >= VERB_CELLS + 2:
             self.app.copy_to_clipboard(command)
-            self.post_message(self.Still(f"copied: {command}"))
+            self.post_message(self.NoEffect(f"copied: {command}"))
 
     def _steps(self, width: int, room: int = LONGEST_OBJECTIVE) -> Iterator[tuple[Line, str]]:
         """Yield rows, each with its command; `room` limits an objective's length."""
@@ -167,7 +167,7 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
         spent = " ".join(filter(None, (cost(state), flat(without), paid)))
     open_one, trees = state.timeline.current, whole_change(state)
     cut = ""
-    if lost and open_one is not None and open_one.number and open_now(open_one, state):
+    if lost and open_one is not None and open_one.number and is_open(open_one, state):
         cut = cut_off_words(open_one)
     went = count(run.iteration, "iteration")
     paused = any(entry.kind == "pause" for entry in state.log.entries)
@@ -212,7 +212,7 @@ def _packed(parts: list[str], width: int) -> Iterator[Line]:
         yield [(row, "strong")]
 
 
-def _asked(state: RunState, width: int) -> Iterator[Line]:
+def _questions(state: RunState, width: int) -> Iterator[Line]:
     """Yield the questions asked and their answers."""
     if state.foreign.tool:
         return  # our overseer did not run, so it asked nothing
@@ -222,13 +222,13 @@ def _asked(state: RunState, width: int) -> Iterator[Line]:
         yield [(clip(words, width), "warn")]
         made = [each for each in made if each.decision]
     for each in made[:MOST_ASKED]:
-        yield [("asked  ", "dim"), (clip(_told(each), width - 7), "text")]
+        yield [("asked  ", "dim"), (clip(_describe(each), width - 7), "text")]
     if len(made) > MOST_ASKED:
         rest = f"and {len(made) - MOST_ASKED} more: press 2"
         yield clickable([(f"       {rest}", "dim")], "2")
 
 
-def _told(made: Intervention) -> str:
+def _describe(made: Intervention) -> str:
     decided = f": {made.decision}" if made.decision else ""
     gained = f", {points_gained(made.effect.points)}" if made.effect is not None else ""
     return f"{made.level} in iteration {made.iteration}{decided}{gained}"

@@ -33,7 +33,7 @@ def entry_rows(entry: LogEntry, width: int, *, past: bool) -> list[Line]:
 
     Nested rows show no time, because it would break the order of the entries' times.
     """
-    rows = _told(entry.head, width, HEAD_ROWS, past=past, nested=False)
+    rows = _row_lines(entry.head, width, HEAD_ROWS, past=past, nested=False)
     if entry.times > 1:
         rows.append([(" " * TIME, ""), (f"└ {times_words(entry)}", "dim")])
     hidden = len(entry.follow) - FIRST - LAST
@@ -44,7 +44,7 @@ def entry_rows(entry: LogEntry, width: int, *, past: bool) -> list[Line]:
         if isinstance(row, int):
             rows.append([(" " * TIME, ""), (f"└ … {row} more; enter shows them", "dim")])
             continue
-        rows += _told(row, width, NESTED_ROWS, past=past, nested=True)
+        rows += _row_lines(row, width, NESTED_ROWS, past=past, nested=True)
     return [clip_row(row, width) for row in rows]
 
 
@@ -64,7 +64,7 @@ def clip_row(row: Line, width: int) -> Line:
     return [span for span in kept if span[0]]
 
 
-def _told(row: LogRow, width: int, most: int, *, past: bool, nested: bool) -> list[Line]:
+def _row_lines(row: LogRow, width: int, most: int, *, past: bool, nested: bool) -> list[Line]:
     style = LEVEL_TONES[row.level]
     when = " " * TIME if nested else f"{clock(row.at)} "
     mark = ("└ ", "dim") if nested else (f"{row.glyph} ", style)
@@ -102,7 +102,7 @@ class EventLog(RowsPane):
     def stamp(self, state: RunState, now: datetime) -> object:
         return (state.log.revision, state.run.iteration)
 
-    def speaks(self, state: RunState) -> bool:
+    def has_content(self, state: RunState) -> bool:
         return bool(state.log.entries)
 
     def changed(self) -> None:
@@ -153,7 +153,7 @@ class EventLog(RowsPane):
         denied = self._denied() if entry.kind == "denied" else ""
         said: set[str] = set()
         first = _facts(head, said)
-        rows = [f"{clock(row.at, seconds=True)}  {_whole(row, said)}" for row in entry.follow]
+        rows = [f"{clock(row.at, seconds=True)}  {_row_text(row, said)}" for row in entry.follow]
         parts = (first, self._readings(entry), *rows, self._instructions(entry), denied)
         title = f"{head.glyph} {head.word} · {clock(head.at, seconds=True)} · {where}"
         self.post_message(self.Opened(flat(title), "\n\n".join(part for part in parts if part)))
@@ -167,17 +167,17 @@ class EventLog(RowsPane):
         readings = [run.baseline or 0.0, *run.completions][: last + 1]
         best = readings.index(max(readings))
         first = max(0, len(readings) - MOST_READINGS)
-        told = [
+        values = [
             f"{points(reading, *readings)}{BEST.glyph if number == best else ''}"
             for number, reading in enumerate(readings)
         ]
-        if not told[first:]:
+        if not values[first:]:
             return ""
-        return f"completion in iterations {first} to {last}: {' '.join(told[first:])} %"
+        return f"completion in iterations {first} to {last}: {' '.join(values[first:])} %"
 
     def _instructions(self, entry: LogEntry) -> str:
         """Return the instructions sent to the agent, or those proposed."""
-        made = [one for one in self.state.oversight.interventions if _has(entry, one.seq)]
+        made = [one for one in self.state.oversight.interventions if _contains(entry, one.seq)]
         given = [f"instructions sent:\n{one.instructions}" for one in made if one.instructions]
         question = self.state.needs.question
         if made and question is not None and made[-1] is self.state.oversight.interventions[-1]:
@@ -193,7 +193,7 @@ class EventLog(RowsPane):
         return "\n".join([head, *rows, "", "You can permit them in the command palette (key :)."])
 
 
-def _has(entry: LogEntry, seq: int) -> bool:
+def _contains(entry: LogEntry, seq: int) -> bool:
     return any(row.seq == seq for row in entry.rows)
 
 
@@ -208,6 +208,6 @@ def _facts(row: LogRow, said: set[str]) -> str:
     return "\n".join([*([] if whole or not row.text else [row.text]), *more])
 
 
-def _whole(row: LogRow, said: set[str]) -> str:
+def _row_text(row: LogRow, said: set[str]) -> str:
     facts = _facts(row, said)
     return f"{row.word}  {facts}" if row.word else facts

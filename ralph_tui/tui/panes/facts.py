@@ -31,8 +31,8 @@ from ralph_tui.tui.panes.iteration_cells import (
     CUT_OFF,
     agents_words,
     cut_off_words,
+    is_open,
     kept_words,
-    open_now,
 )
 from ralph_tui.tui.panes.timeline_points import TimelinePoint, gate_before, to_restore
 
@@ -53,7 +53,7 @@ def made(span: IterationSpan, state: RunState, width: int) -> list[Line]:
     return rows
 
 
-def of_point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
+def point_rows(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
     """Draw the details of a checkpoint or restore."""
     if point.rollback is not None:
         return _rollback(point.rollback, state, width)
@@ -62,7 +62,7 @@ def of_point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
         return []
     where = f"{checkpoint.name} {kept_words(checkpoint)}"
     rows: list[Line] = [[(where, "accent"), (f"  {clock(checkpoint.at, seconds=True)}", "dim")]]
-    if held := _of_session(checkpoint):
+    if held := _session_note(checkpoint):
         rows.append([(held, "dim")])
     for text, style in ((checkpoint.note, "text"), (checkpoint.error, "warn")):
         if text:
@@ -70,7 +70,7 @@ def of_point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
     return rows
 
 
-def _of_session(checkpoint: CheckpointPoint) -> str:
+def _session_note(checkpoint: CheckpointPoint) -> str:
     """Return ``41m into the session · agent peak 312 MB``, without unknown parts."""
     parts = []
     if checkpoint.session_id and checkpoint.trigger != "start":
@@ -82,15 +82,15 @@ def _of_session(checkpoint: CheckpointPoint) -> str:
 
 def _intervention(made: InterventionMade, state: RunState, width: int) -> list[Line]:
     known = state.oversight.interventions
-    told = next((other for other in known if other.seq == made.seq), None)
+    recorded = next((other for other in known if other.seq == made.seq), None)
     head: Line = [
         (f"{terms.CRITICAL.glyph} {made.level}", "bad strong"),
         (f" {terms.subject_words(flat(made.about))}", "text"),
     ]
-    if told is not None and told.decision:
-        head += [("  ", ""), (flat(told.decision, 60), "owner")]
-    if told is not None and told.effect is not None:
-        gained, after = told.effect.points, told.effect.after
+    if recorded is not None and recorded.decision:
+        head += [("  ", ""), (flat(recorded.decision, 60), "owner")]
+    if recorded is not None and recorded.effect is not None:
+        gained, after = recorded.effect.points, recorded.effect.after
         head.append((f", after {after}: ", "dim"))
         head.append((points_gained(gained), "good" if gained >= 1 else "warn"))
     return [head, *([(row, "dim")] for row in wrap(made.reason, width, 3))]
@@ -126,11 +126,11 @@ def facts(
     iteration: `CUT_OFF` if its process is gone, or empty to show the time instead.
     """
     span = point.span
-    if until == CUT_OFF and point.whole and span.number and open_now(span, state):
+    if until == CUT_OFF and point.whole and span.number and is_open(span, state):
         head, rest = _when(span, state, now, until), _files(span, width)
         return [head, [(f"{cut_off_words(span)}; it has no snapshot of its own", "warn")], *rest]
     calm: list[Line] = []
-    if point.early:
+    if point.is_partial:
         rows = [_name(point), *_before(span, state), *_tests(_gate_at(point, state), None, width)]
     else:
         use = use_of(state, span)
@@ -142,10 +142,10 @@ def facts(
             *_files(span, width),
         ]
         rows += [*_tests(span.gate, gate_before(span, state), width), *made(span, state, width)]
-    return [*rows, *of_point(point, state, width), *_saved(point, state, way_back, width), *calm]
+    return [*rows, *point_rows(point, state, width), *_saved(point, state, way_back, width), *calm]
 
 
-def between(
+def difference(
     first: TimelinePoint, second: TimelinePoint, state: RunState, now: datetime, width: int
 ) -> list[Line]:
     """Draw the difference between two points, the earlier one first."""
@@ -155,26 +155,26 @@ def between(
     took = max(0.0, (ended - began).total_seconds())
     return [
         head,
-        _way(first, second, state, duration(took)),
+        _change_row(first, second, state, duration(took)),
         *_tests(_gate_at(second, state), _gate_at(first, state), width),
     ]
 
 
 def _gate_at(point: TimelinePoint, state: RunState) -> GateFinished | None:
     """Return the latest measurement at a point; an open iteration's own counts from its end."""
-    return gate_before(point.span, state) if point.early else point.span.gate
+    return gate_before(point.span, state) if point.is_partial else point.span.gate
 
 
-def _way(first: TimelinePoint, second: TimelinePoint, state: RunState, took: str) -> Line:
+def _change_row(first: TimelinePoint, second: TimelinePoint, state: RunState, took: str) -> Line:
     before, after = _completion(first), _completion(second)
     row: Line = []
     if before is not None and after is not None:
         row += [_change(before, after), (f"  {_course(before, after)} · ", "text")]
     row.append((f"{took} apart", "dim"))
-    spans = list(_whole(first, second, state))
+    spans = list(_spans_between(first, second, state))
     done = [s.finished for s in spans if s.finished is not None]
     costs = [end.cost_usd for end in done if end.cost_usd is not None]
-    if done and len(done) == len(spans) and not (first.early or second.early):
+    if done and len(done) == len(spans) and not (first.is_partial or second.is_partial):
         used = sum(end.tokens for end in done)
         parts = [f"${sum(costs):.2f}"] if len(costs) == len(done) else []
         partial = any(span.tokens_partial for span in spans)
@@ -183,17 +183,21 @@ def _way(first: TimelinePoint, second: TimelinePoint, state: RunState, took: str
     return row
 
 
-def _whole(first: TimelinePoint, second: TimelinePoint, state: RunState) -> Iterator[IterationSpan]:
+def _spans_between(
+    first: TimelinePoint, second: TimelinePoint, state: RunState
+) -> Iterator[IterationSpan]:
     """Yield the iterations that lie completely between two points."""
     for span in state.timeline.spans:
-        begins = first.span.start_seq < span.start_seq or (span is first.span and first.early)
-        ends = span.start_seq < second.span.start_seq or (span is second.span and not second.early)
+        begins = first.span.start_seq < span.start_seq or (span is first.span and first.is_partial)
+        ends = span.start_seq < second.span.start_seq or (
+            span is second.span and not second.is_partial
+        )
         if begins and ends:
             yield span
 
 
 def _completion(point: TimelinePoint) -> float | None:
-    return point.span.previous if point.early else point.span.completion
+    return point.span.previous if point.is_partial else point.span.completion
 
 
 def _name(point: TimelinePoint) -> Line:
@@ -320,7 +324,7 @@ def _tests(gate: GateFinished | None, before: GateFinished | None, width: int) -
 def _saved(point: TimelinePoint, state: RunState, way_back: str, width: int) -> list[Line]:
     """Draw the snapshot with the point's files, and how to restore it if that fits."""
     taken = to_restore(point, state)
-    if taken is None or (open_now(point.span, state) and point.whole):
+    if taken is None or (is_open(point.span, state) and point.whole):
         return []
     row: Line = [(f"saved as snapshot {taken.number}", "text")]
     if point.rollback is not None:

@@ -59,17 +59,17 @@ class FilesPane(LinesPane):
     def changed(self) -> None:
         """Load the net change once after the run has ended."""
         trees = self._trees
-        if trees is None or trees in self._asked or not self._over or not self.is_mounted:
+        if trees is None or trees in self._asked or not self._is_over or not self.is_mounted:
             return
         self._asked.add(trees)
-        background.run(self, partial(self._look, trees), group="net")
+        background.run(self, partial(self._load_net, trees), group="net")
 
     @property
     def _trees(self) -> tuple[str, str] | None:
         at_hand = self._source is not None and self._source.files is not None
         return net_trees(self.state) if at_hand else None
 
-    async def _look(self, trees: tuple[str, str]) -> None:
+    async def _load_net(self, trees: tuple[str, str]) -> None:
         files = self._source.files if self._source is not None else None
         if files is None:
             return
@@ -82,17 +82,17 @@ class FilesPane(LinesPane):
     @property
     def whole(self) -> bool:
         """True if the whole run is shown."""
-        return self._over and self._whole is not False
+        return self._is_over and self._whole is not False
 
     @property
-    def _over(self) -> bool:
+    def _is_over(self) -> bool:
         run = self.state.run
         return run.finished is not None or run.crash is not None
 
     def action_whole(self) -> None:
         """Switch between the whole run and its last iteration."""
-        if not self._over:
-            self.post_message(self.Still("the whole run's files are shown once it has ended"))
+        if not self._is_over:
+            self.post_message(self.NoEffect("the whole run's files are shown once it has ended"))
             return
         self._whole, self.top = not self.whole, 0
         self.redraw()
@@ -119,16 +119,16 @@ class FilesPane(LinesPane):
     def build(self, width: int, height: int) -> list[Line]:
         changes, known = self._shown()
         if not changes:
-            return [[(self._nothing(), "dim")]]
+            return [[(self._empty_text(), "dim")]]
         rank = {category: n for n, category in enumerate(ORDER)}
         placed = sorted(changes, key=lambda change: rank.get(change.category, len(ORDER)))
         sizes = [lines_changed(c.added, c.removed) if known else [] for c in placed]
         most = max(map(cells, sizes))
         paths = [flat_name(change.path) for change in placed]
         words = [DONE.get(change.status, "") for change in placed]
-        told = max(map(len, words))
-        told = told if max(map(_width, paths)) + most + told + 4 <= width else 0
-        room = max(4, width - (most + 2 if most else 0) - (told + 2 if told else 0))
+        word_width = max(map(len, words))
+        word_width = word_width if max(map(_width, paths)) + most + word_width + 4 <= width else 0
+        room = max(4, width - (most + 2 if most else 0) - (word_width + 2 if word_width else 0))
         names = [path_on(path, room) for path in paths]
         column = max(map(_width, names)) + 2
         rows: list[Line] = []
@@ -136,26 +136,26 @@ class FilesPane(LinesPane):
             row = _name(change, name)
             if size:
                 row += [(" " * (column - _width(name)), ""), *size]
-            if told and word:
+            if word_width and word:
                 row.append((" " * (column + most + (2 if most else 0) - cells(row)) + word, "dim"))
             rows.append(row)
         unnamed = sum(self._counts(changes).values()) - len(changes)
         return rows + ([[(f"and {unnamed} more, not listed", "dim")]] if unnamed > 0 else [])
 
-    def _nothing(self) -> str:
+    def _empty_text(self) -> str:
         if self.state.files.unknown and not self.whole:
             return "changes unknown"
         if self.state.foreign.tool and self.state.run.last_change_at is None:
             return NOT_RECORDED
         where = "the whole run" if self.whole else "this iteration"
-        return f"no files changed in {where}" + ("" if self._over else " yet")
+        return f"no files changed in {where}" + ("" if self._is_over else " yet")
 
     def headline(self, width: int) -> Line:
         """Show which changes are listed."""
-        words = self._whose()
+        words = self._scope_label()
         return [(words, "dim")] if words and len(words) <= width else []
 
-    def _whose(self) -> str:
+    def _scope_label(self) -> str:
         if self.whole:
             return "whole run, net" if self._shown()[1] else "whole run"
         return place(self.state.files.iteration) if self.state.files.iteration else ""
@@ -171,11 +171,11 @@ class FilesPane(LinesPane):
                 words = f"{WORDS.get(category, category)} {number}"
                 spans.append((words, STYLES.get(category, "text")))
         # In that case, the title has no room for it.
-        if len(self.tabs) > CROWD and (whose := self._whose()):
+        if len(self.tabs) > CROWD and (whose := self._scope_label()):
             spans = [(f"{whose}: " if spans else whose, "dim"), *spans]
         if cells(spans) > width:
             spans = [(count(sum(counts.values()), "file"), "dim")]
-        if self._over and self.lit:
+        if self._is_over and self.lit:
             other = place(self.state.files.iteration) if self.whole else "whole run"
             key: Line = clickable([("enter", "key"), (f" {other}", "dim")], "enter")
             if cells(spans) + 3 + cells(key) <= width:

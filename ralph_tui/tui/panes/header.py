@@ -39,7 +39,7 @@ SHORTEST = 6
 _INTERPRETER = re.compile(r"^\S*python[\d.]*\s+-m\s+(?=\S)")
 
 
-def doing(state: RunState, now: datetime, room: int = ROOM, *, lost: bool | str = False) -> Line:
+def activity(state: RunState, now: datetime, room: int = ROOM, *, lost: bool | str = False) -> Line:
     """Draw the run's current activity and its duration, in about `room` cells."""
     run = state.run
     if lost:
@@ -56,16 +56,16 @@ def doing(state: RunState, now: datetime, room: int = ROOM, *, lost: bool | str 
     if run.live and (help_ := state.intelligence.asked) is not None:
         return [(f"{PHASES['thinking'].glyph} asking a model: {in_words(help_.purpose)}", "accent")]
     if (trouble := state.service.trouble) is not None:
-        took = _took(trouble.since, now).strip()
+        took = _elapsed(trouble.since, now).strip()
         return [(f"{PHASES['limited'].glyph} {took}: {trouble.word}", "warn")]
     term = PHASES[run.phase]
     match run.phase:
         case "agent" | "waiting":
             return _agent(state, now, room)
         case "verifying":
-            took = _took(state.gate.running_since, now)
+            took = _elapsed(state.gate.running_since, now)
             command = _short(state.gate.command)
-            return _at_work(f"{term.glyph} {term.word}", "accent", took, command, room)
+            return _work_line(f"{term.glyph} {term.word}", "accent", took, command, room)
     style = {"paused": "owner", "crashed": "bad"}.get(run.phase, "dim")
     return [(term.label, style)]
 
@@ -76,17 +76,17 @@ def _agent(state: RunState, now: datetime, room: int) -> Line:
     # A substitute for the chosen agent is named at any width.
     who = flat(state.roster.working, 16) if state.roster.stands_in_for else "agent"
     if state.run.phase == "waiting":
-        took = _took(state.agent.began_at, now)
-        return _at_work(f"{PHASES['waiting'].glyph} {who}", "dim", took, "starts", room)
+        took = _elapsed(state.agent.began_at, now)
+        return _work_line(f"{PHASES['waiting'].glyph} {who}", "dim", took, "starts", room)
     head = f"{PHASES['agent'].glyph} {who}"
     if call is None:
-        return _at_work(head, "good", _took(state.agent.began_at, now), "", room)
+        return _work_line(head, "good", _elapsed(state.agent.began_at, now), "", room)
     text = flat(call.text)
     what = text if action_type(call.tool) == "bash" else f"{flat(call.tool, 40)} {text}"
-    return _at_work(head, "good", _took(call.ran_from or call.at, now), _short(what), room)
+    return _work_line(head, "good", _elapsed(call.ran_from or call.at, now), _short(what), room)
 
 
-def _at_work(head: str, style: str, took: str, what: str, room: int) -> Line:
+def _work_line(head: str, style: str, took: str, what: str, room: int) -> Line:
     told = f": {what}" if what else ""
     left = room - len(f"{head} {took}: ")
     if left < min(len(what), SHORTEST):
@@ -94,7 +94,7 @@ def _at_work(head: str, style: str, took: str, what: str, room: int) -> Line:
     return [(f"{head} ", style), (took, "text"), (told, "text")]
 
 
-def _took(began: datetime | None, now: datetime) -> str:
+def _elapsed(began: datetime | None, now: datetime) -> str:
     return f"{since(began, now):>3}"
 
 
@@ -126,12 +126,12 @@ def header_lines(
     says = verdict(state, now, lost=lost, recorded=recorded, keys=keys)
     left, right = measures(state, now, width, inner, lost=lost)
     second = spread(left, right, inner, gap=GAP)
-    rows = (_about(state, now, width, inner, lost=lost, replay=replay), second)
+    rows = (_title_line(state, now, width, inner, lost=lost, replay=replay), second)
     first, second = (_row([(" ", ""), *row], width) for row in rows)
     return first, second, _row(_verdict(state, says, width), width)
 
 
-def _about(
+def _title_line(
     state: RunState, now: datetime, width: int, inner: int, *, lost: bool | str, replay: bool
 ) -> Line:
     """Draw the objective, the iteration, and the current activity."""
@@ -139,7 +139,7 @@ def _about(
     left = max(1, inner - iteration.size - 2 * GAP)
     wish = 22 if width < 100 else 34 if width < 120 else 40
     room = min(wish, left // 2)
-    right = [iteration, Slot("doing", room, doing(state, now, room, lost=lost))]
+    right = [iteration, Slot("doing", room, activity(state, now, room, lost=lost))]
     may = rights(state, width)
     if may:
         size = max(cells(may), len(" unrestricted ") if width >= 140 else 0)
@@ -258,7 +258,7 @@ class OneLine(Header):
 
     def line(self, y: int, width: int) -> Line:
         run = self.state.run
-        key = self._what_matters()
+        key = self._next_key()
         says = verdict(
             self.state,
             self.now,
@@ -278,7 +278,7 @@ class OneLine(Header):
         told.append((clip(says.text, max(1, room)), says.tone))
         return clip_line(spread(told, key, width, gap=GAP) if key else told, width)
 
-    def _what_matters(self) -> Line:
+    def _next_key(self) -> Line:
         """Return the key for the user's most likely next action."""
         state, keys = self.state, self._keys
         if keys is None:

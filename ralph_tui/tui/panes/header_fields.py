@@ -144,7 +144,7 @@ def measures(
     cut = sizes(width, inner, digits)
     if state.run.finished is not None:
         _widen_time(cut, len(duration(elapsed(state, now))))
-    signs = [] if lost else _signs(state, now, cut.get("signs", CONTEXT - 1))
+    signs = [] if lost else _activity_age(state, now, cut.get("signs", CONTEXT - 1))
     window = context(state, cut.get("context", 0)) if state.run.finished is None else []
     if "signs" not in cut and not state.context.tells:
         window = signs  # the agent reports no context, so its place is free
@@ -265,19 +265,19 @@ def context(state: RunState, size: int) -> Line:
     return [*told, (f" {bar(share / 100, GAUGE)}", style)] if size > CONTEXT else told
 
 
-def _signs(state: RunState, now: datetime, size: int) -> Line:
+def _activity_age(state: RunState, now: datetime, size: int) -> Line:
     """Draw the time since the last output and file change; empty while no agent works."""
     run = state.run
     waits = run.paused or run.phase == "verifying" or state.needs.wait is not None
     if not run.live or waits:
         return []
-    heard, changed = run.last_output_at, run.last_change_at
+    output_at, changed = run.last_output_at, run.last_change_at
     if size >= 24:
         full = size >= 33
-        told = _age("last output " if full else "output ", heard, now, end=full)
-        comma: Line = [(", " if heard and changed else "  ", "dim")]
+        told = _age("last output " if full else "output ", output_at, now, end=full)
+        comma: Line = [(", " if output_at and changed else "  ", "dim")]
         return [*told, *comma, *_age("file ", changed, now, end=True)]
-    return _age("last output " if size >= 19 else "last ", heard, now, end=True)
+    return _age("last output " if size >= 19 else "last ", output_at, now, end=True)
 
 
 def _age(name: str, then: datetime | None, now: datetime, *, end: bool) -> Line:

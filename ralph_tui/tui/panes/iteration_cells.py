@@ -48,7 +48,7 @@ def tone_of(gain: float | None) -> str:
     return "good" if (gain or 0) > 0 else "bad" if (gain or 0) < 0 else "dim"
 
 
-def open_now(span: IterationSpan, state: RunState) -> bool:
+def is_open(span: IterationSpan, state: RunState) -> bool:
     """True if the iteration is running."""
     return span is state.timeline.current and state.run.live and span.ended_at is None
 
@@ -58,9 +58,9 @@ def cut_off_words(span: IterationSpan) -> str:
     return f"{place(span.number)} was cut off and not measured"
 
 
-def came_to(span: IterationSpan, state: RunState) -> tuple[str, str]:
+def gain_or_state(span: IterationSpan, state: RunState) -> tuple[str, str]:
     """Return an iteration's gain or state, and its style."""
-    if open_now(span, state) and span.completion is None:
+    if is_open(span, state) and span.completion is None:
         waits = state.needs.wait is not None
         return (PHASES["limited"].glyph, "warn") if waits else (PHASES["agent"].glyph, "accent")
     if span.completion is None or span.kept:
@@ -142,7 +142,7 @@ def _group(
 ) -> Group:
     head, *inside = indices
     span = points[head].span
-    first: Line = [(f"{span.number or 'start'} ", "dim"), came_to(span, state)]
+    first: Line = [(f"{span.number or 'start'} ", "dim"), gain_or_state(span, state)]
     agent = new_agent(span, state)
     for mark in (*marks_of(span, state), *([(agent, "text")] if agent else [])):
         first += [(" ", ""), mark]
@@ -182,23 +182,23 @@ def rows_of(groups: Sequence[Group], selected: int, width: int, most: int) -> li
 
     If the run is too long, the rows with the selected point and the newest are drawn.
     """
-    everything = _filled(groups, width)
+    everything = _pack(groups, width)
     if len(everything) <= most:
         return [_row(row) for row in everything]
     here = next(i for i, group in enumerate(groups) if selected in group.indices)
-    newest = _from_behind(groups, width, most)
+    newest = _newest_rows(groups, width, most)
     if sum(map(len, newest)) >= len(groups) - here:
         return [_row(row, before=not i) for i, row in enumerate(newest)]
     room = width - 2 * len(CUT)
-    around = _filled(groups[here:], room)[: max(1, most - 1)]
+    around = _pack(groups[here:], room)[: max(1, most - 1)]
     rows = [
         _row(row, before=not i and here > 0, after=i == len(around) - 1)
         for i, row in enumerate(around)
     ]
-    return rows + [_row(row, before=True) for row in _from_behind(groups, width, most - 1)[-1:]]
+    return rows + [_row(row, before=True) for row in _newest_rows(groups, width, most - 1)[-1:]]
 
 
-def _filled(groups: Sequence[Group], width: int) -> list[list[Group]]:
+def _pack(groups: Sequence[Group], width: int) -> list[list[Group]]:
     rows: list[list[Group]] = []
     for group in groups:
         if not rows or _width([*rows[-1], group]) > width:
@@ -207,7 +207,7 @@ def _filled(groups: Sequence[Group], width: int) -> list[list[Group]]:
     return rows
 
 
-def _from_behind(groups: Sequence[Group], width: int, most: int) -> list[list[Group]]:
+def _newest_rows(groups: Sequence[Group], width: int, most: int) -> list[list[Group]]:
     """Return the newest groups in at most `most` rows."""
     rows: list[list[Group]] = []
     for group in reversed(groups):

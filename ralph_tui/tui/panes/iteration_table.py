@@ -13,11 +13,11 @@ from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.draw.words import lines_changed
 from ralph_tui.tui.panes.iteration_cells import (
     agents_words,
-    came_to,
+    gain_or_state,
     glyph_of,
+    is_open,
     kept_words,
     marks_of,
-    open_now,
 )
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
@@ -49,7 +49,7 @@ def _reading(span: IterationSpan, _: RunState) -> Line:
 def _gain(span: IterationSpan, state: RunState) -> Line:
     if span.completion is not None and not span.kept and state.timeline.gain(span) is None:
         return []
-    return [came_to(span, state)]
+    return [gain_or_state(span, state)]
 
 
 def _tests(span: IterationSpan, _: RunState) -> Line:
@@ -96,24 +96,24 @@ def note_of(span: IterationSpan, state: RunState) -> Line:
 
     It shows the agents, if several worked in the run, and the interventions or alarms.
     """
-    agents, said = agents_words(span, state), _said_of(span, state)
+    agents, said = agents_words(span, state), _events_note(span, state)
     if not agents:
         return said
     return [(agents, "text"), *([("; ", "dim"), *said] if said else [])]
 
 
-def _said_of(span: IterationSpan, state: RunState) -> Line:
+def _events_note(span: IterationSpan, state: RunState) -> Line:
     if span.interventions:
         made = span.interventions[-1]
         known = state.oversight.interventions
-        told = next((other for other in known if other.seq == made.seq), None)
-        decided = f": {flat(told.decision, 60)}" if told is not None and told.decision else ""
+        latest = next((other for other in known if other.seq == made.seq), None)
+        decided = f": {flat(latest.decision, 60)}" if latest is not None and latest.decision else ""
         return [(f"{subject_words(flat(made.about), flat(made.reason))}{decided}", "text")]
     if span.alarms:
         return [
             (", ".join(dict.fromkeys(alarm_words(alarm.alarm) for alarm in span.alarms)), "dim")
         ]
-    if span.kept or (span.completion is None and not open_now(span, state)):
+    if span.kept or (span.completion is None and not is_open(span, state)):
         return [("not measured", "dim")]
     return []
 
@@ -147,7 +147,7 @@ def table(
     room = max(1, height - 1)
     first = min(max(0, selected - room // 2), max(0, len(points) - room))
     drawn = range(first, min(len(points), first + room))
-    head: Line = [("  ", ""), *_joined([[(c.heading, "dim")] for c in columns], columns)]
+    head: Line = [("  ", ""), *_join_fields([[(c.heading, "dim")] for c in columns], columns)]
     head.append(("note", "dim"))
     more: Line = []
     if len(drawn) < len(points):
@@ -179,10 +179,10 @@ def _row(point: TimelinePoint, state: RunState, columns: Sequence[_Column], widt
         words = clip(f"{when}{point_words(point, state)}", max(1, width - 4 - GAP))
         return [*head, (words, "dim" if point.checkpoint is not None else "owner")]
     fields = [column.of(point.span, state) for column in columns]
-    return [*_joined(fields, columns), *note_of(point.span, state)]
+    return [*_join_fields(fields, columns), *note_of(point.span, state)]
 
 
-def _joined(fields: Sequence[Line], columns: Sequence[_Column]) -> Line:
+def _join_fields(fields: Sequence[Line], columns: Sequence[_Column]) -> Line:
     line: Line = []
     for field, column in zip(fields, columns, strict=True):
         drawn = clip_line(field, column.width)

@@ -17,10 +17,10 @@ from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, ROLLED_BACK, Term
 from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.draw.spans import Line, cells
-from ralph_tui.tui.panes.facts import between, facts
+from ralph_tui.tui.panes.facts import difference, facts
 from ralph_tui.tui.panes.iteration_cells import CUT_OFF, Hit, groups_of, hit, rows_of
 from ralph_tui.tui.panes.iteration_table import table
-from ralph_tui.tui.panes.pane import LinesPane, or_still
+from ralph_tui.tui.panes.pane import LinesPane, or_report
 from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, find, points_of
 
 
@@ -46,7 +46,7 @@ class IterationsPane(LinesPane):
     ]
 
     @dataclass
-    class Wanted(Message):
+    class Requested(Message):
         """The user wants to see the changes of the selected point."""
 
     def __init__(
@@ -118,17 +118,17 @@ class IterationsPane(LinesPane):
         self.redraw()
 
     @property
-    def standing(self) -> object:
+    def view_state(self) -> object:
         return (self.top, self.current if self.points else None)
 
-    @or_still
+    @or_report
     def action_select(self, by: int) -> None:
         """Select the previous or next point."""
         if self.points:
             index = max(0, min(len(self.points) - 1, self.current + by))
             self.choose(self.points[index].key)
 
-    @or_still
+    @or_report
     def action_leap(self, by: int) -> None:
         """Select the previous or next iteration."""
         starts = [i for i, point in enumerate(self.points) if point.whole]
@@ -154,9 +154,9 @@ class IterationsPane(LinesPane):
     def action_look(self) -> None:
         """Open the changes."""
         if self.points:
-            self.post_message(self.Wanted())
+            self.post_message(self.Requested())
 
-    @or_still
+    @or_report
     def action_move(self, by: int) -> None:
         """Scroll, or select the point above or below in the table."""
         if not self.zoomed:
@@ -178,47 +178,47 @@ class IterationsPane(LinesPane):
     def build(self, width: int, height: int) -> list[Line]:
         if not self.points:
             return [[("the tests run once before iteration 1", "dim")]]
-        mark, told = find(self.points, self.marked), self.told(width)
+        mark, details = find(self.points, self.marked), self.details(width)
         if self.zoomed:
-            room = max(3, height - len(told) - 1)
+            room = max(3, height - len(details) - 1)
             rows, drawn = table(
                 self.points, self.state, self.current, mark, width, room, lit=self.lit
             )
             self._hits = [(), *(((index, 0, width),) for index in drawn)]
         else:
             groups = groups_of(self.points, self.state, self.current, mark, lit=self.lit)
-            drawn_rows = rows_of(groups, self.current, width, max(1, height - len(told) - 1))
+            drawn_rows = rows_of(groups, self.current, width, max(1, height - len(details) - 1))
             rows = [row.line for row in drawn_rows]
             self._hits = [row.hits for row in drawn_rows]
-        gap: list[Line] = [[]] if height > len(rows) + len(told) else []
-        return [*rows, *gap, *told]
+        gap: list[Line] = [[]] if height > len(rows) + len(details) else []
+        return [*rows, *gap, *details]
 
-    def told(self, width: int) -> list[Line]:
+    def details(self, width: int) -> list[Line]:
         """Draw the details of the selection."""
         ends = self.ends
         if ends is not None:
-            return between(*ends, self.state, self.now, width)
+            return difference(*ends, self.state, self.now, width)
         point, now = self.points[self.current], self.now
         until = "now" if self._source.player is None else ""
         until = CUT_OFF if self._source.lost else until
-        return facts(point, self.state, now, width, self._way_back(), until)
+        return facts(point, self.state, now, width, self._restore_hint(), until)
 
-    def _way_back(self) -> str:
+    def _restore_hint(self) -> str:
         """Return how to restore the selected point, with ``{}`` for the snapshot's number."""
-        if self._able:
-            return self._keys.told("{restore} restores it")
+        if self._can_restore:
+            return self._keys.expand("{restore} restores it")
         started = self.state.run.started
         if started is None or started.watched:
             return ""
         if self._source.live and over(self.state) is None:
-            return self._keys.told("to restore it, press {pause} to pause, then {restore}")
+            return self._keys.expand("to restore it, press {pause} to pause, then {restore}")
         record = self._source.record
         work = record.fleet if record is not None else None
         name = started.name if work is None else work.record
         return restore_command(name, "{}") if name else ""
 
     @property
-    def _able(self) -> bool:
+    def _can_restore(self) -> bool:
         """True if the selected point can be restored now."""
         return self._refused("restore") is None
 
@@ -230,7 +230,7 @@ class IterationsPane(LinesPane):
         arrows = "←→" if self._source.player is None else "↑↓"
         if self.marked is None:
             keys = [(arrows, "select"), ("enter", "changes"), ("v", "mark")]
-            keys += [(self._keys.shown("restore"), "restore")] if self._able else []
+            keys += [(self._keys.shown("restore"), "restore")] if self._can_restore else []
         else:
             keys = [("enter", "compare"), ("esc", "unmark"), (arrows, "select")]
         spans: Line = []

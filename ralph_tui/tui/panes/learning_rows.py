@@ -30,7 +30,7 @@ LABEL = 14
 MOST_ROWS = 60
 """Maximum number of rows for one field of a card."""
 MOST_FIELDS = 40
-RUNS_TOLD = 24
+RUNS_SHOWN = 24
 """Maximum number of iterations whose points are listed individually."""
 
 
@@ -75,7 +75,7 @@ def _facts(seen: SeenLearning, iteration: int | None, width: int) -> Line:
     fields = [
         Field([[(f"{kind:<10}", "dim")], [(kind, "dim")], []], 2),
         Field([[(f"confidence {confidence:>3}", "dim")], [(confidence, "dim")]], 5),
-        Field([[(f"{rate:<19}", "text")], [(rate, "text")], [(shorter(rate), "text")], []], 4),
+        Field([[(f"{rate:<19}", "text")], [(rate, "text")], [(shorten_rate(rate), "text")], []], 4),
         *_flags(seen),
         Field([[(told, STYLES[mark])], [(mark.brief, STYLES[mark])], []], 1),
     ]
@@ -98,7 +98,7 @@ def _flags(seen: SeenLearning) -> list[Field]:
     ]
 
 
-def shorter(rate: str) -> str:
+def shorten_rate(rate: str) -> str:
     """Shorten ``helped 6 of 7 times`` to ``helped 6 of 7``."""
     return rate.removesuffix(" times").removesuffix(" time")
 
@@ -132,8 +132,8 @@ def credit_words(seen: SeenLearning) -> str:
     judged = sorted(seen.credits.items())
     helped = sum(credit.success for _, credit in judged)
     head = f"{terms.HELPED.word} in {helped} of {count(len(judged), 'use')}"
-    told = [f"{k} {signed(credit.points)}" for k, credit in judged[-RUNS_TOLD:]]
-    dots = ["…"] if len(judged) > RUNS_TOLD else []
+    told = [f"{k} {signed(credit.points)}" for k, credit in judged[-RUNS_SHOWN:]]
+    dots = ["…"] if len(judged) > RUNS_SHOWN else []
     return f"{head}: {', '.join([*dots, *told])} points"
 
 
@@ -161,7 +161,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
         ("so far", ", ".join(part for part in (rate_words(learning), rate) if part)),
         ("chosen", seen.why),
         ("in prompts of", iterations(seen.prompts)),
-        ("wording then", _said_there(seen)),
+        ("wording then", _prompt_text(seen)),
         ("this run", credit_words(seen) if seen.credits else ""),
         ("proven", seen.promoted.because if seen.promoted else ""),
         *_content(learning.content, learning.text),
@@ -174,7 +174,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
     return rows
 
 
-def _said_there(seen: SeenLearning) -> str:
+def _prompt_text(seen: SeenLearning) -> str:
     """Return the text in this iteration's prompt if the learning was edited afterwards."""
     return seen.told.text if seen.in_prompt and terms.EDITED_SINCE in seen.since else ""
 

@@ -12,7 +12,7 @@ from ralph_tui.state import RunState, SeenLearning
 from ralph_tui.text.terms import IN_PROMPT, LEARNED
 from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
 from ralph_tui.tui.panes.learning_rows import brief_rows, whole_rows
-from ralph_tui.tui.panes.pane import LinesPane, or_still
+from ralph_tui.tui.panes.pane import LinesPane, or_report
 
 GROUPS: tuple[tuple[str, Callable[[SeenLearning], bool]], ...] = (
     ("in the prompt of this iteration", lambda seen: seen.in_prompt),
@@ -31,7 +31,7 @@ class LearningsPane(LinesPane):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", show=False)]
 
     @dataclass
-    class Wanted(Message):
+    class Requested(Message):
         """The user wants to see the card of a learning."""
 
         learning_id: str
@@ -46,7 +46,7 @@ class LearningsPane(LinesPane):
     def stamp(self, state: RunState, now: datetime) -> object:
         return (state.memory.revision, state.run.live)
 
-    def speaks(self, state: RunState) -> bool:
+    def has_content(self, state: RunState) -> bool:
         return any(seen.listed for seen in state.memory.seen.values())
 
     def changed(self) -> None:
@@ -120,16 +120,16 @@ class LearningsPane(LinesPane):
         """Show totals, and the keys while the pane has the focus."""
         memory = self.state.memory
         carried, learned = len(memory.in_prompt), len(memory.learned)
-        told: list[Line] = []
+        totals: list[Line] = []
         if memory.current:
-            told.append([(f"{IN_PROMPT.glyph} {carried} in the prompt", "dim")])
+            totals.append([(f"{IN_PROMPT.glyph} {carried} in the prompt", "dim")])
         if learned:
-            told.append([(f"{LEARNED.glyph} {learned} learned", "dim")])
+            totals.append([(f"{LEARNED.glyph} {learned} learned", "dim")])
         if self.lit and self._spans:
             keys: Line = [("↑↓", "key"), (" select", "dim"), (" · ", "dim")]
-            told.insert(0, [*keys, ("enter", "key"), (" card", "dim")])
+            totals.insert(0, [*keys, ("enter", "key"), (" card", "dim")])
         spans: Line = []
-        for part in told:
+        for part in totals:
             more: Line = [(" · ", "dim"), *part] if spans else part
             if cells(spans) + cells(more) > width:
                 break
@@ -139,7 +139,7 @@ class LearningsPane(LinesPane):
     # selecting --------------------------------------------------------------------------------
 
     @property
-    def standing(self) -> object:
+    def view_state(self) -> object:
         return (self.top, self.selected)
 
     def _select(self, index: int) -> None:
@@ -158,23 +158,23 @@ class LearningsPane(LinesPane):
         names = [name for name, _, _ in self._spans]
         return names.index(self.chosen) if self.chosen in names else 0
 
-    @or_still
+    @or_report
     def action_move(self, by: int) -> None:
         if self._spans:
             self._select(self._index + by)
         else:
             self.scroll_rows(by)
 
-    @or_still
+    @or_report
     def action_edge(self, to: int) -> None:
         self._select(to * 10**9)
 
     def action_open(self) -> None:
         """Open the card of the selected learning."""
         if self.selected is None:
-            self.post_message(self.Still("nothing to open"))
+            self.post_message(self.NoEffect("nothing to open"))
         else:
-            self.post_message(self.Wanted(self.selected))
+            self.post_message(self.Requested(self.selected))
 
     def clicked(self, row: int, cell: int) -> None:
         """Select the clicked learning, or open it if it is selected."""

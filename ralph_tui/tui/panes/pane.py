@@ -31,15 +31,15 @@ MOST_COPIED = 2000
 P = TypeVar("P", bound="Pane")
 
 
-def or_still(move: Callable[[P, int], None]) -> Callable[[P, int], None]:
+def or_report(move: Callable[[P, int], None]) -> Callable[[P, int], None]:
     """Wrap a movement action so that it reports when nothing moves."""
 
     @wraps(move)
     def moved(pane: P, by: int) -> None:
-        before = pane.standing
+        before = pane.view_state
         move(pane, by)
-        if pane.standing == before:
-            pane.post_message(pane.Still())
+        if pane.view_state == before:
+            pane.post_message(pane.NoEffect())
 
     return moved
 
@@ -67,7 +67,7 @@ class Pane(LineWidget, can_focus=True):
         body: str
 
     @dataclass
-    class Still(Message):
+    class NoEffect(Message):
         """A key had no effect; `why` is the explanation to show."""
 
         why: str = "nothing more in that direction"
@@ -110,7 +110,7 @@ class Pane(LineWidget, can_focus=True):
         """Return the text beside the title."""
         return []
 
-    def speaks(self, state: RunState) -> bool:
+    def has_content(self, state: RunState) -> bool:
         """True if the pane has content; a pane that never had any yields its space."""
         return True
 
@@ -223,19 +223,19 @@ class Pane(LineWidget, can_focus=True):
         self.repaint()
 
     @property
-    def standing(self) -> object:
+    def view_state(self) -> object:
         """The position that a movement key can change: the view and the selection."""
         return self.top
 
-    @or_still
+    @or_report
     def action_move(self, by: int) -> None:
         self.scroll_rows(by)
 
-    @or_still
+    @or_report
     def action_page(self, by: int) -> None:
         self.scroll_rows(by * max(1, self.inner_height - 1))
 
-    @or_still
+    @or_report
     def action_edge(self, to: int) -> None:
         self.scroll_rows(to * 10**9)
 
@@ -292,7 +292,7 @@ class IterationPane(LinesPane):
         self.chosen: int | None = None
         """The iteration chosen by the user; None: the latest one."""
 
-    def look_at(self, iteration: int | None) -> None:
+    def show_iteration(self, iteration: int | None) -> None:
         """Show this iteration; None: the latest one."""
         if iteration != self.chosen:
             self.chosen, self.top = iteration, 0

@@ -150,7 +150,7 @@ WIDE_EDGE = 80
 """From this width on, the bottom edge shows more than the gains."""
 
 
-def melting(counts: Sequence[int], word: str, width: int) -> Line:
+def draw_counts_left(counts: Sequence[int], word: str, width: int) -> Line:
     """Draw ``29 → 19 → 3 failing``: the first count, and as many of the last ones as fit."""
     if not counts:
         return []
@@ -205,7 +205,7 @@ class ProgressPane(LinesPane):
     def headline(self, width: int) -> Line:
         readings = self.state.gate.readings
         planned = bool(readings) and readings[-1].source == "plan"
-        return melting(self._left, "not ticked" if planned else "failing", width)
+        return draw_counts_left(self._left, "not ticked" if planned else "failing", width)
 
     def subtitle(self, width: int) -> Line:
         latest = self.state.control.latest
@@ -215,14 +215,14 @@ class ProgressPane(LinesPane):
             return [("recomputed", "warn")]
         if not self.zoomed:
             return []
-        gains = _told(("kp", latest.kp), ("ki", latest.ki), ("kd", latest.kd))
+        gains = _named_numbers(("kp", latest.kp), ("ki", latest.ki), ("kd", latest.kd))
         named: Line = [(f"gains, {profile_words(latest.profile)}: ", "dim"), *gains]
         if self.state.foreign.tool:
             named = [("recomputed · ", "warn"), *named]
-        parts = _told(
+        parts = _named_numbers(
             ("P", latest.proportional), ("I", latest.integral_mean), ("D", latest.derivative)
         )
-        pace = _told(("velocity", latest.velocity), ("volatility", latest.volatility))
+        pace = _named_numbers(("velocity", latest.velocity), ("volatility", latest.volatility))
         gap: Line = [(" · ", "dim")]
         forms = [[*pace, *gap, *parts, *gap, *named], [*parts, *gap, *named], named]
         # They would clutter a narrow pane; the zoomed pane explains them.
@@ -230,7 +230,7 @@ class ProgressPane(LinesPane):
         return told if cells(told) <= width else []
 
 
-def _told(*numbers: tuple[str, float]) -> Line:
+def _named_numbers(*numbers: tuple[str, float]) -> Line:
     """Draw numbers with their names: ``kp .5 ki .2 kd .3``."""
     spans: Line = []
     for name, value in numbers:

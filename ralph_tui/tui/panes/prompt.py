@@ -28,7 +28,7 @@ class PromptPane(IterationPane):
     BINDINGS: ClassVar[list[BindingType]] = [Binding(EDIT, "edit", show=False)]
 
     @dataclass
-    class EditWanted(Message):
+    class EditRequested(Message):
         """The user wants to edit the next prompt, or no longer wants to."""
 
     def __init__(self, source: Source) -> None:
@@ -69,7 +69,7 @@ class PromptPane(IterationPane):
     def build(self, width: int, height: int) -> list[Line]:
         rows: list[Line] = [self.past()] if self.chosen is not None else []
         if self.chosen is None and self.state.run.live and not self._source.lost:
-            for told in self._of_the_next():
+            for told in self._next_notes():
                 rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
         prompts = self._prompts()
         if not prompts:
@@ -82,7 +82,7 @@ class PromptPane(IterationPane):
             rows += _rows(*self._words(prompt), width)
         return rows
 
-    def _of_the_next(self) -> Iterator[str]:
+    def _next_notes(self) -> Iterator[str]:
         """Describe your requests for the next prompt; empty if the run will not continue."""
         known = self.state.intelligence
         if known.edit_requested:
@@ -93,7 +93,7 @@ class PromptPane(IterationPane):
 
     def action_edit(self) -> None:
         """Request or cancel editing of the next prompt."""
-        self.post_message(self.EditWanted())
+        self.post_message(self.EditRequested())
 
     def subtitle(self, width: int) -> Line:
         prompts = self._prompts()

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 
 from ralph_tui.tui.draw.spans import Line, cells
-from ralph_tui.tui.panes.pane import Pane, or_still
+from ralph_tui.tui.panes.pane import Pane, or_report
 
 
 class RowsPane(Pane):
@@ -150,15 +150,15 @@ class RowsPane(Pane):
         self.repaint()
 
     @property
-    def standing(self) -> object:
+    def view_state(self) -> object:
         return (self.top, self.selected, self.following)
 
-    @or_still
+    @or_report
     def action_move(self, by: int) -> None:
         start = self.last + (1 if by < 0 and self.selected is None else 0)
         self.select((self.selected if self.selected is not None else start) + by)
 
-    @or_still
+    @or_report
     def action_page(self, by: int) -> None:
         self.scroll_rows(by * max(1, self.inner_height - 1))
         if self._ends:
@@ -166,14 +166,14 @@ class RowsPane(Pane):
             self.selected = self.last if self.following else self._first + at
         self._drawn.clear()
 
-    @or_still
+    @or_report
     def action_edge(self, to: int) -> None:
         self.select(self.last if to > 0 else self._first)
 
     def action_open(self) -> None:
         """Open the selected entry, or the last one."""
         if not self._ends:
-            self.post_message(self.Still("nothing to open"))
+            self.post_message(self.NoEffect("nothing to open"))
             return
         number = self.selected if self.selected is not None else self.last
         self.selected = number

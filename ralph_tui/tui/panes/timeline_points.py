@@ -44,7 +44,7 @@ class TimelinePoint:
         return event.at if event is not None else self.span.ended_at
 
     @property
-    def early(self) -> bool:
+    def is_partial(self) -> bool:
         """True if it is within its iteration, so measurement and cost are not known yet."""
         return self.checkpoint is not None
 
@@ -92,7 +92,7 @@ def to_restore(point: TimelinePoint, state: RunState) -> SnapshotTaken | None:
         return state.timeline.snapshots.get(point.rollback.present)
     if point.checkpoint is not None:
         return state.timeline.snapshots.get(point.checkpoint.snapshot or 0)
-    return _left_by(point.span, state)
+    return _last_snapshot(point.span, state)
 
 
 def tree_at(point: TimelinePoint, state: RunState) -> str | None:
@@ -114,24 +114,26 @@ def tree_before(point: TimelinePoint, state: RunState) -> str | None:
         before = state.timeline.snapshots.get(point.rollback.present)
     else:
         first = next((p for p in point.span.checkpoints if p.trigger == "start"), None)
-        before = None if first is None else _of(first, state)
-        before = before or _left_before(point.span, state)
+        before = None if first is None else _snapshot_of(first, state)
+        before = before or _prior_snapshot(point.span, state)
     return None if before is None else before.tree
 
 
-def _of(checkpoint: CheckpointPoint, state: RunState) -> SnapshotTaken | None:
+def _snapshot_of(checkpoint: CheckpointPoint, state: RunState) -> SnapshotTaken | None:
     return state.timeline.snapshots.get(checkpoint.snapshot or 0)
 
 
-def _left_by(span: IterationSpan, state: RunState) -> SnapshotTaken | None:
-    held = (_of(checkpoint, state) for checkpoint in reversed(span.checkpoints))
+def _last_snapshot(span: IterationSpan, state: RunState) -> SnapshotTaken | None:
+    held = (_snapshot_of(checkpoint, state) for checkpoint in reversed(span.checkpoints))
     return next((snapshot for snapshot in held if snapshot is not None), span.boundary)
 
 
-def _left_before(span: IterationSpan, state: RunState) -> SnapshotTaken | None:
+def _prior_snapshot(span: IterationSpan, state: RunState) -> SnapshotTaken | None:
     spans = state.timeline.spans
     earlier = reversed(spans[: spans.index(span)]) if span in spans else iter(())
-    return next((held for held in (_left_by(s, state) for s in earlier) if held is not None), None)
+    return next(
+        (held for held in (_last_snapshot(s, state) for s in earlier) if held is not None), None
+    )
 
 
 def net_trees(state: RunState) -> tuple[str, str] | None:
@@ -139,13 +141,13 @@ def net_trees(state: RunState) -> tuple[str, str] | None:
     snapshots, spans = state.timeline.snapshots, state.timeline.spans
     if not snapshots:
         return None
-    last = next((t for t in (_left_last(span, state) for span in reversed(spans)) if t), None)
+    last = next((t for t in (_final_tree(span, state) for span in reversed(spans)) if t), None)
     return None if last is None else (snapshots[min(snapshots)].tree, last)
 
 
-def _left_last(span: IterationSpan, state: RunState) -> str | None:
+def _final_tree(span: IterationSpan, state: RunState) -> str | None:
     """Return the tree after an iteration and any restore that followed it."""
-    left = _left_by(span, state)
+    left = _last_snapshot(span, state)
     if span.rollbacks and (left is None or span.rollbacks[-1].seq > left.seq):
         return span.rollbacks[-1].tree
     return None if left is None else left.tree

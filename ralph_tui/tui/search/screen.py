@@ -21,8 +21,8 @@ from ralph_tui.text.sanitize import plain
 from ralph_tui.text.terms import NEEDS_YOU
 from ralph_tui.tui import background
 from ralph_tui.tui.app import SideScreen
+from ralph_tui.tui.draw.feedback_rows import Rows
 from ralph_tui.tui.draw.spans import Line, clip, flat
-from ralph_tui.tui.draw.told_rows import Rows
 from ralph_tui.tui.field_keys import take_own_key
 from ralph_tui.tui.modals.modal import NO_FURTHER
 from ralph_tui.tui.search.results import Results, total
@@ -76,11 +76,11 @@ class SearchScreen(SideScreen):
         self.words, self.results = Words(), Results()
         self._asked: str | None = None
         """The query whose hits are listed or being searched."""
-        self._ahead = ""
+        self._early_text = ""
         """Text typed before the field was mounted."""
-        self._needed = ""
+        self._call_text = ""
         """Why another screen's run needs the user."""
-        self._opening = self._looking = False
+        self._opening = self._searching = False
 
     def compose(self) -> ComposeResult:
         yield self.head
@@ -92,8 +92,8 @@ class SearchScreen(SideScreen):
         self.words.border_title = Content(" search ")
         self.set_focus(self.words)
         self.results.show((), why=EMPTY)
-        self._say("")
-        self.words.insert_text_at_cursor(self._ahead)
+        self._show_status("")
+        self.words.insert_text_at_cursor(self._early_text)
 
     def on_screen_resume(self) -> None:
         """Focus the field again; everything else is unchanged."""
@@ -102,25 +102,25 @@ class SearchScreen(SideScreen):
 
     # messages ---------------------------------------------------------------------------------
 
-    def _say(self, sentence: str, style: str = "text") -> None:
+    def _show_status(self, sentence: str, style: str = "text") -> None:
         head: Line = [("ralph-tui", "accent strong"), ("  all runs of this repository", "dim")]
-        if self._needed:
-            told = f"{NEEDS_YOU.glyph} {flat(self._needed, 100)} (esc)"
+        if self._call_text:
+            told = f"{NEEDS_YOU.glyph} {flat(self._call_text, 100)} (esc)"
             head = [(clip(told, 70), "warn strong")]
-        self.head.tell((head, [(sentence, style)]))
+        self.head.update((head, [(sentence, style)]))
         keys: Line = []
         for key, verb in OWN_KEYS:
             keys += [(key, "key"), (f" {verb}  ", "text")]
-        self.foot.tell((keys, [("", "")]))
+        self.foot.update((keys, [("", "")]))
 
-    def called(self, text: str) -> None:
-        self._needed = text
-        self._say("")
+    def show_call(self, text: str) -> None:
+        self._call_text = text
+        self._show_status("")
 
     @property
     def settled(self) -> str | None:
         """The query whose search is done; None while it is running."""
-        return None if self._looking else self._asked
+        return None if self._searching else self._asked
 
     # searching --------------------------------------------------------------------------------
 
@@ -130,14 +130,14 @@ class SearchScreen(SideScreen):
         self._ask(message.value.strip())
 
     def _ask(self, query: str) -> None:
-        self._asked, self._looking = query, bool(query)
+        self._asked, self._searching = query, bool(query)
         if query:
-            background.run(self, partial(self._look, query))
+            background.run(self, partial(self._search, query))
         else:
             self.results.show((), why=EMPTY)
-            self._say("")
+            self._show_status("")
 
-    async def _look(self, query: str) -> None:
+    async def _search(self, query: str) -> None:
         await asyncio.sleep(SETTLE_S)
         if query != self._asked:
             return
@@ -149,42 +149,42 @@ class SearchScreen(SideScreen):
             found, why = (), str(error)
         if query != self._asked:
             return
-        self._looking = False
+        self._searching = False
         if found:
             self.results.show(found, datetime.now(UTC))
-            self._say(total(found, LIMIT), "dim")
+            self._show_status(total(found, LIMIT), "dim")
         else:
             self.results.show((), why=why)
-            self._say("")
+            self._show_status("")
 
     # keys -------------------------------------------------------------------------------------
 
-    def typed_ahead(self, event: events.Key) -> bool:
+    def take_early_key(self, event: events.Key) -> bool:
         """Accept keys pressed before the field is mounted."""
         if not (event.is_printable and event.character):
             return False
         if self.words.is_mounted:
             self.words.insert_text_at_cursor(event.character)
         else:
-            self._ahead += event.character
+            self._early_text += event.character
         return True
 
     def action_move(self, by: int) -> None:
         if not self.results.move(by):
-            self._say(NO_FURTHER, "dim")
+            self._show_status(NO_FURTHER, "dim")
 
     def action_page(self, by: int) -> None:
         self.action_move(by * self.results.page)
 
     def action_open(self) -> None:
         found = self.results.current
-        if self._looking or found is None:
-            self._say("still searching" if self._looking else "nothing to open", "dim")
+        if self._searching or found is None:
+            self._show_status("still searching" if self._searching else "nothing to open", "dim")
         elif not found.run:
-            self._say("no run's record contains it any more", "warn")
+            self._show_status("no run's record contains it any more", "warn")
         elif not self._opening:
             self._opening = True
-            self._say("opening…", "dim")
+            self._show_status("opening…", "dim")
             background.run(self, self._open)
 
     async def _open(self) -> None:
@@ -195,7 +195,7 @@ class SearchScreen(SideScreen):
             source = await asyncio.to_thread(self._archive.recorded, found)
         except RalphError as error:
             self._opening = False
-            self._say(str(error), "warn")
+            self._show_status(str(error), "warn")
             return
         # Open nothing if the user has left this screen in the meantime.
         if self.app.screen is self:
@@ -213,7 +213,7 @@ class SearchScreen(SideScreen):
 
     def action_help(self) -> None:
         """Point to the keys listed at the bottom."""
-        self._say("the keys are shown below", "dim")
+        self._show_status("the keys are shown below", "dim")
 
     def open_help(self) -> None:
         self.action_help()

@@ -13,7 +13,7 @@ from ralph_tui.config.files import user_config_file
 from ralph_tui.config.repository_file import refused
 from ralph_tui.config.settings import NAMES, Settings, leaves
 from ralph_tui.config.sources import examine
-from ralph_tui.text.durations import as_typed, seconds
+from ralph_tui.text.durations import format_seconds, seconds
 from tests.rows import each_row
 from tests.words import retired
 
@@ -85,7 +85,7 @@ def test_a_range_is_what_is_checked(name: str, range_: str) -> None:
 
 @given(st.integers(0, 10**8) | st.floats(0, 1e5).map(lambda value: round(value, 1)))
 def test_a_duration_is_read_as_it_is_as_typed(value: float) -> None:
-    assert seconds(as_typed(value)) == pytest.approx(value)
+    assert seconds(format_seconds(value)) == pytest.approx(value)
 
 
 def test_what_people_change_is_fifteen_settings() -> None:

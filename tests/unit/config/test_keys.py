@@ -79,7 +79,7 @@ def test_all_that_is_wrong_is_told_with_line_and_suggestion(user_file: Path) -> 
     user_file.write_text(WRONG)
     with pytest.raises(SettingsError) as caught:
         load(None, {}, {})
-    told = caught.value.sentences
+    expand = caught.value.sentences
     for line, said in (
         (2, "is not a setting: did you mean keys.pause?"),
         (3, "must be another key: panes and dialogs need escape, not 'escape'"),
@@ -93,8 +93,8 @@ def test_all_that_is_wrong_is_told_with_line_and_suggestion(user_file: Path) -> 
         (11, f"is f9, which keys.previous_mark ({user_file}:12) has too"),
         (13, "has too; change one of them"),
     ):
-        assert [each for each in told if f"{user_file}:{line})" in each and said in each], said
-    assert len(told) == 11
+        assert [each for each in expand if f"{user_file}:{line})" in each and said in each], said
+    assert len(expand) == 11
     assert screen_settings(None, {}).keys.of("pause") == ("p",), (
         "it waits for no settings to be right"
     )
@@ -102,10 +102,12 @@ def test_all_that_is_wrong_is_told_with_line_and_suggestion(user_file: Path) -> 
 
 def test_one_wrong_key_is_one_sentence_and_no_far_fetched_guess(user_file: Path) -> None:
     user_file.write_text('[keys]\nreport = "d"\npause = "meta+p"\nbogus = "x"\n')
-    told = examine(None, {}, {}).problems
-    assert [each.partition(" ")[0] for each in told if "has by default" in each] == ["keys.report"]
-    assert [each for each in told if "keys.pause" in each]
-    assert not [each for each in told if "did you mean" in each]
+    expand = examine(None, {}, {}).problems
+    assert [each.partition(" ")[0] for each in expand if "has by default" in each] == [
+        "keys.report"
+    ]
+    assert [each for each in expand if "keys.pause" in each]
+    assert not [each for each in expand if "did you mean" in each]
 
 
 def test_a_key_that_is_refused_is_shown_to_count_nowhere(user_file: Path) -> None:
@@ -139,8 +141,8 @@ def test_the_commented_file_has_them_all() -> None:
 
 
 def test_a_sentence_names_the_key_that_is_set() -> None:
-    assert Keys({"pause": "f5"}).told("{pause} pauses, {nothing} {}") == "f5 pauses, {nothing} {}"
-    assert DEFAULTS.told("{back}{forward}") == "←→"
+    assert Keys({"pause": "f5"}).expand("{pause} pauses, {nothing} {}") == "f5 pauses, {nothing} {}"
+    assert DEFAULTS.expand("{back}{forward}") == "←→"
 
 
 def test_a_key_set_for_another_action_before_it_was_a_default_keeps_it() -> None:

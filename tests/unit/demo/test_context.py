@@ -10,7 +10,7 @@ import pytest
 from ralph_tui import demo
 from ralph_tui.demo.agent.bugs import BUGS, COMMENT, EXPONENT
 from ralph_tui.demo.agent.plan_file import ITEMS, PLAN, TEXT
-from ralph_tui.demo.agent.planned import TAKING_OVER
+from ralph_tui.demo.agent.planned import HANDOFF_HEADING
 from ralph_tui.layers.intelligence.handover import HEADING
 from tests.unit.demo.test_scenarios import session
 
@@ -81,4 +81,4 @@ def test_the_item_that_the_handoff_names_is_taken_first(project: Path) -> None:
 
 
 def test_the_agent_knows_the_heading_of_the_prompts_section() -> None:
-    assert f"# {HEADING}".startswith(TAKING_OVER)
+    assert f"# {HEADING}".startswith(HANDOFF_HEADING)

@@ -104,11 +104,11 @@ def test_trouble_lasts_until_guidance_comes(scenario: str) -> None:
     fixed = set(BUGS[:3]) if scenario == "stuck" else set()
     for iteration in range(3, 11):
         steps = plan(scenario, iteration, fixed, guided=False)
-        fixed -= {step.bug for step in steps if step.deed == "break"}
-        fixed |= {step.bug for step in steps if step.deed == "fix"}
+        fixed -= {step.bug for step in steps if step.action == "break"}
+        fixed |= {step.bug for step in steps if step.action == "fix"}
         assert len(fixed) < 5
     while steps := plan(scenario, 11, fixed, guided=True):
-        assert {step.deed for step in steps} == {"fix"}
+        assert {step.action for step in steps} == {"fix"}
         fixed |= {step.bug for step in steps}
     assert fixed == set(BUGS)
 

@@ -9,7 +9,7 @@ from ralph_tui.cli.status_words import status_line, status_text
 from ralph_tui.events import AgentNoted, AgentSpoke, SessionFinished, UsageReported
 from ralph_tui.events.base import Event
 from ralph_tui.state import RunState
-from ralph_tui.tui.panes.header import doing
+from ralph_tui.tui.panes.header import activity
 from tests.rows import each_row
 from tests.world.stories import STORIES
 
@@ -36,7 +36,7 @@ def test_it_is_said_in_verdict_header_and_status() -> None:
     assert says.text.startswith("waiting: overload since ")
     assert "the agent retries automatically" in says.text
     assert says.text.endswith("retry 7 of 10")
-    assert "".join(text for text, _ in doing(state, now)) == "◷ 1m: overload"
+    assert "".join(text for text, _ in activity(state, now)) == "◷ 1m: overload"
     status: RunStatus = {**summarize(state, now), "alive": True, "problem": ""}
     assert "waiting: overload since" in status_line(status)
     assert "now         ◷ overload since" in status_text(status)

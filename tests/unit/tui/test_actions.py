@@ -11,7 +11,7 @@ from ralph_tui.fleet.tui import keys as fleet_keys
 from ralph_tui.fleet.tui.screen import FleetScreen
 from ralph_tui.state import RunState
 from ralph_tui.text.keys import DEFAULTS
-from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, offered
+from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, is_offered
 from ralph_tui.tui.cockpit.help import blocks
 from ralph_tui.tui.home import keys as home_keys
 from ralph_tui.tui.home.screen import HomeScreen
@@ -25,7 +25,7 @@ from tests.world.stories import STORIES
 def test_no_key_means_two_things_at_once(story: str, live: bool) -> None:  # noqa: FBT001
     by_key: dict[str, list[Action]] = {}
     for action in ACTIONS:
-        for key in DEFAULTS.of(action.name) if offered(action, live=live) else ():
+        for key in DEFAULTS.of(action.name) if is_offered(action, live=live) else ():
             by_key.setdefault(key, []).append(action)
     shared = [actions for actions in by_key.values() if len(actions) > 1]
     assert [[action.name for action in actions] for actions in shared] in ([["decide", "diff"]], [])

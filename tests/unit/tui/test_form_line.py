@@ -11,7 +11,7 @@ from ralph_tui.cli import build_parser
 from ralph_tui.cli.options import load_settings
 from ralph_tui.config.sources import problem_of
 from ralph_tui.ports.new_runs import Draft, Surroundings
-from ralph_tui.tui.home.form_line import arguments, objections, typed
+from ralph_tui.tui.home.form_line import arguments, form_errors, shell_line
 from tests.rows import each_row
 from tests.tui.new_runs import GOOD
 
@@ -21,7 +21,7 @@ ABSENT = replace(GOOD, agents=(replace(GOOD.agents[0], ready=False), GOOD.agents
 
 
 def said(draft: Draft, place: Surroundings = GOOD) -> Mapping[str, str]:
-    return objections(draft, place, problem_of)
+    return form_errors(draft, place, problem_of)
 
 
 @each_row(
@@ -45,7 +45,7 @@ def said(draft: Draft, place: Surroundings = GOOD) -> Mapping[str, str]:
 )  # fmt: skip
 def test_what_starting_types(draft: Draft, words: list[str]) -> None:
     assert arguments(draft, GOOD) == words
-    assert shlex.split(typed(words)) == ["ralph-tui", *words]
+    assert shlex.split(shell_line(words)) == ["ralph-tui", *words]
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40).filter(
@@ -65,7 +65,7 @@ def test_the_command_line_says_what_the_form_says(
         {"agent.name": "command", "agent.command": program, "limits.max_iterations": "7"},
     )
     parser, _ = build_parser(("run",))
-    args, extras = parser.parse_known_args(shlex.split(typed(arguments(draft, GOOD)))[1:])
+    args, extras = parser.parse_known_args(shlex.split(shell_line(arguments(draft, GOOD)))[1:])
     assert not extras
     assert args.objective == objective.strip()
     assert (args.command if by == "command" else args.criterion) == done.strip()

@@ -16,9 +16,9 @@ from typing import Any
 
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.aiwg.write import put
-from ralph_tui.base.plain_files import appending, reading, write_all
+from ralph_tui.base.plain_files import open_append, reading, write_all
 from ralph_tui.state.actions import DERIVED_FROM, NO_ANSWER, Derivation, DerivedAction
-from ralph_tui.text.claims import without_claims
+from ralph_tui.text.claims import strip_claims
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, plain, strip_controls
 from ralph_tui.text.tool_kinds import ActionKind, action_type
@@ -103,7 +103,7 @@ class Actions:
 
     def _reasoning(self, speaker: str | None) -> str:
         said = self._words.get(speaker)
-        return "" if said is None else _end_of(without_claims(plain(said.text)).strip())
+        return "" if said is None else _end_of(strip_claims(plain(said.text)).strip())
 
 
 class ActionLog:
@@ -138,7 +138,7 @@ class ActionLog:
             if self._written < 0:
                 aside = put(self._path, text)
             elif text:
-                with appending(self._path) as file:
+                with open_append(self._path) as file:
                     write_all(file, text.encode("utf-8", "replace"))
         except FileNotFoundError:
             self._begin()

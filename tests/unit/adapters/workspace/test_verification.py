@@ -230,7 +230,7 @@ def full(path: Path) -> BinaryIO:
 def test_a_full_disk_costs_the_log_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capture, "emptied", full)
+    monkeypatch.setattr(capture, "open_emptied", full)
     (tmp_path / "test_it.py").write_text(
         "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n"
     )
@@ -247,7 +247,7 @@ def test_a_full_disk_costs_the_log_and_nothing_else(
 def test_a_command_that_fails_on_a_full_disk_has_measured_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capture, "emptied", full)
+    monkeypatch.setattr(capture, "open_emptied", full)
     with pytest.raises(NoRoomError, match=r"log .*/log cannot be written"):
         gate("echo 3 failed; false", tmp_path).run(tmp_path / "log")
     monkeypatch.undo()

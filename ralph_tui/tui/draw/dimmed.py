@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 @lru_cache(maxsize=4096)
-def veiled(style: Style, colour: Color) -> Style:
+def dim_style(style: Style, colour: Color) -> Style:
     """Return the style behind the translucent `colour`, without links or click actions."""
     style = style.clear_meta_and_links()
     if colour.a == 0:
@@ -32,7 +32,7 @@ def veiled(style: Style, colour: Color) -> Style:
     return style + Style.from_color(front, back)
 
 
-class Veiled(Screen[T]):
+class DimmedScreen(Screen[T]):
     """A dialog with a translucent background that shows the screen below."""
 
     def __init__(self, **names: str | None) -> None:
@@ -71,7 +71,7 @@ class Veiled(Screen[T]):
         self.forget(*regions)
         # Textual notifies only the top dialog, but the dialogs below show through it.
         for dialog in self.app.screen_stack:
-            if isinstance(dialog, Veiled) and dialog is not self:
+            if isinstance(dialog, DimmedScreen) and dialog is not self:
                 dialog.forget(*regions)
                 dialog._styles_cache.set_dirty(*regions)  # noqa: SLF001 - its cached rows
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
@@ -102,6 +102,6 @@ class Veiled(Screen[T]):
             if y not in rows:
                 strip = Strip.join(pieces.values())
                 segments = [
-                    Segment(text, veiled(style or Style(), colour)) for text, style, _ in strip
+                    Segment(text, dim_style(style or Style(), colour)) for text, style, _ in strip
                 ]
                 rows[y] = Strip(segments, strip.cell_length)

@@ -10,18 +10,18 @@ from typing import Literal
 from ralph_tui.analysis.next_steps import next_steps, refusal_to_go_on
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.tui.cockpit.run_screen import RunScreen
-from ralph_tui.tui.modals.choosing import Confirm
+from ralph_tui.tui.modals.choice_dialog import Confirm
 
 ASKED = {
     "resume": ("Resume this run in this terminal?", "resume"),
     "again": ("Run it again as a new attempt in this terminal?", "run again"),
 }
 """The question, and the label of y."""
-OF_FLEET = "this is a fleet's loop, which ends with a branch; see ralph-tui fleet status"
+FLEET_LOOP = "this is a fleet's loop, which ends with a branch; see ralph-tui fleet status"
 DEMO = ("Play the demo again in a new folder in this terminal?", "play it again")
 
 
-class GoingOn:
+class Continuation:
     """Ends the screen with a command."""
 
     def __init__(self, host: RunScreen) -> None:
@@ -30,7 +30,7 @@ class GoingOn:
         self._source = host.source
 
     @property
-    def _gone(self) -> bool:
+    def _is_gone(self) -> bool:
         """True if no process continues the run, though no end is recorded."""
         player = self._source.player
         at_end = player is not None and player.position >= player.length
@@ -44,17 +44,17 @@ class GoingOn:
     def command(self, name: str) -> str:
         """Return the command line of a step, or an empty string if the step is not offered."""
         broken = self._source.broken
-        steps = next_steps(self._host.state, gone=self._gone, broken=broken, fleet=self.fleet)
+        steps = next_steps(self._host.state, gone=self._is_gone, broken=broken, fleet=self.fleet)
         return next((step.command for step in steps if step.name == name), "")
 
     def refusal(self, name: Literal["resume", "again"]) -> str | None:
         """Return why the step is not available; None if it is."""
         state = self._host.state
-        why = refusal_to_go_on(name, state, gone=self._gone)
+        why = refusal_to_go_on(name, state, gone=self._is_gone)
         if why is not None:
             return why
         if self.fleet is not None:
-            return OF_FLEET
+            return FLEET_LOOP
         if self._source.overtaken:
             return self._source.overtaken
         again = name == "again" and state.run.started is not None and state.run.started.scenario
@@ -64,7 +64,7 @@ class GoingOn:
         """Return why this screen cannot end with a command; `anywhere`: it needs no worktree."""
         record = self._source.record
         if self.fleet is not None:
-            return OF_FLEET
+            return FLEET_LOOP
         if not self._host.ALONE:
             return f"not while another run is open; use {command}"
         if not anywhere and (record is None or record.worktree is None):
@@ -76,8 +76,8 @@ class GoingOn:
         started = self._host.state.run.started
         demo = started is not None and bool(started.scenario) and name == "again"
         asked = DEMO if demo else ASKED[name]
-        stands = lambda: self.refusal(name) is None  # noqa: E731
-        self.ask_to_end_with(self.command(name), *asked, anywhere=demo, stands=stands)
+        is_valid = lambda: self.refusal(name) is None  # noqa: E731
+        self.ask_to_end_with(self.command(name), *asked, anywhere=demo, is_valid=is_valid)
 
     def ask_to_end_with(
         self,
@@ -86,19 +86,19 @@ class GoingOn:
         verb: str,
         *,
         anywhere: bool = False,
-        stands: Callable[[], bool] | None = None,
+        is_valid: Callable[[], bool] | None = None,
     ) -> None:
         """End the screen with a command, after a question that `verb` confirms.
 
-        `stands`: returns True while the question is still valid.
+        `is_valid`: returns True while the question is still valid.
         """
         record = self._source.record
 
-        def answered(yes: bool | None) -> None:  # noqa: FBT001
+        def on_answer(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
                 place = None if record is None or anywhere else record.worktree
-                self._app.go_on_with(shlex.split(words)[1:], place)
+                self._app.continue_with(shlex.split(words)[1:], place)
 
         detail = f"this screen closes, then: {words}"
-        confirm = Confirm(question, detail, self._app.monotonic, stands, yes=verb)
-        self._app.push_screen(confirm, answered)
+        confirm = Confirm(question, detail, self._app.monotonic, is_valid, yes=verb)
+        self._app.push_screen(confirm, on_answer)

@@ -16,7 +16,7 @@ from ralph_tui.runtime.sources.replay import LOOK_S, Replay
 from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.state.seen import Seen
 from ralph_tui.tui.app import RalphApp
-from ralph_tui.tui.cockpit.returning import Away, FilmedCockpit, ReturningCockpit
+from ralph_tui.tui.cockpit.away_summary import AwayCockpit, AwayReplay, AwaySummary
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.unit.adapters.search.journals import attempt, write
@@ -37,7 +37,7 @@ def seen(root: Path) -> Seen:
 def back(driver: Driver, root: Path) -> Driver:
     """Somebody comes back to it."""
     driver.source.record = record(root)
-    screen = partial(ReturningCockpit, driver.source)
+    screen = partial(AwayCockpit, driver.source)
     driver.app = RalphApp(screen, monotonic=driver.watch)
     return driver
 
@@ -72,7 +72,7 @@ def test_a_screen_that_is_left_was_looked_at_until_then(tmp_path: Path) -> None:
     assert seen(tmp_path).seq == 60
 
     async def look(driver: Driver) -> None:
-        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.until(lambda: isinstance(driver.app.screen, AwaySummary))
         await driver.sees("since you last looked, ")
         await driver.sees("limit reached")
         await driver.press("enter")
@@ -128,7 +128,7 @@ def test_a_replay_at_its_end_tells_and_one_from_the_beginning_puts_nothing_down(
     assert record(tmp_path).seen() is None
 
     async def look(driver: Driver) -> None:
-        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.until(lambda: isinstance(driver.app.screen, AwaySummary))
         await driver.press("escape", "home")
         await driver.until(lambda: driver.cockpit.state.seq == 1)
 
@@ -138,7 +138,7 @@ def test_a_replay_at_its_end_tells_and_one_from_the_beginning_puts_nothing_down(
 
 def test_a_run_that_was_killed_says_that_it_is_gone(tmp_path: Path) -> None:
     async def look(driver: Driver) -> None:
-        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.until(lambda: isinstance(driver.app.screen, AwaySummary))
         await driver.sees("gone")
         await driver.press("enter")
 
@@ -243,7 +243,7 @@ def detached(root: Path, name: str, at: int | None = None) -> Replay:
 
 def filmed(source: Replay) -> Driver:
     driver = Driver(source)
-    screen = partial(FilmedCockpit, source, source.begin)
+    screen = partial(AwayReplay, source, source.begin)
     driver.app = RalphApp(screen, monotonic=driver.watch)
     return driver
 
@@ -254,7 +254,7 @@ def test_before_the_film_of_a_run_that_was_left_it_is_told_once(tmp_path: Path) 
     assert was_left(source)
 
     async def look(driver: Driver) -> None:
-        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.until(lambda: isinstance(driver.app.screen, AwaySummary))
         await driver.sees("limit reached")
         assert not source.playing
         await driver.press("enter")
@@ -271,7 +271,7 @@ def test_a_key_of_the_replay_closes_what_is_told_and_is_obeyed(tmp_path: Path) -
     source = detached(tmp_path, "stuck")
 
     async def look(driver: Driver) -> None:
-        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.until(lambda: isinstance(driver.app.screen, AwaySummary))
         await driver.press("m")
         await driver.until(lambda: driver.cockpit.state.seq == source.marks[0].position)
         assert not source.playing
@@ -296,7 +296,7 @@ def test_a_run_that_was_killed_is_told_before_its_film(tmp_path: Path) -> None:
     source = detached(tmp_path, "asked")
 
     async def look(driver: Driver) -> None:
-        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.until(lambda: isinstance(driver.app.screen, AwaySummary))
         rows = "\n".join(driver.text())
         assert rows.index("◇ ") < rows.index("! a question was left open, asked ")
         await driver.press("enter")

@@ -22,34 +22,34 @@ def bottom_line(y: int, height: int, message: str, keys: Callable[[int], Line], 
 
 
 class Rows(LineWidget):
-    """Rows whose content is set with `tell`."""
+    """Rows whose content is set with `update`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(id=name)
-        self._told: Sequence[tuple[Line, Line]] | None = None
+        self._shown_rows: Sequence[tuple[Line, Line]] | None = None
 
-    def tell(self, *rows: tuple[Line, Line]) -> None:
+    def update(self, *rows: tuple[Line, Line]) -> None:
         """Show these rows, each with a left and a right part; without rows, take no space."""
-        if rows != self._told:
-            self._told = rows
+        if rows != self._shown_rows:
+            self._shown_rows = rows
             self.styles.height = len(rows)
             self.display = bool(rows)
             self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        left, right = (self._told or ())[y] if y < len(self._told or ()) else ([], [])
+        left, right = (self._shown_rows or ())[y] if y < len(self._shown_rows or ()) else ([], [])
         return clip_line(
             spread([(" ", ""), *left], [*right, (" ", "")] if right else [], width), width
         )
 
 
-class AnswerRow(LineWidget):
+class FeedbackRow(LineWidget):
     """A screen's last rows: feedback for a key, and the current key hints."""
 
     def __init__(self, name: str, monotonic: Callable[[], float]) -> None:
         super().__init__(id=name)
         self._monotonic = monotonic
-        self._answer = ""
+        self._feedback = ""
         self._until = 0.0
 
     def keys_line(self, width: int) -> Line:
@@ -59,19 +59,19 @@ class AnswerRow(LineWidget):
     @property
     def answer(self) -> str:
         """The feedback shown now, or an empty string."""
-        return self._answer
+        return self._feedback
 
-    def say(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Show feedback for a key; empty text removes it."""
-        if text or self._answer:
-            self._answer, self._until = flat(text), self._monotonic() + NOTICE_S
+        if text or self._feedback:
+            self._feedback, self._until = flat(text), self._monotonic() + NOTICE_S
             self.repaint()
 
-    def bring_up_to_date(self) -> None:
+    def refresh_keys(self) -> None:
         """Redraw the key hints, and remove feedback that has expired."""
-        if self._answer and self._monotonic() >= self._until:
-            self._answer = ""
+        if self._feedback and self._monotonic() >= self._until:
+            self._feedback = ""
         self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        return bottom_line(y, self.size.height, self._answer, self.keys_line, width)
+        return bottom_line(y, self.size.height, self._feedback, self.keys_line, width)

@@ -7,7 +7,7 @@ import pytest
 from ralph_tui.events import IterationStarted, RunStarted
 from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.runtime.sources.run_record import RunRecord
-from ralph_tui.tui.modals.choosing import Confirm
+from ralph_tui.tui.modals.choice_dialog import Confirm
 from ralph_tui.tui.modals.report import Report
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_end import changed
@@ -37,13 +37,13 @@ def test_the_screen_ends_with_the_command_that_stands_there(
         await driver.until(lambda: isinstance(driver.app.screen, Confirm))
         await driver.sees("in this terminal?")
         await driver.press("escape")
-        assert driver.app.onward is None
+        assert driver.app.next_command is None
         await driver.press(key, "y")
-        await driver.until(lambda: driver.app.onward is not None)
+        await driver.until(lambda: driver.app.next_command is not None)
 
     drive(driver, look)
-    assert driver.app.onward is not None
-    said, worktree = driver.app.onward
+    assert driver.app.next_command is not None
+    said, worktree = driver.app.next_command
     assert said[: len(words)] == words
     assert worktree == tmp_path
     assert driver.sent == []
@@ -95,12 +95,12 @@ def test_a_run_whose_process_is_gone_can_be_resumed_from_its_screen(
     async def look(driver: Driver) -> None:
         await driver.sees("u resume")
         await driver.press("u", "y")
-        await driver.until(lambda: driver.app.onward is not None)
+        await driver.until(lambda: driver.app.next_command is not None)
 
     drive(driver, look)
-    assert driver.app.onward is not None
+    assert driver.app.next_command is not None
     kept = ["--from", str(len(story("running")))] if broken else []
-    assert list(driver.app.onward[0]) == ["resume", "task-001/001", *kept]
+    assert list(driver.app.next_command[0]) == ["resume", "task-001/001", *kept]
 
 
 @pytest.mark.parametrize("kind", [live, replay])
@@ -134,7 +134,7 @@ def test_what_another_terminal_goes_on_with_is_not_begun_twice(tmp_path: Path) -
         await driver.sees(told)
         await driver.press("u")
         assert driver.cockpit.footer.notice == f"u resume: {told}"
-        assert driver.app.onward is None
+        assert driver.app.next_command is None
 
     drive(driver, look)
 
@@ -150,7 +150,7 @@ def test_the_question_closes_when_another_terminal_goes_on_with_the_run(
         await driver.until(lambda: isinstance(driver.app.screen, Confirm))
         driver.source.overtaken = driver.source.note = "it goes on in another terminal"
         await driver.until(lambda: driver.app.screen is driver.cockpit)
-        assert driver.app.onward is None
+        assert driver.app.next_command is None
 
     drive(driver, look)
 
@@ -200,11 +200,11 @@ def test_a_run_is_begun_again_as_it_was(tmp_path: Path) -> None:
 
     async def look(driver: Driver) -> None:
         await driver.press("N", "y")
-        await driver.until(lambda: driver.app.onward is not None)
+        await driver.until(lambda: driver.app.next_command is not None)
 
     drive(driver, look)
-    assert driver.app.onward is not None
-    words = " ".join(driver.app.onward[0])
+    assert driver.app.next_command is not None
+    words = " ".join(driver.app.next_command[0])
     assert "--model sonnet" in words
     assert "--timeout 90s" in words
 

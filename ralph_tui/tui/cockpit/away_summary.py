@@ -15,13 +15,13 @@ from textual.content import Content
 
 from ralph_tui.analysis.away import Told, is_news, while_away
 from ralph_tui.ports.source import Source
-from ralph_tui.tui.cockpit.looks import is_lost
 from ralph_tui.tui.cockpit.screen import CockpitScreen
+from ralph_tui.tui.cockpit.view_log import is_lost
 from ralph_tui.tui.draw.spans import wrap
 from ralph_tui.tui.modals.modal import Pair
 from ralph_tui.tui.modals.text_dialog import TextDialog
 
-HELPED = ("question_mark", "f1", "q")
+MODAL_KEYS = ("question_mark", "f1", "q")
 """Keys that work in every dialog."""
 TITLE = "while you were away"
 BELOW = "  └ "
@@ -29,20 +29,20 @@ WIDTH, MOST_ROWS = 68, 5
 """Cells and rows for the details below an entry."""
 
 
-class Away(TextDialog):
+class AwaySummary(TextDialog):
     """The summary; enter, esc and space close it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "close", show=False)]
 
-    def __init__(self, told: Sequence[Told], clock: Callable[[], float] = monotonic) -> None:
-        super().__init__(TITLE, [Content("\n").join(_row(line) for line in told)], clock)
+    def __init__(self, news: Sequence[Told], clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(TITLE, [Content("\n").join(_row(line) for line in news)], clock)
 
     def pairs(self) -> Sequence[Pair]:
         return (("↑", ""), ("↓", "scroll"), ("enter", "close"))
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         """Close on a key of the screen below, and pass that key on."""
-        if event.key in self.active_bindings or event.key in HELPED:
+        if event.key in self.active_bindings or event.key in MODAL_KEYS:
             return False
         app, key = self.app, event.key
         self.dismiss(None)
@@ -59,23 +59,23 @@ def _row(line: Told) -> Content:
     return Content.assemble(BELOW, (f"{first}{rest}", style))
 
 
-class ReturningCockpit(CockpitScreen):
+class AwayCockpit(CockpitScreen):
     """A cockpit that reports once what happened, before it shows a question."""
 
-    KEEPS_SEEN = True
-    _told = False
+    RECORDS_VIEWS = True
+    _is_shown = False
 
-    def came(self) -> None:
+    def on_state(self) -> None:
         """Show the summary once the whole record is loaded, which may take several ticks."""
-        if self._told or not self.in_front:
+        if self._is_shown or not self.in_front:
             return
         player = self.source.player
         whole = player is None or self.state.seq >= player.length
         if self.state.run.started is not None and whole:
-            self._told = True
-            self.tell()
+            self._is_shown = True
+            self.show_summary()
 
-    def tell(self) -> bool:
+    def show_summary(self) -> bool:
         """Show the summary if there is news; return whether it was shown."""
         state, record = self.state, self.source.record
         seen = record.seen() if record is not None else None
@@ -86,34 +86,36 @@ class ReturningCockpit(CockpitScreen):
         sign = record.last_sign() if record is not None and lost else None
         # The state of a finished or lost run stands still; the time since then grows.
         by = datetime.now(UTC) if lost or not state.run.live else now
-        told = while_away(state, by, seen, lost=self.source.lost or lost, sign=sign)
-        self.app.push_screen(Away(told, self.ralph.monotonic), lambda _: self.was_told())
+        news = while_away(state, by, seen, lost=self.source.lost or lost, sign=sign)
+        self.app.push_screen(
+            AwaySummary(news, self.ralph.monotonic), lambda _: self.summary_closed()
+        )
         return True
 
-    def was_told(self) -> None:
+    def summary_closed(self) -> None:
         """Handle the closing of the summary."""
 
 
-class FilmedCockpit(ReturningCockpit):
+class AwayReplay(AwayCockpit):
     """A replay of a run that the user left: a summary if the run has ended, then playback.
 
     Only the summary is recorded as seen, not the playback.
     """
 
-    def __init__(self, source: Source, film: Callable[[], None]) -> None:
-        """`film` starts playback from the beginning."""
+    def __init__(self, source: Source, play: Callable[[], None]) -> None:
+        """`play` starts playback from the beginning."""
         super().__init__(source)
-        self._film = film
+        self._play = play
 
-    def tell(self) -> bool:
-        goes_on = self.state.run.live and not self.source.lost
-        told = not goes_on and super().tell()
-        if told:
-            self.looks.key()
-        self.looks.hung_up()
-        if not told:
-            self._film()
-        return told
+    def show_summary(self) -> bool:
+        is_live = self.state.run.live and not self.source.lost
+        news = not is_live and super().show_summary()
+        if news:
+            self.view_log.key()
+        self.view_log.disable()
+        if not news:
+            self._play()
+        return news
 
-    def was_told(self) -> None:
-        self._film()
+    def summary_closed(self) -> None:
+        self._play()

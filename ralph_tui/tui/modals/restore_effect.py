@@ -15,7 +15,7 @@ from ralph_tui.tui.draw.spans import clip, flat, flat_name
 
 NAMED = 3
 """Paths named in a preview."""
-NOBODY = "the files cannot be checked from here"
+UNCHECKED = "the files cannot be checked from here"
 
 
 def lines(added: int, removed: int) -> str:
@@ -24,29 +24,31 @@ def lines(added: int, removed: int) -> str:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class RestoreEffect:
     """The changes that a restore would make."""
 
     words: str
     paths: frozenset[str]
 
 
-def preview(files: Files | None, tree: str, *, named: int = NAMED) -> Callable[[], Outlook]:
+def preview(files: Files | None, tree: str, *, named: int = NAMED) -> Callable[[], RestoreEffect]:
     """Return a function that describes what a restore would change.
 
     Call the function in a thread: it blocks. It raises ``RalphError`` if it cannot tell.
     """
 
-    def look() -> Outlook:
+    def look() -> RestoreEffect:
         if files is None:
-            raise WorkspaceError(NOBODY)
+            raise WorkspaceError(UNCHECKED)
         changes = files.from_present(tree)
-        return Outlook(_outlook(changes, named), frozenset(change.path for change in changes))
+        return RestoreEffect(
+            _describe_effect(changes, named), frozenset(change.path for change in changes)
+        )
 
     return look
 
 
-def _outlook(changes: tuple[FileChange, ...], named: int) -> str:
+def _describe_effect(changes: tuple[FileChange, ...], named: int) -> str:
     if not changes:
         return "nothing: the files already match"
     sizes = lines(sum(c.added for c in changes), sum(c.removed for c in changes))
@@ -60,7 +62,7 @@ def _outlook(changes: tuple[FileChange, ...], named: int) -> str:
     return f"{words}: {', '.join(names)}{more}"
 
 
-def lacking(snapshot: SnapshotTaken) -> str:
+def missing_paths(snapshot: SnapshotTaken) -> str:
     """Return what the snapshot could not hold, as a sentence; empty if it holds everything."""
     number = max(snapshot.missing_count, len(snapshot.missing))
     if not number:
@@ -74,7 +76,7 @@ def lacking(snapshot: SnapshotTaken) -> str:
 class Preview:
     """The text of a preview: first a notice that it is loading, then the result or an error."""
 
-    def __init__(self, look: Callable[[], Outlook]) -> None:
+    def __init__(self, look: Callable[[], RestoreEffect]) -> None:
         """`look` blocks, and raises ``RalphError`` if it cannot tell."""
         self.words = "checking what would change…"
         self.ready = self.failed = False
@@ -94,7 +96,7 @@ class Preview:
             self.words = f"would change {outlook.words}"
         self.ready = True
 
-    async def grown(self) -> bool:
+    async def has_grown(self) -> bool:
         """Read again; return True if the restore would now change further paths."""
         before = self._paths
         await self.read()

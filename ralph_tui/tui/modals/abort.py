@@ -9,13 +9,13 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from ralph_tui.tui import background
-from ralph_tui.tui.modals.choosing import Choice, Choosing
-from ralph_tui.tui.modals.outlook import Outlook, Preview
+from ralph_tui.tui.modals.choice_dialog import Choice, ChoiceDialog
+from ralph_tui.tui.modals.restore_effect import Preview, RestoreEffect
 
 Way = Literal["keep", "roll_back", "stay"]
 
 
-class GiveUp(Choosing[Way]):
+class AbortDialog(ChoiceDialog[Way]):
     """Keep the work, restore its best point if there is one, or go back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -27,24 +27,24 @@ class GiveUp(Choosing[Way]):
         self,
         best: str,
         clock: Callable[[], float] = monotonic,
-        look: Callable[[], Outlook] | None = None,
+        look: Callable[[], RestoreEffect] | None = None,
         lacks: str = "",
-        stands: Callable[[], bool] | None = None,
+        is_valid: Callable[[], bool] | None = None,
     ) -> None:
         """`best`: the name of the point to restore; empty if there is no such point.
 
-        `stands`: see `Choosing`; the rest: see `Restore`.
+        `is_valid`: see `ChoiceDialog`; the rest: see `Restore`.
         """
         question = "Abort this run? The agent stops; your current files are saved."
-        super().__init__(question, clock, stands)
+        super().__init__(question, clock, is_valid)
         self._best, self._lacks = best, lacks
         self.preview = Preview(look) if look is not None else None
 
     def choices(self) -> Sequence[Choice]:
-        would = "the files as they were then"
+        effect = "the files as they were then"
         if self.preview is not None:
-            would = "\n".join(filter(None, [self.preview.words, self._lacks]))
-        back = Choice("r", f"abort and restore {self._best}", would)
+            effect = "\n".join(filter(None, [self.preview.words, self._lacks]))
+        back = Choice("r", f"abort and restore {self._best}", effect)
         return (
             Choice("y", "abort", "the files stay as they are"),
             *([back] if self._best else []),
@@ -59,12 +59,12 @@ class GiveUp(Choosing[Way]):
         await preview.read()
         self.lay()
 
-    def take_key(self, event: events.Key) -> bool:
+    def accept_key(self, event: events.Key) -> bool:
         if event.key == "r" and self._best:
             self.dismiss("roll_back")
             return True
         if event.key == "r":
-            self.tell("r does nothing here; there is no best snapshot to restore yet")
+            self.report("r does nothing here; there is no best snapshot to restore yet")
         return event.key == "r"
 
     def action_answer(self, way: Way) -> None:

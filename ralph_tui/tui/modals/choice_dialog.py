@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from ralph_tui.tui.draw.spans import Line, cells, wrap
-from ralph_tui.tui.modals.modal import Modal, Pair, pressing
+from ralph_tui.tui.modals.modal import Modal, Pair, press_on_click
 from ralph_tui.tui.modals.scroll_text import ScrollText
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class Choice(NamedTuple):
     then: str = ""
 
 
-class Choosing(Modal[T]):
+class ChoiceDialog(Modal[T]):
     """A dialog that scrolls if it does not fit; its keys are always in the last row."""
 
     DECIDES = True
@@ -45,14 +45,14 @@ class Choosing(Modal[T]):
         self,
         question: str,
         clock: Callable[[], float] = monotonic,
-        stands: Callable[[], bool] | None = None,
+        is_valid: Callable[[], bool] | None = None,
     ) -> None:
-        """`stands` returns False once the question is obsolete: the dialog then closes with None.
+        """`is_valid` returns False once the question is obsolete: the dialog then closes with None.
 
-        Without `stands`, the question never becomes obsolete.
+        Without `is_valid`, the question never becomes obsolete.
         """
         super().__init__(clock)
-        self.question, self._still_asked = question, stands
+        self.question, self._is_valid = question, is_valid
 
     def choices(self) -> Sequence[Choice]:
         """Return the answers, the way back last."""
@@ -76,12 +76,12 @@ class Choosing(Modal[T]):
     def on_mount(self) -> None:
         """Lay out the dialog, and check regularly whether it has become obsolete."""
         self.lay()
-        if self._still_asked is not None:
+        if self._is_valid is not None:
             self.set_interval(LOOK_S, self._close_if_over)
 
     def _close_if_over(self) -> None:
-        if self.is_current and self._still_asked is not None and not self._still_asked():
-            self.close_by_itself()
+        if self.is_current and self._is_valid is not None and not self._is_valid():
+            self.close_obsolete()
 
     def on_resize(self, event: events.Resize) -> None:
         self.lay()
@@ -121,14 +121,14 @@ class Choosing(Modal[T]):
             if not beside and choice.then:
                 texts = wrap(choice.then, max(1, width - key - 4), 3)
                 below = [[(" " * (key + 4), ""), (text, "dim")] for text in texts]
-            rows += [pressing(part, choice.key) for part in (row, *below)]
+            rows += [press_on_click(part, choice.key) for part in (row, *below)]
         return rows
 
     def action_roll(self, by: int) -> None:
-        self.scrolled(self.query_one(ScrollText).roll(by))
+        self.report_end(self.query_one(ScrollText).roll(by))
 
 
-class Confirm(Choosing[bool]):
+class Confirm(ChoiceDialog[bool]):
     """Returns True for yes and False for esc; None if the question became obsolete."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -141,12 +141,12 @@ class Confirm(Choosing[bool]):
         question: str,
         detail: str = "",
         clock: Callable[[], float] = monotonic,
-        stands: Callable[[], bool] | None = None,
+        is_valid: Callable[[], bool] | None = None,
         *,
         yes: str = "yes",
     ) -> None:
-        """`stands`: see `Choosing`; `yes`: what y does, in a word or two."""
-        super().__init__(question, clock, stands)
+        """`is_valid`: see `ChoiceDialog`; `yes`: what y does, in a word or two."""
+        super().__init__(question, clock, is_valid)
         self._detail, self._yes = detail, yes
 
     def choices(self) -> Sequence[Choice]:

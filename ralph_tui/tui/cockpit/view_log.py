@@ -25,13 +25,13 @@ def is_lost(source: Source, state: RunState) -> bool:
     return bool(source.lost) or (source.player is not None and state.run.live)
 
 
-class Looks:
+class ViewLog:
     """Records what the user has seen of the run."""
 
-    def __init__(self, host: RunScreen, *, kept: bool) -> None:
-        """`kept`: False if this screen records nothing, as in an ordinary replay."""
+    def __init__(self, host: RunScreen, *, enabled: bool) -> None:
+        """`enabled`: False if this screen records nothing, as in an ordinary replay."""
         self._host = host
-        self._kept = kept
+        self._enabled = enabled
         self._last: Seen | None = None
         """The last record; moving back in a replay does not undo what was seen."""
         self._next = float("-inf")
@@ -41,7 +41,7 @@ class Looks:
         """Record a key press: the user is present."""
         now = self._key_at = self._host.ralph.monotonic()
         if now >= self._next:
-            self._put_down(now)
+            self._write(now)
 
     def shown(self) -> None:
         """Record the end of a run if the user pressed a key shortly before."""
@@ -49,18 +49,18 @@ class Looks:
         if self._host.state.run.live or last is None or last.over:
             return
         if now <= self._key_at + PRESENT_S:
-            self._put_down(now)
+            self._write(now)
 
-    def _put_down(self, now: float) -> None:
+    def _write(self, now: float) -> None:
         seen, record = self._seen(), self._host.source.record
         if seen is not None and record is not None:
             self._next = now + EVERY_S
             write: Callable[[], None] = partial(record.put_down, seen)
             self._host.ralph.run_worker(write, thread=True)
 
-    def hung_up(self) -> None:
+    def disable(self) -> None:
         """Record nothing from now on: the terminal is gone."""
-        self._kept = False
+        self._enabled = False
 
     def end(self) -> None:
         """Record once more on leaving; the file is small, so this may block."""
@@ -71,7 +71,7 @@ class Looks:
     def _seen(self) -> Seen | None:
         """Return what the user sees now, with the time; None if nothing is to be recorded."""
         state, source, last = self._host.state, self._host.source, self._last
-        if not self._kept or state.run.started is None:
+        if not self._enabled or state.run.started is None:
             return None
         now = datetime.now(UTC)
         if last is not None and state.seq < last.seq:

@@ -18,7 +18,7 @@ class Move(NamedTuple):
     """A way to move in a recorded run."""
 
     how: Callable[[Player], None]
-    still: str
+    no_effect: str
     """The notice if nothing moves."""
 
 
@@ -38,7 +38,7 @@ MOVES: Mapping[str, Move] = {
 """By action name."""
 
 
-class Moving:
+class Navigator:
     """Carries out movement keys, and reports when one has no effect."""
 
     def __init__(self, host: RunScreen, body: Body, tick: Callable[[], None]) -> None:
@@ -58,24 +58,24 @@ class Moving:
         move.how(player)
         moved = before != (player.position, player.speed)
         if not moved and not (player.playing or played):
-            self._host.say(move.still)
+            self._host.report(move.no_effect)
         elif moved and name in ("next_mark", "previous_mark"):
-            self._tell_mark(player)
+            self._report_mark(player)
         self._tick()
 
-    def _tell_mark(self, player: Player) -> None:
+    def _report_mark(self, player: Player) -> None:
         """Report which alarm or question the replay moved to."""
         number = bisect_left(player.marks, player.position, key=lambda mark: mark.position)
         mark, many = player.marks[number], len(player.marks)
         words = f"{LEVELS[SEVERITIES[mark.severity]].glyph} {alarm_words(mark.name)}"
-        self._host.say(f"{words}, {place(mark.iteration)} · {number + 1} of {many}")
+        self._host.report(f"{words}, {place(mark.iteration)} · {number + 1} of {many}")
 
     def step_iteration(self, by: int) -> None:
         """View an earlier or later iteration; in a recorded run, seek to it."""
         if self._host.source.player is not None:
             self.move("forward_iteration" if by > 0 else "back_iteration")
         elif not self._step(by):
-            self._host.say("no more iterations in that direction")
+            self._host.report("no more iterations in that direction")
 
     def _step(self, by: int) -> bool:
         numbers = list(dict.fromkeys(s.number for s in self._host.state.timeline.spans))
@@ -87,7 +87,7 @@ class Moving:
         self._show(None if latest else numbers[there])
         where = f"iteration {numbers[there]}" if numbers[there] else "before iteration 1"
         more = ", the latest" if latest else "; esc: latest"
-        self._host.say(f"{where}: tests, prompt, details{more}")
+        self._host.report(f"{where}: tests, prompt, details{more}")
         return True
 
     def end(self) -> bool:
@@ -99,4 +99,4 @@ class Moving:
     def _show(self, iteration: int | None) -> None:
         self._chosen = iteration
         for pane in self._panes:
-            pane.look_at(iteration)
+            pane.show_iteration(iteration)
