@@ -99,6 +99,6 @@ class Seen:
         """A loop's journal as received; fails if there is a gap."""
         told: list[str] = []
         for recorded in self.of(Recorded, loop=loop):
-            assert recorded.seq == len(told) + 1, "there is a gap, or something was told twice"
+            assert recorded.seq == len(told) + 1, "there is a gap or a duplicate"
             told += recorded.lines
         return told

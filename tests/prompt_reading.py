@@ -82,17 +82,17 @@ def contradictions(prompt: str) -> list[str]:
     praises = "continue in the same way" in strategy or "The pace is enough" in control
     found = {
         "a pace that will not do is praised": praises and late,
-        "a rise is told of a run that does not rise": "is rising" in strategy and not rising,
+        "a rise is reported for a run that does not rise": "is rising" in strategy and not rising,
         "a fall is not known to the trend": "fell by" in strategy and rising,
-        "strategy and redirect both say how to go on": redirected and "approach" in strategy,
-        "the redirect is said to be above": "The redirect above" in control and not redirected,
-        "the strategy is said to be above": "The strategy above" in control
+        "strategy and redirect both give the approach": redirected and "approach" in strategy,
+        "the prompt says that the redirect is above": "The redirect above" in control and not redirected,
+        "the prompt says that the strategy is above": "The strategy above" in control
         and not strategy.strip(),
-        "an approach is given up without urgency": pivots
+        "an approach is dropped without urgency": pivots
         and bool(re.search("Urgency: (low|normal)", control)),
-        "a pace is told of what was not measured": "(not measured since" in prompt
+        "a pace is reported without measurements": "(not measured since" in prompt
         and bool(pace or trend),
-        "an approach is given up and gone on with": pivots and "planned to continue" in last,
+        "an approach is both dropped and continued": pivots and "planned to continue" in last,
         "there is a trend of files that are gone": restored and bool(control),
         "something is done that was undone": restored and "Done:" in last,
     }

@@ -80,7 +80,7 @@ def test_what_a_session_takes_and_tells(
     assert heard.of(SessionStarted)[0].takes_guidance == told.words_mid_turn
     known = [e for e in heard.of(UsageReported) if e.context_tokens is not None]
     assert bool(known) == (told.context != "")
-    assert (finished.cost_usd is not None) == told.cost, "what is not told is None, never zero"
+    assert (finished.cost_usd is not None) == told.cost, "an unreported value is None, never zero"
     assert resumes == told.resume
 
 

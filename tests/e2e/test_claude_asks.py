@@ -64,7 +64,7 @@ def test_once_session_and_no(bench: Bench, version: str) -> None:
     assert (bench.root / "one").exists()
     assert not list(bench.root.glob(".claude*")), "nothing is written into the project"
     assert [tool.prevented for tool in heard.of(ev.ToolFinished)] == ["", "", "denied"]
-    assert not heard.of(ev.ToolDenied), "what was refused by you is not counted as denied"
+    assert not heard.of(ev.ToolDenied), "your refusals do not count as denials"
 
 
 def test_what_a_session_allows_is_not_asked_again(bench: Bench) -> None:

@@ -174,7 +174,7 @@ def test_denied_tools_name_what_would_permit_them(bench: Bench) -> None:
     denied = heard.of(ev.ToolDenied)
     assert denied
     finished = heard.finished()
-    assert finished.tool_errors == 0, "what was denied is no failure of a tool"
+    assert finished.tool_errors == 0, "a denial is not a tool failure"
     assert finished.tool_calls == len(heard.of(ev.ToolStarted))
     assert all(event.permit.startswith("Bash(") for event in denied)
     assert heard.of(ev.SessionDescribed)[0].permission_mode == "acceptEdits"

@@ -54,7 +54,7 @@ def test_a_rollover_is_asked_for_from_elsewhere_three_times_in_an_iteration(git_
         again = refused("checkpoint", "--rollover", cwd=git_repo)
         assert "this iteration already had 3 context handoffs" in again
         status = said("status", cwd=git_repo)
-        assert "3 rollovers" not in status, "of an agent that tells no usage"
+        assert "3 rollovers" not in status, "the agent reports no usage"
         said("abort", "--yes", cwd=git_repo)
         there.process.communicate()
     table = said("context", cwd=git_repo)

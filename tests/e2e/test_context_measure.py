@@ -99,6 +99,6 @@ def test_every_seed_is_a_task_of_its_own() -> None:
     for task in tasks:
         for item in task.items:
             pairs = zip(item.files, item.files[1:], strict=False)
-            assert all(one != other for one, other in pairs), "who says the file says the step"
+            assert all(one != other for one, other in pairs), "the file's author names the step"
     assert any(len(item.files) > 15 for task in tasks for item in task.items)
     assert any(item.slow for task in tasks for item in task.items)

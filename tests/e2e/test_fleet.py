@@ -264,7 +264,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
         ("1", 1, False), ("1", 1, True), ("2", 1, False), ("2", 2, False), ("3", 1, False),
     ]  # fmt: skip
     again = {e.reason for e in recorded if isinstance(e, told.LoopRequeued) and e.loop == "1"}
-    assert again == {"its process died"}, "nobody has sent a signal"
+    assert again == {"its process died"}, "no signal was sent"
     kinds = [event.kind for event in mirror_of(root, "1")]
     assert (kinds.count("run_started"), "run_resumed" in kinds) == (1, True)
     assert nothing_is_left(root)

@@ -91,14 +91,14 @@ def test_at_a_limit_one_loop_tries_first_and_the_others_follow_in_steps(
     assert "it waits: account work is at its limit until " in why
     assert "; nothing starts on it" in lines
     held, freed = seq(root, "account_held")[0], seq(root, "account_released")[0]
-    assert held < seq(root, "loop_ended", loop="1")[0] < freed, "another account goes on"
+    assert held < seq(root, "loop_ended", loop="1")[0] < freed, "another account continues"
     assert not [n for n in seq(root, "loop_placed") if held < n < freed], "nothing starts on it"
     (first,) = [e["loop"] for e in events(root) if e["kind"] == "loop_retried" and e["seq"] < freed]
     assert f"account work is free again: loop {first} works" in lines
     journal = find_fleet(root).mirror(first, 1) / "events.jsonl"
     ended = [event["by"] for event in lines_of(journal) if event["kind"] == "wait_ended"]
     assert ended
-    assert {*ended} == {"the fleet"}, "none wakes by itself with all the others"
+    assert {*ended} == {"the fleet"}, "no loop wakes with all the others"
     begun = [
         datetime.fromisoformat(event["at"])
         for event in events(root)

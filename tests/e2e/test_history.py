@@ -211,7 +211,7 @@ def test_a_reflection_by_hand_is_an_event_and_comes_back(over: Path) -> None:
     )
     after = value("task-001", cwd=over)
     assert after["attempts"][1] == before["attempts"][1]
-    assert value(cwd=over)[0]["status"] == "completed", "an old attempt is not the present one"
+    assert value(cwd=over)[0]["status"] == "completed", "an old attempt is not the current one"
     assert here("status", "--json", cwd=over).stdout == newest, "nor is its run the newest"
     whole = files(over)
     lines = [json.loads(line) for line in whole[f"{TASK}/reflections.jsonl"].splitlines()]

@@ -489,7 +489,7 @@ def test_one_that_waited_for_another_looks_again(limited: Path) -> None:
         pytest.raises(UsageError, match="was continued by another resume"),
         resumed_run(limited, plan, print),
     ):
-        pytest.fail("it went on with a completed run")
+        pytest.fail("it resumed a completed run")
     assert journal(limited).read_bytes() == before
 
 

@@ -131,7 +131,7 @@ def test_a_tool_that_does_not_end_is_waited_for_as_long_as_it_may_take(
     )
     ends = kinds(events, "session_finished")
     assert ends[0]["outcome"] == "rolled_over"
-    assert (git_repo / "calc.py").read_text() == RIGHT, "what was done before is kept"
+    assert (git_repo / "calc.py").read_text() == RIGHT, "earlier work is kept"
     assert events[-1]["outcome"] == "completed"
     assert processes_of(kinds(events, "run_started")[0]["run_id"]) == []
 

@@ -223,7 +223,7 @@ class Trial:
                 self._told(f"a checkpoint: {event['error']}")
             case "restore_began":
                 if self._watched.worktree not in ("", self._last_tree):
-                    self.look.problem("what a restore overwrites is not held", files=1)
+                    self.look.problem("a restore overwrites files that no snapshot has", files=1)
                 # An interrupted restore is completed, as a half-restored tree is useless.
                 self._expected = None
 

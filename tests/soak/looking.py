@@ -102,7 +102,7 @@ class Look:
             return
         refs = git(self.folder, "for-each-ref", "--format=%(tree)", "refs/ralph/").decode()
         if before not in refs:
-            self.problem("what a restore has overwritten is not held", files=1)
+            self.problem("a restore overwrote files that no snapshot has", files=1)
 
     def restored(self, run: RecordedRun) -> None:
         """Bring the last snapshot back over a worktree that was tampered with, and compare."""

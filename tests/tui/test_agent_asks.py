@@ -139,7 +139,9 @@ def test_own_words_are_an_answer_and_escape_leads_back() -> None:
     driver = drive(live(story("choices")), look)
     (answer,) = sent(driver)
     assert answer.choices == (("none",), ("docs", "the parser"))
-    assert [type(command) for command in driver.sent].count(Hold) == 1, "who answers is not rushed"
+    assert [type(command) for command in driver.sent].count(Hold) == 1, (
+        "an active user is not rushed"
+    )
 
 
 def test_nothing_is_sent_while_nothing_is_chosen() -> None:

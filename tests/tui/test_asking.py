@@ -70,7 +70,7 @@ def test_escape_leaves_it_open_and_d_brings_it_back() -> None:
         for _ in range(3):
             driver.cockpit.tick()
             await driver.pilot.pause()
-        assert not is_open(driver), "it does not open by itself twice"
+        assert not is_open(driver), "it opens automatically only once"
         await driver.sees("needs you")
         await driver.sees("d answer")
         await driver.press("d")
@@ -178,7 +178,7 @@ def test_the_bell_rings_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert calls == [True]
 
     drive(driver, look)
-    assert calls == [True, False], "the title is given back with the screen"
+    assert calls == [True, False], "the title is restored with the screen"
 
 
 def test_a_recorded_run_asks_nobody() -> None:

@@ -179,7 +179,7 @@ def test_a_long_record_holds_no_poll_up_and_opens_nothing_on_the_way(elsewhere: 
     empty, polls = RunState(), 0
     state = source.poll(empty, 0.0)
     while state is empty:
-        assert empty.seq == 0, "what is not complete is not shown"
+        assert empty.seq == 0, "incomplete text is not shown"
         state, polls = source.poll(empty, 0.0), polls + 1
     assert state.seq == len(many)
     assert polls > 1
@@ -219,7 +219,7 @@ def test_a_run_whose_process_is_gone_has_died(elsewhere: Elsewhere) -> None:
         assert seen.count("is gone") == 1, "said once"
         assert "running" not in seen
         assert "following" not in seen
-        assert "last output" not in seen, "nobody knows how long ago"
+        assert "last output" not in seen, "the time is unknown"
         for offered in ("pause", "guide", "abort", "checkpoint", "interrupt"):
             assert offered not in driver.text()[-1]
         await driver.press("p")

@@ -349,7 +349,7 @@ def test_a_restore_is_no_step_of_the_work() -> None:
         [(0, 48.0), (1, 64.0), (2, 52.0)],
         [(2, 64.0), (3, 72.0)],
     ]
-    assert segments(readings, [(back, None)])[1] == [(3, 72.0)], "what it was is not known"
+    assert segments(readings, [(back, None)])[1] == [(3, 72.0)], "its kind is unknown"
     last = WorktreeRestored(seq=35, iteration=3, snapshot=1, present=9, tree="x")
     assert len(segments(readings, [(last, (3, 64.0))])) == 1, "not measured since"
 
@@ -581,7 +581,7 @@ def test_one_reading_is_a_point_with_its_label() -> None:
 def test_the_lower_edge_holds_as_many_numbers_as_it_has_room_for() -> None:
     pane = ProgressPane()
     pane.state = RunState().apply_all(story("running"))
-    assert not pane.subtitle(110), "numbers of the controller stand on the zoomed chart alone"
+    assert not pane.subtitle(110), "only the zoomed chart has the controller's numbers"
     pane.zoomed = True
     gains = "kp .55 ki .22 kd .32"
     told = {width: text([pane.subtitle(width)])[0] for width in (10, 24, 79, 80, 110)}

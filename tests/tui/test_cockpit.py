@@ -123,7 +123,7 @@ def test_every_pane_is_reachable_by_number_and_by_tab(size: tuple[int, int]) -> 
                 for p in driver.cockpit.body.panes.values()
                 if p._rows and "focus" in p._rows[0][0]
             ]
-            assert lit == [name], "the frame tells which pane has the focus"
+            assert lit == [name], "the frame shows which pane has the focus"
             assert pane.size.height > 2
         visited = []
         for _ in layout.ORDER:

@@ -52,7 +52,7 @@ def test_keys_that_never_pause_do_not_put_it_off_for_ever(monkeypatch: pytest.Mo
         putting_off = driver.app._gc_pause._timer
         assert putting_off is not None
         await driver.pilot.press("down")
-        assert putting_off._reset, "each key begins anew"
+        assert putting_off._reset, "each key starts a new wait"
         putting_off._reset = False
         monkeypatch.setattr(app, "MOST", 0)
         await driver.pilot.press("down")

@@ -59,7 +59,7 @@ def test_every_iteration_has_a_bar_with_what_came_of_it() -> None:
         "62 %",
         "86 % ⟳",
         "82 % ⇣ forgot",
-    ], "what the agent forgot was once in the window, too"
+    ], "the window once contained what the agent forgot"
     assert "⇣ forgot, from 82 % to 22 % of the window" in rows("forgot")
 
 

@@ -148,7 +148,7 @@ def test_the_question_closes_when_another_terminal_goes_on_with_the_run(
     async def look(driver: Driver) -> None:
         await driver.press(key)
         await driver.until(lambda: isinstance(driver.app.screen, Confirm))
-        driver.source.overtaken = driver.source.note = "it goes on in another terminal"
+        driver.source.overtaken = driver.source.note = "it continues in another terminal"
         await driver.until(lambda: driver.app.screen is driver.cockpit)
         assert driver.app.next_command is None
 

@@ -362,7 +362,7 @@ def test_d_opens_the_loop_that_asks_and_its_question_opens_there() -> None:
         await fleet.press("up", "d")
         await fleet.until(lambda: fleet.opened_loops == ["2"])
         await fleet.sees("needs a decision")
-        assert "your run needs you" not in fleet.page, "it stands there"
+        assert "your run needs you" not in fleet.page, "it is listed"
 
     with_fleet(press, FleetDriver(under_way(), loop="asked"))
 

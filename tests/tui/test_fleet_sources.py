@@ -154,7 +154,7 @@ def test_a_command_names_its_loop_and_a_refusal_comes_back(elsewhere: Elsewhere)
         until(lambda: fleet.refused)
     assert [(request.loop, request.command.name) for request in heard] == [
         ("3a", "pause"), ("", "pause"), ("1", "pause"),
-    ], "of all, the fleet holds its queue, and those that run are told one by one"  # fmt: skip
+    ], "for all: the fleet holds its queue and notifies each running loop"  # fmt: skip
     asked, why = fleet.refused.popleft()
     assert (asked.loop, why) == ("1", "it is paused already")
     fleet.stop()

@@ -51,7 +51,7 @@ def test_a_run_that_goes_on_is_noticed_and_nothing_jumps(journal: Path, at: int)
         assert (told.position, told.length, told.new) == (at, 72, 12)
         assert "+12 new" in screen
         assert f"{at}/72" in screen
-        assert driver.text()[:20] == before.split("\n")[:20], "what is shown stays"
+        assert driver.text()[:20] == before.split("\n")[:20], "the displayed text stays"
         append(journal, b"".join(LINES[72:74]))
         assert "+14 new" in await looked(driver)
         await driver.press("end")

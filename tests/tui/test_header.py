@@ -361,7 +361,7 @@ def test_the_context_keeps_to_the_runs_own_thresholds() -> None:
     told = ev.ContextLevelReached(iteration=1, level="L2", percent=86, tokens=1, window=2)
     shrunk = ev.ContextCompacted(iteration=1, before=172_000, after=40_000, window=200_000)
     emptied = filled(172_000, 200_000, told, shrunk)
-    assert context(emptied, CONTEXT)[-1] == (" 20 %", "text"), "it tells what is"
+    assert context(emptied, CONTEXT)[-1] == (" 20 %", "text"), "it shows the state"
 
 
 @each_row(("tokens", "told"), [(20_000, "10"), (120_000, "60")])

@@ -128,7 +128,7 @@ def test_nobody_was_asked_and_the_verdict_says_so(sample: str) -> None:
     for event in sample_events(sample):
         state.apply(event)
         if event.kind == "intervention_made" and state.oversight.undecided is not None:
-            raise AssertionError("a recomputed intervention waits for nobody")
+            raise AssertionError("a recomputed intervention waits for no answer")
         seen = seen or event.kind == "intervention_made"
         said.add(verdict(state, state.at, recorded=True).text)
     asked = [one for one in state.oversight.interventions if one.level in ("REDIRECT", "PAUSE")]

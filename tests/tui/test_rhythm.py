@@ -39,7 +39,7 @@ def test_a_cockpit_in_which_nothing_happens_looks_seldom() -> None:
         driver.cockpit.rhythm.speed_up()
         assert hertz(driver) == HZ
         await quiet(driver)
-        assert hertz(driver) == driver.cockpit.rhythm.quiet_hz > NOTIFIED_HZ, "nobody calls it"
+        assert hertz(driver) == driver.cockpit.rhythm.quiet_hz > NOTIFIED_HZ, "it is never called"
 
         said(driver, "here I am again")
         await driver.sees("here I am again")
@@ -47,7 +47,7 @@ def test_a_cockpit_in_which_nothing_happens_looks_seldom() -> None:
 
         await quiet(driver)
         await driver.press("2")
-        assert hertz(driver) == HZ, "what comes of a key is shown at once"
+        assert hertz(driver) == HZ, "a key's effect is shown at once"
 
     drive(live(story("running")), look, (140, 45))
 

@@ -222,7 +222,7 @@ def test_the_table_can_fail() -> None:
     assert False not in verdicts[:6]
     assert verdicts.count(None) == 5
     same = [row.ok for row in rows({"on": good, "blanked": good, "off": bad}, "nobody")]
-    assert same.count(False) >= 2, "a handoff that nobody misses is worth nothing"
+    assert same.count(False) >= 2, "a handoff that is never missed is worthless"
     worse = [row.ok for row in rows({"on": bad, "blanked": good, "off": good}, "nobody")]
     assert worse[0] is False
     assert worse.count(False) >= 5

@@ -39,9 +39,9 @@ def summary(findings: Sequence[Finding]) -> str:
     """Say whether a run can start, and how."""
     problems = sum(finding.level == "problem" for finding in findings)
     if problems:
-        verb = "stands" if problems == 1 else "stand"
+        verb = "prevents" if problems == 1 else "prevent"
         sign = CHECKED["problem"].glyph
-        return f"{count(problems, 'problem')} {verb} in the way of a run: see {sign} above"
+        return f"{count(problems, 'problem')} {verb} a run: see {sign} above"
     return 'ready: ralph-tui run "OBJECTIVE" -c "COMMAND" (ralph-tui demo shows it)'
 
 

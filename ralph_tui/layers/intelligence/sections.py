@@ -129,7 +129,7 @@ def _redirect(given: PromptInput) -> Section:
     if given.redirect_undid:
         lead += (
             f"Then the files were restored to {given.redirect_undid}. The instructions below were "
-            "written before that: what they ask you to undo is already undone. "
+            "written before that: anything they ask you to undo is already undone. "
         )
     lead += "Follow these instructions until completion reaches a clear new best:"
     said = Block(units_of(closed(given.redirect.strip())), rank_of("redirect"), "the redirect")

@@ -170,7 +170,7 @@ def test_an_interrupted_turn_ends_in_order_and_goes_on_later(lab: Lab) -> None:
     assert interrupted.tool_errors == 0
     assert resumed.outcome == "success", resumed
     assert again.of(ev.AgentSpoke)[-1].text == "continued"
-    assert resumed.tokens == 12_432, "what the session before has used is not its own"
+    assert resumed.tokens == 12_432, "the previous session's usage is not its own"
 
 
 @pytest.mark.parametrize("outcome", ["stopped", "interrupted"])

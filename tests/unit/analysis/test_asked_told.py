@@ -88,7 +88,7 @@ def test_the_owners_time_to_think_is_not_the_tools() -> None:
     rows = [row for row in RunState().apply_all(run.events).agent.rows if row.tool == "Bash"]
     first, second = rows[-2:]
     assert first.asked_at is None
-    assert first.duration_s < 2, "it was asked about for 25 s of it"
+    assert first.duration_s < 2, "the question was open for 25 s of it"
     assert second.duration_s == 1
 
 

@@ -60,7 +60,7 @@ def test_who_looked_on_while_nothing_was_recorded_saw_that_it_was_there() -> Non
     state = RunState().apply_all(DECISIONS["redirect"]())
     looked, now = state.at + timedelta(minutes=4), state.at + timedelta(minutes=9)
     broken = f"unheard: {RECORD_BROKEN}"
-    assert while_away(state, now, lost=broken)[0].text == f"◇ {broken}", "as its screen has it"
+    assert while_away(state, now, lost=broken)[0].text == f"◇ {broken}", "as its screen shows it"
     seen = seen_of(state, looked, lost=False)
     rows = [line.text for line in while_away(state, now, seen, lost=True)]
     assert rows[1] == f"last activity: {day_and_clock(looked, now)}, 5m ago"
@@ -230,7 +230,7 @@ def test_of_a_cost_that_not_all_have_told_it_is_said_whose_it_lacks() -> None:
     seen = seen_of(RunState().apply_all(events[:then]), events[then].at, lost=False)
     rows = while_away(RunState().apply_all(events[:later]), events[later].at, seen)
     (course,) = [line.text for line in rows if line.text.startswith("since you last looked")]
-    assert "$" not in course, "what only Codex has done since has an unknown cost"
+    assert "$" not in course, "Codex's own work has an unknown cost"
 
 
 def test_who_read_the_status_has_seen_the_same() -> None:

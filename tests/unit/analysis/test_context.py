@@ -51,7 +51,7 @@ def test_between_two_sessions_it_is_said_what_follows() -> None:
     reached(run)
     until = clock(run.at + timedelta(seconds=60), seconds=True)
     at_it = f"handing off: the context is 86 % full, its current message may take until {until}"
-    assert says(run) == at_it, "the message that told it may be about to use a tool"
+    assert says(run) == at_it, "the message with the usage may be about to use a tool"
     run.add(ev.SessionFinished(iteration=1, outcome="rolled_over"))
     run.add(
         ev.RolloverBegan(iteration=1, number=1, cause="L2", percent=86, reason="the window fills")

@@ -222,7 +222,7 @@ def test_the_files_are_those_a_reviewer_gets() -> None:
     assert unknown.startswith("The net difference is unknown: ")
     assert unknown.endswith("- `a.py`")
     for text in (whole, unknown):
-        assert "38" not in text, "what was done and undone is not added up"
+        assert "38" not in text, "undone work does not count"
     undone = section(page(*events, circumstances=replace(HERE, changes=[])), "Changed files")
     assert undone == "No files differ from the start."
 
@@ -248,7 +248,7 @@ def test_changed_tests_and_configuration_come_first_by_name() -> None:
         "- after iteration 1: 24 tests were counted, 25 before: look.",
     ]
     assert text.index("## Check first") < text.index("## Changed files")
-    assert "## Warnings" not in text, "nothing is told twice"
+    assert "## Warnings" not in text, "nothing is reported twice"
 
 
 def test_the_tests_are_told_by_name_before_and_after() -> None:
@@ -424,7 +424,7 @@ def test_strategies_are_told_as_stretches_and_issues_with_their_iterations() -> 
         return ev.ValidationDone(iteration=k, when="after", issues=[issue])
 
     calm = [planned(1, "persist", "continue"), planned(2, "persist", "finish")]
-    assert "## Approaches" not in page(*calm), "to go on as before is no news"
+    assert "## Approaches" not in page(*calm), "continuing as before is not news"
     text = page(
         *calm,
         planned(3, "pivot", "reframe"),
@@ -558,7 +558,7 @@ def test_what_the_attempt_teaches_is_what_is_particular_to_it() -> None:
         "  - Expect about 1 iteration.",
         "- Every iteration brought something.",
     ]
-    assert "## Plan" not in text, "what every plan says is no news"
+    assert "## Plan" not in text, "a sentence of every plan is not news"
 
 
 def asked(question: str, topic: str = "redirect") -> ev.QuestionAsked:

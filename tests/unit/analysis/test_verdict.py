@@ -98,7 +98,7 @@ def _all_places_say(said: Verdict, state: RunState, now: datetime) -> None:
     head = OneLine()
     head.state, head.now = state, now
     told = verdict(state, now, keys=None)
-    assert f" {told.text}" in _text(head.line(0, 300)), "its key stands at the end"
+    assert f" {told.text}" in _text(head.line(0, 300)), "its key is at the end"
     status: RunStatus = {**summarize(state, now), "alive": state.run.finished is None}
     assert (status["verdict"], status["verdict_word"]) == (told.text, told.word)
     first, *rows = status_text(status).splitlines()

@@ -476,8 +476,8 @@ class TestWords:
     def test_the_last_line_says_whether_a_run_can_begin(self) -> None:
         well, bad = Finding("warning", "x", "y"), Finding("problem", "x", "y")
         assert summary([well]).startswith("ready: ralph-tui run")
-        assert summary([bad]) == "1 problem stands in the way of a run: see ✗ above"
-        assert summary([bad, bad]).startswith("2 problems stand in the way")
+        assert summary([bad]) == "1 problem prevents a run: see ✗ above"
+        assert summary([bad, bad]).startswith("2 problems prevent a run")
         assert as_object([well, bad])["ready"] is False
         assert as_object([well])["findings"] == [
             {"level": "warning", "what": "x", "says": "y", "fix": ""}

@@ -83,7 +83,7 @@ def test_every_error_of_a_file_is_told_with_its_line(user_file: Path) -> None:
     assert "'progres' " in "".join(told)
     assert "did you mean progress?" in "".join(told)
     assert "did you mean agent.model?" in "".join(told)
-    assert "not 'gitlab'" not in "".join(told), "what stands in outreach may be a secret"
+    assert "not 'gitlab'" not in "".join(told), "outreach settings may contain a secret"
 
 
 def test_all_sources_are_told_at_once(repository: Path, user_file: Path) -> None:

@@ -42,7 +42,7 @@ def test_the_strongest_source_counts_and_screens_without_settings_see_the_same(
     (tmp_path / ".ralph-tui.toml").write_text('[keys]\npause = "F6"\nhelp = "h"')
     environ = {variable("keys.zoom"): "alt+z"}
     loaded = load(tmp_path, {}, environ)
-    assert loaded.place_of("keys.pause") == f"{tmp_path}/.ralph-tui.toml:2", "it harms nobody"
+    assert loaded.place_of("keys.pause") == f"{tmp_path}/.ralph-tui.toml:2", "it is harmless"
     assert not loaded.warnings
     for keys in (Keys(loaded.settings.keys.model_dump()), screen_settings(tmp_path, environ).keys):
         assert keys.of("pause") == ("f6",)

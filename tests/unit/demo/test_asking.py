@@ -105,7 +105,7 @@ def test_what_is_refused_is_not_done_and_its_words_reach_the_agent(project: Path
         assert agent.ends()["is_error"] is False
     assert tags(project) == ""
     assert "Not now. Continue without it." in json.dumps(agent.seen)
-    assert agent.edited(), "it went on"
+    assert agent.edited(), "it continued"
 
 
 @pytest.mark.parametrize(("label", "first"), [("The parser's", PARSER), ("Any.", LEXER)])

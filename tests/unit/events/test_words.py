@@ -253,7 +253,7 @@ def test_failing_tests_without_a_name_are_counted_where_some_are_named() -> None
     assert all_named.failing_words.endswith("test_4 and 15 more")
     long = [f"tests/test_a.py::test_{'x' * 500}_{number:06}" for number in (1, 9)]
     told = gate.model_copy(update={"failing": long, "failed": 2, "errors": 0}).failing_words
-    assert "_000001, " in told, "what most often differs, the end, is seen"
+    assert "_000001, " in told, "the end, which differs most often, is visible"
     assert told.endswith("_000009")
 
 

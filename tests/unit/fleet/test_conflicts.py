@@ -27,7 +27,7 @@ def found(state: FleetState, pairs: dict[str, list[str]]) -> list[told.Conflicts
 
 def test_of_several_tries_only_the_chosen_one_counts() -> None:
     events = collected("1", "3a", "3b")
-    assert merged(a_state(*events)) == ["1"], "nobody knows yet which try will be merged"
+    assert merged(a_state(*events)) == ["1"], "the attempt to merge is not yet chosen"
     chosen = told.WinnerChosen(tries_at="3", loop="3b", reason="it completed first")
     assert merged(a_state(*events, chosen)) == ["1", "3b"]
     none = told.WinnerChosen(tries_at="3", loop="", reason="none of 3 tries completed")

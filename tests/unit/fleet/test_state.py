@@ -123,7 +123,7 @@ def test_work_that_is_gone_stays_so_until_another_attempt_begins() -> None:
     assert (loop.not_collected, loop.work_gone, loop.left) == ("", False, {})
     left = (JOINED, placed(), began(), anew)
     assert loop_after(*left).left == {1: "one"}
-    assert loop_after(*left, gone[-1]).left == {}, "nobody waits for it to come back"
+    assert loop_after(*left, gone[-1]).left == {}, "no loop waits for its return"
     assert not loop_after(*left, gone[-1], placed(), began()).work_gone
 
 

@@ -282,7 +282,7 @@ def test_numbers_of_two_sessions_are_two_loops(tmp_path: Path) -> None:
     assert own.run.completions == [10, 20, 30]
     other = read_imported(runs["old"])
     assert RunState().apply_all(other.events).run.completions == [90]
-    assert of_kind(other, ev.PromptPrepared) == [], "what lies there is the later loop's"
+    assert of_kind(other, ev.PromptPrepared) == [], "the files there are the later loop's"
     row = row_of(runs["old"])
     assert (row.completions, row.status, row.started) == ((0.9,), "died", None)
     assert row.updated == BEGAN == other.events[-1].at, "it was over when the later one began"

@@ -175,7 +175,7 @@ def test_the_file_of_an_iteration_stands_in_where_the_list_lacks_it(tmp_path: Pa
     """As when the list is lost; files above the current number belong to an older loop."""
     filed(tmp_path, 1, action="began", result="half", verified=False)
     filed(tmp_path, 2, action="went on", result="all pass", verified=True, learnings="mock it")
-    filed(tmp_path, 7, action="of an older loop", result="?", verified=True)
+    filed(tmp_path, 7, action="an older loop's", result="?", verified=True)
     recording = read_imported(hooked(tmp_path, currentIteration=2))
     assert numbers(recording) == [1, 2]
     state = folded(recording)

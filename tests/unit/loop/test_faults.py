@@ -429,4 +429,4 @@ def test_an_abort_does_not_wait_for_what_hangs(name: str) -> None:
             world.host.idle.append(abort)
     assert world.end.outcome == "aborted"
     took = world.host.clock.monotonic() - asked[0]
-    assert took <= 3 * ENDING_S, "what hangs, and once more what the end itself needs"
+    assert took <= 3 * ENDING_S, "the hanging time, plus the time for the end itself"

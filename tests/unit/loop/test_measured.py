@@ -113,7 +113,7 @@ def test_three_verifications_without_counts_are_a_pause_of_their_own() -> None:
         assert "1. the completion command gives no counts: exit code 137, last line: Kil" in prompt
         assert "At this pace" not in prompt
         assert "Trend" not in prompt
-        assert "Completion has" not in prompt, "what was not measured has not stood still"
+        assert "Completion has" not in prompt, "an unmeasured iteration is not idle"
     kept = [span.number for span in world.state.timeline.spans if span.kept]
     assert kept == [2, 3, 4]
     assert [world.state.timeline.gain(span) for span in world.state.timeline.spans][2:5] == [

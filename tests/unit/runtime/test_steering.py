@@ -55,7 +55,7 @@ def test_who_goes_on_with_it_is_named_until_that_is_over(tmp_path: Path, live: L
     lock.release()
     until(lambda: "continued it" in live.note)
     assert "it is completed now: ralph-tui attach task-001/001 shows it" in live.note
-    assert live.overtaken == live.note, "nothing is left to go on with"
+    assert live.overtaken == live.note, "nothing is left to continue"
 
 
 def test_another_run_of_the_worktree_is_not_this_one(tmp_path: Path, live: Live) -> None:

@@ -43,7 +43,7 @@ def test_what_was_going_on_is_closed(end: Callable[[], ev.Event]) -> None:
     assert not state.run.session_running
     assert not state.run.takes_guidance
     assert not state.run.pause_requested
-    assert state.run.cost_usd == 0.5, "what was spent is spent"
+    assert state.run.cost_usd == 0.5, "spent iterations stay spent"
 
 
 @pytest.mark.parametrize("end", ENDS)

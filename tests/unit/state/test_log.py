@@ -309,7 +309,7 @@ def test_a_demo_reads_as_a_short_list(
 ) -> None:
     state = RunState().apply_all(demo(scenario))
     times = [row[:5] for row in drawn(state, width).splitlines() if row[:1].isdigit()]
-    assert times == sorted(times), "what is nested has no time, so the order shows"
+    assert times == sorted(times), "nested rows have no time, so the order shows it"
     assert len(times) == len(state.log.entries)
     monkeypatch.setattr("ralph_tui.tui.panes.event_log.clock", lambda at: "09:00")
     golden = FIXTURES / "log" / f"{scenario}-{width}.txt"

@@ -21,7 +21,7 @@ def test_the_guide_has_the_table_of_the_code() -> None:
     first = lines.index(f"| {' | '.join(HEAD)} |")
     stands = lines[first : first + len(made.splitlines())]
     assert "\n".join(stands) == made
-    assert not lines[first + len(stands)].startswith("|"), "no agent stands there alone"
+    assert not lines[first + len(stands)].startswith("|"), "every agent has a description"
 
 
 @each_row("agent", AGENTS)

@@ -76,5 +76,5 @@ def test_a_repository_without_a_commit_says_what_to_do(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "-b", "main")
     with pytest.raises(UsageError, match="create one with git commit"):
         source_of(open_repository(tmp_path), "HEAD")
-    assert is_commit(tmp_path, "HEAD"), "that it has none is said of the repository"
+    assert is_commit(tmp_path, "HEAD"), "the repository lacks it"
     assert not is_commit(tmp_path, "nosuchref")

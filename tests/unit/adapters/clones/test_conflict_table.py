@@ -88,11 +88,11 @@ def test_a_commit_that_is_gone_is_left_out_and_hides_no_other(
     assert table.of(one, {"two": two}).others == {"two": ("checks.sh",)}
     forgotten(root, "three")
     others = {"three": three, "main": base, **{f"x{digit}": digit * 40 for digit in "0f8"}}
-    assert table.of(one, others) == Conflicts(), "what is not there cannot conflict"
+    assert table.of(one, others) == Conflicts(), "a missing file cannot conflict"
     forgotten(root, "one")
     assert table.of(one, {"two": two, "main": base}).unknown == "", "all of it is known"
     told = table.of(one, {"two": two, "main": base, "new": a_commit(root, "new", "new")})
-    assert told == Conflicts({"two": ("checks.sh",)}, GONE), "what is known is still told"
+    assert told == Conflicts({"two": ("checks.sh",)}, GONE), "known facts are still reported"
     assert not any(digit in GONE for digit in "0123456789")
 
 
@@ -148,7 +148,7 @@ def test_what_was_told_before_a_git_had_to_be_ended_is_kept(
         assert "git merge-tree was still running after" in told.unknown
         (begun / "1").unlink()
         again = table.of(one, others)
-        assert again == told, "the same is said again"
+        assert again == told, "the same message is repeated"
         assert not (begun / "1").exists(), "and no other git waits as long for each loop"
     later = SimpleNamespace(monotonic=lambda: time.monotonic() + conflicts.REST_S)
     monkeypatch.setattr(conflicts, "time", later)
@@ -166,8 +166,8 @@ def test_each_pair_is_merged_once_whichever_of_them_is_asked_about(
         _old_git(tmp_path, changed)
         known = table.of(third, {"other": other, "base": base})
     assert known.others == {"other": ("checks.sh",)}
-    assert "git version 2.34.1" in known.unknown, "of the base nothing is known yet"
-    assert table.of(third, {"base": base}) == Conflicts(), "what could not be told is tried again"
+    assert "git version 2.34.1" in known.unknown, "the base is still unknown"
+    assert table.of(third, {"base": base}) == Conflicts(), "an unsent message is retried"
 
 
 def test_an_older_git_says_that_it_cannot_tell_conflicts(

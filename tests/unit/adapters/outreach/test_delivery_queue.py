@@ -442,4 +442,4 @@ def test_a_comment_is_for_issues_alone(tmp_path: Path) -> None:
     handler.comment("rollover-1-1", "iteration 1: ...", 1, run())
     assert handler.close(10) == 0
     assert delivered == [("gitea", "iteration 1: ...")]
-    assert told == [], "there was no issue: nothing is to be told"
+    assert told == [], "without an issue there is nothing to report"

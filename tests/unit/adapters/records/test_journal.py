@@ -153,7 +153,7 @@ def test_a_deleted_journal_is_written_again(journal: Journal, clock: FakeClock, 
         journal.path.parent.rmdir()
     if how == "replaced":
         journal.path.write_text("somebody else's\n")
-    assert journal.tick() is False, "looked at once a second, not more often"
+    assert journal.tick() is False, "checked at most once a second"
     clock.seconds += 1
     assert journal.tick() is True
     journal.append(words(1))

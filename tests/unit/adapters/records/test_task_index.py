@@ -57,7 +57,7 @@ def statuses(root: Path) -> dict[str, str]:
 def test_tasks_are_found_by_status_and_attempts_by_agent(tmp_path: Path) -> None:
     first = begin(tmp_path, "fix it")
     assert known(tmp_path, "by-status.json") == {"running": ["task-001"]}
-    assert known(tmp_path, "by-agent.json") == {}, "nobody has begun"
+    assert known(tmp_path, "by-agent.json") == {}, "no loop has started"
     play(first, "stuck")
     play(begin(tmp_path, "build it"), "steady")
     play(begin(tmp_path, "fix it"), "paused")

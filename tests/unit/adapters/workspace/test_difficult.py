@@ -341,7 +341,7 @@ def test_a_folder_of_two_gigabytes_is_neither_read_nor_held(git_repo: Path) -> N
     (git_repo / "new.py").write_text("1\n")
     assert [change.path for change in workspace.changes(taken.tree)] == ["new.py"]
     assert taken.missing == tuple(f"data/{number}.bin" for number in range(4))
-    assert all(path.stat().st_atime_ns == 0 for path in before), "nobody has read them"
+    assert all(path.stat().st_atime_ns == 0 for path in before), "they are unread"
     store = sum(path.stat().st_size for path in (git_repo / ".git").rglob("*") if path.is_file())
     assert store < 1_000_000
     workspace.restore(taken.tree)

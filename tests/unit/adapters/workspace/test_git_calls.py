@@ -111,7 +111,7 @@ def test_a_pipe_that_git_reads_is_named(changed: GitWorkspace, name: str) -> Non
     (root / name).unlink()
     if name == "nested/.git/HEAD":
         (root / name).write_text("ref: refs/heads/main\n")
-    assert index.exists(), "what git has hashed is kept"
+    assert index.exists(), "hashes from git are cached"
     assert changed.snapshot(1, "second").missing == ("nested/",)
     assert changed.newest() == first + 1
 
@@ -158,7 +158,7 @@ def has_open(pid: int, name: str) -> bool:
     return False
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="what a process waits for is told by /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc shows what a process waits for")
 @pytest.mark.parametrize("name", ["sub/.gitignore", "sub/.gitattributes"])
 def test_a_pipe_that_is_replaced_while_git_waits_for_it(
     changed: GitWorkspace, monkeypatch: pytest.MonkeyPatch, name: str

@@ -26,7 +26,7 @@ def test_the_exit_code_is_the_outcome_of_a_fleet_that_is_over(outcome: Outcome, 
     assert left_code(over, ExitCode.INTERRUPTED, lost="") == ExitCode.INTERRUPTED, (
         "a signal ended it"
     )
-    assert left_code(a_state(), ExitCode.COMPLETED, lost="") == ExitCode.COMPLETED, "it goes on"
+    assert left_code(a_state(), ExitCode.COMPLETED, lost="") == ExitCode.COMPLETED, "it continues"
     assert left_code(a_state(), ExitCode.COMPLETED, lost="died") == ExitCode.FAILED, "it has died"
 
 

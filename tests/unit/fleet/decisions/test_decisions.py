@@ -66,7 +66,7 @@ class TestQueue:
         played.settle()
         failed = next(name for name, runs in played.alive.items() if runs[0].host == "full")
         played.end(failed, "failed", reason="no space left", never_began=True)
-        assert begun(played) == [], "all that is queued would fail there"
+        assert begun(played) == [], "all queued loops would fail there"
         played.wait(59)
         assert begun(played) == []
         played.wait(1)
@@ -330,7 +330,7 @@ class TestLeases:
         ]
         played.record(told.HostLost(host="one", left=True))
         played.join("one", 1)
-        assert begun(played) == ["1"], "it goes on in its tree"
+        assert begun(played) == ["1"], "it continues in its clone"
 
     def test_a_host_that_has_left_is_waited_for_no_longer_than_a_margin(self) -> None:
         """It runs nothing: it has stopped its loops."""

@@ -134,7 +134,7 @@ def test_priorities_are_tests_the_plan_and_what_the_agent_meant_to_do() -> None:
     alone = replace(grounds, item="", next_step="")
     assert planned([10, 20], alone).priorities == ("t1", "t2", "t3")
     given_up = replace(grounds, item="")
-    assert planned([30] * 4, given_up).priorities == ("t1", "t2", "t3"), "its way is given up"
+    assert planned([30] * 4, given_up).priorities == ("t1", "t2", "t3"), "its approach is dropped"
     assert planned([10, 20], Grounds(failing=("t", " ", "t"))).priorities == ("t",)
 
 

@@ -34,7 +34,7 @@ def test_what_does_not_raise_the_best_does_not_help() -> None:
     assert success(history(40, 30), BUDGET, 2) is False
     assert success(history(40, 30, 40), BUDGET, 3) is False, "back where it was"
     assert success(history(20), BUDGET, 1) is False
-    assert success(history(100, 60), BUDGET, 2) is False, "a gain of nothing is none"
+    assert success(history(100, 60), BUDGET, 2) is False, "a gain of zero is not a gain"
 
 
 def test_completion_helps_whatever_made_the_step() -> None:

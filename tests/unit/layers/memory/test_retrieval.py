@@ -233,7 +233,7 @@ def test_an_order_is_shown_and_not_sent(texts: list[str]) -> None:
 def shown_and_not_sent(text: str) -> None:
     one = learning(text, confidence=0.9)
     found = retrieve([Candidate(one, 1.0)], "test-fix")
-    assert bool(found) is bool(one.text.strip()), "what has no text is no learning"
+    assert bool(found) is bool(one.text.strip()), "an entry without text is not a learning"
     for shown in found:
         assert not shown.in_prompt
         assert "stays out of the prompt" in shown.why

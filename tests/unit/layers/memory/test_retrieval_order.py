@@ -14,7 +14,7 @@ def test_two_places_are_for_unproven_ones() -> None:
     assert [one.standing for one in sent] == ["proven"] * 3 + ["staged"] * 2
     pinned = many("strategy", 5, pinned=True)
     sent = [one for one in retrieve([*pinned, *said], "test-fix") if one.in_prompt]
-    assert all(one.pinned for one in sent), "what is pinned comes before them"
+    assert all(one.pinned for one in sent), "pinned ones come before them"
 
 
 def test_of_two_that_contradict_each_other_the_newer_comes_first_and_each_names_the_other() -> None:

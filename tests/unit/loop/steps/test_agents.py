@@ -74,7 +74,9 @@ def test_who_is_silent_again_hands_over_and_is_tried_again_after_a_while() -> No
     assert changes(world) == [(1, "fake", "second", "outage"), (3, "second", "fake", "back")]
     assert not world.all(ev.WaitStarted)
     first, _ = second.prompts
-    assert first == f"{world.agent.prompts[0]}\n\n{TAKEN_OVER}", "it is told the work, not to go on"
+    assert first == f"{world.agent.prompts[0]}\n\n{TAKEN_OVER}", (
+        "it gets the task, not a request to continue"
+    )
     assert [event.status for event in world.all(ev.IterationFinished)][:1] != ["interrupted"]
 
 
@@ -220,7 +222,7 @@ def test_one_that_was_not_there_at_the_start_is_said_once_and_left_out() -> None
 def test_an_agent_that_is_there_and_refuses_to_work_is_not_said_to_be_missing() -> None:
     world = World([2, 10], fallbacks=["second"])
     root = f"Claude Code does not skip permissions for root: set {'this or that, ' * 20}it works."
-    assert len(root) > WIDTH, "what to do is not cut off"
+    assert len(root) > WIDTH, "the advice is not cut off"
     world.agent.acts.append(
         lambda session: session.emit(
             ev.SessionFinished(iteration=session.iteration, outcome="missing", reason=root)

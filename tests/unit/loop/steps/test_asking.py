@@ -300,7 +300,7 @@ def test_while_it_is_open_the_watchdog_stands_still_and_checkpoints_go_on() -> N
     assert world.all(ev.CheckpointCaptured)
     assert world.all(ev.GuidanceQueued)
     assert world.all(ev.EscalationRaised), (
-        "a held question is told to people elsewhere, as any other"
+        "a question without a timeout is sent elsewhere like any other"
     )
 
 

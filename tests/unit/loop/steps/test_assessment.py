@@ -141,7 +141,7 @@ def test_what_a_session_left_behind_is_evidence() -> None:
     world.run()
     sources = [each.source for each in of(world, 1).accomplishments]
     assert sources == ["tests"] * 5 + ["commits", "files", "loop"]
-    assert not of(world, 0).accomplishments, "before the first session there is none"
+    assert not of(world, 0).accomplishments, "there is none before the first session"
 
 
 def test_the_same_tool_error_three_times_stands() -> None:
@@ -158,7 +158,7 @@ def test_the_same_tool_error_three_times_stands() -> None:
     (blocker,) = of(world, 1).blockers
     assert (blocker.source, blocker.standing) == ("tool", True)
     assert of(world, 1).last_action == "Edit: a.py"
-    assert not of(world, 2).blockers, "the next session begins anew"
+    assert not of(world, 2).blockers, "the next session starts over"
 
 
 def test_a_blocker_of_two_reports_running_stands() -> None:

@@ -75,7 +75,7 @@ def test_a_criterion_completes_and_the_command_guards() -> None:
     world.play(reply)
 
     topics = [asked.topic for asked in world.all(QuestionAsked)]
-    assert topics == ["goal", "criterion"], "of a promise with a red command nobody is asked"
+    assert topics == ["goal", "criterion"], "a promise with a failing command asks no one"
     assert (world.end.outcome, world.end.iterations) == ("completed", 3)
     assert "twice as fast" in world.all(QuestionAsked)[1].text
     first = world.agent.prompts[0]

@@ -322,7 +322,7 @@ def test_a_model_words_what_was_in_progress_and_changes_no_fact() -> None:
         "- `Are empty groups allowed?`",
     ):
         assert words in text
-    assert "- `no network`" in text, "what the agent called in its way stays"
+    assert "- `no network`" in text, "the agent's own terms stay"
     assert "- `src/parser.py`, lines `45-46`: `+2 −0`" in text
     assert "2 passed, 8 failed" in text
     assert "Count brackets" in made.agent.prompts[1]

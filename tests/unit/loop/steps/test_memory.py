@@ -152,7 +152,7 @@ def test_what_the_agent_reports_is_staged_and_promoted_in_its_iteration() -> Non
     promoted = world.all(ev.LearningPromoted)[0]
     assert (promoted.iteration, promoted.staged_id) == (1, staged.learning.learning_id)
     ids = [event.staged_id for event in world.all(ev.LearningPromoted)]
-    assert len(ids) == len(set(ids)), "each once, however often the files say so"
+    assert len(ids) == len(set(ids)), "each once, however often the files repeat it"
 
 
 def test_an_agent_that_repeats_its_prompt_has_learned_nothing() -> None:
@@ -360,7 +360,7 @@ def test_knowledge_that_fails_costs_the_run_only_its_memory(
     told = [one for one in world.all(ev.Noticed) if (one.source, one.level) == (source, level)]
     assert told
     if isinstance(error, KnowledgeError):
-        assert len(told) == 1, "the same sentence is said once"
+        assert len(told) == 1, "the same sentence appears once"
         assert "mend it; the run continues without it" in told[0].text
     else:
         assert "Traceback" in told[0].detail

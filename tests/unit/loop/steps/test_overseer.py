@@ -178,7 +178,7 @@ def test_instructions_do_not_ask_for_what_a_roll_back_has_done() -> None:
     assert "restore what worked" in prompt
     then = "Then the files were restored to their state after iteration 1"
     assert then in prompt
-    assert "what they ask you to undo is already undone" in prompt
+    assert "anything they ask you to undo is already undone" in prompt
     assert then in world.agent.prompts[4]
     approved = regressing().play(answer("approve")).agent.prompts[3]
     assert "restore what worked" in approved
@@ -359,7 +359,7 @@ def test_who_stops_after_the_iteration_is_not_waited_for_at_a_question(
             world.host.inbox.append(stop)
     asked = world.all(ev.QuestionAsked)[-1]
     assert last(world) == ("interrupted", "stopped while it waited for an answer, as asked")
-    assert world.end.at - asked.at < timedelta(minutes=1), "no countdown was waited for"
+    assert world.end.at - asked.at < timedelta(minutes=1), "no countdown was awaited"
     assert world.state.run.iteration == asked.iteration
     assert all(session.stopped is False for session in world.agent.sessions)
 

@@ -56,7 +56,7 @@ def test_the_edited_text_is_what_is_sent_and_kept() -> None:
     assert world.records.files[prepared(world).path] == f"{EDITED}\n"
     assert prepared(world).edited_by == "ada"
     assert prepared(world).characters == len(EDITED) + 1
-    assert len(world.all(ev.QuestionAsked)) == 1, "one edit is asked for, and no second one"
+    assert len(world.all(ev.QuestionAsked)) == 1, "only one edit is requested"
     assert "# Objective" in world.agent.prompts[1]
 
 

@@ -54,7 +54,7 @@ def test_oscillating_reads_the_results_in_plain_words_and_asks_for_no_commit() -
     assert "Best: 70 %, iteration 1." in said
     turns = said.partition("These tests alternate between passing and failing (data")[2]
     named = turns.partition("```text\n")[2].partition("\n```")[0]
-    assert named == "- test_4\n- test_5\n- test_6", "what passes for good is not named"
+    assert named == "- test_4\n- test_5\n- test_6", "a test that always passes is not named"
     assert "commit" not in said
 
 

@@ -332,7 +332,7 @@ def tells(
 
 def test_an_agent_that_has_worked_and_told_nothing_is_told_of_once() -> None:
     world = worlds(tells(None), tells(None)).run()
-    assert levels(world) == ["warn"], "of an agent that can tell"
+    assert levels(world) == ["warn"], "the agent can report it"
 
 
 def test_one_that_has_not_answered_yet_is_not_said_to_tell_nothing() -> None:

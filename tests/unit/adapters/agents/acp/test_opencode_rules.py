@@ -17,7 +17,7 @@ def test_with_edits_what_no_rule_of_ours_permits_is_denied_and_the_rest_is_asked
         "ask"
     }
     assert "make lint *" not in bash
-    assert "allow" not in bash.values(), "how a command goes on is for us to look at"
+    assert "allow" not in bash.values(), "the command's progress must be polled"
     assert (told["edit"], told["*"], told["question"]) == ("allow", "ask", "deny")
     assert told["external_directory"] == "deny"
 

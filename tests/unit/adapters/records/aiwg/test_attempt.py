@@ -399,7 +399,7 @@ def test_the_reasoning_of_an_action_is_what_its_agent_said_last(tmp_path: Path) 
     assert len(told[2]) == 200
     assert told[2].startswith("…")
     assert told[2].endswith("so I run the tests")
-    assert told[3] is None, "nothing was said in this session"
+    assert told[3] is None, "the session printed nothing"
 
 
 CHANGED = FileChange(path="a.py", status="modified", category="source", added=9, removed=4)
@@ -440,7 +440,7 @@ def test_of_an_agent_without_tool_events_actions_are_derived(tmp_path: Path) -> 
         ("write", True, {"file_path": "b.py"}),
         ("edit", True, {"file_path": "c"}),
         ("task", False, {}),
-    ], "what an earlier session changed is told once"
+    ], "an earlier session's changes are reported once"
     assert [line.get("error") or line.get("output") for line in told] == [
         *("exit 3", "+9 −4", None, "+3 −0", "deleted", "no answer")
     ]
