@@ -85,9 +85,8 @@ def contradictions(prompt: str) -> list[str]:
         "a rise is reported for a run that does not rise": "is rising" in strategy and not rising,
         "a fall is not known to the trend": "fell by" in strategy and rising,
         "strategy and redirect both give the approach": redirected and "approach" in strategy,
-        "the prompt says that the redirect is above": "The redirect above" in control and not redirected,
-        "the prompt says that the strategy is above": "The strategy above" in control
-        and not strategy.strip(),
+        "the prompt points to a redirect": "The redirect above" in control and not redirected,
+        "the prompt points to a strategy": "The strategy above" in control and not strategy.strip(),
         "an approach is dropped without urgency": pivots
         and bool(re.search("Urgency: (low|normal)", control)),
         "a pace is reported without measurements": "(not measured since" in prompt

@@ -119,7 +119,7 @@ def test_a_question_is_answered_by_key_and_by_decide(
     tmp_path: Path,
 ) -> None:
     plays = "gemini"
-    asks = [bash("touch one", ask=True), bash("git push", ask=True), {"say": "went on"}]
+    asks = [bash("touch one", ask=True), bash("git push", ask=True), {"say": "continued"}]
     variables = environ(tmp_path, plays, asks, [bash("mkdir done"), {"say": "after the words"}])
     line = ("run", "Fix it", "-c", "test -d done", "--agent", plays, "--permissions", "ask")
     screen = terminal(*line, "--max-iterations", "1", cwd=git_repo, environ=variables)

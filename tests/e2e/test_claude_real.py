@@ -130,7 +130,7 @@ def test_an_interrupted_turn_ends_in_order_and_goes_on_later(lab: Lab) -> None:
         session.stop("interrupted")
         interrupted = heard.finished()
         again = Heard()
-        agent.start(lab.turn(resume=turn.session_id, prompt="go on"), again)
+        agent.start(lab.turn(resume=turn.session_id, prompt="continue"), again)
         resumed = again.finished()
     assert interrupted.outcome == "interrupted"
     assert interrupted.leftovers == 0

@@ -9,16 +9,18 @@ from tests.tui.driving import Driver, drive, live, story
 
 
 def test_the_dialect_is_the_terminals() -> None:
-    assert desktop_call("go on?", {"TERM": "xterm-256color"}) == (
-        "\x1b]9;ralph-tui needs you: go on?\x07"
+    assert desktop_call("continue?", {"TERM": "xterm-256color"}) == (
+        "\x1b]9;ralph-tui needs you: continue?\x07"
     )
     for environ in ({"TERM": "foot"}, {"TERM": "rxvt-unicode"}, {"VTE_VERSION": "7600"}):
-        assert desktop_call("go on?", environ) == ("\x1b]777;notify;ralph-tui needs you;go on?\x07")
+        assert desktop_call("continue?", environ) == (
+            "\x1b]777;notify;ralph-tui needs you;continue?\x07"
+        )
 
 
 def test_tmux_hands_it_on() -> None:
-    inside = desktop_call("go on?", {"TERM": "tmux-256color", "TMUX": "/tmp/s,1,0"})
-    assert inside == "\x1bPtmux;\x1b\x1b]9;ralph-tui needs you: go on?\x07\x1b\\"
+    inside = desktop_call("continue?", {"TERM": "tmux-256color", "TMUX": "/tmp/s,1,0"})
+    assert inside == "\x1bPtmux;\x1b\x1b]9;ralph-tui needs you: continue?\x07\x1b\\"
 
 
 def test_foreign_text_ends_no_sequence() -> None:

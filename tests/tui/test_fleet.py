@@ -448,11 +448,11 @@ def test_the_owner_is_called_for_a_new_question_once() -> None:
             called.append(text)
 
         fleet.app.call_user = call  # type: ignore[method-assign]
-        fleet.fleet.coming.extend(works("1", 0.9, question="Go on?", question_id="q7"))
+        fleet.fleet.coming.extend(works("1", 0.9, question="Continue?", question_id="q7"))
         await fleet.sees("loops 1, 2 wait for your answer")
         fleet.fleet.coming.extend(works("3a", 0.9))
         await fleet.until(lambda: fleet.screen.view.state.loops["3a"].iteration == 1)
-        assert called == ["loop 1 asks: Go on?"]
+        assert called == ["loop 1 asks: Continue?"]
 
     with_fleet(look, FleetDriver(under_way()))
 

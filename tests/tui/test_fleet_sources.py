@@ -316,7 +316,7 @@ def test_home_is_told_of_the_newest_fleet(elsewhere: Elsewhere, tmp_path: Path) 
     assert first is not None
     assert (first.name, first.title, first.objectives) == ("fleet-001", "night", 5)
     elsewhere.records(
-        *began("1"), *works("1", 0.5, question="Go on?", question_id="q", cost_usd=1.5)
+        *began("1"), *works("1", 0.5, question="Continue?", question_id="q", cost_usd=1.5)
     )
     until(lambda: (seen := followed.glance()) is not None and seen.cost)
     glance = followed.glance()

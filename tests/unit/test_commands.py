@@ -62,7 +62,7 @@ def state_of(*events: ev.Event) -> RunState:
         (Hold(question_id="q1"), [QUESTION], "no countdown is running"),
         (Hold(question_id="q0"), [QUESTION], "that question is already closed"),
         (Answer(question_id="q1", answer="guide"), [QUESTION], "guide needs text; add it"),
-        (Answer(question_id="q1", answer="guide", text="go on"), [QUESTION], None),
+        (Answer(question_id="q1", answer="guide", text="continue"), [QUESTION], None),
         (
             Answer(question_id="q1", answer="abort"),
             [QUESTION],

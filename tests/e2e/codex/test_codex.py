@@ -163,7 +163,7 @@ def test_an_interrupted_turn_ends_in_order_and_goes_on_later(lab: Lab) -> None:
             file = lab.tmp / "scenario.json"
             file.write_text(json.dumps({"about": "", "answers": [{"text": "continued"}]}))
         again = Heard()
-        agent.start(lab.turn(resume=turn.session_id, prompt="go on"), again)
+        agent.start(lab.turn(resume=turn.session_id, prompt="continue"), again)
         resumed = again.finished()
     assert interrupted.outcome == "interrupted"
     assert [event.prevented for event in heard.of(ev.ToolFinished)] == ["interrupted"]

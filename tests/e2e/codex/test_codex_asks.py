@@ -13,9 +13,9 @@ def test_what_the_rules_do_not_permit_is_denied_and_the_turn_goes_on(lab: Lab) -
     outside = lab.tmp / "outside" / "x.txt"
     answers = (bash("touch a"), bash("touch ok"), write(f"{outside}"), write("in.txt"))
     rules = Permissions("edits", ("Bash(touch ok)",))
-    heard, finished = lab.work(*answers, Answer(text="went on"), permissions=rules)
+    heard, finished = lab.work(*answers, Answer(text="continued"), permissions=rules)
     assert finished.outcome == "success"
-    assert [event.text for event in heard.of(ev.AgentSpoke)] == ["went on"]
+    assert [event.text for event in heard.of(ev.AgentSpoke)] == ["continued"]
     denied = [(event.tool, event.permit) for event in heard.of(ev.ToolDenied)]
     assert denied == [("Bash", "Bash(touch:*)"), ("Edit", f"Edit(/{outside.parent}/**)")]
     assert not (lab.root / "a").exists()
@@ -29,7 +29,7 @@ def test_what_the_rules_do_not_permit_is_denied_and_the_turn_goes_on(lab: Lab) -
     named = Permissions(
         "edits", tuple(line for event in heard.of(ev.ToolDenied) for line in event.lines)
     )
-    heard, finished = lab.work(*answers, Answer(text="went on"), permissions=named)
+    heard, finished = lab.work(*answers, Answer(text="continued"), permissions=named)
     assert not heard.of(ev.ToolDenied)
     assert (lab.root / "a").exists()
     assert outside.exists()
@@ -45,7 +45,7 @@ def test_the_completion_command_is_permitted(lab: Lab) -> None:
 
 def test_the_owner_is_asked_and_answers(lab: Lab) -> None:
     answers = (bash("touch a"), bash("touch b"), bash("touch b"), bash("touch c"), write("in.txt"))
-    with lab.agent(scripted(*answers, Answer(text="went on"))) as agent:
+    with lab.agent(scripted(*answers, Answer(text="continued"))) as agent:
         heard = Heard()
         session = agent.start(lab.turn(permissions=Permissions("ask")), heard)
         given = [AgentAnswer("once"), AgentAnswer("session"), AgentAnswer("refuse", "no c here")]

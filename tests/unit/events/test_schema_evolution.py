@@ -95,7 +95,7 @@ def test_an_unknown_kind_is_kept_and_shown_raw(tmp_path: Path) -> None:
 def test_unknown_fields_of_a_known_kind_are_ignored(tmp_path: Path) -> None:
     asked = {
         "kind": "question_asked", "iteration": 1, "question_id": "q", "topic": "pause",
-        "text": "go on?", "options": [{"key": "c", "answer": "continue", "verb": "v", "mood": 1}],
+        "text": "more?", "options": [{"key": "c", "answer": "continue", "verb": "v", "mood": 1}],
         "colour": {"of": "money"},
     }  # fmt: skip
     recording = newer(tmp_path, asked)

@@ -174,7 +174,7 @@ def test_a_number_alone_makes_no_hundred_thousand_iterations(tmp_path: Path) -> 
 def test_the_file_of_an_iteration_stands_in_where_the_list_lacks_it(tmp_path: Path) -> None:
     """As when the list is lost; files above the current number belong to an older loop."""
     filed(tmp_path, 1, action="began", result="half", verified=False)
-    filed(tmp_path, 2, action="went on", result="all pass", verified=True, learnings="mock it")
+    filed(tmp_path, 2, action="continued", result="all pass", verified=True, learnings="mock it")
     filed(tmp_path, 7, action="an older loop's", result="?", verified=True)
     recording = read_imported(hooked(tmp_path, currentIteration=2))
     assert numbers(recording) == [1, 2]

@@ -164,7 +164,7 @@ def test_where_there_is_but_a_journal_its_ends_are_told(tmp_path: Path, name: st
 
 
 def test_a_run_without_an_end_is_alive_while_its_process_holds_the_lock(tmp_path: Path) -> None:
-    question = {"text": "Go on?"}
+    question = {"text": "Continue?"}
     put(tmp_path, "task-001/001", outcome=None, ended=None, phase="paused", question=question)
     gone = only(tmp_path)
     assert (gone.status, gone.live, gone.question) == ("died", False, False)

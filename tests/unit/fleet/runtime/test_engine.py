@@ -279,7 +279,7 @@ def test_a_line_that_is_no_event_is_told_once_and_ends_no_fleet(tmp_path: Path) 
 def test_what_a_loop_asks_is_a_line_once(tmp_path: Path) -> None:
     """Without a screen the user would not notice it."""
     asks = {"version": STATUS_VERSION, "run_id": "r1", "phase": "paused", "iteration": 3}
-    asks["question"] = {"text": "Go on?", "question_id": "q1"}
+    asks["question"] = {"text": "Continue?", "question_id": "q1"}
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
         place = fleet.hosts.wait_for(Place)[0]
@@ -289,7 +289,7 @@ def test_what_a_loop_asks_is_a_line_once(tmp_path: Path) -> None:
         fleet.hosts.observe(over(place, "completed"))
         fleet.end()
     told_of = [one.text for one in fleet.events if isinstance(one, told.FleetNoticed)]
-    assert told_of == ["loop 1 asks: Go on? (ralph-tui fleet decide 1)"]
+    assert told_of == ["loop 1 asks: Continue? (ralph-tui fleet decide 1)"]
 
 
 def test_progress_is_recorded_where_something_changed(tmp_path: Path) -> None:

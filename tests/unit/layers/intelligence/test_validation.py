@@ -29,7 +29,7 @@ FINE = Session()
 
 
 def test_nothing_is_found_where_all_fits() -> None:
-    assert before(1, 10, strategy("persist", "go on")) == []
+    assert before(1, 10, strategy("persist", "continue")) == []
     assert before(1, 10, strategy("pivot", "it is stuck")) == []
     assert after(readings(0, 40), FINE) == []
     assert after([], FINE) == []

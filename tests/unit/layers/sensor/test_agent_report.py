@@ -13,10 +13,10 @@ def line(**fields: Any) -> str:
 
 def test_the_whole_report() -> None:
     text = "Done so far.\n" + line(
-        completion=40, summary="half", blockers=["no net"], learnings=["a", "b"], next="go on"
+        completion=40, summary="half", blockers=["no net"], learnings=["a", "b"], next="continue"
     )
 
-    assert find_report(text) == AgentReport(40.0, "half", ("no net",), ("a", "b"), "go on")
+    assert find_report(text) == AgentReport(40.0, "half", ("no net",), ("a", "b"), "continue")
 
 
 @each_row(

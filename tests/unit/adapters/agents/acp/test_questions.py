@@ -37,10 +37,10 @@ def test_with_edits_the_rules_answer_and_a_refusal_is_told_to_the_model(
             bash("true", ask=True),
             bash("touch allowed", ask=True),
             bash("rm -rf src", ask=True),
-            {"say": "went on"},
+            {"say": "continued"},
         ],
-        [{"use": "edit", "file": outside, "text": "1", "ask": True}, {"say": "went on"}],
-        [{"say": "went on"}],
+        [{"use": "edit", "file": outside, "text": "1", "ask": True}, {"say": "continued"}],
+        [{"say": "continued"}],
         turn=bench.turn("edits", "Bash(touch:*)"),
     )
     heard = bench.heard
@@ -55,7 +55,7 @@ def test_with_edits_the_rules_answer_and_a_refusal_is_told_to_the_model(
     assert finished.tool_errors == 0
     over = {event.tool_id: event for event in heard.of(ev.ToolFinished)}
     assert [over[event.tool_id or ""].prevented for event in denied] == ["denied"] * refusals
-    assert [spoke.text for spoke in heard.of(ev.AgentSpoke)] == ["went on"]
+    assert [spoke.text for spoke in heard.of(ev.AgentSpoke)] == ["continued"]
     if plays in ENDS_TURN:
         assert bench.prompts()[1:] == [
             f"You wanted: rm -rf src. {RULE}",
@@ -153,13 +153,13 @@ def test_an_agent_that_is_unknown_is_prompted_again_where_a_refusal_ended_its_tu
     session = bench.start(
         "any",
         [bash("touch x", ask=True), {"say": "never"}],
-        [{"say": "went on"}],
+        [{"say": "continued"}],
         quirks={"refusal": "end_turn"},
         turn=bench.turn("ask"),
     )
     session.answer(asked(bench).request_id, AgentAnswer("refuse", "Continue without it."))
     bench.heard.finished()
-    assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["went on"]
+    assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["continued"]
 
 
 def test_an_agent_that_insists_is_not_prompted_for_ever(

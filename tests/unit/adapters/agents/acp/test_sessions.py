@@ -100,12 +100,14 @@ def test_a_session_goes_on_after_its_end(bench: Bench, plays: str) -> None:
     first = bench.turn("skip")
     bench.run(plays, [{"say": "first"}], turn=first)
     bench.heard = Heard()
-    second = bench.turn("skip", resume=first.session_id, prompt="Go on.", system_context="Brief.")
+    second = bench.turn(
+        "skip", resume=first.session_id, prompt="Continue.", system_context="Brief."
+    )
     finished = bench.run(plays, [{"say": "second"}], turn=second)
     assert finished.outcome == "success"
     # The session's earlier output is not repeated, and its cost is not counted twice.
     assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["second"]
-    assert bench.prompts() == ["Brief.\n\nFix it.".removeprefix("Brief.\n\n"), "Go on."]
+    assert bench.prompts() == ["Brief.\n\nFix it.".removeprefix("Brief.\n\n"), "Continue."]
     assert bench.told("session/resume")[0]["sessionId"] == "ses-1"
     assert finished.cost_usd == (pytest.approx(0.0) if ROWS[plays].abilities.cost else None)
 
@@ -195,7 +197,7 @@ def test_what_the_table_says_an_agent_can_do_is_what_its_sessions_do(
     command = f"while ! test -e {gate}; do sleep 0.02; done"
     session = bench.start(
         plays,
-        [{"say": "a"}, bash(command), bash("rm x", ask=True), {"say": "went on"}],
+        [{"say": "a"}, bash(command), bash("rm x", ask=True), {"say": "continued"}],
         [{"say": "prompted again"}],
         turn=first,
     )
@@ -207,7 +209,7 @@ def test_what_the_table_says_an_agent_can_do_is_what_its_sessions_do(
     finished = bench.heard.finished()
     said = [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)]
     goes_on = row.abilities.refusal_goes_on or plays == "any"
-    assert said[1:] == ["went on" if goes_on else "prompted again"]
+    assert said[1:] == ["continued" if goes_on else "prompted again"]
     told = bench.heard.of(ev.UsageReported)
     assert any(usage.context_tokens for usage in told) == (row.abilities.context != "")
     assert (finished.cost_usd is not None) == row.abilities.cost

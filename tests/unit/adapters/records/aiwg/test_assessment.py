@@ -68,7 +68,11 @@ def changed() -> ev.FilesChanged:
 
 def test_the_file_is_as_its_schema_says() -> None:
     refined = ev.AssessmentRefined(
-        iteration=2, summary="It goes well.", learnings=["Run it."], progress=60, approach="Go on."
+        iteration=2,
+        summary="It goes well.",
+        learnings=["Run it."],
+        progress=60,
+        approach="Continue.",
     )
     told = assessment_of(folded(changed(), RICH, refined), 2)
     assert told == json.loads(GOLDEN.read_text("utf-8"))
