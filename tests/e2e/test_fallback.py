@@ -36,7 +36,7 @@ class Agents:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.programs = folder / "bin"
-        self.programs.mkdir(parents=True)
+        self.programs.mkdir(parents=True, exist_ok=True)
         self.environ = {
             "PATH": f"{self.programs}:/usr/bin:/bin",
             "RALPH_TUI_AGENT__BINARY": "",

@@ -11,6 +11,7 @@ from ralph_tui.text.sanitize import one_line
 LARGEST = 1 << 20
 """Maximum size in bytes."""
 _MEND = "correct it, or remove intelligence.prompt_template"
+_CREATE = "create it, or remove intelligence.prompt_template"
 
 
 def load_template(root: Path, name: str | None) -> PromptTemplate | None:
@@ -41,7 +42,7 @@ def read_template(root: Path, name: str) -> str:
         with reading(path, below=root if inside else None, follow=not inside) as file:
             content = file.read(LARGEST + 1)
     except FileNotFoundError:
-        raise UsageError(f"no prompt template {_shown(name)}; {_MEND}") from None
+        raise UsageError(f"no prompt template {_shown(name)}; {_CREATE}") from None
     except NotPlainError as error:
         raise UsageError(f"{what} cannot be read: {why(error, '')}") from error
     except (OSError, ValueError, RuntimeError) as error:

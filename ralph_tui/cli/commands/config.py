@@ -92,7 +92,7 @@ def _init(path: Path, *, repository: bool, every: bool) -> None:
         what = why(error, "make the folder writable")
         raise RalphError(f"cannot write {path}: {what}") from error
     what = "every setting" if every else "the common settings"
-    print(f"wrote {one_line(str(path))}with {what}, commented out")
+    print(f"wrote {one_line(str(path))} with {what}, commented out")
 
 
 def _show(args: argparse.Namespace) -> int:
