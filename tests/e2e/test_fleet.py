@@ -239,7 +239,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     until(lambda: nothing_is_left(root))
     shown = here("fleet", "status", cwd=root).stdout
     assert "the fleet's process is gone" in shown
-    assert "was deleted" not in shown
+    assert "been deleted" not in shown
     works_on_without_the_base(root, state_of(root).loops["3"].branch)
     before = git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")
     for name in ("go", "mended"):
@@ -298,7 +298,7 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
         assert "waits for a slot" in here("fleet", "guide", "3", "x", cwd=root).stderr
         assert "loop 1 has no open question" in here("fleet", "decide", "1", cwd=root).stderr
         assert (
-            "pass --yes to confirm: fleet abort 1 --yes"
+            "not a terminal; pass --yes to confirm: fleet abort 1 --yes"
             in here("fleet", "abort", "1", cwd=root).stderr
         )
         unbegun = here("fleet", "abort", "3", "--yes", cwd=root).stdout
@@ -343,7 +343,7 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
     plan(root, "First", agents=0)
     done = here("fleet", "run", str(file), "--headless", cwd=root)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "fleet.agents is 0 and no other machine can join" in done.stderr
+    assert "fleet.agents is 0 and no other machine can join; pass --agents 1" in done.stderr
     assert not (root / ".aiwg").exists()
 
 
@@ -355,14 +355,17 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
         (["/dev/null"], "/dev/null is not a plain file: name a fleet file"),
         (["Do it"], "a loop needs a command that checks whether the work is done"),
         ([], "name one thing to run"),
-        (["Do it", "-c", "true", "--base", "nowhere"], "nowhere is not a commit"),
+        (["Do it", "-c", "true", "--base", "nowhere"], "nowhere is not a commit of "),
         (["Do it", "-c", "true", "--best-of", "99"], "--best-of must be from 1 to 26"),
-        (["Do it", "-c", "true", "--choice", "all"], "needs several attempts; pass --best-of N"),
+        (
+            ["Do it", "-c", "true", "--choice", "all"],
+            "--first needs several attempts; pass --best-of N",
+        ),
         (["Do it", "-c", "true", "--budget", "much"], "--budget takes dollars"),
         (["Do it", "-c", "true", "--agents", "0"], "--agents must be from 1 to 100"),
         (
             ["Do it", "-c", "true", "--listen", "tcp://0.0.0.0:1"],
-            "would let anyone who can reach it",
+            "would let anyone who can reach it run programs as you",
         ),
         (["Do it", "-c", "true", "--listen", "tls://0.0.0.0:1"], "needs --tls FOLDER"),
         (["--from-issues", "ralph", "-c", "true"], "issues need a tracker"),

@@ -64,7 +64,10 @@ def test_an_issue_of_a_file_is_read_by_its_number(root: Path, tracker: TrackerSe
     file.write_text('[fleet]\ncommand = "true"\n[[objective]]\nissue = 7\n')
     missing = ask(root, str(file), *to_tracker(tracker))
     assert "issue 7 cannot be read: " in missing.stderr
-    assert "no such issue to this token; check the number" in missing.stderr
+    assert (
+        "shows no such issue to this token; check the number and the token's rights"
+        in missing.stderr
+    )
     tracker.issues[1].update(title=" ", body=None)
     file.write_text('[fleet]\ncommand = "true"\n[[objective]]\nissue = 2\n')
     empty = ask(root, str(file), *to_tracker(tracker))
@@ -85,7 +88,7 @@ def test_what_keeps_issues_from_being_read_is_one_sentence(
 
     assert "has no open issue with the label 'dusk'" in told("dusk")
     tracker.issues[2].update(title="", body=None)
-    assert "issue 3 is empty" in told()
+    assert "issue 3 is empty; describe the task" in told()
     tracker.special = lambda _: Reply(503)
     assert "has a server error (HTTP 503)" in told()
     tracker.special = lambda _: Reply(200, raw=b"<html>")

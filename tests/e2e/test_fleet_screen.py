@@ -87,10 +87,10 @@ def test_what_an_agent_asks_is_answered_by_people_through_the_fleet(
 
         until(lambda: "git branch" in here("fleet", "decide", "1", cwd=root).stdout)
         shown = here("fleet", "decide", "1", cwd=root).stdout
-        assert "answer: ralph-tui fleet decide 1 ANSWER" in shown
-        (which,) = re.findall(r"--question (\w+)", shown)
+        assert "\nanswer: ralph-tui fleet decide 1 ANSWER" in shown
+        (which,) = re.findall(r"--question (\w+)\n", shown)
         by_script = here("fleet", "decide", "1", "session", "--question", which, cwd=root)
-        assert "only a person at a terminal can widen" in by_script.stderr
+        assert "only a person at a terminal can widen an agent's permissions" in by_script.stderr
         with opened(root, "fleet", "decide", "1", "session") as other:
             other.shows("git branch done", "[y/N]")
             other.type("y")
@@ -99,7 +99,7 @@ def test_what_an_agent_asks_is_answered_by_people_through_the_fleet(
         screen.shows("claude asks for Bash: git push origin main")
         until(lambda: "git push" in here("fleet", "decide", "1", cwd=root).stdout)
         refused = here("fleet", "decide", "1", "refuse", "open a pull request", cwd=root)
-        assert "answered refuse" in refused.stdout, refused.stderr
+        assert 'loop 1: answered refuse: "open a pull request"' in refused.stdout, refused.stderr
         screen.shows("the end", "no files changed", "fleet attach fleet-001/1")
         # A dialog that closes by itself swallows keys for a second.
         press_until(screen, "Escape", lambda: "enter open" in screen.screen)

@@ -141,7 +141,7 @@ def test_what_is_not_there_is_one_sentence(over: Path, arguments: tuple[str, ...
 def test_where_nothing_was_recorded_that_is_said(tmp_path: Path) -> None:
     for arguments in ((), ("task-001",)):
         done = here("history", *arguments, cwd=tmp_path)
-        assert (done.returncode, "no task recorded" in done.stderr) == (2, True)
+        assert (done.returncode, f"no task recorded in {tmp_path} yet" in done.stderr) == (2, True)
     assert value(cwd=tmp_path) == []
     assert not (tmp_path / ".aiwg").exists()
 
@@ -345,8 +345,8 @@ def test_where_only_a_fleet_ran_every_look_back_leads_to_it(git_repo: Path) -> N
     folder.mkdir(parents=True)
     (folder / "events.jsonl").write_text("{}\n")
 
-    assert "only fleet runs (fleet-001)" in here("history", cwd=git_repo).stderr
-    assert "only fleet runs (fleet-001)" in here("history", "task-001", cwd=git_repo).stderr
-    assert "only fleet runs (fleet-001)" in here("search", "tests", cwd=git_repo).stdout
+    assert "has only fleet runs (fleet-001)" in here("history", cwd=git_repo).stderr
+    assert "has only fleet runs (fleet-001)" in here("history", "task-001", cwd=git_repo).stderr
+    assert "has only fleet runs (fleet-001)" in here("search", "tests", cwd=git_repo).stdout
     assert "ralph-tui fleet prune" in here("prune", cwd=git_repo).stdout
-    assert "only fleet runs (fleet-001)" in here(cwd=git_repo).stdout
+    assert "has only fleet runs (fleet-001)" in here(cwd=git_repo).stdout

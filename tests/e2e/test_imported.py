@@ -103,7 +103,7 @@ def test_a_name_that_nobody_has_names_those_there_are(wired: Path) -> None:
     for name in ("nonsense", "aiwg/nonsense"):
         done = here("replay", name, cwd=wired)
         assert done.returncode == 2
-        assert f"no run '{name}' here" in done.stderr
+        assert f"no run '{name}' here; " in done.stderr
         assert "of aiwg: aiwg/020b2b71" in done.stderr
 
 
@@ -118,7 +118,7 @@ def test_the_lab_says_what_is_recomputed(wired: Path) -> None:
     assert "aiwg recorded only the measurements; everything else is recomputed." in said
     assert "REDIRECT at 5" in said
     patient = here("lab", "--run", "aiwg", "--set", "control.smoothing=0.9", cwd=wired).stdout
-    assert "With the current settings, it differs at" in " ".join(patient.split())
+    assert "With these settings, it differs at " in " ".join(patient.split())
 
 
 @pytest.mark.parametrize(

@@ -89,9 +89,8 @@ def test_one_learning_is_shown_whole(folder: Path) -> None:
     shutil.copytree(AIWG, folder)
     out = memory(folder, "show", "207").stdout
     assert out.startswith("learn-207ffa81\n    implement user authentication: reverted the other")
-    recorded_here = "020b2b71-15de-4747-8978-362ab4ccfdaa)\n"
-    assert "\nlearned in: a run that is not recorded here\n    (" in out
-    assert recorded_here in out
+    not_here = "(020b2b71-15de-4747-8978-362ab4ccfdaa)\n"
+    assert f"\nlearned in: a run that is not recorded here\n    {not_here}" in out
     assert "\neffectiveness: 1\n" in out
     told = json.loads(memory(folder, "show", "learn-207", "--json").stdout)
     assert told["sources"] == ["020b2b71-15de-4747-8978-362ab4ccfdaa"]
@@ -108,7 +107,7 @@ def test_what_reads_like_an_order_says_that_no_prompt_carries_it(folder: Path) -
         found = json.loads(memory(folder, "list", "--json").stdout)
         return (
             listed.count("\n    reads like an instruction; never used unless you pin it\n") == 1,
-            "\nin prompts: never: it reads like an instruction" in shown,
+            "\nin prompts: never: it reads like an instruction, not a learning; reword it" in shown,
             {one["learning_id"] for one in found if one["withheld"]},
         )
 
@@ -167,12 +166,12 @@ def test_a_long_list_shows_its_first_and_says_how_many_there_are(folder: Path) -
     lines = memory(folder, "list").stdout.splitlines()
     assert sum(line.startswith("learn-") for line in lines) == SHOWN
     assert " ".join(lines[2 * SHOWN :]) == (
-        f"{SHOWN + 3} learnings, {SHOWN + 3} of them not yet proven; showing the first "
-        f"{SHOWN}, --all shows all"
+        f"{SHOWN + 3} learnings, {SHOWN + 3} of them not yet proven; showing the first {SHOWN}, "
+        "--all shows all"
     )
     every = memory(folder, "list", "--all").stdout
     assert every.count("\n    convention, ") == SHOWN + 3
-    assert "are shown" not in every
+    assert "showing the first" not in every
 
 
 def test_wishes(folder: Path) -> None:
@@ -226,11 +225,7 @@ def test_visual_comes_before_editor(folder: Path) -> None:
         ("true", 0, "nothing was changed"),
         ("sed -i d", 1, "nothing was changed"),
         ("false", 1, "the editor 'false' exited with code 1; nothing was changed; set VISUAL or"),
-        (
-            "no-such-editor",
-            1,
-            "the editor 'no-such-editor' exited with code 127; nothing was changed",
-        ),
+        ("no-such-editor", 1, "the editor 'no-such-editor' exited with code 127; nothing was"),
         ("rm", 1, "the edited text cannot be read: No such file or directory; try it again"),
         ("", 2, "no editor without a terminal; use --text TEXT"),
     ],
@@ -275,7 +270,11 @@ def test_a_learning_is_deleted_after_a_yes(folder: Path) -> None:
         (["import", "nowhere.json"], 2, "cannot read nowhere.json: No such file or directory"),
         (["import", "."], 2, "cannot read .: it is a folder, not a regular file"),
         (["export", "."], 2, ". already exists; choose another name or pass --force"),
-        (["export", "no/such/folder.json"], 2, "no folder no/such; create it"),
+        (
+            ["export", "no/such/folder.json"],
+            2,
+            "no folder no/such; create it, or choose another file",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(
@@ -321,12 +320,12 @@ def test_an_import_joins_what_says_the_same(folder: Path, tmp_path: Path) -> Non
     known(elsewhere, "Mock the clock before testing any timeouts.", sourceLoops=["far-1", "far-2"])
     store_of(elsewhere, "far-3").credit([Credit(learnings_in(elsewhere)[0]["id"], 1, success=True)])
     path = str(elsewhere / "ralph-learnings.json")
-    assert "0 new, 1 merged" in memory(folder, "import", path).stdout
+    assert "0 new, 1 merged with known ones" in memory(folder, "import", path).stdout
     (entry,) = learnings_in(folder)
     assert entry["content"] == {"approach": MOCK}
     assert entry["sourceLoops"] == ["run-a", "run-b", "far-1", "far-2"]
     assert (entry["uses"], entry["successes"], entry["confidence"]) == (1, 1, 0.9)
-    assert "1 already known" in memory(folder, "import", path).stdout
+    assert "skipped: 1 already known" in memory(folder, "import", path).stdout
 
 
 def test_an_import_takes_what_is_sound_and_says_what_is_not(folder: Path, tmp_path: Path) -> None:
@@ -346,7 +345,7 @@ def test_an_import_takes_what_is_sound_and_says_what_is_not(folder: Path, tmp_pa
         "skipped: 0 already known, 4 not usable",
         "  learnings[1] is not an object",
         "  learnings[2].confidence is 2, not a number from 0 to 1",
-        "  learnings[3] is empty",
+        "  learnings[3] has no text",
         "  learnings[4].uses is '', not a whole number from 0",
     ]
     assert memory(folder, "list").stdout.splitlines()[-1] == (
@@ -366,7 +365,7 @@ def test_an_import_refuses_a_version_to_come_in_the_words_of_our_own_file(
     assert (folder / "ralph-learnings.json").read_bytes() == before
     (folder / "ralph-learnings.json").write_bytes(path.read_bytes())
     _, ours = refused(folder, "list")
-    assert ours.partition(" has ")[2] == said.partition(" has ")[2]
+    assert ours.partition(" has ")[1:] == said.partition(" has ")[1:]
 
 
 @pytest.mark.parametrize("action", ["show", "pin"])
@@ -398,8 +397,9 @@ def test_a_second_learning_of_a_name_is_told(folder: Path) -> None:
     (entry,) = learnings_in(folder)
     write(folder, [entry, {**entry, "content": {"approach": "Wait."}}])
     store_of(folder).ledger()
-    assert memory(folder, "list").stdout.splitlines()[-1:] == [
-        "1 learning has a duplicate id and is kept but never used; change it in the file"
+    assert memory(folder, "list").stdout.splitlines()[-2:] == [
+        "1 learning",
+        "1 learning has a duplicate id and is kept but never used; change it in the file",
     ]
 
 
@@ -503,7 +503,7 @@ def test_stats_tell_what_attempts_needed_and_what_learnings_earn(folder: Path) -
     assert "attempt 4" not in out
     assert "  task-001: 7, 4, 10 (limit reached), 3  Fix the failing tests\n" in out
     assert "task-003" not in out
-    helped, unlearned = out.index("1 proven to help:"), out.index("1 without help, no longer used")
+    helped, unlearned = out.index("1 proven to help:"), out.index("1 without help, no longer")
     assert helped < out.index(good.learning_id) < unlearned < out.index(bad.learning_id)
     assert "1 learning not judged yet" in out
     told = json.loads(memory(folder, "stats", "--json").stdout)

@@ -64,7 +64,7 @@ def test_doctor_sends_a_test_over_every_channel(
     assert second.startswith(f"gitea    {gitea.url} {REPOSITORY} ... ok: ")
     assert gitea.issues[0]["title"] == "[Ralph External] INFO: test in doctor"
     assert gitea.issues[0]["state"] == "closed"
-    assert str(gitea.issues[0]["body"]).startswith("Test message from ralph")
+    assert str(gitea.issues[0]["body"]).startswith("Test message from ralph\\-tui doctor. ")
     no_secret_in(git_repo, done.stdout, done.stderr)
     assert not (git_repo / ".aiwg").exists()
 

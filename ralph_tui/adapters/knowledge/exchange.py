@@ -55,7 +55,7 @@ def entries_of(content: bytes, name: str) -> list[Any]:
     refuse_other_version(document, name)
     found = document.get("learnings") if isinstance(document, dict) else None
     if not isinstance(found, list):
-        raise KnowledgeError(f"{name} is not a knowledge file; it has no list of learnings")
+        raise KnowledgeError(f"{name} is not a knowledge file: it has no list of learnings")
     return found
 
 
@@ -100,7 +100,7 @@ def _sound(where: str, raw: Any) -> Entry:
     stringify(raw)
     entry: Entry = cleaned(_without_ours(raw))
     if is_known(entry) and not learning_of(entry).text:
-        raise ValueError(f"{where} is empty")
+        raise ValueError(f"{where} has no text")
     return entry
 
 

@@ -236,7 +236,7 @@ def _as_comparison(compared: list[Compared], most: int, baseline: float, importe
             f"{imported.partition(',')[0]} recorded only the measurements; everything else is "
             "recomputed."
         )
-        record += f" With the current settings, it differs at {listed}." * bool(listed)
+        record += f" With these settings, it differs at {listed}." * bool(listed)
     elif differing:
         record = f"The record differs at {listed}."
     elif any(one.recorded for one in compared):
