@@ -370,7 +370,7 @@ def _ask(action: str, args: argparse.Namespace, question: str) -> None:
     if args.yes:
         return
     if not sys.stdin.isatty():
-        raise UsageError(f"not a terminal; pass --yes to confirm: ralph-tui hooks {action} --yes")
+        raise UsageError(f"not a terminal; use --yes to confirm: ralph-tui hooks {action} --yes")
     if not confirm(question):
         raise RalphError("nothing was changed")
 

@@ -298,7 +298,7 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
         assert "waits for a slot" in here("fleet", "guide", "3", "x", cwd=root).stderr
         assert "loop 1 has no open question" in here("fleet", "decide", "1", cwd=root).stderr
         assert (
-            "not a terminal; pass --yes to confirm: fleet abort 1 --yes"
+            "not a terminal; use --yes to confirm: ralph-tui fleet abort 1 --yes"
             in here("fleet", "abort", "1", cwd=root).stderr
         )
         unbegun = here("fleet", "abort", "3", "--yes", cwd=root).stdout

@@ -53,7 +53,7 @@ def test_without_a_terminal_it_shows_the_change_and_needs_a_yes(root: Path) -> N
             assert '+\t"hooks": {"Stop": [{' in done.stdout
             assert '"command": "python3 -I -S' in done.stdout
             assert done.stderr == (
-                "ralph-tui: not a terminal; pass --yes to confirm: ralph-tui hooks install --yes\n"
+                "ralph-tui: not a terminal; use --yes to confirm: ralph-tui hooks install --yes\n"
             )
         else:
             assert "no ralph-tui hooks are installed" in done.stdout

@@ -304,7 +304,7 @@ def _prune(
             asked = ["--trees", args.trees] if args.trees else []
             asked += [f"--{name}" for name in ("branches", "resumable") if vars(args)[name]]
             command = shlex.join(["ralph-tui", "fleet", "prune", *asked, "--yes"])
-            raise UsageError(f"not a terminal; pass --yes to confirm: {command}")
+            raise UsageError(f"not a terminal; use --yes to confirm: {command}")
         if not confirm(f"Remove {what}?"):
             print("nothing was removed", file=sys.stderr)
             return ExitCode.FAILED

@@ -50,7 +50,7 @@ def abort(args: argparse.Namespace) -> int:
     if not args.yes:
         if not sys.stdin.isatty():
             raise UsageError(
-                f"not a terminal; pass --yes to confirm: fleet abort {args.loop} --yes"
+                f"not a terminal; use --yes to confirm: ralph-tui fleet abort {args.loop} --yes"
             )
         if not confirm(f"Abort {what}? Its work is kept as a branch."):
             print("nothing was aborted", file=sys.stderr)

@@ -100,7 +100,7 @@ def test_what_goes_is_said_truly(root: Path, base: Path) -> None:
         "; stays: 'ralph-tui fleet resume' continues in it; --resumable removes it too"
     )
     assert lines["fleet-001 loop 1d"].endswith("/1d-1")
-    assert "pass --yes to confirm" in asked.stderr
+    assert "use --yes to confirm" in asked.stderr
     done = here("fleet", "prune", "--yes", cwd=root)
     assert "removed 2 trees" in done.stdout
     done = here("fleet", "prune", "--yes", "--resumable", cwd=root)
@@ -341,7 +341,7 @@ def test_a_path_that_no_system_takes_names_no_repository(root: Path, base: Path)
     place.write_text(place.read_text().replace(str(root), f"/{'x' * 5000}"))
     done = here("fleet", "prune", "--trees", str(base), cwd=root)
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert "pass --yes to confirm" in done.stderr
+    assert "use --yes to confirm" in done.stderr
 
 
 def test_the_name_of_a_folder_of_trees_is_told_where_it_was_lost(root: Path, base: Path) -> None:
