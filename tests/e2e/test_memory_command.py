@@ -406,11 +406,11 @@ def test_a_second_learning_of_a_name_is_told(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", ": line 1: it is not JSON (Expecting value)"),
-        ("[]", "; it has no list of learnings"),
-        ('{"staged": []}', "; it has no list of learnings"),
-        ("[" * 100_000, ": nested deeper than 100"),
-        ("é".encode("latin-1"), ": line 1: it is not UTF-8"),
+        ("", "line 1: it is not JSON (Expecting value)"),
+        ("[]", "it has no list of learnings"),
+        ('{"staged": []}', "it has no list of learnings"),
+        ("[" * 100_000, "nested deeper than 100"),
+        ("é".encode("latin-1"), "line 1: it is not UTF-8"),
     ],
 )
 def test_what_is_no_knowledge_file_is_not_imported(
@@ -419,7 +419,7 @@ def test_what_is_no_knowledge_file_is_not_imported(
     path = tmp_path / "file.json"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     code, sentence = refused(folder, "import", str(path))
-    assert (code, sentence) == (1, f"{path} is not a knowledge file{words}")
+    assert (code, sentence) == (1, f"{path} is not a knowledge file: {words}")
 
 
 def test_a_key_reaches_neither_screen_nor_export_nor_knowledge(
