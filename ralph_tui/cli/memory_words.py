@@ -88,7 +88,7 @@ def card(
         "in prompts": _WITHHELD if is_withheld(learning) else "",
         "contradicts": "; ".join(f"{one.learning_id}: {one_line(one.text)}" for one in others),
         "because": _because(entry),
-        "learned in": ", ".join(
+        "reported by": ", ".join(
             names.get(run, f"a run that is not recorded here ({run})") for run in sources(entries)
         ),
         "created": _when(entry.get("createdAt")),

@@ -90,7 +90,7 @@ def test_one_learning_is_shown_whole(folder: Path) -> None:
     out = memory(folder, "show", "207").stdout
     assert out.startswith("learn-207ffa81\n    implement user authentication: reverted the other")
     not_here = "(020b2b71-15de-4747-8978-362ab4ccfdaa)\n"
-    assert f"\nlearned in: a run that is not recorded here\n    {not_here}" in out
+    assert f"\nreported by: a run that is not recorded here\n    {not_here}" in out
     assert "\neffectiveness: 1\n" in out
     told = json.loads(memory(folder, "show", "learn-207", "--json").stdout)
     assert told["sources"] == ["020b2b71-15de-4747-8978-362ab4ccfdaa"]
@@ -127,7 +127,7 @@ def test_a_card_names_runs_and_no_field_of_the_file(folder: Path) -> None:
     )
     store_of(folder, "run-x").stage([one])
     out = memory(folder, "show", one.learning_id).stdout
-    assert "\nlearned in: task-001/001\n" in out
+    assert "\nreported by: task-001/001\n" in out
     assert "\nuse: not judged yet\n" in out
     assert "estimated" not in out
     assert "samples" not in out
