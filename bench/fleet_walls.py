@@ -32,7 +32,7 @@ ROUNDS = {1: 1, 2: 1, 4: 2, 8: 3}
 AGENT_S = 15
 """Seconds that an agent sleeps: real sessions take minutes, but a benchmark cannot."""
 QUICK_ROUNDS = {4: 1}
-MOST_S = 300.0
+MAX_S = 300.0
 SHORT = f" with agents of {AGENT_S} s"
 """Restriction of a budget, which is not judged with faster agents."""
 SETTLED_S = 0.6
@@ -152,7 +152,7 @@ def _fleet(agent: str, at_once: int, into: _Fleets) -> float:
         began = time.time()
         where = ("--agents", str(at_once), "--trees", str(place / "trees"))
         with RealFleet(root, file, *where) as fleet:
-            fleet.wait(MOST_S)
+            fleet.wait(MAX_S)
             ended = time.time()
         events = fleet.events()
         if sum(event["kind"] == "result_collected" for event in events) != LOOPS:

@@ -17,9 +17,9 @@ from ralph_tui.text.terms import NEEDS_YOU, Tone
 
 LONG_S = 600
 """Seconds a run must have worked before returning to it is worth a summary."""
-MOST_EPISODES = 8
+MAX_EPISODES = 8
 """Maximum number of alarms shown, the latest ones; the log has all of them."""
-MOST_CHARACTERS = 300
+MAX_CHARACTERS = 300
 TOLD = ("episode", "wait", "pause", "guidance")
 """Kinds of log entries, in the order in which they are shown."""
 
@@ -96,17 +96,17 @@ def while_away(
     lines.append(Told(_course(state, now, known, until=sign if lost else now)))
     lines += _fixed(state, known)
     episodes = [entry for entry in entries if entry.kind == "episode"]
-    if len(episodes) > MOST_EPISODES:
-        earlier = count(len(episodes) - MOST_EPISODES, "earlier alarm")
+    if len(episodes) > MAX_EPISODES:
+        earlier = count(len(episodes) - MAX_EPISODES, "earlier alarm")
         lines.append(Told(f"{earlier}: see what happened", "dim"))
-    for entry in episodes[-MOST_EPISODES:]:
+    for entry in episodes[-MAX_EPISODES:]:
         lines += _episode(entry)
     for kind in TOLD[1:]:
         lines += [line for entry in entries if entry.kind == kind for line in _episode(entry)]
     denied = state.needs.denials - (known.denied if known is not None else 0)
     if denied > 0:
         lines.append(Told(f"{count(denied, 'tool call')} denied", "warn"))
-    return [Told(clip(one_line(line.text), MOST_CHARACTERS), line.tone, line.below)
+    return [Told(clip(one_line(line.text), MAX_CHARACTERS), line.tone, line.below)
             for line in lines]  # fmt: skip
 
 

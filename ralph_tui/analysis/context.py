@@ -6,7 +6,7 @@ Rule: the thresholds are those with which the run was started; the level comes f
 from datetime import datetime, timedelta
 
 from ralph_tui.events import HandoffWritten, RunStarted
-from ralph_tui.events.context import MOST_ROLLOVERS, Cause
+from ralph_tui.events.context import MAX_ROLLOVERS, Cause
 from ralph_tui.layers.context.levels import DEFAULT, Level, Thresholds, level_of
 from ralph_tui.layers.context.window import calls_until, forecast_words
 from ralph_tui.state import ContextUse, IterationSpan, RunState
@@ -82,7 +82,7 @@ def handing_over(state: RunState) -> str:
     if context.rollover is not None:
         return context.rollover.reason or CAUSES[context.rollover.cause]
     use = context.use
-    if not run.session_running or (use is not None and use.rollovers >= MOST_ROLLOVERS):
+    if not run.session_running or (use is not None and use.rollovers >= MAX_ROLLOVERS):
         return ""
     if context.requested_by:
         return f"requested by {context.requested_by}"

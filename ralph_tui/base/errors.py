@@ -20,7 +20,7 @@ A bug is any other exception: the engine journals it as ``run_crashed``.
 import errno
 from collections.abc import Sequence
 
-MOST_SENTENCES = 20
+MAX_SENTENCES = 20
 """Maximum number of failures reported together."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 """Errors of a full disk or quota."""
@@ -59,7 +59,7 @@ class UsageError(RalphError):
 class SettingsError(UsageError):
     """One or more settings are wrong."""
 
-    def __init__(self, sentences: Sequence[str], most: int = MOST_SENTENCES) -> None:
+    def __init__(self, sentences: Sequence[str], most: int = MAX_SENTENCES) -> None:
         """`sentences`: one for each wrong setting; at most `most` of them are shown."""
         left_out = len(sentences) - most
         shown = list(sentences) if left_out <= 1 else list(sentences[:most])

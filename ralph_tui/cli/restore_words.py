@@ -1,7 +1,7 @@
 """The output of ``ralph-tui restore``: a run's snapshots, planned changes, and results."""
 
 from ralph_tui.events import SnapshotTaken, WorktreeRestored
-from ralph_tui.events.workspace import MOST_KEPT, FileChange
+from ralph_tui.events.workspace import MAX_KEPT, FileChange
 from ralph_tui.runtime.restoring import Point
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, percent
@@ -52,9 +52,9 @@ def plan(target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: 
         lines.append(f"  and {count(len(changes) - SHOWN, 'more file')}")
     stay = [f"  {one_line(change.path)}: {one_line(why)}" for change, why in rows if why]
     if stay:
-        lines += [f"{count(len(stay), 'file')} of them cannot be restored:", *stay[:MOST_KEPT]]
-    if len(stay) > MOST_KEPT:
-        lines.append(f"  and {count(len(stay) - MOST_KEPT, 'more file')}")
+        lines += [f"{count(len(stay), 'file')} of them cannot be restored:", *stay[:MAX_KEPT]]
+    if len(stay) > MAX_KEPT:
+        lines.append(f"  and {count(len(stay) - MAX_KEPT, 'more file')}")
     return lines
 
 

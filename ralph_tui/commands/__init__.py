@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ralph_tui.commands.command import (
     IMPORTED,
-    MOST_ITERATIONS,
+    MAX_ITERATIONS,
     NO_MONEY,
     WATCHED,
     Command,
@@ -32,7 +32,7 @@ from ralph_tui.commands.steering import (
     extended,
 )
 from ralph_tui.commands.words import (
-    MOST_GUIDANCE,
+    MAX_GUIDANCE,
     ChangeLearning,
     EditPrompt,
     Guide,
@@ -43,8 +43,8 @@ from ralph_tui.commands.work import Checkpoint, Restore, RollOver, files_rest
 
 __all__ = [
     "IMPORTED",
-    "MOST_GUIDANCE",
-    "MOST_ITERATIONS",
+    "MAX_GUIDANCE",
+    "MAX_ITERATIONS",
     "NO_MONEY",
     "WATCHED",
     "Abort",

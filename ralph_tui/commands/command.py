@@ -22,7 +22,7 @@ WATCHED = "ralph-tui did not start its sessions; you can only watch it"
 """Refusal for a loop recorded by hooks."""
 IMPORTED = "another tool recorded this run; it is read-only"
 NO_MONEY = "the run has no dollar budget to raise"
-MOST_ITERATIONS = 1000
+MAX_ITERATIONS = 1000
 """Maximum for one run, granted iterations included."""
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ralph_tui.commands.command import MOST_ITERATIONS, NO_MONEY, Command, Steered
+from ralph_tui.commands.command import MAX_ITERATIONS, NO_MONEY, Command, Steered
 from ralph_tui.events import QuestionAnswered, QuestionHeld
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.text.terms import ALLOWING, who_words
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ralph_tui.events import QuestionAsked
     from ralph_tui.state import RunState
 
-MOST_HANDOFF = 3999
+MAX_HANDOFF = 3999
 """Maximum characters of an edited handoff; its final newline makes it 4000."""
 CLOSED = "that question is already closed"
 Chosen = Annotated[Plain, Field(min_length=1, max_length=2000)]
@@ -54,9 +54,9 @@ class Answer(Command):
         if not meant:
             known = dict.fromkeys(option.answer for option in question.options)
             return f"{self.answer} is not a valid answer; choose from {', '.join(known)}"
-        if question.topic == "handoff" and len(self.text.strip()) > MOST_HANDOFF:
+        if question.topic == "handoff" and len(self.text.strip()) > MAX_HANDOFF:
             length = f"{len(self.text.strip()):,}"
-            return f"a handoff has at most {MOST_HANDOFF:,} characters; yours has {length}"
+            return f"a handoff has at most {MAX_HANDOFF:,} characters; yours has {length}"
         match meant[0].takes:
             case "words" if not self.text.strip():
                 return f"{self.answer} needs text; add it"
@@ -73,8 +73,8 @@ class Answer(Command):
             return f"{self.answer} needs a number: {kinds.get(takes, 'iterations, or dollars')}"
         if dollars and state.run.budget_usd is None:
             return NO_MONEY
-        if state.run.max_iterations + iterations > MOST_ITERATIONS:
-            return f"a run has at most {MOST_ITERATIONS} iterations"
+        if state.run.max_iterations + iterations > MAX_ITERATIONS:
+            return f"a run has at most {MAX_ITERATIONS} iterations"
         return None
 
     def _bad_choices(self, question: "QuestionAsked") -> str | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from ralph_tui import events as ev
-from ralph_tui.commands.command import MOST_ITERATIONS, NO_MONEY, Command, Steered
+from ralph_tui.commands.command import MAX_ITERATIONS, NO_MONEY, Command, Steered
 from ralph_tui.events.run import UNRESTRICTED, StopMode
 from ralph_tui.events.text import Line
 from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY, who_words
@@ -137,8 +137,8 @@ class Extend(Command):
         run = state.run
         if self.budget_usd and run.budget_usd is None:
             return NO_MONEY
-        if run.max_iterations + self.iterations > MOST_ITERATIONS:
-            return f"a run has at most {MOST_ITERATIONS} iterations"
+        if run.max_iterations + self.iterations > MAX_ITERATIONS:
+            return f"a run has at most {MAX_ITERATIONS} iterations"
         if run.max_iterations + self.iterations < max(1, run.iteration):
             return f"iteration {run.iteration} has begun"
         if not (self.iterations or self.budget_usd):

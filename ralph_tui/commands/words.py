@@ -14,7 +14,7 @@ from ralph_tui.text.terms import GONE
 if TYPE_CHECKING:
     from ralph_tui.state import RunState
 
-MOST_GUIDANCE = 20
+MAX_GUIDANCE = 20
 """Pieces of guidance that can wait for the next prompt."""
 
 
@@ -25,8 +25,8 @@ class Guide(Command):
     text: Plain = Field(min_length=1, max_length=100_000)
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
-        full = len(state.guidance.queued) >= MOST_GUIDANCE
-        return f"{MOST_GUIDANCE} messages already wait for the next prompt" if full else None
+        full = len(state.guidance.queued) >= MAX_GUIDANCE
+        return f"{MAX_GUIDANCE} messages already wait for the next prompt" if full else None
 
     def carry_out(self, run: Steered) -> None:
         guidance = GuidanceQueued(guidance_id=str(uuid4()), text=self.text, by=self.by)

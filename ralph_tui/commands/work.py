@@ -7,7 +7,7 @@ from pydantic import Field
 from ralph_tui.commands.command import Command, Steered
 from ralph_tui.commands.steering import no_snapshot
 from ralph_tui.events import RolloverRequested
-from ralph_tui.events.context import MOST_ROLLOVERS
+from ralph_tui.events.context import MAX_ROLLOVERS
 from ralph_tui.events.text import Line, Plain
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ class RollOver(Command):
             return "no session is running"
         if state.context.requested_by:
             return "a context handoff is already in progress"
-        if use is not None and use.rollovers >= MOST_ROLLOVERS:
-            return f"this iteration already had {MOST_ROLLOVERS} context handoffs"
+        if use is not None and use.rollovers >= MAX_ROLLOVERS:
+            return f"this iteration already had {MAX_ROLLOVERS} context handoffs"
         return None
 
     def carry_out(self, run: Steered) -> None:

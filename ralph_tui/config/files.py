@@ -21,7 +21,7 @@ from ralph_tui.base.plain_files import reading
 from ralph_tui.text.foreign_json import bounded
 from ralph_tui.text.keys import TABLE, Keys
 
-MOST_PARSED = 1_000_000
+MAX_PARSED = 1_000_000
 """Maximum characters parsed in all: a list of a thousand lines is parsed again at each line."""
 
 
@@ -48,7 +48,7 @@ def _lines(text: str) -> tuple[dict[str, int], int]:
     lines: dict[str, int] = {}
     section: tuple[str, ...] = ()
     counted: Counter[tuple[str, ...]] = Counter()
-    statement, begun, left = "", 0, MOST_PARSED
+    statement, begun, left = "", 0, MAX_PARSED
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
         begun = begun if statement else number
         statement += f"{line}\n"

@@ -17,7 +17,7 @@ __all__ = [
     "WorkCommitted",
 ]
 
-MOST_ROLLOVERS = 3
+MAX_ROLLOVERS = 3
 """Maximum number of handoffs in one iteration: a task that fills four windows is too large."""
 
 Level = Literal["L1", "L2", "L3"]

@@ -16,9 +16,9 @@ __all__ = [
     "WorktreeRestored",
 ]
 
-MOST_PATHS = 20
+MAX_PATHS = 20
 """Maximum number of changed paths named in an event."""
-MOST_KEPT = 200
+MAX_KEPT = 200
 """Maximum number of left-alone paths named in an event; each may be someone's work."""
 
 Category = Literal["source", "test", "config", "docs", "aiwg", "other"]
@@ -151,9 +151,9 @@ class WorktreeRestored(Event):
     files: int = 0
     """Number of files written or deleted."""
     paths: list[Line] = []
-    """The first `MOST_PATHS` of them."""
+    """The first `MAX_PATHS` of them."""
     kept: list[Line] = []
-    """Paths left different from the snapshot, at most `MOST_KEPT`."""
+    """Paths left different from the snapshot, at most `MAX_KEPT`."""
     reasons: list[Line] = []
     """The reason for each of `kept`, half a sentence each."""
     kept_count: int = 0

@@ -16,7 +16,7 @@ from ralph_tui.base.errors import SettingsError, UsageError
 from ralph_tui.config.files import SettingsFile, read_file
 from ralph_tui.config.problems import closest, sentence
 from ralph_tui.config.settings import Settings, Words
-from ralph_tui.fleet.plan import MOST_AGENTS, MOST_TRIES, Plan, tries_at
+from ralph_tui.fleet.plan import MAX_AGENTS, MAX_TRIES, Plan, tries_at
 from ralph_tui.ports.clones import Isolation, Loop
 from ralph_tui.text.durations import DAY, Seconds
 from ralph_tui.text.sanitize import clip
@@ -52,7 +52,7 @@ class Told(Table):
     max_iterations: Any = None
     timeout: Any = None
     permissions: Any = None
-    best_of: Annotated[int, Field(ge=1, le=MOST_TRIES)] | None = None
+    best_of: Annotated[int, Field(ge=1, le=MAX_TRIES)] | None = None
     choice: Literal["best", "first", "all"] | None = None
     """``all`` is the earlier name of ``best``."""
     account: Words | None = None
@@ -62,7 +62,7 @@ class FleetTable(Told):
     """Values that all loops share; `Plan` documents each."""
 
     name: Words | None = None
-    agents: Annotated[int, Field(ge=0, le=MOST_AGENTS)] | None = None
+    agents: Annotated[int, Field(ge=0, le=MAX_AGENTS)] | None = None
     """0 if only other hosts run its loops, see ``--listen``."""
     budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
     base: Words | None = None
@@ -181,7 +181,7 @@ def unknown(name: str, known: Iterable[str], where: str) -> str:
 
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
-MOST_SENTENCES = 500
+MAX_SENTENCES = 500
 """Maximum problems reported; high, so that a user with many objectives fixes them all at once."""
 TAKEN = frozenset({"all"})
 """Names that have another meaning in commands."""
@@ -214,7 +214,7 @@ def read_fleet_file(
     if read.problems:
         ordered = sorted(read.problems, key=lambda each: each[0])
         told = list(dict.fromkeys(sentence for _, sentence in ordered))
-        raise SettingsError(told, MOST_SENTENCES)
+        raise SettingsError(told, MAX_SENTENCES)
     return plan
 
 

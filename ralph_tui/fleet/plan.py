@@ -10,9 +10,9 @@ from ralph_tui.ports.clones import Choice, Isolation, Loop
 HERE = "here"
 """Name of the host within the fleet's own process."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-MOST_TRIES = len(_LETTERS)
+MAX_TRIES = len(_LETTERS)
 """Maximum attempts at one objective, because each has a letter."""
-MOST_AGENTS = 100
+MAX_AGENTS = 100
 """Maximum loops at once on one machine; more would exhaust its file watches."""
 NAMED = 4
 """Maximum loops or branches that are listed by name."""

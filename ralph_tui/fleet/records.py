@@ -225,7 +225,7 @@ def copied_words(folder: FleetFolder, started: FleetStarted) -> str:
     return f"this record of {folder.name} is a copy: the fleet was started in {where}"
 
 
-MOST_STATUS = 400
+MAX_STATUS = 400
 """Maximum fields of a ``status.json`` that are accepted."""
 
 
@@ -291,7 +291,7 @@ class Mirror:
         """
         run_id = self._started.run_id if self._started else status.get("run_id")
         ours = status.get("version") == STATUS_VERSION and isinstance(status.get("phase"), str)
-        if not ours or status.get("run_id") != run_id or len(status) > MOST_STATUS:
+        if not ours or status.get("run_id") != run_id or len(status) > MAX_STATUS:
             raise ValueError("it is no status of this loop's run")
         kept: dict[str, Any] = cleaned(dict(status))
         try:

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 FOLDER = "ralph-external"
 LISTS = ("loops", "archive")
-MOST_LISTED = 2_000
+MAX_LISTED = 2_000
 """Maximum loops read from one list."""
 ACTING = ("redirect", "pause", "abort")
 KEPT = 512
 """Maximum states in the cache."""
 Stamp = tuple[tuple[int, int, int], ...]
 STATE = "session-state.json"
-MOST_ANALYTICS = 500
+MAX_ANALYTICS = 500
 """Maximum runs whose analytics are read."""
 LONGEST_ANSWER = 1 << 20
 """Maximum characters of an answer that are searched for JSON."""
@@ -134,7 +134,7 @@ def salvaged(files: RunFiles) -> ExternalState | None:
 def analytics_of(files: RunFiles) -> list[tuple[str, Json]]:
     """Return the id and analytics of each run that has them; analytics are empty if unreadable."""
     found = []
-    for name in files.names("analytics")[:MOST_ANALYTICS]:
+    for name in files.names("analytics")[:MAX_ANALYTICS]:
         if name.endswith(".json"):
             about = files.json(f"analytics/{name}") or {}
             found.append((as_text(about.get("loop_id")) or PurePath(name).stem, about))
@@ -332,7 +332,7 @@ def _form_of(files: RunFiles, seen: Glance) -> str:
 def _listed(files: RunFiles) -> Iterator[tuple[str, Glance]]:
     """Yield each loop of the tool's lists: its folder, relative to the run's, and its state."""
     for place in LISTS:
-        for name in files.names(place, folders=True)[:MOST_LISTED]:
+        for name in files.names(place, folders=True)[:MAX_LISTED]:
             folder = f"{place}/{name}"
             if (seen := glance(files, folder)) is not None:
                 yield folder, seen

@@ -60,9 +60,9 @@ _REASONS = {
     "paused": "it was paused and never continued",
 }
 KNOWLEDGE = "knowledge/ralph-learnings.json"
-MOST_LEARNINGS = 200
+MAX_LEARNINGS = 200
 """Maximum learnings of one run."""
-MOST_CHANGES = 5_000
+MAX_CHANGES = 5_000
 """Maximum changed files of one iteration."""
 _UNRATED: float = Learning.model_fields["success_rate"].default
 _DIFFED: Mapping[str, ChangeStatus] = {
@@ -273,14 +273,14 @@ def _changes_of(diff: Json, entry: Json, analysis: Analysed, root: str) -> list[
         ]
         return [
             _change(path, status, *lines.get(path, ("", 0, 0))[1:])
-            for path, status in paths[:MOST_CHANGES]
+            for path, status in paths[:MAX_CHANGES]
         ]
     if lines:
-        return [_change(path, *each) for path, each in [*lines.items()][:MOST_CHANGES]]
+        return [_change(path, *each) for path, each in [*lines.items()][:MAX_CHANGES]]
     said = as_texts(entry.get("filesModified")) or as_texts(
         analysis.fields.get("artifactsModified")
     )
-    return [_change(_within(path, root)) for path in [*dict.fromkeys(said)][:MOST_CHANGES]]
+    return [_change(_within(path, root)) for path in [*dict.fromkeys(said)][:MAX_CHANGES]]
 
 
 def _diffed(snapshot: Json, root: str) -> dict[str, tuple[ChangeStatus, int, int]]:
@@ -318,7 +318,7 @@ def _learned(files: RunFiles, run_id: str, iteration: int, updated: datetime | N
         if run_id and run_id in as_texts(each.get("sourceLoops"))
     ]
     found: list[Timed] = []
-    for each in mine[:MOST_LEARNINGS]:
+    for each in mine[:MAX_LEARNINGS]:
         kind, content = as_text(each.get("type")), dict(as_map(each.get("content")))
         said = next((one for one in get_args(LearningType) if one == kind), None)
         text = text_of(said, content) if said is not None else ""

@@ -27,7 +27,7 @@ from ralph_tui.layers.sensor import AgentReport
 from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.terms import in_words
 
-MOST_GAPS = 1000
+MAX_GAPS = 1000
 """Maximum iterations added for missing numbers, because a number alone proves little."""
 _FILE = re.compile(r"iteration-(\d{1,6})\.json")
 _REPORT = re.compile(r"completion-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)\.md")
@@ -83,7 +83,7 @@ def _iterations(state: LoopState, files: RunFiles) -> list[ToldIteration]:
             found[number].notes.append(note(text, at=as_when(entry.get("timestamp"))))
             continue
         for missing in range(last + 1, number):
-            if missing not in known and made < MOST_GAPS:
+            if missing not in known and made < MAX_GAPS:
                 made += 1
                 found[missing] = _missing(missing, files if missing in filed else None)
         found[number] = _iteration(number, entry)

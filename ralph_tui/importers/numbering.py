@@ -26,7 +26,7 @@ from ralph_tui.text.json_fields import as_list, as_map, as_text
 WIDEST_GAP = 50
 """Widest gap in the numbers that counts as crashed iterations without any files of them."""
 SHARED = "outputs/checkpoints"
-MOST_CHECKPOINTS = 2_000
+MAX_CHECKPOINTS = 2_000
 """Maximum checkpoints read from a folder; one per half hour makes as many in six weeks."""
 SHARED_TRANSCRIPT = "outputs/session-transcript.jsonl"
 OVERSEER_LOG = "-overseer-log.json"
@@ -233,7 +233,7 @@ def _groups(moments: Sequence[Checkpoint]) -> list[list[Checkpoint]]:
 
 def _read(files: RunFiles, folder: str) -> dict[int, Checkpoint]:
     found = {}
-    for number in files.numbers(folder, "-checkpoint.json")[:MOST_CHECKPOINTS]:
+    for number in files.numbers(folder, "-checkpoint.json")[:MAX_CHECKPOINTS]:
         name = f"{folder}/{number:03}-checkpoint.json"
         fields = files.json(name)
         if fields is not None:
@@ -245,7 +245,7 @@ def _summarized(summary: Json) -> dict[int, Checkpoint]:
     found: dict[int, Checkpoint] = {}
     for each in map(as_map, as_list(summary.get("checkpoints"))):
         number = as_ordinal(each.get("number"))
-        if number is not None and len(found) < MOST_CHECKPOINTS:
+        if number is not None and len(found) < MAX_CHECKPOINTS:
             found[number] = _moment(number, each, "", as_ordinal(each.get("filesModified")) or 0)
     return found
 

@@ -26,7 +26,7 @@ from ralph_tui.text.sanitize import shorten
 
 HEAD_BYTES, TAIL_BYTES = 32 << 20, 1 << 20
 """Bytes read at the beginning and end of an output; a night of work stays far below."""
-MOST_EVENTS = 20_000
+MAX_EVENTS = 20_000
 """Maximum events of a session; its usage is counted to the end regardless."""
 _STDERR = 2000
 """Bytes read at the end of an error output."""
@@ -40,8 +40,8 @@ _LOOKED_AT = (_DONE, '"tool_use"', '"tool_result"', '"error"')
 _BARE = {"tool_use": "assistant", "tool_result": "user"}
 """Line types that may appear without their usual message, and the type of that message."""
 LONGEST_LINE = 4 << 20
-MOST_LINES = 400_000
-MOST_BYTES = 64 << 20
+MAX_LINES = 400_000
+MAX_BYTES = 64 << 20
 """Maximum bytes of a transcript that are searched for times."""
 FIRST = 3
 """Lines that identify the beginning of a session."""
@@ -85,8 +85,8 @@ class Tape:
                 self._read(file)
 
     def _read(self, file: BinaryIO) -> None:
-        left = MOST_BYTES
-        while left > 0 and len(self._keys) < MOST_LINES:
+        left = MAX_BYTES
+        while left > 0 and len(self._keys) < MAX_LINES:
             line = file.readline(LONGEST_LINE)
             if not line:
                 return
@@ -232,7 +232,7 @@ class OutputReader:
         printed.first = printed.first or at
         printed.last = at or printed.last
         for event in self._events(line.decode("utf-8", "replace"), offset, at):
-            if len(printed.events) < MOST_EVENTS:
+            if len(printed.events) < MAX_EVENTS:
                 printed.events.append((event, at))
             else:
                 self._left_out_events += 1
@@ -249,7 +249,7 @@ class OutputReader:
             if self._reader.heard:
                 return self._reader.feed(line, offset, now)
             self._said.append(line[:SPOKEN])
-            del self._said[MOST_EVENTS:]
+            del self._said[MAX_EVENTS:]
             return []
         if _DONE in fields:
             return self._promised() if fields[_DONE] is True else []

@@ -45,12 +45,12 @@ ENDS: "Mapping[str, Outcome]" = {
 """The tool's statuses as our outcomes; any other status is not an end."""
 LARGEST_JSON = 128 << 20
 """Maximum bytes of a JSON file; a night of work stays far below."""
-MOST_NAMES = 50_000
+MAX_NAMES = 50_000
 """Maximum names read from a folder."""
-MOST_NOTES = 40
+MAX_NOTES = 40
 """Maximum files named in notes; further ones are counted."""
 _EARLIEST, _LATEST = 946_684_800.0, 4_102_444_800.0  # 2000 and 2100, epoch seconds
-MOST_ITERATIONS = 100_000
+MAX_ITERATIONS = 100_000
 """Maximum plausible number of an iteration."""
 _SAFE = re.compile(r"[A-Za-z0-9]{1,8}")
 _TAIL = re.compile(r"-([0-9a-f]{8})$")
@@ -242,7 +242,7 @@ class RunFiles:
         with suppress(OSError), os.scandir(self.folder / folder) as entries:
             for entry in entries:
                 wanted = not folders or entry.is_dir(follow_symlinks=False)
-                if len(found) < MOST_NAMES and wanted:
+                if len(found) < MAX_NAMES and wanted:
                     found.append(entry.name)
         return sorted(found)
 
@@ -256,7 +256,7 @@ class RunFiles:
         sentence = f"{one_line(name)} cannot be used: {one_line(what)}"
         if sentence in self.notes:
             return
-        if len(self.notes) < MOST_NOTES:
+        if len(self.notes) < MAX_NOTES:
             self.notes.append(sentence)
         else:
             self.unnamed += 1
@@ -285,7 +285,7 @@ def as_when(value: object) -> datetime | None:
 def as_ordinal(value: object) -> int | None:
     """Parse the number of an iteration or a limit: a plausible whole number from 0; else None."""
     number = as_number(value)
-    if number is None or number != int(number) or not 0 <= number <= MOST_ITERATIONS:
+    if number is None or number != int(number) or not 0 <= number <= MAX_ITERATIONS:
         return None
     return int(number)
 

@@ -10,7 +10,7 @@ from ralph_tui.state.spending import lacks_cost
 from ralph_tui.text.format import step
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
-MOST_TOOLS = 12
+MAX_TOOLS = 12
 """Maximum number of kinds of action remembered per iteration."""
 LONGEST_ROUND = 4
 """Longest repeated sequence of kinds that is collapsed; read, edit, bash has three."""
@@ -85,7 +85,7 @@ class IterationSpan:
     agents: list[str] = field(default_factory=list)
     """Its agents, each once, in the order of their sessions."""
     tools: list[ActionKind] = field(default_factory=list)
-    """The agent's actions in order, without repeated sequences; the first `MOST_TOOLS` kinds."""
+    """The agent's actions in order, without repeated sequences; the first `MAX_TOOLS` kinds."""
 
     tokens_partial: bool = False
     """True if an agent did not count all of its calls: the tokens are a lower bound."""
@@ -102,7 +102,7 @@ class IterationSpan:
             if self.tools[-size:] == self.tools[-2 * size : -size]:
                 del self.tools[-size:]
                 return
-        del self.tools[MOST_TOOLS:]
+        del self.tools[MAX_TOOLS:]
 
 
 class TimelineFold(Fold):

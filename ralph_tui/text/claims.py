@@ -4,7 +4,7 @@ import re
 
 from ralph_tui.text.foreign_json import parse_json_at
 
-MOST_REPORTS = 10
+MAX_REPORTS = 10
 """Maximum number of reports searched for in one text, from its end."""
 
 _REPORT = re.compile(r"\{\s*\"ralph\"\s*:")
@@ -23,7 +23,7 @@ def strip_claims(text: str) -> str:
 def _strip_report(text: str) -> str:
     if '"ralph"' not in text:
         return text
-    for opening in reversed(list(_REPORT.finditer(text))[-MOST_REPORTS:]):
+    for opening in reversed(list(_REPORT.finditer(text))[-MAX_REPORTS:]):
         start = opening.start()
         try:
             found, end = parse_json_at(text, start)

@@ -6,7 +6,7 @@ from itertools import pairwise
 HEAD = "diff --git "
 """The beginning of each file's part."""
 
-MOST_PLACES = 3
+MAX_PLACES = 3
 NEAR = 3
 """Maximum distance in lines of two changes that are reported as one place."""
 
@@ -37,7 +37,7 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
     return bytes([int(what, 8) & 255 if len(what) == 3 else _ESCAPED.get(what[0], what[0])])
 
 
-def places_of(part: str, most: int = MOST_PLACES) -> str:
+def places_of(part: str, most: int = MAX_PLACES) -> str:
     """Return the changed lines of a file, numbered as in the new version: ``45-120, 130``.
 
     If there are more than `most` places, the nearest ones are joined. The result is empty if the

@@ -9,12 +9,12 @@ import re
 from unicodedata import category
 
 DATA_NOTICE = "data, not instructions"
-MOST_TICKS = 12
+MAX_TICKS = 12
 """Maximum length of a run of backticks, so that a fence stays short."""
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 _SPACE = re.compile(r"\s+")
-_TICKS = re.compile(rf"`{{{MOST_TICKS + 1},}}")
+_TICKS = re.compile(rf"`{{{MAX_TICKS + 1},}}")
 _RUNS = re.compile(r"`+")
 _PROMISE = re.compile(r"<(?=\s*/?\s*promise)", re.IGNORECASE)
 _OPENING = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
@@ -26,7 +26,7 @@ def visible(text: str) -> str:
     text = _CONTROLS.sub("", text)
     if not text.isascii():
         text = "".join(c for c in text if c in "\n\t" or category(c) not in _UNSEEN)
-    return _PROMISE.sub("‹", _TICKS.sub("`" * MOST_TICKS, text))
+    return _PROMISE.sub("‹", _TICKS.sub("`" * MAX_TICKS, text))
 
 
 def line_of(text: str, longest: int) -> str:

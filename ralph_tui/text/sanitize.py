@@ -48,7 +48,7 @@ _JOINING = re.compile("[\u0600-\u1aff\ua800-\uabff]")
 """Scripts in which a joiner changes the letters: Arabic and Indic ones."""
 _MONGOLIAN = re.compile("[\u1820-\u18aa]")
 _END_BLANKS = re.compile(r"^ | (?= *\Z)")
-MOST_MARKS = 5
+MAX_MARKS = 5
 """Maximum number of marks on one letter; the longest names in real scripts have four."""
 
 SHORT = 100
@@ -80,14 +80,14 @@ def _shown(found: re.Match[str]) -> str:
         if character in _JOINERS:
             base = earlier if before == "\ufe0f" else before
             marks += 1
-            fits = marks <= MOST_MARKS and _joins(base)
+            fits = marks <= MAX_MARKS and _joins(base)
         elif character in _EMOJI_STYLES:
             fits = _EMOJI.match(before) is not None
         elif "\u180b" <= character <= "\u180f":
             fits = _MONGOLIAN.match(before) is not None
         elif _is_mark(character):
             marks += 1
-            fits = marks <= MOST_MARKS
+            fits = marks <= MAX_MARKS
         else:
             marks, fits = 0, True
         if fits:

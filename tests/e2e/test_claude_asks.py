@@ -8,7 +8,7 @@ import pytest
 
 from ralph_tui import events as ev
 from ralph_tui.adapters.agents.claude import stream_agent as streaming
-from ralph_tui.adapters.agents.claude.requests import MOST_OPEN
+from ralph_tui.adapters.agents.claude.requests import MAX_OPEN
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
 from ralph_tui.ports.agents import AgentAnswer, Permissions, Session
 from tests.agent_sessions import Heard, alive
@@ -195,7 +195,7 @@ sys.stdin.read()
     for request in heard.of(ev.AgentAsked):
         session.answer(request.request_id, AgentAnswer("refuse", "No."))
     assert heard.finished().outcome == "success"
-    assert len(heard.of(ev.AgentAsked)) == MOST_OPEN
+    assert len(heard.of(ev.AgentAsked)) == MAX_OPEN
 
 
 def test_a_question_of_ten_megabytes_is_one_that_can_be_read(bench: Bench) -> None:

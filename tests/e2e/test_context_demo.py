@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tui.demo.agent.bugs import BUGS
 from ralph_tui.demo.agent.plan_file import ITEMS, PLAN
-from ralph_tui.layers.context.handoff import MOST_CHARACTERS
+from ralph_tui.layers.context.handoff import MAX_CHARACTERS
 from ralph_tui.layers.intelligence.handover import HEADING
 from tests.e2e.cli import events_of, run
 from tests.e2e.shared import once
@@ -54,7 +54,7 @@ def test_whoever_takes_over_is_told_so_and_can_read_what_was_left(kept: Path) ->
     assert len(left) == len(of(kept, "rollover_began"))
     for event in left:
         handoff = (project / event["read_at"]).read_text()
-        assert 0 < len(handoff) <= MOST_CHARACTERS
+        assert 0 < len(handoff) <= MAX_CHARACTERS
         (folder,) = project.rglob(f"iter-{event['iteration']:03}/handoff-{event['number']}.md")
         told = folder.with_name(f"prompt-{event['number'] + 1}.md").read_text()
         assert f"# {HEADING}" in told

@@ -10,7 +10,7 @@ sre_parse: Any = import_module("re._parser")
 
 LONGEST = 600
 """Characters after which a pattern without an end is cut; the rest of the word goes with it."""
-MOST_PREFIXES = 400
+MAX_PREFIXES = 400
 WIDEST_GAP = 64
 """Repetitions of a group of several elements that are taken for harmless."""
 
@@ -129,6 +129,6 @@ def _prefixes(tree: Any) -> tuple[set[str], bool]:
         else:
             return found, False
         found = {begin + end for begin in found for end in more}
-        if not whole or len(found) > MOST_PREFIXES:
+        if not whole or len(found) > MAX_PREFIXES:
             return found, False
     return found, True

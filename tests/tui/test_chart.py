@@ -17,7 +17,7 @@ from ralph_tui.tui.draw.chart import Heights, columns_of, heights, plot
 from ralph_tui.tui.draw.completion import AHEAD
 from ralph_tui.tui.draw.course import Course, ahead, ahead_of, course_of, glyphs, horizon, segments
 from ralph_tui.tui.draw.raster import thinned
-from ralph_tui.tui.draw.scale import LEAST_RANGE, SEEN_SHARE, Scale, seen
+from ralph_tui.tui.draw.scale import MIN_RANGE, SEEN_SHARE, Scale, seen
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.terms import PACE, PARTS
 from ralph_tui.tui.draw.words import SPARKS, fraction, spark
@@ -160,7 +160,7 @@ def test_the_scale_is_linear_and_holds_every_reading(
     scale = seen(readings, projected_end)
     assert scale.low <= min(readings) <= max(readings) <= scale.high
     assert 0 <= scale.low < scale.high <= 100
-    assert scale.high - scale.low >= LEAST_RANGE - 1e-9
+    assert scale.high - scale.low >= MIN_RANGE - 1e-9
     assert scale.row(scale.high, rows) == 0
     assert scale.row(scale.low, rows) == rows - 1
     exact = [(scale.high - value) / (scale.high - scale.low) * (rows * 4 - 1) for value in readings]
@@ -180,7 +180,7 @@ def test_labels_stand_in_the_rows_of_their_values(readings: list[float], height:
         value = float(label)
         near = [scale.row(min(100.0, max(0.0, value + by)), rows) for by in (-0.5, 0, 0.5)]
         assert min(near) <= row <= max(near), (label, row, scale)
-    spread = max(readings) - min(readings) >= LEAST_RANGE
+    spread = max(readings) - min(readings) >= MIN_RANGE
     assert {0, rows - 1} <= set(shown.values()) or rows == 1 or not spread
 
 

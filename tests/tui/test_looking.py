@@ -12,7 +12,7 @@ from ralph_tui.commands import Command, Restore
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.state import RunState
-from ralph_tui.tui.draw.diff import LONGEST, MOST_LINES, rows_of
+from ralph_tui.tui.draw.diff import LONGEST, MAX_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.changes import Changes
 from ralph_tui.tui.modals.restore import Restore as RestoreDialog
@@ -65,8 +65,8 @@ def test_a_change_of_the_mode_alone() -> None:
 
 def test_an_endless_diff_is_cut_and_says_so() -> None:
     head = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n"
-    rows = rows_of(head + "+x\n" * (MOST_LINES + 500))
-    assert len(rows) <= MOST_LINES
+    rows = rows_of(head + "+x\n" * (MAX_LINES + 500))
+    assert len(rows) <= MAX_LINES
     assert "cut here" in rows[-1][0][0]
     assert "504 more lines" in rows[-1][0][0]
     assert len(rows_of(head + "+" + "x" * 10_000_000)[2][0][0]) <= LONGEST

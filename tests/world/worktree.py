@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor.gate import Counts, GateResult
-from ralph_tui.layers.sensor.runners import MOST_NAMES
+from ralph_tui.layers.sensor.runners import MAX_NAMES
 from ralph_tui.ports.worktree import Restored, Snapshot
 
 
@@ -29,7 +29,7 @@ class FakeGate:
         self.last = self.passed.popleft() if self.passed else self.last
         failed = self.total - self.last
         names = tuple(f"test_{n}" for n in range(self.last, self.total))
-        counts = Counts("pytest", self.last, failed, failing=names[:MOST_NAMES])
+        counts = Counts("pytest", self.last, failed, failing=names[:MAX_NAMES])
         return GateResult(ok=not failed, exit_code=int(failed > 0), counts=counts, tail=self.tail)
 
     def cancel(self) -> None:

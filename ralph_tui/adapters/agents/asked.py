@@ -12,14 +12,14 @@ from ralph_tui.events.asking import AgentChoice, AgentOption
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import one_line, plain, shorten
 
-MOST_INPUT = 4000
+MAX_INPUT = 4000
 """Maximum characters of a tool's input."""
-MOST_WHY = 1000
-MOST_RULE = 500
-MOST_QUESTIONS = 8
-MOST_OPTIONS = 9
+MAX_WHY = 1000
+MAX_RULE = 500
+MAX_QUESTIONS = 8
+MAX_OPTIONS = 9
 """Maximum options per question: each needs a digit key. Users type any other answer."""
-MOST_ABOUT = 300
+MAX_ABOUT = 300
 """Maximum characters of an option's description."""
 
 
@@ -40,9 +40,9 @@ def asked(
         request_id=request_id,
         tool=shorten(tool),
         input=shown_input(input),
-        why=shorten(why.strip(), MOST_WHY),
+        why=shorten(why.strip(), MAX_WHY),
         rule=rule if can_be_shown(rule) else "",
-        choices=list(choices)[:MOST_QUESTIONS],
+        choices=list(choices)[:MAX_QUESTIONS],
         parent=parent,
     )
 
@@ -56,11 +56,11 @@ def choice(
 ) -> AgentChoice:
     """Build a question that the agent itself asks; an option is a label and a description."""
     return AgentChoice(
-        question=shorten(question.strip(), MOST_WHY),
+        question=shorten(question.strip(), MAX_WHY),
         header=shorten(header),
         options=[
-            AgentOption(label=shorten(label), description=shorten(description, MOST_ABOUT))
-            for label, description in list(options)[:MOST_OPTIONS]
+            AgentOption(label=shorten(label), description=shorten(description, MAX_ABOUT))
+            for label, description in list(options)[:MAX_OPTIONS]
         ],
         multiple=multiple,
     )
@@ -79,13 +79,13 @@ def choice_in(fields: Mapping[str, object]) -> AgentChoice:
 
 def can_be_shown(rule: str) -> bool:
     """True if the rule can be shown unchanged."""
-    return len(rule) <= MOST_RULE and one_line(rule) == rule
+    return len(rule) <= MAX_RULE and one_line(rule) == rule
 
 
 def shown_input(text: str) -> str:
-    """Return a tool's input, cut to `MOST_INPUT` characters with a count of the rest."""
+    """Return a tool's input, cut to `MAX_INPUT` characters with a count of the rest."""
     text = text.strip("\n")
-    if len(text) <= MOST_INPUT:
+    if len(text) <= MAX_INPUT:
         return text
-    left = plain(text[: MOST_INPUT * 2])[: MOST_INPUT - 40]
+    left = plain(text[: MAX_INPUT * 2])[: MAX_INPUT - 40]
     return f"{left}\n… and {len(text) - len(left):,} more characters"

@@ -11,7 +11,7 @@ SPOKEN = 2000
 """Maximum characters of an `AgentSpoke`; the transcript has the whole text."""
 LONGEST = 20_000
 """Maximum characters of a claim across lines; a single line may be longer."""
-MOST_LINES = 400
+MAX_LINES = 400
 _REPORT, _PROMISE = '"ralph"', "<promise>"
 
 
@@ -83,9 +83,9 @@ class _Window:
         self._lines.append(line)
         self.held += len(line)
         lines = self._lines
-        while len(lines) > 1 and (self.held > LONGEST or len(lines) > MOST_LINES):
+        while len(lines) > 1 and (self.held > LONGEST or len(lines) > MAX_LINES):
             self.held -= len(self._lines.popleft())
-        self._left = MOST_LINES if self._opening in line else self._left - 1
+        self._left = MAX_LINES if self._opening in line else self._left - 1
         if self._left <= 0 or self._closing not in line:
             return None
         claim = self._find("\n".join(self._lines))

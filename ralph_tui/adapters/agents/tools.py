@@ -18,7 +18,7 @@ _SUBJECTS = (
     "prompt",
 )  # fmt: skip
 _PATHS = frozenset({"file_path", "notebook_path", "path"})
-_MOST_OVER = 20_000
+_MAX_OVER = 20_000
 """Maximum finished calls to remember; longer sessions may report some of them twice."""
 
 
@@ -63,7 +63,7 @@ class SessionTools:
     ) -> ToolFinished:
         self.errors += not ok and not because
         self._over[tool_id] = None
-        if len(self._over) > _MOST_OVER:
+        if len(self._over) > _MAX_OVER:
             del self._over[next(iter(self._over))]
         return ToolFinished(
             iteration=self._iteration,

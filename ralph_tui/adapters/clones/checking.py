@@ -15,7 +15,7 @@ from ralph_tui.base.errors import RalphError
 from ralph_tui.ports.clones import Source
 from ralph_tui.text.sanitize import clip, one_line
 
-MOST_WORDS = 300
+MAX_WORDS = 300
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class FreshCheck:
         if result.timed_out:
             how = "it timed out in a fresh clone"
         lines = [line for line in result.tail.splitlines() if line.strip()]
-        said = f": {clip(one_line(lines[-1]), MOST_WORDS)}" if lines and not result.error else ""
+        said = f": {clip(one_line(lines[-1]), MAX_WORDS)}" if lines and not result.error else ""
         return Check(passed=False, reason=f"{one_line(how)}{said}")
 
     def cancel(self) -> None:

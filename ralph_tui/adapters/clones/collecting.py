@@ -19,9 +19,9 @@ from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.ports.clones import Collected
 from ralph_tui.text.sanitize import one_line, shorten
 
-MOST_BUNDLE = 1 << 29
+MAX_BUNDLE = 1 << 29
 """Maximum size of a bundle in bytes."""
-MOST_SUBJECT = 72
+MAX_SUBJECT = 72
 _INDEX = "ralph-tui-collected"
 _STATE_FILES = ("ralph-state.json", "ralph-state.json.*", ".ralph-state.json.*")
 _SPECIAL, _ESCAPED = re.compile(r"[*?\[\\]"), r"\\\g<0>"
@@ -143,7 +143,7 @@ def _excluded(record: PlaceRecord) -> Iterable[str]:
 def _message(record: PlaceRecord) -> str:
     place = record.place
     first = next(iter(place.loop.objective.strip().splitlines()), "") or "Work of a loop"
-    subject = shorten(one_line(first), MOST_SUBJECT)
+    subject = shorten(one_line(first), MAX_SUBJECT)
     return f"{subject}\n\nralph-tui fleet {place.fleet}, loop {place.loop.id}\n"
 
 
@@ -169,9 +169,9 @@ def _bundle(repository: Repository, base: str, refs: list[str]) -> bytes:
     # If the repository lacks the base, everything is sent.
     without = [f"^{base}"] if base else []
     bundle = repository.git("bundle", "create", "--quiet", "-", *without, *refs).out
-    if len(bundle) > MOST_BUNDLE:
+    if len(bundle) > MAX_BUNDLE:
         raise WorkspaceError(
-            f"the work is larger than {MOST_BUNDLE >> 20} MB; fetch it by hand from "
+            f"the work is larger than {MAX_BUNDLE >> 20} MB; fetch it by hand from "
             f"{one_line(str(repository.root))}"
         )
     return bundle

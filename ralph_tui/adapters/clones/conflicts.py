@@ -16,9 +16,9 @@ from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.base.errors import GitEndedError, NoRoomError, WorkspaceError, why, workspace_error
 from ralph_tui.text.sanitize import one_line, spelled_name
 
-MOST_FILES = 5
+MAX_FILES = 5
 """Maximum number of files named per conflict."""
-MOST_PAIRS = 50
+MAX_PAIRS = 50
 """Maximum number of pairs merged by one git: each process has its own timeout."""
 REST_S = 600.0
 """Seconds without merges after one that had to be ended: each retry would take as long."""
@@ -80,7 +80,7 @@ class ConflictTable:
         with ExitStack() as held:
             folder = held.enter_context(_objects_apart(self._repository)) if left else ""
             while left:
-                now = left[:MOST_PAIRS]
+                now = left[:MAX_PAIRS]
                 try:
                     told, result = _conflicts(self._repository, now, folder)
                 except NoRoomError:
@@ -164,7 +164,7 @@ def _told(words: Sequence[str]) -> Iterator[Sequence[str] | None]:
 def _shown(names: Iterable[str], pair: tuple[str, str]) -> tuple[str, ...]:
     """Return some of the files by their original names, each once."""
     plain = (_AFTER_COMMIT.sub(lambda end: "" if end[1] in pair else end[0], n) for n in names)
-    return tuple(dict.fromkeys(one_line(spelled_name(name)) for name in plain))[:MOST_FILES]
+    return tuple(dict.fromkeys(one_line(spelled_name(name)) for name in plain))[:MAX_FILES]
 
 
 def _too_old(repository: Repository) -> str:

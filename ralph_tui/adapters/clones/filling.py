@@ -17,9 +17,9 @@ from ralph_tui.base.plain_files import is_plain, leaves_folder, make_folder, rea
 from ralph_tui.text.sanitize import one_line, shorten
 
 SETUP_LIMIT_S = 1800.0
-MOST_COPIED = 16 << 20
+MAX_COPIED = 16 << 20
 """Maximum size of all copied files in bytes; every order contains them."""
-MOST_FILES = 2000
+MAX_FILES = 2000
 SETUP = "set-up command"
 """The set-up command's name in messages."""
 LAST_WORDS = 300
@@ -37,17 +37,17 @@ def read_copied(root: Path, names: Iterable[str]) -> dict[str, str]:
     for name in names:
         for path in _files(root, name):
             try:
-                content = read_bytes(path, most=MOST_COPIED)
+                content = read_bytes(path, most=MAX_COPIED)
             except OSError as error:
                 raise UsageError(
                     f"{one_line(str(path))} cannot be copied to the clones: "
                     f"{why(error, 'make it readable, or leave it out of copy')}"
                 ) from error
             size += len(content)
-            if size > MOST_COPIED or len(found) >= MOST_FILES:
+            if size > MAX_COPIED or len(found) >= MAX_FILES:
                 raise UsageError(
-                    f"{one_line(name)} of copy is too large (at most {MOST_COPIED >> 20} MB "
-                    f"in {MOST_FILES} files); create it in the set-up command instead"
+                    f"{one_line(name)} of copy is too large (at most {MAX_COPIED >> 20} MB "
+                    f"in {MAX_FILES} files); create it in the set-up command instead"
                 )
             found[path.relative_to(root).as_posix()] = b64encode(content).decode()
     return found
@@ -88,7 +88,7 @@ def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
 def untracked(tree: Path) -> tuple[str, ...]:
     """Return untracked, unignored paths in a worktree that no agent has worked in yet."""
     listed = own_git(tree, "ls-files", "--others", "--exclude-standard", "--directory", "-z")
-    return tuple(os.fsdecode(name) for name in listed.out.split(b"\0")[:MOST_FILES] if name)
+    return tuple(os.fsdecode(name) for name in listed.out.split(b"\0")[:MAX_FILES] if name)
 
 
 class SetupError(WorkspaceError):

@@ -26,10 +26,10 @@ from ralph_tui.text.sanitize import clip, one_line
 
 LIMIT_S = 180.0
 """Timeout of each run of the command in seconds; a slower command is not probed."""
-MOST_FILES = 3000
-MOST_BYTES = 64 << 20
+MAX_FILES = 3000
+MAX_BYTES = 64 << 20
 """Maximum size of all sources in bytes; they stay in memory during the probe."""
-MOST_LOG = 64 << 20
+MAX_LOG = 64 << 20
 _TEST = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 _TOOLS = frozenset({"setup.py", "noxfile.py", "tasks.py", "dodo.py"})
 _PYTHON = re.compile(
@@ -85,7 +85,7 @@ class Probe:
 
     def _said(self) -> bytes:
         with suppress(OSError):
-            return read_bytes(self.log, most=MOST_LOG)
+            return read_bytes(self.log, most=MAX_LOG)
         return b""
 
 
@@ -106,8 +106,8 @@ def _faults(tree: Path, fault: bytes) -> Iterator[int]:
     try:
         for path in _sources(tree):
             there = path.stat()
-            before[path] = read_bytes(path, most=MOST_BYTES), there
-        if sum(len(content) for content, _ in before.values()) > MOST_BYTES:
+            before[path] = read_bytes(path, most=MAX_BYTES), there
+        if sum(len(content) for content, _ in before.values()) > MAX_BYTES:
             before.clear()
         for path, (content, there) in before.items():
             write_whole(path, fault + content, durable=False, mode=there.st_mode & 0o7777)
@@ -135,7 +135,7 @@ def _sources(tree: Path) -> list[Path]:
     wanted = [name for name in names if not _TEST.search(name)]
     wanted = [name for name in wanted if PurePosixPath(name).name not in _TOOLS]
     paths = [tree / name for name in wanted if is_plain(tree / name)]
-    return paths if len(paths) <= MOST_FILES else []
+    return paths if len(paths) <= MAX_FILES else []
 
 
 def _refused(tree: Path, error: OSError) -> WorkspaceError:

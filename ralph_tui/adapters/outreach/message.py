@@ -25,7 +25,7 @@ LABELS: dict[EscalationLevel, tuple[str, ...]] = {
 """Labels of the issue, by level."""
 LONGEST_REASON = 4000
 LONGEST_LINE = 500
-MOST_RECOMMENDATIONS = 10
+MAX_RECOMMENDATIONS = 10
 
 Short = Annotated[Line, AfterValidator(lambda text: clip(text, LONGEST_LINE))]
 Reason = Annotated[Plain, AfterValidator(lambda text: clip(text, LONGEST_REASON))]
@@ -55,7 +55,7 @@ class Message(Fact):
     iteration: int
     max_iterations: int
     reason: Reason
-    recommendations: Annotated[list[Short], Field(max_length=MOST_RECOMMENDATIONS)] = []
+    recommendations: Annotated[list[Short], Field(max_length=MAX_RECOMMENDATIONS)] = []
     objective: Short = ""
     host: Short = ""
     folder: Short = ""
@@ -95,7 +95,7 @@ def message_of(
         iteration=escalation.iteration,
         max_iterations=run.max_iterations,
         reason=escalation.reason,
-        recommendations=escalation.recommendations[:MOST_RECOMMENDATIONS],
+        recommendations=escalation.recommendations[:MAX_RECOMMENDATIONS],
         objective=run.objective,
         host=run.host,
         folder=Path(run.root).name,

@@ -23,12 +23,12 @@ from ralph_tui.adapters.records.files import read_json, write_json
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.events.base import Fact
 
-MOST_FILES = 100
+MAX_FILES = 100
 """Maximum number of messages per channel; beyond that, the oldest are removed."""
-MOST_BYTES = 1 << 18
+MAX_BYTES = 1 << 18
 """Maximum size of a file in bytes."""
 LONGEST_AGE = timedelta(days=7)
-MOST_RUNS = 100
+MAX_RUNS = 100
 """Maximum number of runs whose issues are remembered."""
 
 
@@ -70,7 +70,7 @@ class Outbox:
         name = f"{message.raised:%Y%m%dT%H%M%S%f}-{mark}-{self._channel}.json"
         entry = QueuedMessage(message, self._folder / name)
         self._write(entry)
-        for path in self._files()[:-MOST_FILES]:
+        for path in self._files()[:-MAX_FILES]:
             _unlink(path)
         return entry
 
@@ -135,7 +135,7 @@ class IssueNumbers:
         if number is not None:
             known[key] = number
         with suppress(OSError):
-            write_json(self._path, dict(list(known.items())[-MOST_RUNS:]), durable=False)
+            write_json(self._path, dict(list(known.items())[-MAX_RUNS:]), durable=False)
 
     def _key(self, run_id: str) -> str:
         return f"{self._tracker} {run_id}"
@@ -153,7 +153,7 @@ def _read(path: Path) -> _File | None:
 
 def _small_file(path: Path) -> bool:
     try:
-        return path.lstat().st_size <= MOST_BYTES
+        return path.lstat().st_size <= MAX_BYTES
     except OSError:
         return False
 

@@ -33,7 +33,7 @@ COLOURS = {
     "blocking": "b60205",
 }
 """Colours of the labels that it creates."""
-MOST_PAGES = 20
+MAX_PAGES = 20
 """Maximum number of pages of labels; a label beyond them would be created twice."""
 
 
@@ -65,7 +65,7 @@ class Labels:
 
     def _find(self, names: list[str]) -> bool:
         """Search the repository's labels; return True if it has all of them."""
-        for page in range(1, MOST_PAGES + 1):
+        for page in range(1, MAX_PAGES + 1):
             response = self._service.call(
                 "GET", f"{self._repo}/labels", params=self._dialect.page(page, 50)
             )

@@ -43,7 +43,7 @@ UNANSWERED = 5
 
 Questions count, not seconds: none is asked while the machine sleeps or ralph-tui is stopped.
 """
-LEAST_SILENCE_S = ASK_S * UNANSWERED
+MIN_SILENCE_S = ASK_S * UNANSWERED
 """Minimum `silence_s`: a living process asks more often, however busy its machine is."""
 KILL_S = 5.0
 """Seconds within which a killed keeper ends, unless it is stuck in the kernel."""
@@ -191,7 +191,7 @@ def launch(
     `stdout` and `stderr` are ``PIPE``, ``NULL``, ``STDOUT`` or an open file. The keeper holds
     `lock_fd` until the last process has ended. The command gets the descriptors `inherited`, with
     the same numbers. If this process shows no sign of life for `silence_s` seconds (at least
-    `LEAST_SILENCE_S`), the command is stopped, as if this process had ended. With None it
+    `MIN_SILENCE_S`), the command is stopped, as if this process had ended. With None it
     continues.
 
     Raises ``ProcessError`` if the command cannot be started. If the keeper is lost during the
@@ -208,7 +208,7 @@ def launch(
         passed["--lock"] = lock_fd
     options = [str(part) for option in passed.items() for part in option]
     if silence_s is not None:
-        options += ["--silence", str(max(silence_s, LEAST_SILENCE_S))]
+        options += ["--silence", str(max(silence_s, MIN_SILENCE_S))]
     marks = {RUN_MARK: run_id, PLACE_MARK: place_of(cwd), COMMAND_MARK: command_id}
     marked = [part for name, value in marks.items() for part in ("--set", f"{name}={value}")]
     try:

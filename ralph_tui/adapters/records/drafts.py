@@ -17,7 +17,7 @@ from ralph_tui.ports.new_runs import By, Draft
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.secrets import redact
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 
 
 def draft_file(root: Path) -> Path:
@@ -47,7 +47,7 @@ def read_last_start(root: Path) -> Draft | None:
 
 def _read(path: Path) -> Draft | None:
     try:
-        raw = parse_json(read_bytes(path, most=MOST_BYTES))
+        raw = parse_json(read_bytes(path, most=MAX_BYTES))
     except (OSError, ValueError):
         return None
     if not isinstance(raw, dict):

@@ -17,7 +17,7 @@ from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.state.seen import Seen
 
-MOST_BYTES = 10_000
+MAX_BYTES = 10_000
 
 
 @cache
@@ -28,7 +28,7 @@ def _form() -> TypeAdapter[Seen]:
 def read_seen(records: Path, run: str) -> Seen | None:
     """Return what this user last saw of a run, or None."""
     with suppress(OSError, ValueError):
-        return _form().validate_json(read_bytes(_place(records, run), most=MOST_BYTES))
+        return _form().validate_json(read_bytes(_place(records, run), most=MAX_BYTES))
     return None
 
 

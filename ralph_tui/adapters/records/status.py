@@ -30,7 +30,7 @@ NEEDED = 1 << 16
 """Bytes that a status file may need."""
 EVERY_VERSION = 1
 """The newest journal schema that every version knows."""
-MOST_FIRST = 1_000_000
+MAX_FIRST = 1_000_000
 """Maximum bytes of a journal's first line, which names the version that wrote it."""
 PARSED_BYTES = 4_000_000
 """Up to this size, every line of a journal is parsed; above it, only lines that look wrong."""
@@ -212,7 +212,7 @@ def newer_of(run: RecordedRun) -> str:
     """Return a sentence if a newer version wrote the journal, or "". Only reads the first line."""
     try:
         with reading(run.journal) as file:
-            first = parse_json(file.readline(MOST_FIRST))
+            first = parse_json(file.readline(MAX_FIRST))
     except (OSError, ValueError):
         return ""
     schema = first.get("schema_version") if isinstance(first, dict) else None

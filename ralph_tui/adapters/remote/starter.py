@@ -24,7 +24,7 @@ from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.text.sanitize import clip, one_line
 
 CHUNK = 1 << 16
-MOST_NAME = 200
+MAX_NAME = 200
 """Maximum characters of a signature, and of a request's id."""
 
 
@@ -121,4 +121,4 @@ class _Listener:
 
 
 def _name(value: object) -> str:
-    return clip(one_line(value), MOST_NAME) if isinstance(value, str) else ""
+    return clip(one_line(value), MAX_NAME) if isinstance(value, str) else ""

@@ -21,7 +21,7 @@ from ralph_tui.base.errors import SearchError
 
 LOOKED_AT: Final = 200
 """Maximum learnings to rank for a query; the others share no rarer word with it."""
-MOST_TERMS: Final = 24
+MAX_TERMS: Final = 24
 """Maximum words of a query that count, the rarest."""
 _BATCH = 5000
 
@@ -155,14 +155,14 @@ class LearningIndex:
     def _rarest_first(self, index: sqlite3.Connection, query: Sequence[str]) -> dict[str, int]:
         met = {
             term: row[0]
-            for term in query[: 4 * MOST_TERMS]
+            for term in query[: 4 * MAX_TERMS]
             if (
                 row := index.execute(
                     "SELECT learnings FROM frequency WHERE term = ?", (term,)
                 ).fetchone()
             )
         }
-        return dict(sorted(met.items(), key=lambda one: one[1])[:MOST_TERMS])
+        return dict(sorted(met.items(), key=lambda one: one[1])[:MAX_TERMS])
 
 
 def _remove(index: sqlite3.Connection, ids: Iterable[str]) -> None:

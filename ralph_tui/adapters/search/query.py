@@ -21,7 +21,7 @@ from ralph_tui.base.errors import SearchError
 from ralph_tui.ports.search import Found
 from ralph_tui.text.sanitize import one_line, plain
 
-MOST_WORDS: Final = 32
+MAX_WORDS: Final = 32
 """Maximum words of a query; the rest is ignored."""
 SPARE: Final = 4
 """How many rows to fetch per result, because some say the same."""
@@ -106,7 +106,7 @@ def _tokens(query: str) -> list[str]:
     """Return the words to search for; fillers only if there is nothing else."""
     wanted = set(sought(query))
     named = [token for token in _TOKENS.findall(query) if terms(token)[0] in wanted]
-    return list(dict.fromkeys(named))[:MOST_WORDS]
+    return list(dict.fromkeys(named))[:MAX_WORDS]
 
 
 def _expression(token: str) -> str:

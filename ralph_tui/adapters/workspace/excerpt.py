@@ -10,11 +10,11 @@ from ralph_tui.text.format import count
 from ralph_tui.text.git_diff import parts_of
 from ralph_tui.text.sanitize import plain
 
-MOST_FILES = 100
+MAX_FILES = 100
 """Maximum number of files whose text is read."""
-MOST_LINES = 5000
+MAX_LINES = 5000
 """Maximum number of changed lines of a file whose text is read."""
-MOST_BYTES = 262_144
+MAX_BYTES = 262_144
 """Maximum size, in bytes, of a file whose text is read."""
 LEFT_OUT_ROOM = 60
 """Characters reserved for the note about a cut."""
@@ -25,7 +25,7 @@ def excerpt(private: PrivateRepository, since: str, until: str, limit: int) -> s
     if since == until:
         return ""
     entries = diff_trees(private, since, until, "--numstat")
-    read = [path for path, entry in sorted(entries.items()) if _is_short(entry)][:MOST_FILES]
+    read = [path for path, entry in sorted(entries.items()) if _is_short(entry)][:MAX_FILES]
     texts = _read(private, since, until, read) if read else []
     left = len(entries) - len(texts)
     note = (
@@ -57,11 +57,11 @@ def _cut(text: str, most: int) -> str:
 
 
 def _is_short(entry: DiffEntry) -> bool:
-    return entry.lines is None or sum(entry.lines) <= MOST_LINES
+    return entry.lines is None or sum(entry.lines) <= MAX_LINES
 
 
 def _read(private: PrivateRepository, since: str, until: str, paths: list[str]) -> list[str]:
-    threshold = f"core.bigFileThreshold={MOST_BYTES}"
+    threshold = f"core.bigFileThreshold={MAX_BYTES}"
     options = ("-p", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
     result = private.git(
         *("-c", threshold, "--literal-pathspecs", "diff-tree", *options, since, until),

@@ -28,7 +28,7 @@ from ralph_tui.base.errors import (
 from ralph_tui.base.git_config import SEALED
 from ralph_tui.text.sanitize import one_line
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Maximum number of files named from an error of git."""
 
 
@@ -40,8 +40,8 @@ def reason_of(error: str) -> str:
     if not lines or not lines[first].endswith(":"):
         return one_line("".join(lines[first : first + 1]))
     named = lines[first + 1 :]
-    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    return one_line(f"{lines[first]} {', '.join(named[:MOST_NAMED])}{more}")
+    more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
+    return one_line(f"{lines[first]} {', '.join(named[:MAX_NAMED])}{more}")
 
 
 # GitPython runs git on import, with the user's configuration, where a FIFO would block it forever.

@@ -1,6 +1,6 @@
 """Status of the user's repository: branch, commit and differing paths. Read only.
 
-A status takes one git process, with the user's own index. Each list has at most `MOST_PATHS` names.
+A status takes one git process, with the user's own index. Each list has at most `MAX_PATHS` names.
 """
 
 import re
@@ -14,9 +14,9 @@ from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.layers.sensor import categorize
 from ralph_tui.text.sanitize import spelled_name
 
-MOST_PATHS = 1_000
+MAX_PATHS = 1_000
 """Maximum number of names in one list."""
-MOST_COMMITS = 200
+MAX_COMMITS = 200
 """Maximum number of commits listed between two statuses."""
 
 _STATUS = (
@@ -115,7 +115,7 @@ def commits_between(repository: Repository, before: str, after: str) -> list[str
     if not after or before == after:
         return []
     span = after if not before else f"{before}..{after}"
-    arguments = ("log", "-z", "--format=%H %s", "--no-show-signature", f"-{MOST_COMMITS}", span)
+    arguments = ("log", "-z", "--format=%H %s", "--no-show-signature", f"-{MAX_COMMITS}", span)
     try:
         return [spelled_name(line) for line in split(repository.git(*arguments, "--").out)]
     except WorkspaceError:
@@ -126,7 +126,7 @@ def _add(status: GitStatus, name: str, path: str) -> None:
     if is_own(path):
         return
     names: list[str] = getattr(status, name)
-    if len(names) < MOST_PATHS:
+    if len(names) < MAX_PATHS:
         names.append(spelled_name(path))
     else:
         status.omitted[name] = status.omitted.get(name, 0) + 1

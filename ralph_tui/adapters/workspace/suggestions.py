@@ -14,7 +14,7 @@ from ralph_tui.base.plain_files import reading
 from ralph_tui.ports.new_runs import Suggestion
 from ralph_tui.text.foreign_json import bounded, parse_json
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Maximum number of bytes read of each file."""
 _TARGET = re.compile(r"^(test|check)[ \t]*:(?!=)", re.MULTILINE)
 _RECIPE = re.compile(r"^test(?:[ \t][^:\n=]*)?:(?!=)", re.MULTILINE)
@@ -103,7 +103,7 @@ def _text(path: Path) -> str:
     """Return the beginning of a file; empty if it cannot be read."""
     try:
         with reading(path) as file:
-            return file.read(MOST_BYTES).decode("utf-8", "replace")
+            return file.read(MAX_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""
 

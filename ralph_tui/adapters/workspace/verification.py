@@ -26,10 +26,10 @@ CHUNK = 64 * 1024
 """Bytes read at once; while they are searched for secrets, nothing else is handled."""
 PIPE_SIZE = 1024 * 1024
 TAIL_CHARACTERS = 4000
-MOST_LINES = 4_000_000
+MAX_LINES = 4_000_000
 """Maximum number of lines searched for counts; of a longer output, only the end is searched."""
 LONGEST_LINE = 1 << 16
-MOST_TESTS = 1_000_000
+MAX_TESTS = 1_000_000
 """More tests than any runner counts in a run."""
 DOUBT = (
     "the output of the {called} reports {tests:,} tests, which is not plausible; its numbers are "
@@ -109,7 +109,7 @@ class ShellGate:
         counts = None if end.stopped else self._count(log, output)
         shorten(log)
         doubt = ""
-        if counts is not None and counts.total + counts.skipped > MOST_TESTS:
+        if counts is not None and counts.total + counts.skipped > MAX_TESTS:
             doubt = DOUBT.format(called=self._called, tests=counts.total + counts.skipped)
             counts = None
         cancelled = self._cancelled and end.stopped
@@ -178,7 +178,7 @@ class ShellGate:
 
     def _count(self, log: Path, output: CappedLog) -> Counts | None:
         count = self._count_tests or count_tests
-        if output.failure or output.lines > MOST_LINES:
+        if output.failure or output.lines > MAX_LINES:
             counts = count(io.StringIO(output.tail().decode("utf-8", "replace")))
         else:
             counts = count(lines_of(log))

@@ -21,7 +21,7 @@ from ralph_tui.text.sanitize import one_line, shorten
 
 LIMIT_S = 120.0
 """Timeout of a commit in seconds, including its hooks."""
-MOST_OUTPUT = 1 << 16
+MAX_OUTPUT = 1 << 16
 """Maximum number of bytes read from the end of the output of git and the hooks."""
 RECORDS = ".aiwg/"
 """Never work, even if not ignored; the same is true of paths that no snapshot holds."""
@@ -159,7 +159,7 @@ class WorkCommits:
             self._follow(child, what)
             ended = child.wait()
             size = output.seek(0, os.SEEK_END)
-            output.seek(max(0, size - MOST_OUTPUT))
+            output.seek(max(0, size - MAX_OUTPUT))
             said = output.read().decode("utf-8", "surrogateescape")
         if ended.stopped or ended.lost or ended.code is None:
             raise WorkspaceError(f"git {what} was ended in {self._place}: {self._why_ended()}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import ceil, isfinite
 
 ROWS = 8
-MOST_COLUMNS = 60
+MAX_COLUMNS = 60
 """With more iterations, a column covers several and shows the last of them."""
 WIDE_COLUMNS = 20
 """Up to this number, a column is two blocks and a space wide."""
@@ -22,7 +22,7 @@ def completion_chart(readings: Mapping[int, float], marks: Mapping[str, Mapping[
     if not readings:
         return ""
     first, last = min(readings), max(readings)
-    per = ceil((last - first + 1) / MOST_COLUMNS)
+    per = ceil((last - first + 1) / MAX_COLUMNS)
     starts = range(first, last + 1, per)
     wide = len(starts) <= WIDE_COLUMNS
     drawn = {(i - first) // per: points for i, points in sorted(readings.items())}

@@ -14,9 +14,9 @@ from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.layers.sensor.expected import are
 from ralph_tui.text.format import count
 
-MOST_FILES = 20
+MAX_FILES = 20
 """Maximum number of paths in a list."""
-MOST_TESTS = 30
+MAX_TESTS = 30
 HEAD = ("category", "files", "lines added", "removed")
 _TOLD_BY_NAME = (
     "Test files changed:",
@@ -56,14 +56,14 @@ def _named(
 ) -> list[str]:
     if not paths:
         return []
-    words = [_one(path, touched[path], net) for path in paths[:MOST_FILES]]
-    more = [f"and {len(paths) - MOST_FILES} more"] if len(paths) > MOST_FILES else []
+    words = [_one(path, touched[path], net) for path in paths[:MAX_FILES]]
+    more = [f"and {len(paths) - MAX_FILES} more"] if len(paths) > MAX_FILES else []
     return [f"- **{title}:** {', '.join([*words, *more])}"]
 
 
 def _one(path: str, iterations: Sequence[int], net: set[str] | None) -> str:
     undone = ", undone since" if net is not None and path not in net else ""
-    numbers = ", ".join(map(str, iterations[:MOST_FILES]))
+    numbers = ", ".join(map(str, iterations[:MAX_FILES]))
     where = f"iteration{'s' if iterations[1:] else ''} {numbers}" if iterations else ""
     told = f"{where}{undone}".removeprefix(", ")
     return f"{code(path)}{f' ({told})' if told else ''}"
@@ -102,8 +102,8 @@ def files(told: Material) -> str:
 
 def _list(lines: Iterable[str]) -> str:
     known = list(lines)
-    more = [f"- and {len(known) - MOST_FILES} more"] if len(known) > MOST_FILES else []
-    return "\n".join([*known[:MOST_FILES], *more])
+    more = [f"- and {len(known) - MAX_FILES} more"] if len(known) > MAX_FILES else []
+    return "\n".join([*known[:MAX_FILES], *more])
 
 
 def tests(told: Material) -> str:
@@ -198,6 +198,6 @@ def _names(title: str, gate: GateFinished, names: Sequence[str]) -> list[str]:
 def _group(title: str, names: Sequence[str]) -> list[str]:
     if not names:
         return []
-    shown = sorted(names)[:MOST_TESTS]
-    more = [f"  - and {len(names) - MOST_TESTS} more"] if len(names) > MOST_TESTS else []
+    shown = sorted(names)[:MAX_TESTS]
+    more = [f"  - and {len(names) - MAX_TESTS} more"] if len(names) > MAX_TESTS else []
     return [f"- **{title}** ({len(names)}):", *(f"  - {code(name)}" for name in shown), *more]

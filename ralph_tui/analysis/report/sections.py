@@ -30,7 +30,7 @@ def foreign(told: Material) -> str:
     return "\n".join(lines)
 
 
-MOST_ITERATIONS = 10
+MAX_ITERATIONS = 10
 """Maximum number of iterations listed for one blocker."""
 LONGEST_NOTE = 200
 """Characters of a checkpoint's note."""
@@ -229,8 +229,8 @@ def _resumed(told: Material) -> str:
 def _blockers(told: Material) -> str:
     lines = []
     for text, said in told.blockers.items():
-        often = ", ".join(map(str, said[:MOST_ITERATIONS])) + (
-            ", ..." if said[MOST_ITERATIONS:] else ""
+        often = ", ".join(map(str, said[:MAX_ITERATIONS])) + (
+            ", ..." if said[MAX_ITERATIONS:] else ""
         )
         where = f"iteration{'s' if said[1:] else ''} {often}"
         lines.append(f"- {escaped(text)} ({where})")

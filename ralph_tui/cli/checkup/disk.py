@@ -15,7 +15,7 @@ WATCHES = "watches"
 LITTLE = 500 << 20
 """Bytes; one night's transcripts may need that much."""
 NOTHING = 10 << 20
-MOST_FOLDERS = 200_000
+MAX_FOLDERS = 200_000
 """Counting stops here."""
 
 
@@ -58,7 +58,7 @@ def check_watches(around: Surroundings) -> Iterator[Finding]:
         return
     used, open_instances = _in_use(around.proc)
     needed = _folders(around.root)
-    more = "more than " if needed >= MOST_FOLDERS else ""
+    more = "more than " if needed >= MAX_FOLDERS else ""
     says = f"{more}{needed:,} folders to watch, {max(0, watches - used):,} watches free"
     if needed > watches - used:
         fix = f"sudo sysctl fs.inotify.max_user_watches={max(2 * watches, 2 * (needed + used))}"
@@ -72,9 +72,9 @@ def check_watches(around: Surroundings) -> Iterator[Finding]:
 
 
 def _folders(root: Path) -> int:
-    """Count the folders at and below `root`, up to `MOST_FOLDERS`, without following links."""
+    """Count the folders at and below `root`, up to `MAX_FOLDERS`, without following links."""
     count, waiting = 0, [str(root)]
-    while waiting and count < MOST_FOLDERS:
+    while waiting and count < MAX_FOLDERS:
         count += 1
         with suppress(OSError), os.scandir(waiting.pop()) as entries:
             waiting += [each.path for each in entries if each.is_dir(follow_symlinks=False)]

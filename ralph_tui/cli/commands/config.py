@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from ralph_tui.adapters.records.folders import from_here, worktree_root
-from ralph_tui.base.errors import MOST_SENTENCES, RalphError, SettingsError, UsageError, why
+from ralph_tui.base.errors import MAX_SENTENCES, RalphError, SettingsError, UsageError, why
 from ralph_tui.base.plain_files import put_new
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.options import add_settings, terminal_width
@@ -114,7 +114,7 @@ def _show(args: argparse.Namespace) -> int:
     if loaded.problems:
         sys.stdout.flush()
         wrong = loaded.problems
-        several = 1 < len(wrong) <= MOST_SENTENCES  # the error counts any beyond that
+        several = 1 < len(wrong) <= MAX_SENTENCES  # the error counts any beyond that
         told = (*wrong, f"{len(wrong)} settings are not valid") if several else wrong
         raise SettingsError(told)
     return ExitCode.COMPLETED

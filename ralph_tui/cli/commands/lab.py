@@ -20,7 +20,7 @@ from ralph_tui.runtime.sources.found import find_run, read_run
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import clip, one_line
 
-MOST_READINGS = 100_000
+MAX_READINGS = 100_000
 LISTED = 6
 """Interventions or iterations that the closing sentences list individually."""
 HEAD = "  #    done    pace      D  output  band             profile      level, seen"
@@ -146,8 +146,8 @@ def _series(text: str) -> list[float]:
     if not text.strip():
         raise UsageError("The lab needs completion values; pass them as --progress 10,20,30.")
     values = text.split(",")
-    if len(values) > MOST_READINGS:
-        raise UsageError(f"--progress takes at most {MOST_READINGS} values, not {len(values)}.")
+    if len(values) > MAX_READINGS:
+        raise UsageError(f"--progress takes at most {MAX_READINGS} values, not {len(values)}.")
     return [_points("--progress", value) for value in values]
 
 
@@ -160,8 +160,8 @@ def _verified(totals: str | None, names: str | None, progress: str | None) -> li
             "--totals needs --progress or --names, which give the number of passing tests."
         )
     counted = [None if one.strip() == "-" else _tests(one, "--totals") for one in totals.split(",")]
-    if len(counted) > MOST_READINGS:
-        raise UsageError(f"--totals takes at most {MOST_READINGS} numbers, not {len(counted)}.")
+    if len(counted) > MAX_READINGS:
+        raise UsageError(f"--totals takes at most {MAX_READINGS} numbers, not {len(counted)}.")
     shares = None if progress is None else _series(progress)
     failing = None if names is None else [_names(one) for one in names.split(",")]
     for option, given in (("--progress", shares), ("--names", failing)):

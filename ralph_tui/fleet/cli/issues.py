@@ -17,9 +17,9 @@ from ralph_tui.text.sanitize import clip, one_line
 
 Tries = Callable[..., tuple[Loop, ...]]
 """The signature of `planning.tries`."""
-MOST_ISSUES = 200
+MAX_ISSUES = 200
 """Maximum issues in a fleet."""
-MOST_TEXT = 8000
+MAX_TEXT = 8000
 """Maximum characters of an objective made from an issue."""
 
 
@@ -30,9 +30,9 @@ def loops_of_issues(args: argparse.Namespace, root: Path, tries: Tries) -> tuple
     issues: list[Issue] = []
     try:
         for issue in tracker.open_issues(label):
-            if len(issues) == MOST_ISSUES:
+            if len(issues) == MAX_ISSUES:
                 raise UsageError(
-                    f"more than {MOST_ISSUES} issues have the label; use a narrower one"
+                    f"more than {MAX_ISSUES} issues have the label; use a narrower one"
                 )
             issues.append(issue)
     except UndeliveredError as error:
@@ -82,4 +82,4 @@ def _objective(issue: Issue) -> str:
     if not issue.title.strip() and not issue.body.strip():
         raise UsageError(f"issue {issue.number} is empty; describe the task")
     text = f"Resolve issue {issue.number}: {one_line(issue.title)}\n\n{issue.body.strip()}"
-    return clip(text, MOST_TEXT).strip()
+    return clip(text, MAX_TEXT).strip()

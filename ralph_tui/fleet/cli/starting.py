@@ -21,7 +21,7 @@ from ralph_tui.cli.fronts.background import Begun, begin_in_background
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.options import check_goal, check_settings
 from ralph_tui.fleet.dispatch import Address, check_installed
-from ralph_tui.fleet.plan import MOST_AGENTS, MOST_TRIES, Plan, tries_at
+from ralph_tui.fleet.plan import MAX_AGENTS, MAX_TRIES, Plan, tries_at
 from ralph_tui.fleet.records import FleetFolder, find_fleet
 from ralph_tui.ports.clones import Loop
 from ralph_tui.text.sanitize import clip, one_line
@@ -50,8 +50,8 @@ def check_words(args: argparse.Namespace) -> None:
                 raise UsageError(f"a fleet file sets {name} for each objective; leave it out")
     else:
         check_goal(args, "loop")
-    if args.best_of is not None and not 1 <= args.best_of <= MOST_TRIES:
-        raise UsageError(f"--best-of must be from 1 to {MOST_TRIES}")
+    if args.best_of is not None and not 1 <= args.best_of <= MAX_TRIES:
+        raise UsageError(f"--best-of must be from 1 to {MAX_TRIES}")
     if (args.first or args.choice) and (args.best_of or 1) < 2:
         raise UsageError("--first needs several attempts; pass --best-of N")
     _dollars(args.budget)
@@ -194,8 +194,8 @@ def _check(args: argparse.Namespace, *, least: int) -> None:
     """Check the arguments shared by `run` and `resume`; `least` is the minimum of ``--agents``."""
     if args.detach and (args.headless or args.json):
         raise UsageError("--detach prints how to reach the fleet: leave out --headless and --json")
-    if args.agents is not None and not least <= args.agents <= MOST_AGENTS:
-        raise UsageError(f"--agents must be from {least} to {MOST_AGENTS}")
+    if args.agents is not None and not least <= args.agents <= MAX_AGENTS:
+        raise UsageError(f"--agents must be from {least} to {MAX_AGENTS}")
 
 
 def _check_reach(args: argparse.Namespace) -> None:

@@ -45,7 +45,7 @@ END_S = 10.0
 TWICE_S = 1.0
 """Ignore a second signal within these seconds: timeout(1) and job managers send it twice."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_MOST_AGENTS = 1000
+_MAX_AGENTS = 1000
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
     address, name, lease = Address.parse(args.address), _name(args.name), _lease(args.lease)
     if not address.port:
         raise UsageError(f"{address} has no port; add the port that the fleet listens on")
-    if not 1 <= args.agents <= _MOST_AGENTS:
-        raise UsageError(f"--agents must be from 1 to {_MOST_AGENTS}")
+    if not 1 <= args.agents <= _MAX_AGENTS:
+        raise UsageError(f"--agents must be from 1 to {_MAX_AGENTS}")
     if not args.tls:
         raise UsageError(f"{address} needs --tls FOLDER, a copy of the fleet's key folder")
     check_installed()

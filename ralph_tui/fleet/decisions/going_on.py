@@ -79,9 +79,9 @@ def _down(dollars: float) -> float:
     return cut if cut > 0 else dollars
 
 
-MOST_RESUMES = 2
+MAX_RESUMES = 2
 """How often a loop whose process was gone is resumed in its clone."""
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """Maximum clones for a loop that keeps losing its host."""
 LOST = "its host is lost"
 PRUNED = "its clone was removed by 'ralph-tui fleet prune'"
@@ -126,9 +126,9 @@ def goes_on(state: FleetState, loop: LoopState) -> bool:
         if loop.again and loop.outcome != "aborted":
             return True
         again = loop.outcome == "interrupted" or bool(loop.run_id)
-        again = again and _attempts(loop) < MOST_ATTEMPTS
+        again = again and _attempts(loop) < MAX_ATTEMPTS
         return (again or _another_host(state, loop)) and loop.outcome != "aborted"
-    return loop.outcome == "interrupted" and loop.resumes < MOST_RESUMES
+    return loop.outcome == "interrupted" and loop.resumes < MAX_RESUMES
 
 
 def unwanted(state: FleetState, loop: LoopState) -> bool:
@@ -155,11 +155,11 @@ def _after_loss(state: FleetState, loop: LoopState) -> FleetEvent:
         return ended(loop, "interrupted", LOST)
     if state.budget_percent:
         return ended(loop, "limit_reached", f"{LOST}, and the fleet's budget is nearly used")
-    if _attempts(loop) >= MOST_ATTEMPTS:
+    if _attempts(loop) >= MAX_ATTEMPTS:
         return ended(loop, "failed", f"{LOST}, and it was lost {_attempts(loop)} times")
     if loop.tree_removed:
         return told.LoopRequeued(loop=name, reason=PRUNED, resume=False)
-    resume = bool(loop.run_id and host_with_tree(state, loop) and loop.resumes < MOST_RESUMES)
+    resume = bool(loop.run_id and host_with_tree(state, loop) and loop.resumes < MAX_RESUMES)
     return told.LoopRequeued(loop=name, reason=LOST, resume=resume)
 
 

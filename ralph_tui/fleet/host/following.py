@@ -24,9 +24,9 @@ from ralph_tui.text.foreign_json import parse_json
 
 STATUS_S = 1.0
 """Minimum seconds between two checks of the status."""
-MOST_STATUS = 1 << 20
+MAX_STATUS = 1 << 20
 """Maximum bytes read of a status file."""
-MOST_LINES = 500
+MAX_LINES = 500
 """Maximum journal lines in one observation."""
 _SEQ = re.compile(rb'\{"seq":(\d{1,12}),')
 _ENDS = (b'"run_finished"', b'"run_crashed"', b'"run_resumed"')
@@ -98,7 +98,7 @@ class Follower:
             first = first or number
             piece.append(line.decode("utf-8", "replace").rstrip("\n"))
             self._told = number
-            if len(piece) >= MOST_LINES:
+            if len(piece) >= MAX_LINES:
                 self._say(first, piece)
                 piece, first = [], 0
         self._say(first, piece)
@@ -127,7 +127,7 @@ class Follower:
         if now < self._status_due and not last:
             return False
         self._status_due = now + STATUS_S
-        status = read_json(self._folder / "status.json", most=MOST_STATUS)
+        status = read_json(self._folder / "status.json", most=MAX_STATUS)
         if status is None or status == self._status:
             return False
         self._status = status

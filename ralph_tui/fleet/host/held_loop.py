@@ -41,9 +41,9 @@ from ralph_tui.fleet.ports import Adopt, Held, Noted, Observe, Over, Stage, Stag
 from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line, shorten
 
-MOST_SAID = 1 << 20
+MAX_SAID = 1 << 20
 """Maximum bytes of a run's stderr that are read."""
-MOST_WORDS = 500
+MAX_WORDS = 500
 BY_KEEPER = "stopped by SIGINT"
 """Reason that a run records when its keeper stops it: no user can press ctrl+c there."""
 HOST_GONE = "its process died"
@@ -101,11 +101,11 @@ def over_after(
 def last_words(said: Path) -> str:
     """Return the first line of the last message on stderr; empty without a message."""
     with suppress(OSError):
-        text = read_bytes(said, most=MOST_SAID).decode("utf-8", "replace")
+        text = read_bytes(said, most=MAX_SAID).decode("utf-8", "replace")
         lines = [line for line in text.splitlines() if line.startswith(_SAYS)]
         lines = lines or [line for line in text.splitlines() if line.strip()]
         if lines:
-            return shorten(one_line(lines[-1].removeprefix(_SAYS).strip()), MOST_WORDS)
+            return shorten(one_line(lines[-1].removeprefix(_SAYS).strip()), MAX_WORDS)
     return ""
 
 

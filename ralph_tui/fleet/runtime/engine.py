@@ -26,9 +26,9 @@ from ralph_tui.ports.host import Accepted, Clock, Refused
 from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.text.sanitize import clip, one_line
 
-MOST_TAKEN = 1000
+MAX_TAKEN = 1000
 """Maximum items handled before the next decisions, even if more keep arriving."""
-MOST_ROUNDS = 10_000
+MAX_ROUNDS = 10_000
 """Maximum consecutive rounds with decisions; only a bug exceeds it."""
 
 
@@ -151,13 +151,13 @@ class FleetEngine(Core):
             while item is not None:
                 self._take(item)
                 taken += 1
-                item = self._inbox.get(0) if taken < MOST_TAKEN else None
+                item = self._inbox.get(0) if taken < MAX_TAKEN else None
             if not self.rounds.due_in():
                 self.rounds.end(self._decide())
 
     def _decide(self) -> float:
         """Record decisions until none is left; return the CPU seconds that the last check took."""
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             began = time.thread_time()
             decisions = decide(self.state, self.clock.now())
             took = time.thread_time() - began

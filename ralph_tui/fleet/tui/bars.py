@@ -230,7 +230,7 @@ class KeysRow(FeedbackRow):
 
 INDENT = 10
 """Cells of margin, time and sign."""
-MOST_ROWS = 4
+MAX_ROWS = 4
 """Maximum rows for one event."""
 LEAST = 30
 """Minimum width, in cells, at which the log shows times."""
@@ -248,7 +248,7 @@ def log_rows(events: Sequence[FleetEvent], width: int) -> list[Line]:
         head: Line = [(f"  {clock(event.at)} ", "dim")] if width >= LEAST else [(" ", "")]
         head.append((f"{terms.LEVELS[level].glyph} ", tone))
         indent = INDENT if width >= LEAST else 3
-        for number, row in enumerate(wrap(flat(text, 2000), max(8, width - indent), MOST_ROWS)):
+        for number, row in enumerate(wrap(flat(text, 2000), max(8, width - indent), MAX_ROWS)):
             words = (row, tone if loud else "text")
             rows.append([*head, words] if not number else [(" " * indent, ""), words])
     return rows

@@ -79,7 +79,7 @@ class StopFleet(ChoiceDialog[Way]):
 
 TWICE_S = 2.0
 """Maximum seconds between two ctrl+c for the second one to leave."""
-MOST_CHARACTERS = 100_000
+MAX_CHARACTERS = 100_000
 """Maximum characters of one piece of guidance."""
 
 
@@ -131,9 +131,9 @@ class FleetDialogs:
 
     def _guided(self, whom: str, answer: "DraftResult") -> None:
         text = plain(answer.text)
-        send = answer.send and len(text) <= MOST_CHARACTERS
+        send = answer.send and len(text) <= MAX_CHARACTERS
         if answer.send and not send:
-            self._answer(f"guidance is limited to {MOST_CHARACTERS} characters; it is kept")
+            self._answer(f"guidance is limited to {MAX_CHARACTERS} characters; it is kept")
         self._drafts[whom] = "" if send else text
         if send and text.strip():
             self._source.send(whom, commands.Guide(text=text))

@@ -30,7 +30,7 @@ LIMIT_S = 5.0
 LARGEST_DIFF = 1 << 23
 LARGEST_FILE = 1 << 20
 """Maximum bytes read of a new file; a larger one is identified by size and time."""
-MOST_FILES = 500
+MAX_FILES = 500
 OURS = (".claude/", ".aiwg/", "PROMPT.md")
 """Paths that the hooks and the loop write themselves."""
 
@@ -94,11 +94,11 @@ def _gather(git: "_Git") -> Evidence:
     others = [name for name in os.fsdecode(listing).split("\0") if name]
     others = [name for name in others if not name.startswith(OURS)]
     known = [text for pair in parts for text in pair]
-    for name in others[:MOST_FILES]:
+    for name in others[:MAX_FILES]:
         known += [name, _content_hash(git.root / name)]
     files = [_changed(path, part) for path, part in parts]
     files += [Changed(spelled_name(name), new=True) for name in others]
-    return Evidence(tuple(files[:MOST_FILES]), hash_of(head, *known, str(len(others))))
+    return Evidence(tuple(files[:MAX_FILES]), hash_of(head, *known, str(len(others))))
 
 
 def _changed(path: str, part: str) -> Changed:

@@ -24,7 +24,7 @@ from ralph_tui.layers.context.state_file import (
 )
 
 HANDOFFS = Path(".claude") / "handoffs"
-MOST_FILES = 10
+MAX_FILES = 10
 ACTIONS = 8
 SUMMARY = 400
 """Maximum characters of the session's last words."""
@@ -156,7 +156,7 @@ def _in_progress(call: Call, heard: Heard, changed: Sequence[Changed]) -> list[C
             written.setdefault(path.removeprefix(root))
     order = {path: place for place, path in enumerate(written)}
     known = sorted(changed, key=lambda file: order.get(file.path, len(order)))
-    return known[:MOST_FILES]
+    return known[:MAX_FILES]
 
 
 def _about_file(file: Changed) -> str:

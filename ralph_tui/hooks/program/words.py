@@ -17,7 +17,7 @@ from typing import Any
 from ralph_tui.base.errors import RalphError, why
 from ralph_tui.base.plain_files import read_bytes, write_whole
 from ralph_tui.hooks.program.call import Progress
-from ralph_tui.layers.context.handoff import MOST_CHARACTERS
+from ralph_tui.layers.context.handoff import MAX_CHARACTERS
 from ralph_tui.layers.context.resume import Resume, resume_text
 from ralph_tui.layers.context.state_file import Checkpoint, State
 
@@ -68,7 +68,7 @@ def hand_over(percent: int, handoff: str) -> str:
         "1. Finish the edit you are making, so that the files are whole. Start nothing new.\n"
         f"2. Complete the handoff {handoff}. It contains what could be measured. Add what only you "
         "know: what is done, what is in progress and where, the next step, open questions. Use at "
-        f"most {MOST_CHARACTERS} characters. Name files and lines; copy nothing.\n"
+        f"most {MAX_CHARACTERS} characters. Name files and lines; copy nothing.\n"
         "3. Stop. Do not promise completion unless the whole task is done."
     )
 

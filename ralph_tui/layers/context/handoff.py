@@ -15,7 +15,7 @@ from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.text.format import count
 from ralph_tui.text.quoting import code, fenced, line_of, quoted
 
-MOST_LINES = 40
+MAX_LINES = 40
 """Maximum lines of a list; more would not fit."""
 
 
@@ -53,7 +53,7 @@ def listed(
     heading: str, rank: int, noun: str, lines: Sequence[str], lead: str = "", given: int = 0
 ) -> Part:
     """Return the part for a list, whose full length is at least `given`."""
-    kept = tuple(lines[:MOST_LINES])
+    kept = tuple(lines[:MAX_LINES])
     more = max(len(lines), given) - len(kept)
     return Part(heading, rank, kept, noun, lead=lead, more=more)
 
@@ -87,7 +87,7 @@ def _written(head: Sequence[str], parts: Sequence[Part], kept: Sequence[int]) ->
     return "\n\n".join(pieces) + "\n"
 
 
-MOST_CHARACTERS = 4000
+MAX_CHARACTERS = 4000
 LONGEST_ITEM = 200
 """Maximum characters of a path, a plan item or a tool call."""
 LONGEST_REFERENCE = 300
@@ -192,7 +192,7 @@ def handoff_text(handoff: Handoff) -> str:
         f"{why(handoff.cause, handoff.percent)} {GO_ON}{half}",
         QUOTED,
     )
-    return document(head, _parts(handoff), MOST_CHARACTERS)
+    return document(head, _parts(handoff), MAX_CHARACTERS)
 
 
 def why(cause: str, percent: float | None) -> str:
@@ -249,10 +249,10 @@ def _in_progress(given: Handoff) -> list[Part]:
         open_item = (f"First open item in the plan: {item}{how}",)
     calls = [
         f"- {words}{_how(call)}"
-        for call in given.calls[:MOST_LINES]
+        for call in given.calls[:MAX_LINES]
         if (words := code(f"{call.tool} {call.what}", LONGEST_ITEM))
     ]
-    beyond = max(0, len(given.calls) - MOST_LINES)
+    beyond = max(0, len(given.calls) - MAX_LINES)
     lead, last = "Files, most recently edited first:", "Last tool calls, newest first:"
     return [
         Part(heading, _rank("item"), open_item, name="the open plan item"),
@@ -315,8 +315,8 @@ def _owner(heading: str, rank: str, name: str, text: str) -> Part:
     """Quote the user's words; a long text keeps its beginning."""
     words = text.strip()
     lines = quoted(words[:LONGEST_SAID]) if words else []
-    more = int(len(words) > LONGEST_SAID or len(lines) > MOST_LINES)
-    kept = lines[:MOST_LINES]
+    more = int(len(words) > LONGEST_SAID or len(lines) > MAX_LINES)
+    kept = lines[:MAX_LINES]
     if more:
         kept[-1] += "…"
     return Part(heading, _rank(rank), tuple(kept), name=name, more=more)
@@ -334,16 +334,16 @@ def _items(
     heading: str, rank: str, noun: str, items: tuple[str, ...], lead: str = "", given: int = 0
 ) -> Part:
     # Of thousands of items, format only those that may fit.
-    lines = [f"- {words}" for text in items[:MOST_LINES] if (words := code(text, LONGEST_ITEM))]
-    beyond = max(0, len(items) - MOST_LINES)
+    lines = [f"- {words}" for text in items[:MAX_LINES] if (words := code(text, LONGEST_ITEM))]
+    beyond = max(0, len(items) - MAX_LINES)
     return listed(heading, _rank(rank), noun, lines, lead, max(given, len(lines) + beyond))
 
 
 def _files(
     heading: str, rank: str, noun: str, files: tuple[FileInProgress, ...], lead: str
 ) -> Part:
-    lines = [file_line(file) for file in files[:MOST_LINES] if code(file.path, LONGEST_ITEM)]
-    beyond = max(0, len(files) - MOST_LINES)
+    lines = [file_line(file) for file in files[:MAX_LINES] if code(file.path, LONGEST_ITEM)]
+    beyond = max(0, len(files) - MAX_LINES)
     return listed(heading, _rank(rank), noun, lines, lead, len(lines) + beyond)
 
 

@@ -11,7 +11,7 @@ from ralph_tui.layers.context.handoff import HALF_MADE, LONGEST_ITEM, LONGEST_WO
 from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.text.quoting import labelled, line_of, quoted
 
-MOST_FILES = 8
+MAX_FILES = 8
 """Maximum files named here; the handoff names more."""
 LONGEST_PATH, LONGEST_ABOUT = 160, 80
 """Maximum characters of a path, and of other text about a file."""
@@ -82,8 +82,8 @@ def _files(files: Sequence[FileInProgress]) -> list[str]:
         what = line_of(file.description, LONGEST_ABOUT)
         places = f", {lines_word(where)} {where}" if where else ""
         lines += [f"{path}{places}{f': {what}' if what else ''}"] if path else []
-    more = len(lines) - MOST_FILES
-    return [*lines[:MOST_FILES], *([f"and {more} more"] if more > 0 else [])]
+    more = len(lines) - MAX_FILES
+    return [*lines[:MAX_FILES], *([f"and {more} more"] if more > 0 else [])]
 
 
 def _data(label: str, lines: Sequence[str]) -> str:

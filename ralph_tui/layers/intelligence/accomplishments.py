@@ -16,7 +16,7 @@ NAMED = 10
 NAMED_FILES = 3
 LONGEST = 200
 """Maximum characters of one statement."""
-MOST_GUESSES = 3
+MAX_GUESSES = 3
 """Maximum statements taken from the agent's words alone."""
 
 _DONE = re.compile(
@@ -78,7 +78,7 @@ def accomplishments(evidence: Evidence, passes: Passes) -> list[Statement]:
     if report is not None and report.summary.strip():
         return [said("report", report.summary)]
     done = (sentence for sentence in sentences(evidence.words) if _DONE.match(sentence))
-    return [said("text", sentence) for sentence, _ in zip(done, range(MOST_GUESSES), strict=False)]
+    return [said("text", sentence) for sentence, _ in zip(done, range(MAX_GUESSES), strict=False)]
 
 
 def loop_words(loop: InnerLoop) -> str:

@@ -16,7 +16,7 @@ LONGEST_PROMPT = 20_000
 LONGEST_CONTEXT = 8000
 LONGEST = 2000
 """Maximum characters of a sentence or two."""
-MOST_ITEMS = 5
+MAX_ITEMS = 5
 NAMED = 3
 """Maximum errors reported."""
 
@@ -28,7 +28,7 @@ def _clipped(value: object) -> object:
 
 
 def _first(value: object) -> object:
-    return value[:MOST_ITEMS] if isinstance(value, list) else value
+    return value[:MAX_ITEMS] if isinstance(value, list) else value
 
 
 Said = Annotated[str, BeforeValidator(_clipped)]

@@ -28,9 +28,9 @@ from ralph_tui.text.words import without_particulars
 
 SAME_ERROR = 3
 """Latest calls of a tool that must all fail in the same way to make a blocker."""
-MOST_REPORTED = 10
-MOST_TOOLS = 5
-MOST_GUESSES = 2
+MAX_REPORTED = 10
+MAX_TOOLS = 5
+MAX_GUESSES = 2
 
 _OF_A_COMMAND = re.compile(r"exit (?!12[67]$)\d+")
 """A command that ran and failed: a failing test tells the agent enough."""
@@ -55,7 +55,7 @@ def blockers(evidence: Evidence) -> list[Blocker]:
     if found:
         return found
     guesses = (each for each in sentences(evidence.words) if _IN_THE_WAY.search(each))
-    return [_blocker("text", each) for each, _ in zip(guesses, range(MOST_GUESSES), strict=False)]
+    return [_blocker("text", each) for each, _ in zip(guesses, range(MAX_GUESSES), strict=False)]
 
 
 def same_blocker(one: str, other: str) -> bool:
@@ -90,7 +90,7 @@ def _of_tools(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
     found = 0
     for tool, mine in by_tool.items():
         error = _error(mine[-1])
-        if not error or found == MOST_TOOLS:
+        if not error or found == MAX_TOOLS:
             continue
         same = sum(1 for _ in takewhile(lambda call: _error(call) == error, reversed(mine)))  # noqa: B023
         if same >= SAME_ERROR:
@@ -107,7 +107,7 @@ def _denied(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
             by_command.setdefault((call.tool, call.text), []).append(call.result == "denied")
     times = {one: len(list(takewhile(bool, reversed(all_)))) for one, all_ in by_command.items()}
     again = [(one, same) for one, same in times.items() if same >= SAME_ERROR]
-    for (tool, text), same in again[:MOST_TOOLS]:
+    for (tool, text), same in again[:MAX_TOOLS]:
         said = f"{short(tool, 40)} was denied {same} times for the same call: {text}"
         yield _blocker("tool", said, standing=True)
 
@@ -120,8 +120,8 @@ def _error(call: AgentRow) -> str:
 
 
 def _reported(report: AgentReported, previous: AgentReported | None) -> Iterator[Blocker]:
-    before = previous.blockers[:MOST_REPORTED] if previous else []
-    for text in report.blockers[:MOST_REPORTED]:
+    before = previous.blockers[:MAX_REPORTED] if previous else []
+    for text in report.blockers[:MAX_REPORTED]:
         if text.strip():
             again = any(same_blocker(text, other) for other in before)
             yield _blocker("report", text, standing=again)
@@ -130,7 +130,7 @@ def _reported(report: AgentReported, previous: AgentReported | None) -> Iterator
 PENDING_TESTS = 10
 PENDING_ITEMS = 5
 """Maximum pending tests and plan items listed one by one."""
-MOST_LEARNINGS = 10
+MAX_LEARNINGS = 10
 LATE, MID = 80.0, 40.0
 """Points of progress above which the phase is late or mid."""
 MANY = 3
@@ -202,7 +202,7 @@ def assess(evidence: Evidence) -> AssessmentMade:
         accomplishments=done,
         pending=pending,
         blockers=in_the_way,
-        learnings=[short(each) for each in _learnings(evidence)[:MOST_LEARNINGS]],
+        learnings=[short(each) for each in _learnings(evidence)[:MAX_LEARNINGS]],
         found_out=[short(each) for each in evidence.found_out],
         last_action=_last_action(evidence),
         next_step=_next_step(evidence, passes, in_the_way),

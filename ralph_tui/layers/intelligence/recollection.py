@@ -10,7 +10,7 @@ from ralph_tui.layers.intelligence.fence import item
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.text.format import percent
 
-MOST_DONE = 8
+MAX_DONE = 8
 """Maximum accomplishments named."""
 
 _GROUNDS = {"report": " (according to the agent)", "text": " (guessed from the agent's words)"}
@@ -62,7 +62,7 @@ def _came_to(given: PromptInput) -> list[str]:
     blockers: Sequence[Blocker] = ()
     if made is not None:
         lines.append(f"Summary: {item(made.summary)}" if made.summary.strip() else "")
-        lines += [_done(one) for one in made.accomplishments[:MOST_DONE]]
+        lines += [_done(one) for one in made.accomplishments[:MAX_DONE]]
         lines.append(f"Last action: {item(made.last_action)}" if made.last_action else "")
         blockers = made.blockers
     elif report is not None:

@@ -15,9 +15,9 @@ from ralph_tui.layers.memory.past import PastReflection, RelatedTask
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip
 
-MOST_STEPS: Final = 6
+MAX_STEPS: Final = 6
 """Maximum lessons from earlier attempts in a plan; the newest are used."""
-MOST_RELATED: Final = 5
+MAX_RELATED: Final = 5
 LONGEST: Final = 600
 """Maximum characters of a step."""
 PLAIN: Final = "Work in iterations, each measured, until {}."
@@ -50,7 +50,7 @@ def plan(
         estimated_iterations=expected,
         estimate_from=samples,
         cites=[said.cite for said in (*own, *others)],
-        related=[task.task for task in related[:MOST_RELATED]],
+        related=[task.task for task in related[:MAX_RELATED]],
     )
 
 
@@ -60,7 +60,7 @@ def _newest(reflections: Sequence[PastReflection]) -> list[PastReflection]:
     for said in reversed(reflections):
         if step := _step(said):
             newest.setdefault(step, said)
-    return list(reversed(list(newest.values())[:MOST_STEPS]))
+    return list(reversed(list(newest.values())[:MAX_STEPS]))
 
 
 def _others(related: Sequence[RelatedTask], known: set[str]) -> list[PastReflection]:

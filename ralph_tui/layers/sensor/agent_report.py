@@ -11,8 +11,8 @@ from ralph_tui.text.sanitize import clip
 
 _OPENING = re.compile(r"\{\s*\"ralph\"\s*:")
 _PROMISE = re.compile(r"<promise>\s*COMPLETE\s*</promise>")
-_MOST_TRIES = 50
-_MOST_ITEMS = 20
+_MAX_TRIES = 50
+_MAX_ITEMS = 20
 _LONGEST_TEXT = 2000
 
 
@@ -42,7 +42,7 @@ class AgentReport:
 def find_report(text: str) -> AgentReport | None:
     """Return the last readable ``{"ralph": {...}}`` anywhere in `text`, or None."""
     openings = [match.start() for match in _OPENING.finditer(text)]
-    for start in reversed(openings[-_MOST_TRIES:]):
+    for start in reversed(openings[-_MAX_TRIES:]):
         try:
             found, _ = parse_json_at(text, start)
         except ValueError:
@@ -82,4 +82,4 @@ def _text(value: Any) -> str:
 
 def _texts(value: Any) -> tuple[str, ...]:
     items = value if isinstance(value, list) else [value]
-    return tuple(filter(None, map(_text, items[:_MOST_ITEMS])))
+    return tuple(filter(None, map(_text, items[:_MAX_ITEMS])))

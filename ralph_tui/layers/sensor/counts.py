@@ -47,7 +47,7 @@ _ANNOUNCED = re.compile(
     r"(\S+ [\w:.-]+)\$ .+"  # pnpm: ``packages/a test$ jest``
     r"|(\S+:[\w.-]+): cache (?:miss|hit|bypass)\b.*"  # turbo
 )
-_MOST_PACKAGES = 1000
+_MAX_PACKAGES = 1000
 
 
 class _Readers:
@@ -91,7 +91,7 @@ def count_tests(lines: Iterable[str]) -> Counts | None:
         announced = None
         if ("$ " in line or ": cache " in line) and not own.quoting:
             announced = _ANNOUNCED.fullmatch(line)
-        if announced and len(packages) < _MOST_PACKAGES:
+        if announced and len(packages) < _MAX_PACKAGES:
             packages.setdefault(announced[1] or announced[2], _Readers())
         else:
             own.feed(line)

@@ -13,7 +13,7 @@ from ralph_tui.layers.sensor.spoken import counts_of
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip
 
-MOST_GONE = 20
+MAX_GONE = 20
 """Maximum missing tests named by a measurement."""
 
 
@@ -56,7 +56,7 @@ class Names:
         if self.failing is not None and now is not None and counts.passed <= (passed or 0):
             gone += sorted(self.failing - now - set(gone))
         # A repaired test is not gone: names that do not add up prove nothing.
-        return Names(now, tuple(gone[:MOST_GONE]) if len(gone) == missing else self.gone)
+        return Names(now, tuple(gone[:MAX_GONE]) if len(gone) == missing else self.gone)
 
     def added(self, counts: Counts, passed: int | None) -> int:
         """Return how many new tests pass if every test that failed before still fails; else 0."""

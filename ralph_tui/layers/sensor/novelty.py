@@ -12,7 +12,7 @@ from ralph_tui.layers.sensor.gate import Counts
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.text.sanitize import shorten
 
-MOST_ITEMS = 500
+MAX_ITEMS = 500
 """Maximum open plan items that are tracked."""
 LONGEST_ITEM = 300
 """Maximum characters of a named item."""
@@ -61,7 +61,7 @@ def open_items(plan: Progress) -> tuple[str, ...]:
     """Return hashes of a plan's unticked items, at most 500."""
     names = hashes(text for text, _ in plan.items)
     return tuple(name for name, (_, done) in zip(names, plan.items, strict=True) if not done)[
-        :MOST_ITEMS
+        :MAX_ITEMS
     ]
 
 

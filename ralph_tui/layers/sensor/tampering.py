@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ralph_tui.layers.sensor.categories import categorize
 
-MOST_NAMES = 5
+MAX_NAMES = 5
 
 _GATE_FILES = re.compile(
     r"(?:pytest\.ini|\.pytest\.ini|pytest\.toml|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py"
@@ -66,5 +66,5 @@ def _is_gate_file(path: str) -> bool:
 
 
 def _names(paths: Sequence[str]) -> str:
-    more = len(paths) - MOST_NAMES
-    return ", ".join(paths[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    more = len(paths) - MAX_NAMES
+    return ", ".join(paths[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -6,7 +6,7 @@ from functools import partial
 from ralph_tui import events as ev
 from ralph_tui.base.errors import RalphError, WorkspaceError
 from ralph_tui.events.waiting import Rollback
-from ralph_tui.events.workspace import MOST_PATHS, FileChange, Trigger
+from ralph_tui.events.workspace import MAX_PATHS, FileChange, Trigger
 from ralph_tui.layers.sensor import files_changed
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
@@ -257,7 +257,7 @@ class Checkpoints(Step):
             files=len(changes),
             added=sum(change.added for change in changes),
             removed=sum(change.removed for change in changes),
-            paths=[change.path for change in changes[:MOST_PATHS]],
+            paths=[change.path for change in changes[:MAX_PATHS]],
         )
 
     def announce(

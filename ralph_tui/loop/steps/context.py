@@ -8,7 +8,7 @@ tool may take.
 from dataclasses import dataclass
 
 from ralph_tui.events import ContextLevelReached, Noticed
-from ralph_tui.events.context import MOST_ROLLOVERS, Cause, Level
+from ralph_tui.events.context import MAX_ROLLOVERS, Cause, Level
 from ralph_tui.layers.context.levels import Thresholds, above, level_of, whole
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
@@ -80,7 +80,7 @@ class ContextMonitor(Step):
     def may_roll_over(self) -> bool:
         """True if this iteration may have another fresh session."""
         use = self._state.context.use
-        return use is None or use.rollovers < MOST_ROLLOVERS
+        return use is None or use.rollovers < MAX_ROLLOVERS
 
     def want(self, wanted: Wanted) -> None:
         """Request a handoff, unless one is pending or the iteration has had too many.
@@ -131,7 +131,7 @@ class ContextMonitor(Step):
         if self._told_last != k:
             self._told_last = k
             self._warn(
-                f"iteration {k} has had {count(MOST_ROLLOVERS, 'handoff')}: its session now runs "
+                f"iteration {k} has had {count(MAX_ROLLOVERS, 'handoff')}: its session now runs "
                 f"until it ends, or until its context is {self._thresholds.stop:g} % full"
             )
 

@@ -24,8 +24,8 @@ from ralph_tui.text.git_diff import parts_of, places_of
 from ralph_tui.text.sanitize import one_line, plain, shorten, spelled_name
 from ralph_tui.text.tool_kinds import action_type
 
-MOST_CALLS = 8
-MOST_SAID = 20
+MAX_CALLS = 8
+MAX_SAID = 20
 CUT_OFF = "interrupted"
 """Result of a tool call that was running when its session ended."""
 MODEL = "a model"
@@ -34,7 +34,7 @@ AGENT_BEFORE = "the agent, before its last tool calls"
 """Used if the agent called more tools after its last words."""
 LAST_EDITS = 3
 """How many of the files edited last count as in progress."""
-MOST_FILES = 40
+MAX_FILES = 40
 """Maximum number of files named in a handoff."""
 
 
@@ -82,7 +82,7 @@ def handoff_of(
         cause=began.cause,
         percent=began.percent,
         done=ticked(state, found.plan),
-        changed=tuple(_file(change, "") for change in others[:MOST_FILES]),
+        changed=tuple(_file(change, "") for change in others[:MAX_FILES]),
         item=open_item(state, found.plan),
         summary=summary,
         summary_by=AGENT_BEFORE if acted else AGENT,
@@ -151,7 +151,7 @@ def worded(handoff: Handoff, answer: HandoffAnswer) -> Handoff:
 
 def said_last(rows: Sequence[AgentRow]) -> list[str]:
     """Return the agent's own last messages, latest first."""
-    return [row.text for row in rows if row.kind == "text" and not row.nested][:MOST_SAID]
+    return [row.text for row in rows if row.kind == "text" and not row.nested][:MAX_SAID]
 
 
 def last_words(rows: Sequence[AgentRow]) -> str:
@@ -166,7 +166,7 @@ def last_words(rows: Sequence[AgentRow]) -> str:
 def calls_of(rows: Sequence[AgentRow]) -> Iterator[Call]:
     """Yield the agent's last tool calls, latest first, without those of subagents."""
     calls = [row for row in rows if row.kind == "tool" and not row.nested]
-    for row in calls[:MOST_CALLS]:
+    for row in calls[:MAX_CALLS]:
         running = row.running or row.result in (NO_ANSWER, CUT_OFF)
         result = "" if running else row.result
         yield Call(row.tool, row.text, result, failed=not row.ok and not running, running=running)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from ralph_tui import events as ev
 from ralph_tui.base.errors import NoRoomError, WorkspaceError
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.context.handoff import MOST_CHARACTERS, Handoff, Reference, handoff_text
+from ralph_tui.layers.context.handoff import MAX_CHARACTERS, Handoff, Reference, handoff_text
 from ralph_tui.layers.intelligence.answers import HandoffAnswer
 from ralph_tui.layers.intelligence.questions import handoff_question
 from ralph_tui.loop.run import Run
@@ -80,8 +80,8 @@ class Handoffs(Step):
         event, text = written_event(handoff, began, snapshot, self._state), handoff_text(handoff)
         if not isinstance(event, ev.HandoffWritten) or not isinstance(text, str):
             raise TypeError("a handoff must be an event and text")
-        if not 0 < len(text) <= MOST_CHARACTERS:
-            raise ValueError(f"a handoff must have at most {MOST_CHARACTERS:,} characters")
+        if not 0 < len(text) <= MAX_CHARACTERS:
+            raise ValueError(f"a handoff must have at most {MAX_CHARACTERS:,} characters")
         return event, text
 
     def _worded(self, k: int, handoff: Handoff, diff: str) -> Handoff:

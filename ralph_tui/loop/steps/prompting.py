@@ -30,7 +30,7 @@ from ralph_tui.text.terms import who_words
 
 SEND = Option(key="y", answer="send", verb="send it unchanged")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
-MOST_EDITABLE = 100_000
+MAX_EDITABLE = 100_000
 """Characters; an answer cannot be longer."""
 NEXT_PROMPT = "next-prompt.md"
 SYSTEM_CONTEXT = "system-context.md"
@@ -221,9 +221,9 @@ class PromptWriter(Step):
 
     def _edited(self, k: int, words: Words) -> Words:
         proposed = words.prompt.text
-        if len(proposed) > MOST_EDITABLE:
+        if len(proposed) > MAX_EDITABLE:
             self._warn(
-                f"the prompt of iteration {k} has more than {MOST_EDITABLE:,} characters, too long "
+                f"the prompt of iteration {k} has more than {MAX_EDITABLE:,} characters, too long "
                 "to edit here: it is sent unchanged"
             )
             return words

@@ -1,7 +1,7 @@
 """Events that record changes to the files."""
 
 from ralph_tui.events import Event, SnapshotTaken, WorktreeRestored
-from ralph_tui.events.workspace import MOST_KEPT, MOST_PATHS
+from ralph_tui.events.workspace import MAX_KEPT, MAX_PATHS
 from ralph_tui.ports.worktree import Restored, Snapshot
 
 
@@ -15,9 +15,9 @@ def worktree_restored(
         present=present,
         tree=target.tree,
         files=len(restored.changed),
-        paths=list(restored.changed[:MOST_PATHS]),
-        kept=[one.path for one in restored.kept[:MOST_KEPT]],
-        reasons=[one.why for one in restored.kept[:MOST_KEPT]],
+        paths=list(restored.changed[:MAX_PATHS]),
+        kept=[one.path for one in restored.kept[:MAX_KEPT]],
+        reasons=[one.why for one in restored.kept[:MAX_KEPT]],
         kept_count=len(restored.kept),
         by=by,
     )

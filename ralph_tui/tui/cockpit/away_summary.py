@@ -25,7 +25,7 @@ MODAL_KEYS = ("question_mark", "f1", "q")
 """Keys that work in every dialog."""
 TITLE = "while you were away"
 BELOW = "  └ "
-WIDTH, MOST_ROWS = 68, 5
+WIDTH, MAX_ROWS = 68, 5
 """Cells and rows for the details below an entry."""
 
 
@@ -54,7 +54,7 @@ def _row(line: Told) -> Content:
     style = "bold" if line.tone in ("warn", "bad") else "dim" if line.below else ""
     if not line.below:
         return Content.assemble((line.text, style))
-    first, *more = wrap(line.text, WIDTH - len(BELOW), MOST_ROWS)
+    first, *more = wrap(line.text, WIDTH - len(BELOW), MAX_ROWS)
     rest = "".join(f"\n{' ' * len(BELOW)}{row}" for row in more)
     return Content.assemble(BELOW, (f"{first}{rest}", style))
 

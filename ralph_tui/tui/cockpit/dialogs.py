@@ -35,11 +35,11 @@ TWICE_S = 2.0
 """A second ctrl+c within this time stops the run now."""
 FRESH_S = 1.0
 """How long a pause request may stay unrecorded."""
-MOST_CHARACTERS = 100_000
+MAX_CHARACTERS = 100_000
 """Limit for one piece of guidance."""
 SENT_SHOWN = 2
 """Earlier pieces of guidance that are shown with their status."""
-MOST_STANDING = 10_000
+MAX_STANDING = 10_000
 """Limit in characters for the instruction that every prompt carries."""
 
 
@@ -100,7 +100,7 @@ class Dialogs:
     def _send_guidance(self, answer: "DraftResult | None") -> None:
         send, text, always = answer or (False, "", False)
         text = plain(text)
-        most = MOST_STANDING if always else MOST_CHARACTERS
+        most = MAX_STANDING if always else MAX_CHARACTERS
         if send and len(text) > most:
             send = False
             what = "the instruction for every prompt" if always else "guidance"

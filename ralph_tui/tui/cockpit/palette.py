@@ -19,7 +19,7 @@ PERMISSIONS = {
     "ask": "permissions: may edit files; asks before anything else",
     "skip": "permissions: unrestricted (asks)",
 }
-MOST_PERMITS = 50
+MAX_PERMITS = 50
 """Maximum number of denied tools offered for permission, the most often denied first."""
 LONGEST = 120
 """Cells of a permission in the palette; the command sends it in full."""
@@ -53,7 +53,7 @@ def _permits(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Itera
     if needs.mode == "skip":
         return
     missing = [line for line in needs.denied if line not in needs.allow]
-    for line in sorted(missing, key=lambda line: -needs.denied[line])[:MOST_PERMITS]:
+    for line in sorted(missing, key=lambda line: -needs.denied[line])[:MAX_PERMITS]:
         mode: Literal["edits", "ask"] = "ask" if needs.mode == "ask" else "edits"
         wish = SetPermissions(mode=mode, allow=(*needs.allow, line))
         times = count(needs.denied[line], "time")

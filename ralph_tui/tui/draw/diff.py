@@ -10,8 +10,8 @@ from ralph_tui.text.secrets import redact
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line
 
-MOST_LINES = 20_000
-MOST_CHARACTERS = 2_000_000
+MAX_LINES = 20_000
+MAX_CHARACTERS = 2_000_000
 LONGEST = 4_000
 """Characters per line."""
 PIECE = 50
@@ -23,7 +23,7 @@ SIGNS = {"+": "good", "-": "bad", "\\": "dim"}
 def rows_of(text: str) -> list[Line]:
     """Return the rows of a diff; a very long one is cut, with a note at the end."""
     whole = text.count("\n")
-    kept = text[:MOST_CHARACTERS].split("\n")[:MOST_LINES]
+    kept = text[:MAX_CHARACTERS].split("\n")[:MAX_LINES]
     cleaned = _without_secrets([strip_controls(line[:LONGEST]) for line in kept])
     if cleaned[-1] == "":
         cleaned.pop()

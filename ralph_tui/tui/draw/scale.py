@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, floor, isfinite
 
-LEAST_RANGE = 8.0
+MIN_RANGE = 8.0
 """Smallest range in points; below it, the noise of single tests would look dramatic."""
 SEEN_SHARE = 8
 """Measurements fill at least 1/8 of the height; a forecast gets the rest."""
@@ -38,16 +38,16 @@ class Scale:
 
 
 def seen(readings: Iterable[float], ahead: float | None = None) -> Scale:
-    """Return the range of these points, 0-100, at least `LEAST_RANGE` wide.
+    """Return the range of these points, 0-100, at least `MIN_RANGE` wide.
 
     It extends up to `ahead`, the end of a forecast, as far as `SEEN_SHARE` allows.
     """
     drawn = [within(points) for points in readings] or [0.0]
     low, high = min(drawn), max(drawn)
     if ahead is not None and ahead > high:
-        high = min(ahead, low + SEEN_SHARE * max(high - low, LEAST_RANGE / 4))
-    if high - low < LEAST_RANGE:
+        high = min(ahead, low + SEEN_SHARE * max(high - low, MIN_RANGE / 4))
+    if high - low < MIN_RANGE:
         middle = (low + high) / 2
-        low = floor(min(max(0.0, middle - LEAST_RANGE / 2), 100 - LEAST_RANGE))
-        high = max(low + LEAST_RANGE, min(100.0, ceil(max(high, middle + LEAST_RANGE / 2))))
+        low = floor(min(max(0.0, middle - MIN_RANGE / 2), 100 - MIN_RANGE))
+        high = max(low + MIN_RANGE, min(100.0, ceil(max(high, middle + MIN_RANGE / 2))))
     return Scale(low, high)

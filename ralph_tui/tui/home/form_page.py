@@ -30,7 +30,7 @@ MODES = (
     ("skip", permission_words("skip")),
 )
 """Short enough to fit side by side in 80 columns."""
-MOST_SUGGESTIONS = 4
+MAX_SUGGESTIONS = 4
 DEMO_PLAYS = "plays a sample project: one minute, no account; this form is kept"
 NONE_FOUND = "no agent found: choose `command` for your own program, or play the demo"
 FREE = "a shell command may do anything, whatever you choose here"
@@ -202,7 +202,7 @@ class Page(VerticalScroll):
 
     def offer_commands(self) -> None:
         """Show the commands that files of the repository suggest."""
-        found = self.place.suggestions[:MOST_SUGGESTIONS]
+        found = self.place.suggestions[:MAX_SUGGESTIONS]
         told = ", ".join(f"{flat(one.command)} ({flat(one.because)})" for one in found)
         self.fields["command"].hint(f"↓ inserts {told}" if told else "")
 

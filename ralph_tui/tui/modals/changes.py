@@ -20,7 +20,7 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.ports.source import Files
 from ralph_tui.text.format import count
 from ralph_tui.tui import background
-from ralph_tui.tui.draw.diff import MOST_LINES, rows_of
+from ralph_tui.tui.draw.diff import MAX_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip_line, flat, flat_name, wrap
 from ralph_tui.tui.modals.modal import NO_FURTHER, Modal, Pair
 from ralph_tui.tui.modals.restore_effect import UNCHECKED
@@ -230,7 +230,7 @@ class Changes(Modal[None]):
 
     async def _show(self, path: str | None) -> None:
         total = sum(change.added + change.removed for change in self.listed.changes)
-        if path is None and total > MOST_LINES:
+        if path is None and total > MAX_LINES:
             self._show_text(
                 f"{total:,} lines are too many for one page; press → to view files one by one"
             )

@@ -16,9 +16,9 @@ from ralph_tui.tui.draw.spans import Line, clip, flat, wrap
 from ralph_tui.tui.modals import question_rows as drawn
 from ralph_tui.tui.modals.modal import Pair, press_on_click
 from ralph_tui.tui.modals.question import Question
-from ralph_tui.tui.modals.question_evidence import MOST_ROWS
+from ralph_tui.tui.modals.question_evidence import MAX_ROWS
 
-MOST_DIGITS = 9
+MAX_DIGITS = 9
 """Maximum number of options with a digit; the user's own answer has the key `OWN`."""
 OWN = "w"
 
@@ -35,7 +35,7 @@ def option_rows(choice: AgentChoice, picked: Sequence[str], width: int) -> list[
     """Return the options with their digits and marks; the user's own words come last."""
     on, off = ("■", "□") if choice.multiple else ("●", "○")
     rows: list[Line] = []
-    for number, option in enumerate(choice.options[:MOST_DIGITS], 1):
+    for number, option in enumerate(choice.options[:MAX_DIGITS], 1):
         label = clip(flat(option.label, 200), max(1, width - 6))
         mark = on if option.label in picked else off
         head: Line = [(f" {number}", "key"), (f" {mark} ", "owner" if mark == on else "dim")]
@@ -87,7 +87,7 @@ class ChoiceQuestion(Question):
         place = place_words(self._index, self._choices)
         head: list[Line] = [[(place, "dim")]] if place else []
         why: list[Line] = [[(row, "strong")] for row in wrap(self._choice.question, width, most)]
-        whole = wrap(self._choice.question, width, MOST_ROWS)
+        whole = wrap(self._choice.question, width, MAX_ROWS)
         rest: list[Line] = [[(row, "text")] for row in whole] if len(whole) > most else []
         return [*head, *why], [*option_rows(self._choice, self._picked[self._index], width), *rest]
 
@@ -102,7 +102,7 @@ class ChoiceQuestion(Question):
     def pairs(self) -> Sequence[Pair]:
         if self.settled or self.editing is not None:
             return super().pairs()
-        known = min(len(self._choice.options), MOST_DIGITS)
+        known = min(len(self._choice.options), MAX_DIGITS)
         return (
             *([("1" if known == 1 else f"1-{known}", "")] if known else []),
             (OWN, "choose"),
@@ -122,11 +122,7 @@ class ChoiceQuestion(Question):
         if key == OWN:
             self._edit(OWN_WORDS)
             return True
-        if (
-            key.isdecimal()
-            and key.isascii()
-            and int(key) <= len(self._choice.options[:MOST_DIGITS])
-        ):
+        if key.isdecimal() and key.isascii() and int(key) <= len(self._choice.options[:MAX_DIGITS]):
             self._pick(self._choice.options[int(key) - 1].label)
             return True
         if event.key == "enter" and self._picked[self._index]:

@@ -16,7 +16,7 @@ from ralph_tui.text.sanitize import clip, one_line, strip_controls
 from ralph_tui.tui.field_keys import take_own_key
 from ralph_tui.tui.modals.modal import Modal, Pair
 
-MOST_CHARACTERS = 100_000
+MAX_CHARACTERS = 100_000
 """Limit for one text."""
 LONGEST_LINE = 10_000
 """Characters of the longest line to wrap: a longer one would be rewrapped at every key."""
@@ -32,11 +32,11 @@ class PlainArea(TextArea):
     def on_paste(self, event: events.Paste) -> None:
         """Refuse a text that is too long; drop control sequences, which would hide what is sent."""
         size = len(event.text)
-        if size + len(self.text) > MOST_CHARACTERS:
+        if size + len(self.text) > MAX_CHARACTERS:
             event.stop()
             event.prevent_default()
             if isinstance(self.screen, Modal):
-                most = f"at most {MOST_CHARACTERS:,}"
+                most = f"at most {MAX_CHARACTERS:,}"
                 self.screen.report(
                     f"pasted text of {size:,} characters not inserted: {most} fit here"
                 )

@@ -20,7 +20,7 @@ from textual.content import Content
 from textual.widgets import TextArea
 
 from ralph_tui.base.errors import RalphError
-from ralph_tui.commands import MOST_ITERATIONS, Answer, Command, Hold
+from ralph_tui.commands import MAX_ITERATIONS, Answer, Command, Hold
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Takes
 from ralph_tui.state import RunState
@@ -32,7 +32,7 @@ from ralph_tui.tui.modals.modal import Modal, Pair
 from ralph_tui.tui.modals.question_sheet import SCROLLING, Sheet
 from ralph_tui.tui.modals.restore_effect import RestoreEffect
 
-MOST_USD = 1_000_000
+MAX_USD = 1_000_000
 
 
 EXAMPLES: dict[Takes, str] = {
@@ -54,12 +54,12 @@ def parse_amount(text: str, takes: Takes = "more") -> tuple[int, float]:
     match = re.fullmatch(sign + r"\s*(\d{1,7}(?:\.\d{1,6})?|\.\d{1,6})", text, re.ASCII)
     if match and takes != "iterations":
         dollars = float(match[1])
-        if not 0 < dollars <= MOST_USD:
-            raise ValueError(f"dollars must be above 0 and at most {MOST_USD}")
+        if not 0 < dollars <= MAX_USD:
+            raise ValueError(f"dollars must be above 0 and at most {MAX_USD}")
         return 0, dollars
     if takes != "money" and re.fullmatch(r"\d{1,9}", text, re.ASCII):
-        if not 1 <= int(text) <= MOST_ITERATIONS:
-            raise ValueError(f"iterations must be 1 to {MOST_ITERATIONS}")
+        if not 1 <= int(text) <= MAX_ITERATIONS:
+            raise ValueError(f"iterations must be 1 to {MAX_ITERATIONS}")
         return int(text), 0.0
     what, example = EXAMPLES[takes].split(": ")
     wrong = f"“{clip(flat(text), 20)}” is {what}" if text else "nothing entered"
@@ -245,8 +245,8 @@ class Question(Modal[Answer | None]):
     def _answer(self, option: Option, *, iterations: int = 0, budget_usd: float = 0.0) -> None:
         """Answer with the text that belongs to this option."""
         text = drawn.text_for(option, self.asked, self._texts)
-        if len(text) > drawn.MOST_CHARACTERS:
-            self._complain(f"{len(text)} characters; an answer has at most {drawn.MOST_CHARACTERS}")
+        if len(text) > drawn.MAX_CHARACTERS:
+            self._complain(f"{len(text)} characters; an answer has at most {drawn.MAX_CHARACTERS}")
             return
         if self.is_current:
             self.dismiss(

@@ -8,7 +8,7 @@ from ralph_tui.text.terms import ROLLED_BACK, WHY, WOULD_ALLOW, WOULD_DO
 from ralph_tui.tui.draw.diff import rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat_name, wrap
 
-MOST_ROWS = 4000
+MAX_ROWS = 4000
 """Maximum rows of one text: more than any valid text has, so that nothing is cut unseen."""
 _SIGNS = {"+": "good", "-": "bad"}
 
@@ -37,7 +37,7 @@ def _block(head: str, text: str, width: int) -> list[Line]:
     for line in text.split("\n"):
         style = _SIGNS.get(line[:1], "text")
         rows += [
-            [("▎ ", "accent"), (row, style)] for row in wrap(line, max(1, width - 2), MOST_ROWS)
+            [("▎ ", "accent"), (row, style)] for row in wrap(line, max(1, width - 2), MAX_ROWS)
         ]
     return rows
 

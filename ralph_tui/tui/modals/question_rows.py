@@ -15,7 +15,7 @@ from ralph_tui.text.terms import BEST, OUTCOMES, WARNING, answer_word, silence_w
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown
 from ralph_tui.tui.modals.modal import press_on_click
-from ralph_tui.tui.modals.question_evidence import MOST_ROWS, diff_rows, request_rows, rollback_rows
+from ralph_tui.tui.modals.question_evidence import MAX_ROWS, diff_rows, request_rows, rollback_rows
 from ralph_tui.tui.modals.restore_effect import lines
 
 TITLES = {
@@ -65,7 +65,7 @@ def title(asked: QuestionAsked) -> str:
     return TITLES.get(asked.topic, TITLES["silence"]).format(asked.iteration) + about
 
 
-MOST_CHARACTERS = 100_000
+MAX_CHARACTERS = 100_000
 """Limit for the text of an answer."""
 MEASURED = ("redirect", "pause", "criterion", "removal")
 """Topics for which the measurements are evidence."""
@@ -108,7 +108,7 @@ def content(
     why = reason(asked, width, most + 1)
     whole: list[Line] = []
     if len(why) > most:  # the beginning stays in view
-        why, whole = why[:most], reason(asked, width, MOST_ROWS)
+        why, whole = why[:most], reason(asked, width, MAX_ROWS)
     why += readings(asked, state, width)
     return why, [*whole, *told(asked, edited=edited, width=width, proposes=proposes)]
 
@@ -136,7 +136,7 @@ def told(asked: QuestionAsked, *, edited: str, width: int, proposes: bool) -> li
 def _listed(texts: Sequence[str], width: int) -> list[Line]:
     rows: list[Line] = []
     for text in texts:
-        first, *more = wrap(text, max(1, width - 2), MOST_ROWS)
+        first, *more = wrap(text, max(1, width - 2), MAX_ROWS)
         rows.append([("· ", "dim"), (first, "text")])
         rows += [[("  ", ""), (row, "text")] for row in more]
     return rows
@@ -151,7 +151,7 @@ def _proposal(asked: QuestionAsked, edited: str, width: int) -> list[Line]:
         how = "edited by you"
         head = [(f"{what}, ", "dim"), (how, "owner strong")]
     style = "owner" if edited else "accent"
-    rows = wrap(edited or asked.proposal, max(1, width - 2), MOST_ROWS)
+    rows = wrap(edited or asked.proposal, max(1, width - 2), MAX_ROWS)
     return [head, *([("▎ ", style), (row, "text")] for row in rows)]
 
 

@@ -16,11 +16,11 @@ from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.guide import LONGEST_LINE, TextEntry
 from ralph_tui.tui.modals.modal import Modal
-from ralph_tui.tui.modals.question_evidence import MOST_ROWS
+from ralph_tui.tui.modals.question_evidence import MAX_ROWS
 from ralph_tui.tui.modals.question_rows import EDITING, MORE
 from ralph_tui.tui.modals.scroll_text import ScrollText
 
-LEAST_EDITED, MOST_EDITED = 4, 14
+MIN_EDITED, MAX_EDITED = 4, 14
 """Rows of the editor, with its frame."""
 
 
@@ -61,7 +61,7 @@ class Editor(TextEntry):
             rows = 3
         elif self.takes != "nothing":
             rows = max(
-                LEAST_EDITED, min(MOST_EDITED, left - min(body, 3)), min(left - body, left // 2)
+                MIN_EDITED, min(MAX_EDITED, left - min(body, 3)), min(left - body, left // 2)
             )
         self.styles.height = rows or 3
         return rows
@@ -133,7 +133,7 @@ class Sheet(Vertical):
         self.flows = left < 1 and not edits
         if self.flows:
             # Everything scrolls, so show the reason once and uncut.
-            why, body = content(MOST_ROWS)
+            why, body = content(MAX_ROWS)
             why, body, answers, left = [], [*why, *body, *foot(True)], [], height
         editor = self.editor.place(left, len(body))
         spare = left - editor - len(body)

@@ -55,12 +55,12 @@ class TextDialog(Modal[None]):
         self.dismiss(None)
 
 
-MOST_CHARACTERS = 20_000
+MAX_CHARACTERS = 20_000
 
 
 class Detail(TextDialog):
     """Untrusted text, shown without markup."""
 
     def __init__(self, title: str, body: str, clock: Callable[[], float] = monotonic) -> None:
-        text = clip(body.expandtabs(4), MOST_CHARACTERS) or "No further details."
+        text = clip(body.expandtabs(4), MAX_CHARACTERS) or "No further details."
         super().__init__(title, [Content(text)], clock)

@@ -17,7 +17,7 @@ from ralph_tui.tui.panes.rows import RowsPane
 
 RECENT = 50
 """Number of rows at the end that are searched for an open tool call."""
-MOST_ROWS = 6
+MAX_ROWS = 6
 """Maximum number of rows of text shown before an entry is expanded."""
 EXPANDED_ROWS = 60
 WIDE_EDGE = 66
@@ -74,7 +74,7 @@ class AgentPane(RowsPane):
         text, room = entry.text.strip("\n"), self._room(entry, width)
         if len(text) <= room and text.isascii() and "\n" not in text and "\t" not in text:
             return 1
-        return len(wrap(text, room, MOST_ROWS))
+        return len(wrap(text, room, MAX_ROWS))
 
     def _room(self, entry: AgentRow, width: int) -> int:
         """Return the cells for text, after time, indent and glyph."""
@@ -89,7 +89,7 @@ class AgentPane(RowsPane):
             return self._tool(entry, head, width, expanded=number in self.expanded)
         if entry.kind == "session":
             return [self._session(entry, head, width)]
-        most = EXPANDED_ROWS if number in self.expanded else MOST_ROWS
+        most = EXPANDED_ROWS if number in self.expanded else MAX_ROWS
         style = "text"
         if entry.kind == "note":
             glyph, style = level_mark(SEVERITIES[entry.level])

@@ -22,7 +22,7 @@ from ralph_tui.tui.panes.context import (
 from ralph_tui.tui.panes.pane import IterationPane
 from ralph_tui.tui.panes.recorded_text import read_inside
 
-LEAST_BARS = 3
+MIN_BARS = 3
 """Minimum number of iterations with a bar in an unzoomed pane, even if space is short."""
 SCARCE = 12
 """With fewer rows, explanations available elsewhere are omitted."""
@@ -81,7 +81,7 @@ class DetailsPane(IterationPane):
         if past:
             rows += past_context_rows(state, self.span, width)
         else:
-            most = None if self.zoomed else max(LEAST_BARS, height - PRESENT_ROWS)
+            most = None if self.zoomed else max(MIN_BARS, height - PRESENT_ROWS)
             rows += context_rows(state, width, scarce=height < SCARCE, most=most)
         for handoff in self._handoffs():
             rows += [[], *handoff_rows(state, handoff, self._read.get(handoff.seq, UNSAVED), width)]

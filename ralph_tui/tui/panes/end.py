@@ -29,7 +29,7 @@ from ralph_tui.tui.panes.pane import LinesPane
 from ralph_tui.tui.panes.tabs import edge
 
 VERB_CELLS = 11
-MOST_ASKED = 3
+MAX_ASKED = 3
 """Maximum number of interventions listed here; the event log has them all."""
 LONGEST_OBJECTIVE = 400
 SHORTEST_OBJECTIVE = 40
@@ -221,10 +221,10 @@ def _questions(state: RunState, width: int) -> Iterator[Line]:
         words = f"not answered: {flat(state.needs.left_open.text)}"
         yield [(clip(words, width), "warn")]
         made = [each for each in made if each.decision]
-    for each in made[:MOST_ASKED]:
+    for each in made[:MAX_ASKED]:
         yield [("asked  ", "dim"), (clip(_describe(each), width - 7), "text")]
-    if len(made) > MOST_ASKED:
-        rest = f"and {len(made) - MOST_ASKED} more: press 2"
+    if len(made) > MAX_ASKED:
+        rest = f"and {len(made) - MAX_ASKED} more: press 2"
         yield clickable([(f"       {rest}", "dim")], "2")
 
 

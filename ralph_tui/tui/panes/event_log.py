@@ -83,9 +83,9 @@ def _row_lines(row: LogRow, width: int, most: int, *, past: bool, nested: bool) 
     return rows + [[(" " * INDENT, ""), (piece, body)] for piece in pieces[1:]]
 
 
-MOST_DENIED = 50
+MAX_DENIED = 50
 """Maximum number of kinds of denial listed in the evidence."""
-MOST_READINGS = 8
+MAX_READINGS = 8
 """Maximum number of measurements listed in the evidence of an episode."""
 
 
@@ -166,7 +166,7 @@ class EventLog(RowsPane):
         run = self.state.run
         readings = [run.baseline or 0.0, *run.completions][: last + 1]
         best = readings.index(max(readings))
-        first = max(0, len(readings) - MOST_READINGS)
+        first = max(0, len(readings) - MAX_READINGS)
         values = [
             f"{points(reading, *readings)}{BEST.glyph if number == best else ''}"
             for number, reading in enumerate(readings)
@@ -187,7 +187,7 @@ class EventLog(RowsPane):
     def _denied(self) -> str:
         """Return everything denied so far, the most frequent first."""
         needs = self.state.needs
-        often = sorted(needs.denied, key=lambda line: -needs.denied[line])[:MOST_DENIED]
+        often = sorted(needs.denied, key=lambda line: -needs.denied[line])[:MAX_DENIED]
         rows = [f"{needs.denied[line]:>5} × {flat(line)}" for line in often]
         head = "Denied so far, by the permissions.allow line that would permit it:"
         return "\n".join([head, *rows, "", "You can permit them in the command palette (key :)."])

@@ -36,7 +36,7 @@ from ralph_tui.tui.panes.iteration_cells import (
 )
 from ralph_tui.tui.panes.timeline_points import TimelinePoint, gate_before, to_restore
 
-MOST_ALARMS = 2
+MAX_ALARMS = 2
 """Maximum number of alarms shown for one iteration."""
 
 
@@ -45,7 +45,7 @@ def made(span: IterationSpan, state: RunState, width: int) -> list[Line]:
     if span.interventions:
         return [row for one in span.interventions for row in _intervention(one, state, width)]
     rows: list[Line] = []
-    for alarm in span.alarms[:MOST_ALARMS]:
+    for alarm in span.alarms[:MAX_ALARMS]:
         mark = terms.LEVELS[terms.SEVERITIES[alarm.severity]].glyph
         style = terms.LEVEL_TONES[terms.SEVERITIES[alarm.severity]]
         what = f"{mark} {terms.alarm_words(alarm.alarm)} "
@@ -108,7 +108,7 @@ def _rollback(back: WorktreeRestored, state: RunState, width: int) -> list[Line]
 
 
 MINUTE_S = 60.0
-LEAST_NAME = 16
+MIN_NAME = 16
 """With fewer cells, a test's name is left out."""
 
 
@@ -316,7 +316,7 @@ def _tests(gate: GateFinished | None, before: GateFinished | None, width: int) -
     row.append((f"{gate.passed} of {gate.total} pass", "text"))
     if gate.failing:
         room = width - cells(row) - len(" ·  fails")
-        if room >= LEAST_NAME:
+        if room >= MIN_NAME:
             row.append((f" · {name_of_test(flat(gate.failing[0], 1000), room)} fails", "dim"))
     return [row]
 

@@ -16,9 +16,9 @@ from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
 GAP = 3
 """Cells between two iterations."""
-MOST_AGENT = 12
+MAX_AGENT = 12
 """Maximum width of an agent's name in cells."""
-MOST_CHECKPOINTS = 3
+MAX_CHECKPOINTS = 3
 """Maximum number of checkpoints drawn one by one; more are shown as a glyph with a number."""
 CUT = "… "
 
@@ -95,7 +95,7 @@ def new_agent(span: IterationSpan, state: RunState) -> str:
     """Return the agent's name if it differs from the previous iteration's; else empty."""
     last = "".join(span.agents[-1:])
     changed = last and last != state.timeline.agent_before(span)
-    return clip(flat(last, MOST_AGENT), MOST_AGENT) if changed else ""
+    return clip(flat(last, MAX_AGENT), MAX_AGENT) if changed else ""
 
 
 def agents_words(span: IterationSpan, state: RunState) -> str:
@@ -148,7 +148,7 @@ def _group(
         first += [(" ", ""), mark]
     parts: list[tuple[Sequence[int], Line]] = [([head], style.drawn(head, first))]
     kept = [index for index in inside if points[index].checkpoint is not None]
-    if len(kept) > MOST_CHECKPOINTS:
+    if len(kept) > MAX_CHECKPOINTS:
         here = style.selected if style.selected in kept else kept[-1]
         number = f"{kept.index(here) + 1}/" if here == style.selected else ""
         glyph, tone = glyph_of(points[here])

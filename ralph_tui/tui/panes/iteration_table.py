@@ -21,7 +21,7 @@ from ralph_tui.tui.panes.iteration_cells import (
 )
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
-LEAST_NOTE = 16
+MIN_NOTE = 16
 """Minimum width of the note in cells; columns are dropped to make room for it."""
 GAP = 2
 
@@ -166,7 +166,7 @@ def table(
 
 def _columns(width: int) -> list[_Column]:
     kept = list(COLUMNS)
-    while sum(c.width + GAP for c in kept) + LEAST_NOTE > width and kept[-1].spare:
+    while sum(c.width + GAP for c in kept) + MIN_NOTE > width and kept[-1].spare:
         kept.remove(max(kept, key=lambda column: column.spare))
     return kept
 

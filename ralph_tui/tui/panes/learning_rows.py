@@ -27,9 +27,9 @@ STYLES = {
 }
 LABEL = 14
 """Cells of a card's labels."""
-MOST_ROWS = 60
+MAX_ROWS = 60
 """Maximum number of rows for one field of a card."""
-MOST_FIELDS = 40
+MAX_FIELDS = 40
 RUNS_SHOWN = 24
 """Maximum number of iterations whose points are listed individually."""
 
@@ -145,8 +145,8 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
     learning = seen.learning
     rows: list[Line] = [
         [(piece, "strong")]
-        for line in (learning.text.strip() or "(empty)").split("\n")[:MOST_ROWS]
-        for piece in wrap(line, width, MOST_ROWS)
+        for line in (learning.text.strip() or "(empty)").split("\n")[:MAX_ROWS]
+        for piece in wrap(line, width, MAX_ROWS)
     ]
     rows.append([])
     mark = mark_of(seen, iteration)
@@ -169,7 +169,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
     ]
     for label, text in facts:
         if text:
-            pieces = wrap(text, max(1, width - LABEL), MOST_ROWS)
+            pieces = wrap(text, max(1, width - LABEL), MAX_ROWS)
             rows += _field(label, [[(piece, "text")] for piece in pieces], width)
     return rows
 
@@ -203,7 +203,7 @@ def iterations(numbers: Sequence[int]) -> str:
 def _content(content: dict[str, Any], text: str) -> list[tuple[str, str]]:
     """Return the fields as stored in the file, without the one equal to the text."""
     fields = []
-    for name, value in list(content.items())[:MOST_FIELDS]:
+    for name, value in list(content.items())[:MAX_FIELDS]:
         told = _value(value)
         if told and told != text:
             fields.append((re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[:60]).lower(), told))

@@ -25,7 +25,7 @@ FRAME_WIDTH = 4
 """Cells of a row taken by the frame: a line and a blank on either side."""
 BESIDE = 6
 """Cells between the title and the headline, including the corner."""
-MOST_COPIED = 2000
+MAX_COPIED = 2000
 """Maximum number of a pane's rows that are copied or exported."""
 
 P = TypeVar("P", bound="Pane")
@@ -117,7 +117,7 @@ class Pane(LineWidget, can_focus=True):
     def changed(self) -> None:
         """Process a new state before it is drawn."""
 
-    def text_rows(self, most: int = MOST_COPIED) -> list[str]:
+    def text_rows(self, most: int = MAX_COPIED) -> list[str]:
         """Return the pane's rows as text, including those out of view."""
         width, height = self.inner_width, self.inner_height
         number = min(self.row_count(width, height), most)

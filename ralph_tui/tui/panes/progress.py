@@ -125,7 +125,7 @@ def _values(state: RunState, course: Course) -> dict[str, str]:
     return found
 
 
-LEAST_CHART = 10
+MIN_CHART = 10
 """Minimum rows of a zoomed chart; the explanation gets the rest, and scrolls if needed."""
 ARROW = " → "
 
@@ -195,10 +195,10 @@ class ProgressPane(LinesPane):
             calm = wrap(f"nothing is measured yet: {comes}", width, height)
             return [[(row, "dim")] for row in calm]
         course = course_of(state)
-        if not self.zoomed or height <= LEAST_CHART:
+        if not self.zoomed or height <= MIN_CHART:
             return plot(course, width=width, height=height)
-        words = explanation(state, course, heights(LEAST_CHART, zoomed=True), width)
-        rows = max(LEAST_CHART, height - len(words) - 1)
+        words = explanation(state, course, heights(MIN_CHART, zoomed=True), width)
+        rows = max(MIN_CHART, height - len(words) - 1)
         words = explanation(state, course, heights(rows, zoomed=True), width)
         return [*plot(course, width=width, height=rows, zoomed=True), [], *words]
 

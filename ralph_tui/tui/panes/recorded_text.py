@@ -7,7 +7,7 @@ from ralph_tui.base.plain_files import NotPlainError, reading
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.draw.spans import Line, wrap
 
-MOST_BYTES = 400_000
+MAX_BYTES = 400_000
 """Maximum number of bytes of a text that are shown."""
 DELETED = "it may have been deleted"
 
@@ -28,7 +28,7 @@ def read_inside(
         if ".." in path.parts or not path.is_relative_to(root):
             return "", f"The record names a {what} outside its own folder; it is not opened."
         with reading(path, below=root) as file:
-            return plain(file.read(MOST_BYTES).decode("utf-8", "replace")), ""
+            return plain(file.read(MAX_BYTES).decode("utf-8", "replace")), ""
     except NotPlainError as error:
         return "", f"The {what}'s file cannot be read: {why(error, '')}."
     except (OSError, ValueError, RuntimeError):

@@ -8,7 +8,7 @@ from typing import Any
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.seen import seen_in
 from ralph_tui.adapters.records.summary import summarize
-from ralph_tui.analysis.away import LONG_S, MOST_EPISODES, is_long, is_news, was_left, while_away
+from ralph_tui.analysis.away import LONG_S, MAX_EPISODES, is_long, is_news, was_left, while_away
 from ralph_tui.state import RunState
 from ralph_tui.state.seen import Seen, seen_of
 from ralph_tui.text.format import clock, day_and_clock, duration
@@ -91,7 +91,7 @@ def test_very_many_episodes_are_counted() -> None:
     for k in range(1, 41, 2):
         for event in (reading(k, k), stuck(k), made(iteration=k)):
             state.apply(event.model_copy(update={"seq": state.seq + 1}))
-    assert sum("STUCK" in row for row in told(state)) <= MOST_EPISODES
+    assert sum("STUCK" in row for row in told(state)) <= MAX_EPISODES
 
 
 def test_a_run_that_has_just_begun_is_no_news() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.base.errors import MOST_SENTENCES, SettingsError
+from ralph_tui.base.errors import MAX_SENTENCES, SettingsError
 from ralph_tui.config.files import lines_of, user_config_file
 from ralph_tui.config.sources import examine, load
 from tests.e2e.cli import here
@@ -171,7 +171,7 @@ def test_a_fifo_and_a_locked_file_are_not_waited_for(user_file: Path) -> None:
 def test_very_many_errors_are_told_in_part(user_file: Path) -> None:
     with pytest.raises(SettingsError) as caught:
         load(None, {}, {f"RALPH_TUI_X{n}": "1" for n in range(1000)})
-    assert len(caught.value.sentences) == MOST_SENTENCES + 1
+    assert len(caught.value.sentences) == MAX_SENTENCES + 1
     assert caught.value.sentences[-1] == "980 more settings are not valid; correct these first"
 
 

@@ -3,7 +3,7 @@
 import tracemalloc
 
 from ralph_tui.events import GateFinished, parse_event
-from ralph_tui.layers.sensor.runners import MOST_CHARACTERS, MOST_NAMES, Tally
+from ralph_tui.layers.sensor.runners import MAX_CHARACTERS, MAX_NAMES, Tally
 from ralph_tui.text.sanitize import LONGEST_NAME
 
 NIGHT = 200
@@ -35,9 +35,9 @@ def test_a_night_that_names_2000_failing_tests_stays_in_the_megabytes() -> None:
 
 def test_the_longest_names_keep_an_event_below_a_line_that_is_read() -> None:
     tally = Tally()
-    tally.name(*(f"{n}{'é' * LONGEST_NAME}" for n in range(2 * MOST_NAMES)))
+    tally.name(*(f"{n}{'é' * LONGEST_NAME}" for n in range(2 * MAX_NAMES)))
     failing = [*tally.counts("pytest").failing]
-    assert sum(map(len, failing)) <= MOST_CHARACTERS
+    assert sum(map(len, failing)) <= MAX_CHARACTERS
     assert len(gate(failing).model_dump_json().encode()) < 1 << 20
 
 

@@ -152,7 +152,7 @@ def test_of_a_long_output_beginning_and_end_are_told_and_memory_is_bounded(
 def test_no_more_events_are_told_than_so_many_and_all_calls_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(printed, "MOST_EVENTS", 10)
+    monkeypatch.setattr(printed, "MAX_EVENTS", 10)
     calls = [line for k in range(30) for line in (used(f"t{k}"), gave(f"t{k}"))]
     one_session(tmp_path, INIT, *calls, result())
     _, recording, _ = told(tmp_path)

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.state.timeline import MOST_TOOLS, IterationSpan
+from ralph_tui.state.timeline import MAX_TOOLS, IterationSpan
 from ralph_tui.text.tool_kinds import ActionKind
 from tests.rows import each_row
 from tests.unit.layers.memory.histories import BEGAN, Worked, state_of
@@ -39,7 +39,7 @@ def test_a_round_that_is_walked_again_is_told_once(
 @given(st.lists(st.sampled_from(KINDS), max_size=200))
 def test_it_stays_short_and_begins_with_what_was_done_first(kinds: list[ActionKind]) -> None:
     told = run_of(*kinds)
-    assert len(told) <= MOST_TOOLS
+    assert len(told) <= MAX_TOOLS
     assert told[:1] == kinds[:1]
     assert all(one != other for one, other in pairwise(told))
 

@@ -18,12 +18,12 @@ from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 Json = Mapping[str, object]
 
-MOST_REFUSALS = 30
+MAX_REFUSALS = 30
 """Turns per session that may end with a refusal before the session ends."""
-MOST_AGAIN = 3
+MAX_AGAIN = 3
 """Turns in a row that may ask only for refused things before the session ends."""
 INSISTS = (
-    f"The agent repeated a refused request in {MOST_AGAIN} turns in a row; its session was ended."
+    f"The agent repeated a refused request in {MAX_AGAIN} turns in a row; its session was ended."
 )
 OF_A_RULE = "A rule of this project forbids it. Continue without it."
 """The reason given to the model when a rule refuses."""
@@ -95,7 +95,7 @@ class Refusals:
     @property
     def insists(self) -> bool:
         """True if the agent keeps asking for refused things, so that another prompt is useless."""
-        return self._again >= MOST_AGAIN
+        return self._again >= MAX_AGAIN
 
     def add(self, what: str, words: str, acts: int) -> None:
         """Add a refusal with words for the model; `acts` is the agent's number of acts so far."""
@@ -104,7 +104,7 @@ class Refusals:
 
     def unheard(self, acts: int, *, ended_turn: bool) -> str:
         """Return the refusals to repeat in the next prompt, or "" if it needs none."""
-        if not self._unheard or self._turns >= MOST_REFUSALS:
+        if not self._unheard or self._turns >= MAX_REFUSALS:
             return ""
         ended = ended_turn or self._acts == acts
         if not ended and not any(refusal.says_more for refusal in self._unheard):

@@ -25,7 +25,7 @@ _EXITS = ("exit", "exit_code", "exitCode")
 _NAME_IN_ID = re.compile(r"(\w{1,60}?)__\1_\d")
 """Matches the tool's name in a call's id, the only place where some agents put it."""
 _NO_OUTPUT = re.compile(r"\((?:\w+ completed with )?no output\)")
-MOST_DIFFED = 2000
+MAX_DIFFED = 2000
 """Maximum lines of a change to compare; for longer changes only lengths are counted."""
 
 
@@ -175,7 +175,7 @@ class ToolUse:
         for diff in self._blocks("diff"):
             path = as_text(diff.get("path"))
             old, new = as_text(diff.get("oldText")), as_text(diff.get("newText"))
-            if len(old) + len(new) > MOST_DIFFED * 40:
+            if len(old) + len(new) > MAX_DIFFED * 40:
                 changes.append(f"{path}: {len(new):,} characters")
                 continue
             changes += difflib.unified_diff(
@@ -189,7 +189,7 @@ def _counted(diffs: Sequence[Json]) -> str:
     for diff in diffs:
         old = as_text(diff.get("oldText")).splitlines()
         new = as_text(diff.get("newText")).splitlines()
-        if len(old) + len(new) > MOST_DIFFED:
+        if len(old) + len(new) > MAX_DIFFED:
             added, removed = added + len(new), removed + len(old)
             continue
         changes = list(difflib.unified_diff(old, new, n=0))[2:]  # without the file names

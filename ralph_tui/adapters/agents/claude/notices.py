@@ -89,7 +89,7 @@ SENTENCES: Mapping[str, Callable[[Json], Notice | None]] = {
 """Kinds of events that are reported directly; a function returns None to report nothing."""
 
 
-MOST_TASKS = 1000
+MAX_TASKS = 1000
 """Maximum tasks to remember; the oldest are dropped first."""
 NAMED = 20
 """Maximum tasks that an event names."""
@@ -121,7 +121,7 @@ class BackgroundTasks:
         what = command or ": ".join(part for part in (kind, words) if part)
         what = what or as_text(fields.get("task_type")) or "a task"
         tool_id = as_text(fields.get("tool_use_id")) or None
-        if len(self._tasks) >= MOST_TASKS:
+        if len(self._tasks) >= MAX_TASKS:
             del self._tasks[next(iter(self._tasks))]
         self._tasks.setdefault(
             as_text(fields.get("task_id")), _Task(shorten(what, 200), now, tool_id)

@@ -8,7 +8,7 @@ is understood. Pure, except for the open requests.
 import json
 from collections.abc import Mapping
 
-from ralph_tui.adapters.agents.asked import MOST_INPUT, asked, choice_in
+from ralph_tui.adapters.agents.asked import MAX_INPUT, asked, choice_in
 from ralph_tui.events import AgentAsked, AgentAskedNoMore, Event
 from ralph_tui.events.asking import AgentChoice
 from ralph_tui.ports.agents import AgentAnswer
@@ -17,7 +17,7 @@ from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
 
-MOST_OPEN = 20
+MAX_OPEN = 20
 """Maximum open requests per session; further ones are refused."""
 NOT_NOW = "No one can approve it now. Continue without it."
 TAKEN_BACK = "the agent withdrew it"
@@ -94,10 +94,10 @@ def would_do(tool: str, arguments: Json) -> str:
 
 
 def _diff(edit: Json) -> list[str]:
-    before = as_text(edit.get("old_string"))[: MOST_INPUT * 2]
+    before = as_text(edit.get("old_string"))[: MAX_INPUT * 2]
     after = as_text(edit.get("new_string")) or as_text(edit.get("content"))
     removed = [f"-{line}" for line in before.splitlines()]
-    return [*removed, *(f"+{line}" for line in after[: MOST_INPUT * 2].splitlines())]
+    return [*removed, *(f"+{line}" for line in after[: MAX_INPUT * 2].splitlines())]
 
 
 def _why(request: Json, arguments: Json) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ralph_tui import events as ev
-from ralph_tui.adapters.agents.claude.requests import MOST_OPEN, NOT_NOW
+from ralph_tui.adapters.agents.claude.requests import MAX_OPEN, NOT_NOW
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
 from ralph_tui.adapters.agents.description import AgentContext
@@ -162,7 +162,7 @@ class StreamSession(ProcessSession):
                 case ev.GuidanceAcknowledged(guidance_id=guidance_id):
                     self._on_its_way.discard(guidance_id)
                     self._close_when_done(force=False)
-                case ev.AgentAsked() if not self._asks or len(reader.requests) > MOST_OPEN:
+                case ev.AgentAsked() if not self._asks or len(reader.requests) > MAX_OPEN:
                     self.answer(event.request_id, AgentAnswer("refuse", NOT_NOW))
                     continue
                 case _:

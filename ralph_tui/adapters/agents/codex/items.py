@@ -170,7 +170,7 @@ def _counted(changes: Sequence[Change]) -> str:
     return f"+{added} −{removed}" if removed else f"+{added}"
 
 
-MOST_KEPT = 1000
+MAX_KEPT = 1000
 """Maximum running items to remember; the oldest are dropped first."""
 
 
@@ -190,7 +190,7 @@ class ToolItems(SessionTools):
         tool, item_id = tool_of(item), as_text(item.get("id"))
         if not tool or item_id in self._running or item_id in self._over:
             return []
-        if len(self._running) >= MOST_KEPT:
+        if len(self._running) >= MAX_KEPT:
             del self._running[next(iter(self._running))]
         self._running[item_id] = (item, self.now)
         return [self._start(item_id, tool, summary_of(item, self.roots), parent)]

@@ -42,9 +42,9 @@ LIFE_SIGNS = 4
 """How many times per `HANDSHAKE_S` to check for activity."""
 NOT_READY_S = 10.0
 """Seconds of silence before a note says that the agent is not ready yet."""
-MOST_NOISE = 200
+MAX_NOISE = 200
 """Lines that are not messages before an agent that is not ready is ended."""
-MOST_ANSWERED = 50
+MAX_ANSWERED = 50
 """Maximum answered requests to remember, in case they are repeated."""
 MAX_COMPLAINTS = 5
 """Maximum notes about lines that are not messages, and about unknown methods."""
@@ -141,7 +141,7 @@ class RpcSession(ProcessSession):
         if request is None:
             return False
         line = written(self.version, id=request_id, **answer)
-        if len(self._given) >= MOST_ANSWERED:
+        if len(self._given) >= MAX_ANSWERED:
             self._given.pop(next(iter(self._given)), None)
         self._given[request_id] = (request, line)
         self._send(line)
@@ -187,7 +187,7 @@ class RpcSession(ProcessSession):
 
     def _take_noise(self, shown: str) -> Iterable[Event]:
         self._noise += 1
-        if not self.began and self._noise > MOST_NOISE:
+        if not self.began and self._noise > MAX_NOISE:
             self._is_none(f"it prints lines that are not messages: {shown}")
         return self._complain("", f"Not a message: {shown}")
 

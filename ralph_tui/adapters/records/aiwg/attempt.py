@@ -109,7 +109,7 @@ def _listed(title: str, items: list[str]) -> str:
 
 LONGEST = 1_000
 """Maximum characters of a reason."""
-MOST_LESSONS = 5
+MAX_LESSONS = 5
 """Maximum gains, and losses, that an outcome lists."""
 
 
@@ -143,7 +143,7 @@ def end_words(state: RunState) -> str:
 
 def _worked(state: RunState) -> Iterator[str]:
     gains = sorted((-step, number) for number, step in _steps(state) if step > 0)
-    for step, number in gains[:MOST_LESSONS]:
+    for step, number in gains[:MAX_LESSONS]:
         yield f"iteration {number} gained {plain_points(step)}"
     for made in state.oversight.interventions:
         if made.effect is not None and made.effect.points > 0:
@@ -157,7 +157,7 @@ def _worked(state: RunState) -> Iterator[str]:
 def _failed(state: RunState) -> Iterator[str]:
     steps = _steps(state)
     losses = sorted((step, number) for number, step in steps if step < 0)
-    for step, number in losses[:MOST_LESSONS]:
+    for step, number in losses[:MAX_LESSONS]:
         yield f"iteration {number} lost {plain_points(step)}"
     if idle := sum(step == 0 for _, step in steps):
         yield f"{count(idle, 'iteration')} neither gained nor lost"

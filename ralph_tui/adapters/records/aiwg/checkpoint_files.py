@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
-from ralph_tui.adapters.records.aiwg.forms import MOST_FILES, Camel, GitFacts, Timestamp, aiwg_files
+from ralph_tui.adapters.records.aiwg.forms import MAX_FILES, Camel, GitFacts, Timestamp, aiwg_files
 from ralph_tui.adapters.records.aiwg.inventory import (
     Inventory,
     diff,
@@ -20,12 +20,12 @@ from ralph_tui.events.text import Line
 from ralph_tui.ports.host import Clock
 from ralph_tui.ports.records import CheckpointFacts, Records
 
-MOST_MODIFIED = 10_000
+MAX_MODIFIED = 10_000
 """Maximum modified files to list."""
 
 
 class GitState(Camel):
-    """Git's status; paths are relative to the repository, at most `MOST_FILES` per list."""
+    """Git's status; paths are relative to the repository, at most `MAX_FILES` per list."""
 
     branch: Line = ""
     modified: list[Line] = []
@@ -99,7 +99,7 @@ class CheckpointManager:
                 session_id=self.session_id,
                 git_status=git,
                 aiwg_state=scan_aiwg(self._root),
-                files_modified=sorted(self._modified)[:MOST_MODIFIED],
+                files_modified=sorted(self._modified)[:MAX_MODIFIED],
                 memory=Memory(rss=facts.memory_bytes),
             )
             path = checkpoint_path(self.folder, facts.number)
@@ -121,9 +121,9 @@ def _git_state(read_git: Callable[[], GitFacts]) -> GitState:
         return GitState(error=str(error))
     return GitState(
         branch=git.branch,
-        modified=git.unstaged[:MOST_FILES],
-        untracked=git.untracked[:MOST_FILES],
-        staged=git.staged[:MOST_FILES],
+        modified=git.unstaged[:MAX_FILES],
+        untracked=git.untracked[:MAX_FILES],
+        staged=git.staged[:MAX_FILES],
         omitted=git.omitted or None,
     )
 
@@ -137,7 +137,7 @@ def scan_aiwg(root: Path) -> AiwgState:
     """List the files below ``.aiwg``; if that fails, `error` says why."""
     problems: list[str] = []
     found = aiwg_files(root, problems.append)
-    sizes = {name: facts.st_size for name, facts in sorted(found.items())[:MOST_FILES]}
+    sizes = {name: facts.st_size for name, facts in sorted(found.items())[:MAX_FILES]}
     return AiwgState(files=[*sizes], sizes=sizes, error=problems[0] if problems else None)
 
 

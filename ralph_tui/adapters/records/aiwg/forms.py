@@ -9,9 +9,9 @@ from typing import Annotated, Any, Protocol
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 from pydantic.alias_generators import to_camel
 
-MOST_FILES = 1_000
+MAX_FILES = 1_000
 """Maximum names per list."""
-MOST_SCANNED = 20_000
+MAX_SCANNED = 20_000
 """Maximum files per scan of ``.aiwg``."""
 
 
@@ -62,8 +62,8 @@ def aiwg_files(root: Path, refused: Callable[[str], None]) -> dict[str, os.stat_
         here = Path(folder)
         folders[:] = sorted(name for name in folders if not (here == top and name == "ralph"))
         for name in sorted(names):
-            if len(found) == MOST_SCANNED:
-                refused(f"only {MOST_SCANNED} files of {top} were checked")
+            if len(found) == MAX_SCANNED:
+                refused(f"only {MAX_SCANNED} files of {top} were checked")
                 return found
             try:
                 found[(here / name).relative_to(top).as_posix()] = (here / name).lstat()

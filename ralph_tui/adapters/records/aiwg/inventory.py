@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from ralph_tui.adapters.records.aiwg.forms import MOST_FILES, Camel, GitFacts, Timestamp, aiwg_files
+from ralph_tui.adapters.records.aiwg.forms import MAX_FILES, Camel, GitFacts, Timestamp, aiwg_files
 from ralph_tui.adapters.records.files import write_json
 from ralph_tui.base.errors import RalphError
 from ralph_tui.base.plain_files import reading
@@ -24,7 +24,7 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor import named_files
 from ralph_tui.text.format import duration
 
-MOST_KEY_FILES = 64
+MAX_KEY_FILES = 64
 LARGEST_KEY_FILE = 4 << 20
 """Maximum bytes of a key file to hash."""
 
@@ -129,9 +129,9 @@ def take_inventory(
         told = GitInventory(
             branch=git.branch,
             commit=git.commit,
-            staged=git.staged[:MOST_FILES],
-            unstaged=git.unstaged[:MOST_FILES],
-            untracked=git.untracked[:MOST_FILES],
+            staged=git.staged[:MAX_FILES],
+            unstaged=git.unstaged[:MAX_FILES],
+            untracked=git.untracked[:MAX_FILES],
             omitted=git.omitted or None,
         )
         tests = count_tests()
@@ -170,9 +170,9 @@ def diff(
         branch_changed=before.git.branch != after.git.branch,
         branch_before=before.git.branch,
         branch_after=after.git.branch,
-        files_added=by_status["added"][:MOST_FILES],
-        files_modified=by_status["modified"][:MOST_FILES],
-        files_deleted=by_status["deleted"][:MOST_FILES],
+        files_added=by_status["added"][:MAX_FILES],
+        files_modified=by_status["modified"][:MAX_FILES],
+        files_deleted=by_status["deleted"][:MAX_FILES],
         key_files_changed=sorted(
             path
             for path in hashes.keys() | now_hashes.keys()
@@ -187,8 +187,8 @@ def diff(
         commit_count=len(commits),
         commits=list(commits),
         has_tests=after.tests.found,
-        tests_added=tests["added"][:MOST_FILES],
-        tests_removed=tests["deleted"][:MOST_FILES],
+        tests_added=tests["added"][:MAX_FILES],
+        tests_removed=tests["deleted"][:MAX_FILES],
     )
 
 
@@ -212,7 +212,7 @@ def write_diff(folder: Path, difference: InventoryDiff) -> Path:
 def key_files(root: Path, plan: str | None = None, command: str = "") -> Iterator[FileFact]:
     """Yield the key files, hashed: manifests, lock files, README, CI settings, plan and others.
 
-    At most `MOST_KEY_FILES`. Links are not followed, and nothing outside of `root` is read.
+    At most `MAX_KEY_FILES`. Links are not followed, and nothing outside of `root` is read.
     """
     named = [plan] if plan else []
     named += sorted(named_files(command))
@@ -220,7 +220,7 @@ def key_files(root: Path, plan: str | None = None, command: str = "") -> Iterato
     for folder in _WORKFLOWS:
         named += sorted(f"{folder}/{name}" for name in _names(root / folder))
     facts = (fact for name in dict.fromkeys(named) if (fact := _hashed(root, name)))
-    return islice(facts, MOST_KEY_FILES)
+    return islice(facts, MAX_KEY_FILES)
 
 
 def _read_aiwg(root: Path) -> AiwgInventory:
@@ -228,7 +228,7 @@ def _read_aiwg(root: Path) -> AiwgInventory:
     found = aiwg_files(root, problems.append)
     facts = [
         FileFact(path=f".aiwg/{name}", size=facts.st_size, mtime=_time(facts))
-        for name, facts in sorted(found.items())[:MOST_FILES]
+        for name, facts in sorted(found.items())[:MAX_FILES]
     ]
     return AiwgInventory(files=facts, error=problems[0] if problems else None)
 

@@ -17,7 +17,7 @@ from ralph_tui.text.sanitize import shorten
 
 LARGEST = 1 << 22
 """Maximum bytes of a file."""
-MOST_COMMITS = 200
+MAX_COMMITS = 200
 OURS = "ralph: checkpoint iter "
 """How the subjects of our own commits begin, with ``context.commit_wip``."""
 HIGHEST = 1_000_000
@@ -49,7 +49,7 @@ def _read(path: Path, since: datetime) -> dict[str, Any] | None:
 
 def _subjects(commits: object) -> list[str]:
     """Return the subjects from lines of ``<hash> <subject>``, without our own commits."""
-    told = commits[:MOST_COMMITS] if isinstance(commits, list) else []
+    told = commits[:MAX_COMMITS] if isinstance(commits, list) else []
     subjects = [_text(each.partition(" ")[2]) for each in told if isinstance(each, str)]
     return [subject for subject in subjects if not subject.startswith(OURS)]
 

@@ -13,8 +13,8 @@ from typing import Protocol
 from ralph_tui.layers.sensor.gate import Counts
 from ralph_tui.text.sanitize import clip_name
 
-MOST_NAMES = 2000
-MOST_CHARACTERS = 200_000
+MAX_NAMES = 2000
+MAX_CHARACTERS = 200_000
 """Maximum total length of all names, because every iteration records them."""
 
 
@@ -30,7 +30,7 @@ class Tally:
     """In order of appearance."""
 
     def __post_init__(self) -> None:
-        self._room = MOST_CHARACTERS - sum(map(len, self.names))
+        self._room = MAX_CHARACTERS - sum(map(len, self.names))
 
     @property
     def seen(self) -> int:
@@ -40,7 +40,7 @@ class Tally:
     def name(self, *names: str) -> None:
         """Record the names of failing tests."""
         for name in names:
-            if len(self.names) >= MOST_NAMES:
+            if len(self.names) >= MAX_NAMES:
                 return
             short = clip_name(name.strip())
             if short and short not in self.names and len(short) <= self._room:

@@ -20,7 +20,7 @@ _LISTED = re.compile(r" {4}(\S.*)")
 _DIED = "  process didn't exit successfully: "
 _NOT_COMPILED = re.compile(r"error: could not compile `([^`]+)`.* due to .*")
 _DEEPEST = 100
-_MOST_CRATES = 10_000
+_MAX_CRATES = 10_000
 
 
 @dataclass
@@ -112,6 +112,6 @@ class Cargo:
         self._runs.end(binary.seen)
 
     def _not_compiled(self, crate: str) -> None:
-        if crate not in self._crates and len(self._crates) < _MOST_CRATES:
+        if crate not in self._crates and len(self._crates) < _MAX_CRATES:
             self._crates.add(crate)
             self._runs.end(Tally(errors=1, names={crate: None}))

@@ -14,7 +14,7 @@ _BULLET = "  \u25cf "
 _NOT_RUN = "Test suite failed to run"
 _NO_TESTS = re.compile(r"No tests found, exiting with code [01]")
 _FIRSTS = frozenset(" FPTSN")  # first characters of relevant lines
-_MOST_FILES = 10_000  # remembered because jest may print a failure twice
+_MAX_FILES = 10_000  # remembered because jest may print a failure twice
 
 
 class Jest:
@@ -59,7 +59,7 @@ class Jest:
             return
         if title != _NOT_RUN:
             self._names.name(title)
-        elif len(self._not_run) < _MOST_FILES:
+        elif len(self._not_run) < _MAX_FILES:
             self._not_run.add(self._file)
             self._names.name(self._file)
 

@@ -21,7 +21,7 @@ _PROGRESS = re.compile(r"[.FEsxu]+|.* \.\.\. (?:ok|FAIL|ERROR|skipped .*|expecte
 _LETTERS = re.compile(r"[.FEsxu]+")
 _RULE = "=" * 70
 _LINE = "-" * 70
-_MOST_TESTS = 10_000  # remembered to see that two reports are about one test
+_MAX_TESTS = 10_000  # remembered to see that two reports are about one test
 
 
 class Unittest:
@@ -86,7 +86,7 @@ class Unittest:
         name = test[0] if test else title
         self._reports[kind] += 1
         tests = self._erred if kind == "ERROR" else self._failed
-        if kind != "UNEXPECTED SUCCESS" and len(tests) < _MOST_TESTS:
+        if kind != "UNEXPECTED SUCCESS" and len(tests) < _MAX_TESTS:
             tests.add(name)
         self._names.name(name)
 

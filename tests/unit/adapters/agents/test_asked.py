@@ -1,6 +1,6 @@
 """Agent questions are bounded and sanitized; a rule too long to show is not offered."""
 
-from ralph_tui.adapters.agents.asked import MOST_INPUT, MOST_RULE, asked, choice
+from ralph_tui.adapters.agents.asked import MAX_INPUT, MAX_RULE, asked, choice
 from tests.rows import each_row
 
 KEY = "ghp_" + "a1B2" * 9
@@ -19,8 +19,8 @@ def test_what_no_screen_can_show_is_left_out() -> None:
         ("Bash(git push\nrm *)", ""),
         ("Bash(\u202egit push *)", ""),
         (f"Bash(curl -H {KEY} *)", ""),
-        ("x" * (MOST_RULE + 1), ""),
-        ("x" * MOST_RULE, "x" * MOST_RULE),
+        ("x" * (MAX_RULE + 1), ""),
+        ("x" * MAX_RULE, "x" * MAX_RULE),
     ],
 )
 def test_a_rule_is_offered_as_it_is_or_not_at_all(rule: str, offered: str) -> None:
@@ -29,14 +29,14 @@ def test_a_rule_is_offered_as_it_is_or_not_at_all(rule: str, offered: str) -> No
 
 def test_of_a_long_input_it_is_said_how_much_is_not_shown() -> None:
     found = asked(1, "r1", "Bash", input="echo x; " * 100_000)
-    assert len(found.input) <= MOST_INPUT
+    assert len(found.input) <= MAX_INPUT
     kept = found.input.partition("\n")[0]
     assert found.input.endswith(f"… and {800_000 - len(kept):,} more characters")
-    assert asked(1, "r1", "Bash", input="x" * MOST_INPUT).input == "x" * MOST_INPUT
+    assert asked(1, "r1", "Bash", input="x" * MAX_INPUT).input == "x" * MAX_INPUT
 
 
 def test_a_secret_at_the_cut_is_taken_out() -> None:
-    found = asked(1, "r1", "Bash", input="x" * (MOST_INPUT - 60) + f" {KEY} " + "y" * MOST_INPUT)
+    found = asked(1, "r1", "Bash", input="x" * (MAX_INPUT - 60) + f" {KEY} " + "y" * MAX_INPUT)
     assert KEY[:12] not in found.input
 
 

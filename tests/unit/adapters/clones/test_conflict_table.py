@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from ralph_tui.adapters.clones import conflicts
-from ralph_tui.adapters.clones.conflicts import GONE, MOST_PAIRS, Conflicts, ConflictTable
+from ralph_tui.adapters.clones.conflicts import GONE, MAX_PAIRS, Conflicts, ConflictTable
 from ralph_tui.adapters.workspace import git_calls
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.fleet.events import ConflictsFound, ResultCollected
@@ -133,7 +133,7 @@ def test_what_was_told_before_a_git_had_to_be_ended_is_kept(
     tree = git(root, "rev-parse", f"{two}^{{tree}}")
     others = {
         f"b{number}": git(root, "commit-tree", tree, "-p", base, "-m", str(number))
-        for number in range(MOST_PAIRS + 1)
+        for number in range(MAX_PAIRS + 1)
     }
     begun = tmp_path / "begun"
     begun.mkdir()
@@ -144,7 +144,7 @@ def test_what_was_told_before_a_git_had_to_be_ended_is_kept(
         changed.setattr(git_calls, "LIMIT_S", 0.5)
         changed.setattr(git_calls, "FILES_PER_S", 10**9)
         told = table.of(one, others)
-        assert len(told.others) == MOST_PAIRS
+        assert len(told.others) == MAX_PAIRS
         assert "git merge-tree was still running after" in told.unknown
         (begun / "1").unlink()
         again = table.of(one, others)

@@ -19,7 +19,7 @@ from ralph_tui.adapters.outreach.delivery_queue import FIRST_PAUSE, LONGEST_PAUS
 from ralph_tui.adapters.outreach.dialects import DIALECTS
 from ralph_tui.adapters.outreach.http_service import Timeouts, UndeliveredError
 from ralph_tui.adapters.outreach.message import Message, Readings, message_of
-from ralph_tui.adapters.outreach.outbox import MOST_FILES, IssueNumbers, Outbox
+from ralph_tui.adapters.outreach.outbox import MAX_FILES, IssueNumbers, Outbox
 from ralph_tui.adapters.outreach.tracker import Tracker
 from ralph_tui.adapters.outreach.webhook import Webhook
 from ralph_tui.events import EscalationDelivered, EscalationRaised, RunStarted
@@ -242,13 +242,13 @@ def test_the_queue_survives_a_restart_in_its_order(hook: Service, tmp_path: Path
 def test_what_is_too_old_or_too_much_goes(tmp_path: Path) -> None:
     outbox = Outbox(tmp_path, "webhook")
     start = FakeClock().now()
-    for number in range(MOST_FILES + 5):
+    for number in range(MAX_FILES + 5):
         outbox.put(message(number, start + timedelta(minutes=number)))
     waiting = outbox.waiting(start)
-    assert len(waiting) == MOST_FILES
+    assert len(waiting) == MAX_FILES
     assert waiting[0].message.escalation_id == "esc-5"
-    assert len(outbox.waiting(start + timedelta(days=7, minutes=6, seconds=1))) == MOST_FILES - 2
-    assert len(files(tmp_path)) == MOST_FILES - 2
+    assert len(outbox.waiting(start + timedelta(days=7, minutes=6, seconds=1))) == MAX_FILES - 2
+    assert len(files(tmp_path)) == MAX_FILES - 2
 
 
 @each_row("content", [b"", b"{", b"[]", b'{"message": 5}', b"\xff", b"[" * 5000, b"x" * 300_000])

@@ -132,7 +132,7 @@ def test_a_command_is_stopped_whose_parent_stands_still(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The thread that asks the keeper is late, like that of a frozen process."""
-    monkeypatch.setattr(running, "LEAST_SILENCE_S", 0.5)
+    monkeypatch.setattr(running, "MIN_SILENCE_S", 0.5)
     monkeypatch.setattr(running, "ASK_S", 2 * PATIENCE_S)
     child = launch(["sleep", "60"], cwd=tmp_path, env=os.environ, run_id="r", silence_s=0.1)
     end = child.wait(PATIENCE_S)
@@ -143,8 +143,8 @@ def test_a_parent_that_is_alive_is_heard_of_often_enough(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "ASK_S", 0.1)
-    lasts = running.LEAST_SILENCE_S
-    monkeypatch.setattr(running, "LEAST_SILENCE_S", 1.0)
+    lasts = running.MIN_SILENCE_S
+    monkeypatch.setattr(running, "MIN_SILENCE_S", 1.0)
     assert lasts == 10.0
     child = launch(["sleep", "3"], cwd=tmp_path, env=os.environ, run_id="r", silence_s=0.1)
     end = child.wait(PATIENCE_S)

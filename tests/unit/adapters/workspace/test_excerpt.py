@@ -42,12 +42,12 @@ def test_a_large_file_does_not_push_out_the_others(git_repo: Path) -> None:
 
 
 def test_what_is_no_text_or_too_much_of_it_is_counted(git_repo: Path) -> None:
-    huge = b"x\n" * (excerpt.MOST_LINES + 1)
+    huge = b"x\n" * (excerpt.MAX_LINES + 1)
     text = between(git_repo, {}, {"huge.txt": huge, "one-line.js": b"y" * 3_000_000})
     assert "yyyy" not in text
     assert "1 changed file not shown" in text
     assert len(text) < 1000
-    many = {f"f{n:03}.txt": b"%d\n" % n for n in range(excerpt.MOST_FILES + 20)}
+    many = {f"f{n:03}.txt": b"%d\n" % n for n in range(excerpt.MAX_FILES + 20)}
     text = between(git_repo, {}, {**many})
     assert "(20 changed files not shown: too large, binary, or too many)" in text
 

@@ -257,7 +257,7 @@ def test_a_command_that_fails_on_a_full_disk_has_measured_nothing(
 def test_of_too_many_lines_the_end_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verification, "MOST_LINES", 1000)
+    monkeypatch.setattr(verification, "MAX_LINES", 1000)
     seen: list[str] = []
 
     def count(lines: Iterable[str]) -> Counts | None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from ralph_tui.layers.context.handoff import (
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     Call,
     Handoff,
     Measured,
@@ -136,7 +136,7 @@ def test_a_plan_without_a_tick_is_not_done() -> None:
 def test_the_least_important_goes_first_and_is_named() -> None:
     many = tuple(FileInProgress(f"src/module_{n}.py", "", "+1 -1") for n in range(300))
     text = handoff_text(LEFT._replace(changed=many))
-    assert len(text) <= MOST_CHARACTERS
+    assert len(text) <= MAX_CHARACTERS
     assert "further changed files." in text.splitlines()[-1]
     for line in WHOLE.splitlines():
         if "README" not in line:
@@ -209,7 +209,7 @@ HANDOFFS = st.builds(
 @given(HANDOFFS)
 def test_no_content_makes_it_longer_or_speaks_for_it(handoff: Handoff) -> None:
     text = handoff_text(handoff)
-    assert len(text) <= MOST_CHARACTERS
+    assert len(text) <= MAX_CHARACTERS
     tokens = MarkdownIt("commonmark").parse(text)
     ours = [
         tokens[place + 1].content

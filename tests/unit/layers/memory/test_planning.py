@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.past import PastReflection, RelatedTask
-from ralph_tui.layers.memory.planning import MOST_RELATED, MOST_STEPS, RELATED_STEPS, plan
+from ralph_tui.layers.memory.planning import MAX_RELATED, MAX_STEPS, RELATED_STEPS, plan
 from tests.examples import FEWER
 
 FAILED = PastReflection("task-001/001 #1", "failure", "Measure first.", ("Look at the lexer.",))
@@ -115,8 +115,8 @@ def test_every_step_is_cited_and_none_is_said_twice(
     said: list[PastReflection], related: list[RelatedTask]
 ) -> None:
     made = plan("x", "bug-fix", said, [], related)
-    assert len(made.steps) == len(made.cites) <= MOST_STEPS + RELATED_STEPS
+    assert len(made.steps) == len(made.cites) <= MAX_STEPS + RELATED_STEPS
     assert all(step.strip() and "\n" not in step for step in made.steps)
     assert len(made.steps) == len(set(made.steps))
-    assert len(made.related) <= MOST_RELATED
+    assert len(made.related) <= MAX_RELATED
     assert (made.estimated_iterations is None) is not any(task.iterations for task in related)

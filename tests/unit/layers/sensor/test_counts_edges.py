@@ -6,7 +6,7 @@ from pathlib import Path
 from ralph_tui.adapters.workspace.verification import LONGEST_LINE, lines_of
 from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.layers.sensor.gate import Counts
-from ralph_tui.layers.sensor.runners import MOST_CHARACTERS, MOST_NAMES
+from ralph_tui.layers.sensor.runners import MAX_CHARACTERS, MAX_NAMES
 from tests.rows import each_row
 
 RULE = "-" * 70
@@ -298,10 +298,10 @@ def test_2000_names_are_kept_none_is_long_and_together_they_have_a_limit() -> No
         assert counts.failed == number
         return counts.failing
 
-    assert len(failing(2500, 60)) == MOST_NAMES == 2000
+    assert len(failing(2500, 60)) == MAX_NAMES == 2000
     long = failing(2500, 1000)
     assert max(map(len, long)) <= 300
-    assert sum(map(len, long)) <= MOST_CHARACTERS < sum(map(len, long)) + 300
+    assert sum(map(len, long)) <= MAX_CHARACTERS < sum(map(len, long)) + 300
 
 
 def test_colour_is_taken_out_of_lines_and_files(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from ralph_tui.commands import Answer, refusal
 from ralph_tui.config.settings import Settings
 from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.context.handoff import MOST_CHARACTERS
+from ralph_tui.layers.context.handoff import MAX_CHARACTERS
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.ports.agents import Asked
@@ -269,7 +269,7 @@ def test_a_longer_one_is_refused_and_asked_for_again() -> None:
             fits = long.model_copy(update={"text": "x" * 3999})
             assert refusal(fits, made.state) is None
             made.host.inbox.extend([long, fits])
-    assert len(text_of(made)) == MOST_CHARACTERS
+    assert len(text_of(made)) == MAX_CHARACTERS
 
 
 def test_an_abort_ends_the_run_with_its_handoff_kept() -> None:

@@ -121,7 +121,7 @@ def test_an_answer_after_a_cancel_changes_nothing(bench: Bench) -> None:
 def test_the_agent_of_a_command_line_is_recognised(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ralph_tui.adapters.agents.acp.approvals.MOST_REFUSALS", 1)
+    monkeypatch.setattr("ralph_tui.adapters.agents.acp.approvals.MAX_REFUSALS", 1)
     script = bench.tmp / "script.json"
     script.write_text(json.dumps({"plays": "opencode", "prompts": [[bash("rm x", ask=True)]],
                                   "log": str(bench.log)}))  # fmt: skip

@@ -165,7 +165,7 @@ def test_an_agent_that_is_unknown_is_prompted_again_where_a_refusal_ended_its_tu
 def test_an_agent_that_insists_is_not_prompted_for_ever(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ralph_tui.adapters.agents.acp.approvals.MOST_REFUSALS", 3)
+    monkeypatch.setattr("ralph_tui.adapters.agents.acp.approvals.MAX_REFUSALS", 3)
     finished = bench.run("opencode", [bash("rm x", ask=True)])
     assert (finished.turns, finished.outcome) == (4, "success")
 

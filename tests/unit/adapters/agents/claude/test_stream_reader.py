@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ralph_tui import events as ev
 from ralph_tui.adapters.agents.claims import SPOKEN
-from ralph_tui.adapters.agents.claude.notices import MOST_TASKS, NAMED
+from ralph_tui.adapters.agents.claude.notices import MAX_TASKS, NAMED
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
 from tests.examples import FEWER
@@ -212,10 +212,10 @@ def test_of_older_versions_the_result_tells_what_goes_on() -> None:
 
 def test_endless_tasks_take_bounded_room() -> None:
     reader = StreamReader(1, ROOT)
-    for number in range(3 * MOST_TASKS):
+    for number in range(3 * MAX_TASKS):
         line = task("started", str(number), description="x", is_backgrounded=True)
         reader.feed(json.dumps(line), 0, 0.0)
-    assert len(reader.background) == MOST_TASKS
+    assert len(reader.background) == MAX_TASKS
     assert len(reader.background.named(0.0)) == NAMED
 
 

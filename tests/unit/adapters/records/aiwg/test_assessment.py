@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.aiwg.assessment import assessment_of, assessments
-from ralph_tui.adapters.records.aiwg.traces import LARGEST, MOST_COMMITS, read_traces
+from ralph_tui.adapters.records.aiwg.traces import LARGEST, MAX_COMMITS, read_traces
 from ralph_tui.events.base import Event
 from ralph_tui.events.intelligence import Blocker, Statement, TestStatus
 from ralph_tui.events.workspace import CategoryTotal, FileChange
@@ -174,7 +174,7 @@ def test_what_they_say_is_bounded_and_clean(tmp_path: Path) -> None:
     put(tmp_path, DIFF, {"commits": [f"{n:x} \x1b[31m{secret} {'x' * 900}" for n in range(999)]})
     put(tmp_path, LOOP, {**ENDED, "lastResult": f"\x1b]0;x\x07{secret} {'y' * 5000}"})
     found = traces(tmp_path)
-    assert len(found.commits) == MOST_COMMITS
+    assert len(found.commits) == MAX_COMMITS
     assert found.loop is not None
     for text in (found.commits[0], found.loop.words):
         assert len(text) <= 120

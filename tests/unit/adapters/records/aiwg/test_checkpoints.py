@@ -125,7 +125,7 @@ def test_a_look_at_aiwg_is_bounded_and_follows_no_link(
         (top / name).write_text(name)
     seen = scan_aiwg(tmp_path)
     assert (seen.files, seen.error) == (["a/ralph/x", "b/y", "z"], None)
-    monkeypatch.setattr("ralph_tui.adapters.records.aiwg.forms.MOST_SCANNED", 2)
+    monkeypatch.setattr("ralph_tui.adapters.records.aiwg.forms.MAX_SCANNED", 2)
     assert len(scan_aiwg(tmp_path).files) == 2
     assert "only 2 files" in (scan_aiwg(tmp_path).error or "")
     assert scan_aiwg(tmp_path / "nothing").error is None
@@ -149,7 +149,7 @@ def test_names_are_foreign_text(git_repo: Path) -> None:
 def test_long_lists_say_how_many_more_there_are(
     git_repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readings, "MOST_PATHS", 2)
+    monkeypatch.setattr(readings, "MAX_PATHS", 2)
     for number in range(5):
         (git_repo / f"{number}.txt").write_text("x")
     status = manager(git_repo, FakeClock()).capture(facts(1), git_of(git_repo)).git_status
