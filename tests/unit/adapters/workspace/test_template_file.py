@@ -44,7 +44,7 @@ def test_what_is_wrong_is_said_in_one_sentence(tmp_path: Path, content: bytes, s
 
 
 def test_a_file_that_is_not_there_a_folder_and_a_fifo_are_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no prompt template gone\.tpl; correct it, or"):
+    with pytest.raises(UsageError, match=r"no prompt template gone\.tpl; create it, or"):
         load_template(tmp_path, "gone.tpl")
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(UsageError, match="cannot be read: it is a FIFO, not a regular file"):
