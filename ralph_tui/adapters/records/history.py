@@ -6,14 +6,13 @@ anywhere else.
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, nothing_recorded
-from ralph_tui.adapters.records.status import newer_of
+from ralph_tui.adapters.records.status import newer_of, told, worked_s
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.adapters.records.task_table import TaskRow
 from ralph_tui.base.errors import UsageError, WorkspaceError, why
@@ -81,8 +80,9 @@ def read_task(root: Path, name: str) -> TaskHistory:
             shown = one_line(path.name)
             problems.append(f"{name}/{shown} cannot be read; it has no record and no journal")
         else:
-            attempts.append(_up_to_now(root, attempt))
-            if newer := newer_of(RecordedRun(path / "events.jsonl")):
+            run = RecordedRun(path / "events.jsonl")
+            attempts.append(_up_to_now(attempt, run))
+            if newer := newer_of(run):
                 problems.append(f"{name}/{path.name} was {newer}")
     if not attempts:
         raise UsageError(
@@ -92,14 +92,13 @@ def read_task(root: Path, name: str) -> TaskHistory:
     return TaskHistory(name, folder, tuple(attempts), tuple(problems))
 
 
-def _up_to_now(root: Path, attempt: "Attempt") -> "Attempt":
-    """Extend the duration of a live run to the current time; its record ends at the last event."""
-    if attempt.status not in GOING_ON or status_of(root, attempt) == "died":
+def _up_to_now(attempt: "Attempt", run: RecordedRun) -> "Attempt":
+    """Extend the duration of a run without an end; its record ends with an iteration."""
+    if attempt.status not in GOING_ON or not run.journal.exists():
         return attempt
-    since = (datetime.now(UTC) - attempt.updated).total_seconds()
-    done = attempt.execution
-    lasted = {"duration_s": round(done.duration_s + max(0.0, since), 3)}
-    return attempt.model_copy(update={"execution": done.model_copy(update=lasted)})
+    lasted = {"duration_s": round(told(run, worked_s), 3)}
+    done = attempt.execution.model_copy(update=lasted)
+    return attempt.model_copy(update={"execution": done})
 
 
 def _folder_of(root: Path, name: str) -> Path:
