@@ -45,11 +45,15 @@ class RecordedRuns:
 
 
 def _completed_in(task_folder: Path, before: int) -> tuple[int, ...]:
-    """Return the iteration counts of completed attempts below number `before`, oldest first."""
+    """Return the measured iterations of completed attempts below number `before`, oldest first.
+
+    A cut-off iteration does not count, as in the estimates that the runs themselves leave.
+    """
     folders = [each for each in numbered(task_folder / "attempts") if number_of(each.name) < before]
     attempts = map(read_attempt, folders)
-    return tuple(
-        attempt.execution.iterations
+    measured = (
+        sum(step.iteration > 0 for step in attempt.execution.quality_history)
         for attempt in attempts
         if attempt is not None and attempt.status == "completed"
     )
+    return tuple(iterations for iterations in measured if iterations)
