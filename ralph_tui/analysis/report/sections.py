@@ -252,6 +252,7 @@ REVIEW: dict[str, Callable[[Material], str]] = {
     "Check first": review.first,
     "Changed files": review.files,
     "Asked and answered": decided,
+    "Guidance": _guidance,
     "Agent requests": _asked,
 }
 """All sections that a reviewer needs; by title, in order."""
