@@ -8,6 +8,7 @@ import shlex
 from datetime import UTC, datetime
 
 from ralph_tui.adapters.records.run_status import RunStatus
+from ralph_tui.adapters.records.status import worked_s
 from ralph_tui.analysis.means import lacking, resuming
 from ralph_tui.cli.context_words import context_mark, context_row
 from ralph_tui.ports.runs import NO_OBJECTIVE
@@ -223,12 +224,7 @@ def _time(status: RunStatus) -> str:
     started = _moment(status["started"])
     if started is None:
         return ""
-    ended = _moment(status["ended"])
-    if ended is None and not status["alive"]:
-        ended = _moment(status["updated"])
-    whole = ((ended or datetime.now(UTC)) - started).total_seconds()
-    took = duration(max(0.0, whole - status["away_s"]))
-    return f"{took} since {started.astimezone():%Y-%m-%d %H:%M}"
+    return f"{duration(worked_s(status))} since {started.astimezone():%Y-%m-%d %H:%M}"
 
 
 def _last(status: RunStatus) -> str:

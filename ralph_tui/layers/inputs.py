@@ -13,11 +13,13 @@ NAMED = 200
 
 def sample_of(reading: ReadingTaken, state: RunState) -> Sample:
     """Build the controller's sample from a measurement and the run's state."""
+    back = state.oversight.rolled_back
     return Sample(
         reading.iteration,
         reading.completion,
         grew=reading.grew,
-        rolled_back=state.oversight.rolled_back is not None,
+        rolled_back=back is not None,
+        known=back is None or state.timeline.measured(back) is not None,
         undone=_undone(state),
         novel=reading.novel > 0,
         restarted=reading.restarted,

@@ -116,7 +116,7 @@ class Iteration:
         self.run.record(
             ev.IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
         )
-        self.recorder.write_projections()
+        self.recorder.write_projections()  # they count the open iteration, as the status does
         self.state_file.keep()
 
         self.run.record(self.entered(k, 1))  # StateAssessor

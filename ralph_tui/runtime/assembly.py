@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -24,7 +24,7 @@ from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.records.runs import recorded_run_ids
 from ralph_tui.adapters.records.state_file import StateFileOfRun
-from ralph_tui.adapters.records.status import worked_on_s
+from ralph_tui.adapters.records.status import worked_until
 from ralph_tui.adapters.remote.server import listening
 from ralph_tui.adapters.workspace.git_status import Looks, commits_between
 from ralph_tui.adapters.workspace.plan_file import read_plan_file
@@ -36,7 +36,6 @@ from ralph_tui.adapters.workspace.work_commits import WorkCommits
 from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
 from ralph_tui.events.run import UNRESTRICTED
-from ralph_tui.layers.memory.by_hand import is_afterthought
 from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.recovery import found
@@ -79,10 +78,8 @@ class AssembledRun:
     @property
     def worked_until(self) -> datetime:
         """When a run that is being resumed last worked."""
-        last = next((e for e in reversed(self.past) if not is_afterthought(e)), self.past[-1])
-        # If the session was silent when its run died, the journal's last event may be old.
-        silent = worked_on_s(self.attempt.status, self.loop.start.run_id, last.seq)
-        return min(self.engine.clock.now(), last.at + timedelta(seconds=silent))
+        known = worked_until(self.attempt.status, self.loop.start.run_id, self.past)
+        return min(self.engine.clock.now(), known)
 
     def begin(self) -> None:
         """Start the engine's thread."""

@@ -271,8 +271,8 @@ def subject_words(name: str, reason: str = "") -> str:
 
 
 def alarm_words(name: str) -> str:
-    """Return an alarm in words, as in ``stuck``; ``BUDGET_EXCEEDED`` means nearly used."""
-    return "budget nearly used" if name == "BUDGET_EXCEEDED" else in_words(name.lower())
+    """Return an alarm in words, as in ``stuck``; ``BUDGET_EXCEEDED`` is about any limit."""
+    return "limit nearly used" if name == "BUDGET_EXCEEDED" else in_words(name.lower())
 
 
 def who_words(by: str) -> str:

@@ -304,7 +304,7 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
         unbegun = here("fleet", "abort", "3", "--yes", cwd=root).stdout
         assert unbegun == "loop 3 is aborted; it never began\n"
         given_up = here("fleet", "abort", "1", "--yes", cwd=root).stdout
-        assert given_up == "loop 1 is aborted; its work is collected\n"
+        assert given_up == "loop 1 is aborted; its work will be collected\n"
         until(lambda: state_of(root).loops["1"].outcome == "aborted")
         here("fleet", "stop", "--now", cwd=root)
         assert fleet.wait() == 130, "its user stopped it"

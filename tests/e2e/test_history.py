@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -272,13 +272,10 @@ def test_a_living_run_writes_it_itself(git_repo: Path) -> None:
         while "session_started" not in process.stdout.readline():
             pass
         assert value(cwd=git_repo)[1]["status"] == "running"
-        # As if its last event were an hour ago: history must agree with status.
+        # Nothing has happened since, but the run still works.
         record = git_repo / RECORDS / "tasks/task-002/attempts/001/attempt.json"
-        known = json.loads(record.read_text())
-        ago = datetime.now(UTC) - timedelta(hours=1)
-        record.write_text(json.dumps(known | {"updated": ago.isoformat()}))
-        assert value("task-002/001", cwd=git_repo)["execution"]["duration_s"] >= 3600
-        assert "1h" in told("task-002", cwd=git_repo)
+        recorded = json.loads(record.read_text())["execution"]["duration_s"]
+        assert value("task-002/001", cwd=git_repo)["execution"]["duration_s"] > recorded
         done = here("history", "task-002", "--reflect", "Mind the gap", cwd=git_repo)
         other = here("history", "task-001", "--reflect", "Mind the gap", cwd=git_repo)
         process.send_signal(signal.SIGINT)
@@ -300,9 +297,29 @@ def test_a_run_whose_process_is_gone_is_called_dead(git_repo: Path) -> None:
             pass
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    assert value(cwd=git_repo)[0]["status"] == "died"
+    [row] = value(cwd=git_repo)
+    assert (row["status"], row["iterations"]) == ("died", 1), "the open iteration counts"
     assert "died" in told("task-001", cwd=git_repo)
     assert "died" in told("task-001/001", cwd=git_repo)
+    assert value("task-001", cwd=git_repo)["attempts"][0]["execution"]["iterations"] == 1
+    assert "iteration   1 of " in here("status", cwd=git_repo).stdout
+
+
+def test_a_run_that_was_killed_while_silent_has_lasted_equally_long_everywhere(over: Path) -> None:
+    """Its last event is old; the status file was written until the kill."""
+    attempt = over / ".aiwg/ralph/tasks/task-002/attempts/001"
+    journal = attempt / "events.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    n = next(n for n, line in enumerate(lines) if b'"session_started"' in line)
+    journal.write_bytes(b"".join(lines[: n + 1]))
+    (attempt / "attempt.json").unlink()
+    assert here("rebuild", cwd=over).returncode == 0
+    status = json.loads((attempt / "status.json").read_text())
+    (attempt / "status.json").write_text(json.dumps(status | {"silent_s": 2040.0}))
+    assert "\ntime        34m" in here("status", "--run", "task-002", cwd=over).stdout
+    assert "\n- Time: 34m" in here("report", "task-002", "--full", cwd=over).stdout
+    assert "\n- 1 session, 34m" in here("report", "task-002", "--full", cwd=over).stdout
+    assert "\ntime         34m" in told("task-002/001", cwd=over)
 
 
 def test_a_task_at_its_limit_is_called_so_in_every_list(over: Path) -> None:

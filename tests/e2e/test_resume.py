@@ -1,7 +1,6 @@
 """``ralph-tui resume`` after every kind of end: continues, or explains why it cannot."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -241,13 +240,6 @@ def test_killed(repo: Path) -> None:
         process.kill()
     until(lambda: not processes(repo))
     until(lambda: "its process is gone" in here("status", cwd=repo).stdout)
-    began = datetime.fromisoformat(kinds(repo, "run_started")[0]["at"]).timestamp()
-    os.utime(journal(repo).with_name("status.json"), (began + 91, began + 91))
-    assert "time        1m 30s since" in here("status", cwd=repo).stdout
-    assert "Time: 1m 30s, " in here("report", cwd=repo).stdout
-    (attempt,) = json.loads(here("history", "task-001", "--json", cwd=repo).stdout)["attempts"]
-    assert attempt["execution"]["iterations"] == 1
-    assert 90 <= attempt["execution"]["duration_s"] < 91
     (repo / "go").touch()
     completes(repo)
     found = kinds(repo, "run_resumed")[0]["found"]

@@ -6,14 +6,13 @@ anywhere else.
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, nothing_recorded
-from ralph_tui.adapters.records.status import last_sign, newer_of, read_status
+from ralph_tui.adapters.records.status import newer_of, told, worked_s
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.adapters.records.task_table import TaskRow
 from ralph_tui.base.errors import UsageError, WorkspaceError, why
@@ -94,18 +93,12 @@ def read_task(root: Path, name: str) -> TaskHistory:
 
 
 def _up_to_now(attempt: "Attempt", run: RecordedRun) -> "Attempt":
-    """Extend the duration of a run without an end; its record ends at the last event.
-
-    It lasts until now, or until the last sign of life of a run that died.
-    """
-    if attempt.status not in GOING_ON:
+    """Extend the duration of a run without an end; its record ends with an iteration."""
+    if attempt.status not in GOING_ON or not run.journal.exists():
         return attempt
-    status = read_status(run)
-    until = datetime.now(UTC) if status["alive"] else last_sign(status) or attempt.updated
-    since = (until - attempt.updated).total_seconds()
-    done = attempt.execution
-    lasted = {"duration_s": round(done.duration_s + max(0.0, since), 3)}
-    return attempt.model_copy(update={"execution": done.model_copy(update=lasted)})
+    lasted = {"duration_s": round(told(run, worked_s), 3)}
+    done = attempt.execution.model_copy(update=lasted)
+    return attempt.model_copy(update={"execution": done})
 
 
 def _folder_of(root: Path, name: str) -> Path:

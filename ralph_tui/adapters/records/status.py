@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -89,20 +89,11 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
             "since": None,
             "reason": DISK_FULL,
         }
-    if status["phase"] == "died":
-        # A live run's file is written every second, while its last event may be hours old.
-        with suppress(OSError):
-            written = datetime.fromtimestamp(run.status.stat().st_mtime, UTC)
-            status["updated"] = written.isoformat(timespec="seconds")
+    if status["phase"] == "died" and status["updated"]:
+        with suppress(OverflowError, TypeError, ValueError):  # the agent can write the file
+            sign = datetime.fromisoformat(status["updated"]) + timedelta(seconds=_silent_s(status))
+            status["updated"] = sign.isoformat().replace("+00:00", "Z")
     return status
-
-
-def last_sign(status: RunStatus) -> datetime | None:
-    """Return the last sign of life of a run that died; None if it did not, or if unknown."""
-    with suppress(ValueError):
-        if status["phase"] == "died":
-            return datetime.fromisoformat(status["updated"] or "")
-    return None
 
 
 def _is_full(folder: Path) -> bool:
@@ -114,11 +105,37 @@ def _is_full(folder: Path) -> bool:
     return facts.f_bavail * facts.f_frsize < NEEDED
 
 
+def worked_s(status: RunStatus) -> float:
+    """Return the seconds a run has worked: to its end, its last sign of life, or now."""
+    until = status["ended"] or (None if status["alive"] else status["updated"])
+    if status["started"] is None:
+        return 0.0
+    now = datetime.now(UTC) if until is None else datetime.fromisoformat(until)
+    whole = (now - datetime.fromisoformat(status["started"])).total_seconds()
+    return max(0.0, whole - status["away_s"])
+
+
+def worked_until(path: Path, run_id: str, events: "Sequence[Event]") -> datetime:
+    """Return when a run without an end last worked, from its events and its status file.
+
+    If the session was silent when its run died, the last event may be old.
+    """
+    from ralph_tui.layers.memory.by_hand import is_afterthought  # noqa: PLC0415  status is quick
+
+    last = next((event for event in reversed(events) if not is_afterthought(event)), events[-1])
+    return last.at + timedelta(seconds=worked_on_s(path, run_id, last.seq))
+
+
 def worked_on_s(path: Path, run_id: str, seq: int) -> float:
     """Return how many seconds a run kept working after event `seq`, or 0 if unknown."""
     status = _projection(path)
     if status is None or (status["run_id"], status["seq"]) != (run_id, seq):
         return 0.0
+    return _silent_s(status)
+
+
+def _silent_s(status: RunStatus) -> float:
+    """Return the seconds from the last event to the status, which is written every second."""
     told = status["silent_s"]
     return max(0.0, told) if isinstance(told, float) and isfinite(told) else 0.0
 

@@ -65,7 +65,7 @@ class Circumstances:
     The name in the journal belongs to another run here, so commands find the loop by its folder.
     """
     now: datetime | None = None
-    """The time of the report, if a process works on the run."""
+    """The time of the report; for a run without a process, that of its last sign of life."""
 
 
 def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool = True) -> str:

@@ -26,8 +26,7 @@ def episodes(told: Material) -> str:
     met = {(one.iteration, str(one.about)) for one in made}
     alone = [one for one in told.alarms if (one.iteration, _SUBJECTS[one.alarm]) not in met]
     found = [(one.seq, _met(told, one)) for one in made] + [(one.seq, _seen(one)) for one in alone]
-    asked = [entry for entry in told.state.log.entries if entry.kind == "question"]
-    found += [(entry.head.seq, _asked(entry)) for entry in asked]
+    found += _questions(told)
     text = "\n".join(text for _, text in sorted(found))
     return f"{RECOMPUTED}\n\n{text}" if text and told.started.imported else text
 
@@ -45,9 +44,17 @@ def decided(told: Material) -> str:
         )
         for one in made
     ]
-    asked = [entry for entry in told.state.log.entries if entry.kind == "question"]
-    found += [(entry.head.seq, _asked(entry)) for entry in asked]
+    found += _questions(told)
     return "\n".join(text for _, text in sorted(found))
+
+
+def _questions(told: Material) -> list[tuple[int, str]]:
+    """Return ralph-tui's own questions; the agent's requests have a section of their own."""
+    return [
+        (entry.head.seq, _asked(entry))
+        for entry in told.state.log.entries
+        if entry.kind == "question" and entry.head.word != "ASKED"
+    ]
 
 
 def _seen(alarm: AlarmRaised) -> str:

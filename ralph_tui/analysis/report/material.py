@@ -87,7 +87,7 @@ class Material:
     waited: dict[int, float] = field(default_factory=dict)
     """Seconds spent waiting, by iteration."""
     now: datetime | None = None
-    """The time of a report on a live run; None: that of the last event."""
+    """The time that the run has reached; None: that of the last event."""
     changes: Sequence[FileChange] | None = None
     """Net changes between the first and the last snapshot; None if unknown."""
     unknown: Counter[str] = field(default_factory=Counter)
@@ -142,7 +142,7 @@ class Material:
 
     @property
     def seconds(self) -> float:
-        """Seconds from the first event to the end; without an end, to the last event or now."""
+        """Seconds from the first event to the end; without an end, to `at`."""
         return self.state.run.worked_s(self.at)
 
     @property
@@ -157,7 +157,7 @@ class Material:
 
     @property
     def ended_at(self) -> str:
-        """End of the run, in UTC; without an end, the last event or now."""
+        """End of the run, in UTC; without an end, `at`."""
         return moment(self.state.run.ended_at or self.at)
 
     def is_estimated(self, span: IterationSpan) -> bool:

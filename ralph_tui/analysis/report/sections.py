@@ -174,7 +174,7 @@ def _restores(told: Material) -> str:
 
 def _checkpoints(told: Material) -> str:
     """Return the summary of all checkpoints, and each checkpoint that has a note."""
-    summary = summarize(told.state.timeline, told.state.at)
+    summary = summarize(told.state.timeline, told.at)
     lines = [] if summary is None else [f"- {line}" for line in words_of(summary, moment)]
     for span in told.state.timeline.spans:
         for point in span.checkpoints:
@@ -252,6 +252,7 @@ REVIEW: dict[str, Callable[[Material], str]] = {
     "Check first": review.first,
     "Changed files": review.files,
     "Asked and answered": decided,
+    "Guidance": _guidance,
     "Agent requests": _asked,
 }
 """All sections that a reviewer needs; by title, in order."""

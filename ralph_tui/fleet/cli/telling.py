@@ -57,7 +57,7 @@ def abort(args: argparse.Namespace) -> int:
             return ExitCode.FAILED
     tell(fleet, FLEET if whole else args.loop, {"name": "abort"})
     unbegun = not whole and _never_began(fleet, args.loop)
-    print(f"{what} is aborted; {'it never began' if unbegun else 'its work is collected'}")
+    print(f"{what} is aborted; {'it never began' if unbegun else 'its work will be collected'}")
     return ExitCode.COMPLETED
 
 

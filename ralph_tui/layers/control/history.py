@@ -45,6 +45,8 @@ class Sample:
     """The number of tests grew and passed did not fall: the step counts as 0 for the alarms."""
     rolled_back: bool = False
     """A rollback caused the step, so alarms and metrics ignore it; the pace counts later gains."""
+    known: bool = True
+    """False if the rollback restored files that were never measured: the gain is unknown."""
     undone: int = 0
     """Earlier measurements whose work the rollback undid.
 
@@ -173,7 +175,7 @@ class History:
 
         None if that measurement is unknown.
         """
-        if not 0 < sample.undone <= len(self._steps):
+        if not (sample.known and 0 < sample.undone <= len(self._steps)):
             return None
         gained = sample.completion - (self._made_good[-1 - sample.undone] - self._taken)
         return max(0.0, gained) if sample.grew or sample.hollow else gained
@@ -221,6 +223,14 @@ class History:
     def best(self) -> float:
         """The best current value so far, including the baseline."""
         return self._bests[-1] - self._taken
+
+    @property
+    def gained(self) -> float:
+        """Points that the latest iteration gained over the files it began with, if known; else 0.
+
+        After a rollback, it began with the restored files.
+        """
+        return (self._paces[-1] or 0.0) if self._paces else 0.0
 
     @property
     def rise(self) -> float:

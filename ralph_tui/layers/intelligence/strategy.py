@@ -184,7 +184,7 @@ def _going_on(lost: str, history: History, evaluation: Evaluation | None) -> str
         if evaluation is not None and evaluation.signal.urgency in ("high", "critical"):
             return "Most of the work is open: start with what raises completion most."
         return "There is no reason to change the approach: continue."
-    if not above(history.change, 0):
+    if not above(history.gained, 0):
         return "The trend is upward, but the last iteration gained nothing: take smaller steps."
     if not evaluation.signal.fits:
         return "Completion is rising, but too slowly: continue with what raises it most."

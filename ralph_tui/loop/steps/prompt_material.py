@@ -182,7 +182,8 @@ def _last_measured(state: RunState) -> IterationSpan | None:
 
 def _advice(control: Evaluation, state: RunState, iteration: int, *, planned: bool) -> str:
     """Return the control layer's advice; that layer does not track episodes itself."""
-    last = state.gate.readings[-2:]
+    last = _last_measured(state)
+    gain = state.timeline.gain(last) if last is not None else None
     return advice(
         control.signal,
         tuple(a for a in control.alarms if a.alarm not in state.control.outgrown),
@@ -190,7 +191,7 @@ def _advice(control: Evaluation, state: RunState, iteration: int, *, planned: bo
         episode=state.oversight.episode is not None,
         redirected=state.oversight.redirect is not None,
         planned=planned,
-        rose=len(last) < 2 or last[1].completion > last[0].completion,
+        rose=gain is not None and gain > 0,
         measured=not state.gate.unmeasured and state.run.source != "estimate",
         iteration=iteration,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import endless, last_sign, read_status
+from ralph_tui.adapters.records.status import endless, read_status, worked_until
 from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.analysis.report import Circumstances, report
@@ -50,8 +50,9 @@ def _circumstances(
         )
     held, changes = _held(found, recording), _changes(found, recording)
     now = None
-    if not found.hooked:
-        now = datetime.now(UTC) if alive else last_sign(status)
+    if isinstance(first, RunStarted) and not found.hooked:
+        until = worked_until(found.status, first.run_id, recording.events)
+        now = datetime.now(UTC) if alive else until
     loop = named.name if named.fleet is not None else ""
     return Circumstances(shown.as_posix(), alive, problems, held, changes, end, loop, now)
 

@@ -465,6 +465,8 @@ def test_guidance_waits_rollbacks_and_learnings() -> None:
         ev.WorktreeRestored(iteration=1, snapshot=3, present=7, tree="t", files=2, kept=["x"]),
     )
     assert section(text, "Guidance") == "- mind the lexer (delivered in the prompt)"
+    events = journal(ev.GuidanceQueued(guidance_id="g", text="mind the lexer"))
+    assert section(report(events, HERE, full=False), "Guidance") == "- mind the lexer (queued)"
     assert section(text, "Waits").splitlines() == [
         "- iteration 2, usage limit, 1m 30s, ended by the timer: 5-hour limit",
         "- iteration 2, disk full, still waiting",

@@ -327,6 +327,17 @@ def test_gains_after_a_restore_and_a_cut_off_iteration_count_from_the_restored_f
     assert not [e for e in later.all(ev.AlarmRaised) if e.iteration == 5]
 
 
+def test_a_restore_alone_is_no_rise_for_the_next_prompt() -> None:
+    def back(asked: ev.QuestionAsked) -> Command:
+        return Answer(question_id=asked.question_id, answer="roll_back")
+
+    whole = world([0, 4, 7, 6, 5, 7, 8, 10], mode="attended").play(back)
+    spans = {span.number: span for span in whole.state.timeline.spans}
+    assert (spans[4].completion, spans[5].completion) == (50, 70)
+    assert whole.state.timeline.gain(spans[5]) == 0
+    assert "improving, though not in the last one" in whole.agent.prompts[5]
+
+
 def test_tool_calls_of_an_iteration_that_was_cut_off_count_as_they_were_told() -> None:
     def work(session: FakeSession) -> None:
         for call in ("a", "b"):

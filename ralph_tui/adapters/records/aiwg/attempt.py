@@ -29,7 +29,7 @@ from ralph_tui.layers.memory.task_types import task_type
 from ralph_tui.state import RunState, SeenLearning
 from ralph_tui.text.format import count, duration, percent, plain_points
 from ralph_tui.text.sanitize import clip
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import alarm_words, in_words
 
 
 def plan_of(started: RunStarted, made: PlanMade | None) -> AttemptPlan:
@@ -163,7 +163,7 @@ def _failed(state: RunState) -> Iterator[str]:
         yield f"{count(idle, 'iteration')} neither gained nor lost"
     raised = [mark.name for mark in state.control.marks]
     for name in dict.fromkeys(raised):
-        yield f"{name} was raised {count(raised.count(name), 'time')}"
+        yield f"alarm: {alarm_words(name)}, {count(raised.count(name), 'time')}"
     yield from _detected(state)
     for made in state.oversight.interventions:
         if made.effect is not None and made.effect.points <= 0:

@@ -4,10 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui import events as ev
 from ralph_tui.adapters.records.attempts import AttemptFolder
+from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.adapters.search.related import MOST, related_tasks
+from ralph_tui.layers.memory.content import iterations_of
+from ralph_tui.layers.memory.extraction import concluded
 from ralph_tui.runtime.past_runs import RecordedRuns
+from ralph_tui.state import RunState
 from tests.unit.adapters.search.journals import BEGIN, a_run, attempt, started, write
 
 OBJECTIVE = "Fix the failing tests of the login"
@@ -25,8 +30,14 @@ def root(tmp_path: Path) -> Path:
         ),
         1,
     ):
-        write(attempt(tmp_path, f"task-{number:03}/001"), a_run(objective, f"run-{number}"))
+        write(attempt(tmp_path, f"task-{number:03}/001"), measured_run(objective, f"run-{number}"))
     return tmp_path
+
+
+def measured_run(objective: str, run_id: str) -> list[ev.Event]:
+    first, *rest = a_run(objective, run_id)
+    start, end = (ev.ReadingTaken(iteration=k, completion=100 * k, source="tests") for k in (0, 1))
+    return [first, start, *rest[:-1], end, rest[-1]]
 
 
 def test_only_tasks_of_the_same_kind_and_another_description(root: Path) -> None:
@@ -63,6 +74,20 @@ def test_a_plan_is_told_their_iterations_and_reflections(root: Path) -> None:
     (said,) = related["task-001"].reflections
     assert said.cite == "task-001/001 #1"
     assert said.learning == "Mock whatever asks for credentials"
+
+
+def test_a_plan_counts_the_iterations_that_an_estimate_counts(tmp_path: Path) -> None:
+    """The measured ones: the second was cut off, and the third did its work."""
+    cut = ev.IterationStarted(iteration=2, max_iterations=9)
+    again = ev.IterationStarted(iteration=3, max_iterations=9)
+    measured = ev.ReadingTaken(iteration=3, completion=100, source="tests")
+    *done, end = measured_run(OBJECTIVE, "run-1")
+    write(attempt(tmp_path, "task-001/001"), [*done, cut, again, measured, end])
+    state = RunState().apply_all(read_journal(attempt(tmp_path) / "events.jsonl").events)
+    [learned] = [one for one in concluded(state, "completed") if one.type == "estimate"]
+    assert iterations_of(learned.content) == 2
+    mine = AttemptFolder.create(tmp_path, OBJECTIVE, BEGIN)
+    assert list(RecordedRuns(mine).iterations()) == [2]
 
 
 def test_a_task_is_not_related_to_itself(tmp_path: Path) -> None:

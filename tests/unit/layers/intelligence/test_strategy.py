@@ -69,6 +69,26 @@ def test_the_first_row_that_fits_decides(
     assert says in strategy.reasoning
 
 
+@each_row(
+    ("after", "says"),
+    [
+        (Sample(3, 30, rolled_back=True, undone=1), "Completion is rising"),
+        (Sample(3, 20, rolled_back=True, undone=1), "the last iteration gained nothing"),
+        (Sample(3, 90, rolled_back=True, undone=1, known=False), "Completion is at 90 %: finish"),
+        (Sample(3, 40, rolled_back=True, undone=1, known=False), "no reason to change"),
+    ],
+)
+def test_a_restore_is_no_rise_but_a_gain_over_the_restored_files_is(
+    after: Sample, says: str
+) -> None:
+    """The second measurement is undone; the files may also be those of an unmeasured snapshot."""
+    start = 30 if not after.known else 10
+    governor = Governor(start)
+    for sample in (Sample(1, 20), Sample(2, 10), after):
+        evaluated = governor.take(sample, Budget(20))
+    assert says in evaluated.course.strategy.reasoning
+
+
 def test_a_pace_that_does_not_fit_is_not_praised() -> None:
     assert "continue in the same way" in planned([10, 20], most=20).reasoning
     slow = planned([10, 20], most=5).reasoning
