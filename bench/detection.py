@@ -25,7 +25,7 @@ PROGRESS = ("stuck", "oscillating", "regressing")
 
 
 @dataclass
-class Watched:
+class AlarmUpdate:
     """Observations of one run: iteration numbers, None for never."""
 
     redirect: int | None = None
@@ -45,7 +45,7 @@ class Watched:
 class Cell:
     """All runs of a family and a budget, from one half of the seeds."""
 
-    runs: list[Watched] = field(default_factory=list)
+    runs: list[AlarmUpdate] = field(default_factory=list)
     delays: list[int | None] = field(default_factory=list)
     """Delays of pathologies that had time to show; None if never detected."""
 
@@ -118,8 +118,8 @@ def _add(cell: Cell, family: Family, budget: int, dice: Random, rules: str) -> N
         cell.delays.append(None if watched.seen is None else watched.seen - run.earliest)
 
 
-def _watch(run: Simulated, most: int) -> Watched:
-    governor, seen = Governor(run.baseline), Watched()
+def _watch(run: Simulated, most: int) -> AlarmUpdate:
+    governor, seen = Governor(run.baseline), AlarmUpdate()
     for k, reading in enumerate(run.readings[:most], 1):
         sample = Sample(k, reading, grew=k in run.grew)
         verdict = governor.take(sample, run.budget(most, k)).finding
@@ -141,13 +141,13 @@ def _watch(run: Simulated, most: int) -> Watched:
     return seen
 
 
-def _watch_literally(run: Simulated, most: int) -> Watched:
+def _watch_literally(run: Simulated, most: int) -> AlarmUpdate:
     """Watch a run by the seed's literal rules, in which a detection redirects.
 
     The seed has no table of levels. "pause on critical" is read as oscillating or regressing, and
     "stuck for 5 iterations" as stuck.
     """
-    seen, path = Watched(), [run.baseline]
+    seen, path = AlarmUpdate(), [run.baseline]
     for k, reading in enumerate(run.readings, 1):
         path.append(reading)
         if reading >= 100:

@@ -11,7 +11,7 @@ from bench.scripted_world import iterations_of as played
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import GateFinished, RunStarted
 from ralph_tui.layers.intelligence import assess, gather
-from ralph_tui.loop.steps.prompt_words import compose_prompt
+from ralph_tui.loop.steps.prompt_text import compose_prompt
 from ralph_tui.state import RunState
 from tests.world.recorder import Recorder
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.events import RunStarted
 from ralph_tui.state import LogEntry, LogRow, RunState
-from ralph_tui.state.seen import Seen
+from ralph_tui.state.last_seen import LastSeen
 from ralph_tui.text.format import clock, count, day_and_clock, duration, money, percent
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import NEEDS_YOU, Tone
@@ -20,12 +20,12 @@ LONG_S = 600
 MAX_EPISODES = 8
 """Maximum number of alarms shown, the latest ones; the log has all of them."""
 MAX_CHARACTERS = 300
-TOLD = ("episode", "wait", "pause", "guidance")
+SHOWN_LEVELS = ("episode", "wait", "pause", "guidance")
 """Kinds of log entries, in the order in which they are shown."""
 
 
 @dataclass(frozen=True)
-class Told:
+class ToneLine:
     """A line and its tone."""
 
     text: str
@@ -39,18 +39,18 @@ def is_long(state: RunState, now: datetime) -> bool:
     return bool(state.run.completions) and state.run.worked_s(now) >= LONG_S
 
 
-def is_news(state: RunState, now: datetime, seen: Seen | None, *, lost: bool) -> bool:
+def is_news(state: RunState, now: datetime, seen: LastSeen | None, *, lost: bool) -> bool:
     """Return True if there is news for a user who last saw `seen`."""
     known = _of_this_run(state, seen)
-    if known is None and not was_left(state.run.started, None):
+    if known is None and not was_left_early(state.run.started, None):
         return is_long(state, now)
-    known = known or Seen(run="", seq=0, at=state.at)
+    known = known or LastSeen(run="", seq=0, at=state.at)
     ended = not state.run.live and not known.over and not _ended_by_user(state)
     more = len(state.run.completions) > known.iterations or state.needs.denials > known.denied
     told = any(
         row.seq > known.seq and row.level != "owner"
         for entry in state.log.entries
-        if entry.kind in (*TOLD, "question")
+        if entry.kind in (*SHOWN_LEVELS, "question")
         for row in entry.rows
     )
     return ended or more or told or (lost and not known.lost)
@@ -62,7 +62,7 @@ def _ended_by_user(state: RunState) -> bool:
     return end is not None and end.reason.startswith(("stopped by you", "aborted by you"))
 
 
-def was_left(started: RunStarted | None, seen: Seen | None) -> bool:
+def was_left_early(started: RunStarted | None, seen: LastSeen | None) -> bool:
     """Return True if the user left the run before its end.
 
     A run that the user has never seen counts as left if it was started detached.
@@ -77,11 +77,11 @@ def was_left(started: RunStarted | None, seen: Seen | None) -> bool:
 def while_away(
     state: RunState,
     now: datetime,
-    seen: Seen | None = None,
+    seen: LastSeen | None = None,
     *,
     lost: bool | str = False,
     sign: datetime | None = None,
-) -> list[Told]:
+) -> list[ToneLine]:
     """Return the summary of what happened since the user last looked.
 
     `lost`: see `Source`; `sign`: when the run's process last wrote.
@@ -91,26 +91,26 @@ def while_away(
     asked = _question(state, now, lost=bool(lost))
     sign = max(sign or state.at, _last_sign(state, known))
     # Nobody can answer a lost run's question, so the reason for that comes first.
-    lines = [_stands(state, now, lost=lost), _gone(sign, now), *asked] if lost else asked
-    lines = lines or [_stands(state, now, lost=lost)]
-    lines.append(Told(_course(state, now, known, until=sign if lost else now)))
+    lines = [_state_line(state, now, lost=lost), _lost_line(sign, now), *asked] if lost else asked
+    lines = lines or [_state_line(state, now, lost=lost)]
+    lines.append(ToneLine(_course(state, now, known, until=sign if lost else now)))
     lines += _fixed(state, known)
     episodes = [entry for entry in entries if entry.kind == "episode"]
     if len(episodes) > MAX_EPISODES:
         earlier = count(len(episodes) - MAX_EPISODES, "earlier alarm")
-        lines.append(Told(f"{earlier}: see what happened", "dim"))
+        lines.append(ToneLine(f"{earlier}: see what happened", "dim"))
     for entry in episodes[-MAX_EPISODES:]:
         lines += _episode(entry)
-    for kind in TOLD[1:]:
+    for kind in SHOWN_LEVELS[1:]:
         lines += [line for entry in entries if entry.kind == kind for line in _episode(entry)]
     denied = state.needs.denials - (known.denied if known is not None else 0)
     if denied > 0:
-        lines.append(Told(f"{count(denied, 'tool call')} denied", "warn"))
-    return [Told(clip(one_line(line.text), MAX_CHARACTERS), line.tone, line.below)
+        lines.append(ToneLine(f"{count(denied, 'tool call')} denied", "warn"))
+    return [ToneLine(clip(one_line(line.text), MAX_CHARACTERS), line.tone, line.below)
             for line in lines]  # fmt: skip
 
 
-def _of_this_run(state: RunState, seen: Seen | None) -> Seen | None:
+def _of_this_run(state: RunState, seen: LastSeen | None) -> LastSeen | None:
     """Return `seen` if it is of this run, and not ahead of its state."""
     started = state.run.started
     if seen is None or started is None or seen.run != started.run_id or seen.seq > state.seq:
@@ -118,13 +118,13 @@ def _of_this_run(state: RunState, seen: Seen | None) -> Seen | None:
     return seen
 
 
-def _since(state: RunState, known: Seen | None) -> list[LogEntry]:
+def _since(state: RunState, known: LastSeen | None) -> list[LogEntry]:
     """Return the entries with rows that the user has not seen."""
     seq = 0 if known is None else known.seq
     return [entry for entry in state.log.entries if any(row.seq > seq for row in entry.rows)]
 
 
-def _question(state: RunState, now: datetime, *, lost: bool) -> list[Told]:
+def _question(state: RunState, now: datetime, *, lost: bool) -> list[ToneLine]:
     asked = state.needs.question or state.needs.left_open
     if asked is None:
         return []
@@ -132,11 +132,11 @@ def _question(state: RunState, now: datetime, *, lost: bool) -> list[Told]:
     if lost or state.needs.question is None:
         when = f"asked {_ago(asked.at, now)}"
         said = f"{NEEDS_YOU.glyph} a question was left open, {when}: {asked.text}"
-        return [Told(said, "warn")]
-    return [Told(f"{NEEDS_YOU.label}, since {since}: {asked.text}", "warn")]
+        return [ToneLine(said, "warn")]
+    return [ToneLine(f"{NEEDS_YOU.label}, since {since}: {asked.text}", "warn")]
 
 
-def _last_sign(state: RunState, known: Seen | None) -> datetime:
+def _last_sign(state: RunState, known: LastSeen | None) -> datetime:
     """Return the latest time at which the process is known to have been alive.
 
     A wait for an answer records nothing, but a user who looked during it saw the process alive.
@@ -144,8 +144,8 @@ def _last_sign(state: RunState, known: Seen | None) -> datetime:
     return max(state.at, known.at) if known and not (known.lost or known.over) else state.at
 
 
-def _gone(sign: datetime, now: datetime) -> Told:
-    return Told(f"last activity: {_ago(sign, now)}")
+def _lost_line(sign: datetime, now: datetime) -> ToneLine:
+    return ToneLine(f"last activity: {_ago(sign, now)}")
 
 
 def _ago(at: datetime, now: datetime) -> str:
@@ -153,12 +153,12 @@ def _ago(at: datetime, now: datetime) -> str:
     return f"{day_and_clock(at, now)}, {duration((now - at).total_seconds())} ago"
 
 
-def _stands(state: RunState, now: datetime, *, lost: bool | str) -> Told:
+def _state_line(state: RunState, now: datetime, *, lost: bool | str) -> ToneLine:
     says = verdict(state, now, lost=lost)
-    return Told(f"{says.glyph} {says.text}", says.tone)
+    return ToneLine(f"{says.glyph} {says.text}", says.tone)
 
 
-def _course(state: RunState, now: datetime, known: Seen | None, *, until: datetime) -> str:
+def _course(state: RunState, now: datetime, known: LastSeen | None, *, until: datetime) -> str:
     """Describe the progress, as ``in 3h: 7 iterations, 48 % to 80 %, $1.82``.
 
     If the user has seen the run before, it starts with ``since you last looked, 23:10``.
@@ -176,13 +176,13 @@ def _course(state: RunState, now: datetime, known: Seen | None, *, until: dateti
         after = run.completion
         parts.append(f"{percent(before, after)} to {percent(after, before)}")
     # Without new costs, spending is unknown if some agents do not report theirs.
-    if run.cost_known and (spent > 0 or not state.roster.untold):
-        without = f" {state.roster.untold_words}" if state.roster.untold else ""
+    if run.cost_known and (spent > 0 or not state.roster.unreported):
+        without = f" {state.roster.unreported_text}" if state.roster.unreported else ""
         parts.append(f"{money(spent, estimated=run.cost_estimated)}{without}")
     return ", ".join(parts)
 
 
-def _fixed(state: RunState, known: Seen | None) -> list[Told]:
+def _fixed(state: RunState, known: LastSeen | None) -> list[ToneLine]:
     """Compare the passing tests with earlier ones, both as measured.
 
     A verification cut short by the end of the run is not a measurement.
@@ -196,25 +196,25 @@ def _fixed(state: RunState, known: Seen | None) -> list[Told]:
     if first is None or last is None:
         return []
     if last == first:
-        return [Told(f"the same number of tests pass as {then}")]
+        return [ToneLine(f"the same number of tests pass as {then}")]
     more = "more" if last > first else "fewer"
     tone: Tone = "good" if last > first else "warn"
     verb = "passes" if abs(last - first) == 1 else "pass"
-    return [Told(f"{count(abs(last - first), f'{more} test')} {verb} than {then}", tone)]
+    return [ToneLine(f"{count(abs(last - first), f'{more} test')} {verb} than {then}", tone)]
 
 
-def _episode(entry: LogEntry) -> list[Told]:
+def _episode(entry: LogEntry) -> list[ToneLine]:
     """Return an entry, and below it the action, the decision and the effect."""
     head = entry.head
     tone: Tone = "warn" if head.level in ("warn", "critical") else "dim"
     still = " (still open)" if entry.open and entry.kind == "episode" else ""
     what = f"{clock(head.at)} {head.glyph} {head.word} {head.text}{still}"
-    lines = [Told(what, tone)]
-    told = [_said(row) for row in entry.follow if row.level != "log" or not row.word]
+    lines = [ToneLine(what, tone)]
+    told = [_row_text(row) for row in entry.follow if row.level != "log" or not row.word]
     if told:
-        lines.append(Told("; ".join(told), below=True))
+        lines.append(ToneLine("; ".join(told), below=True))
     return lines
 
 
-def _said(row: LogRow) -> str:
+def _row_text(row: LogRow) -> str:
     return f"{row.word} {row.text}".strip()

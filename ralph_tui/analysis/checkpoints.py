@@ -38,7 +38,7 @@ def summarize(timeline: TimelineFold, at: datetime) -> CheckpointSummary | None:
     lasted: dict[str, float] = {}
     for point in points:
         lasted[point.session_id] = max(point.duration_s, lasted.get(point.session_id, 0.0))
-    told = [span.files for span in timeline.spans if span.files is not None]
+    summary = [span.files for span in timeline.spans if span.files is not None]
     largest = max(points, key=lambda point: point.memory_bytes)
     return CheckpointSummary(
         triggers=Counter(point.trigger for point in points),
@@ -46,8 +46,8 @@ def summarize(timeline: TimelineFold, at: datetime) -> CheckpointSummary | None:
         seconds=sum(
             _seconds(session, at, lasted.get(session.session_id, 0.0)) for session in sessions
         ),
-        files=len({change.path for files in told for change in files.changes}),
-        more=any(len(f.changes) < sum(total.files for total in f.totals) for f in told),
+        files=len({change.path for files in summary for change in files.changes}),
+        more=any(len(f.changes) < sum(total.files for total in f.totals) for f in summary),
         last=points[-1],
         largest=largest if largest.memory_bytes else None,
     )
@@ -61,23 +61,27 @@ def _seconds(session: SessionSpan, at: datetime, captured_s: float) -> float:
     return max(worked_s, captured_s)
 
 
-def words_of(told: CheckpointSummary, when: Callable[[datetime], str]) -> list[str]:
+def words_of(summary: CheckpointSummary, when: Callable[[datetime], str]) -> list[str]:
     """Return the summary as lines; `when` formats a time."""
     kinds = [
-        f"{told.triggers[k]} {term.word}" for k, term in CHECKPOINTS.items() if told.triggers[k]
+        f"{summary.triggers[k]} {term.word}"
+        for k, term in CHECKPOINTS.items()
+        if summary.triggers[k]
     ]
-    rows = [f"{count(told.triggers.total(), 'checkpoint')}: {', '.join(kinds)}"]
-    modified = f"{'at least ' if told.more else ''}{count(told.files, 'file')} modified"
-    if told.sessions:
+    rows = [f"{count(summary.triggers.total(), 'checkpoint')}: {', '.join(kinds)}"]
+    modified = f"{'at least ' if summary.more else ''}{count(summary.files, 'file')} modified"
+    if summary.sessions:
         rows.append(
-            f"{count(told.sessions, 'session')}, {duration(told.seconds)} in all, {modified}"
+            f"{count(summary.sessions, 'session')}, {duration(summary.seconds)} in all, {modified}"
         )
     else:
         rows.append(modified)
-    if told.largest is not None:
-        where = f"in iteration {told.largest.iteration}"
-        rows.append(f"the agent's peak memory: {memory_size(told.largest.memory_bytes)}, {where}")
-    return [*rows, f"last: {_last(told.last, when)}"]
+    if summary.largest is not None:
+        where = f"in iteration {summary.largest.iteration}"
+        rows.append(
+            f"the agent's peak memory: {memory_size(summary.largest.memory_bytes)}, {where}"
+        )
+    return [*rows, f"last: {_last(summary.last, when)}"]
 
 
 def _last(point: CheckpointPoint, when: Callable[[datetime], str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ralph_tui.analysis.means import lacking, resuming
+from ralph_tui.analysis.resume_words import limit_options, resume_command
 from ralph_tui.events import RunStarted
 from ralph_tui.layers.sensor.passing import refused
 from ralph_tui.state import RunState
@@ -54,7 +54,7 @@ def next_steps(
     )
 
 
-def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> str | None:
+def explain_refusal(name: StepName, state: RunState, *, gone: bool = False) -> str | None:
     """Return why the screen cannot end with this step (resume or run again); None if it can."""
     started = state.run.started
     if started is None or (state.run.live and not gone):
@@ -84,7 +84,7 @@ def _steps(state: RunState, started: RunStarted, kept: int | None) -> Iterator[N
         return
     instead = promise_instead(state)
     if not (completed or instead or started.watched or scratch(started)):
-        yield NextStep("resume", "resume", resuming(name, kept, _more(state)))
+        yield NextStep("resume", "resume", resume_command(name, kept, _more(state)))
     yield NextStep("report", "report", f"ralph-tui report {name}")
     trees = whole_change(state)
     if trees is not None:
@@ -125,7 +125,7 @@ def _more(state: RunState) -> str:
     """Return options that grant a resumed run more of what is used up."""
     run = state.run
     limited = run.finished is not None and run.finished.outcome == "limit_reached"
-    return lacking(len(run.completions), run.max_iterations, run.budget_usd, limited=limited)
+    return limit_options(len(run.completions), run.max_iterations, run.budget_usd, limited=limited)
 
 
 def promise_instead(state: RunState) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ralph_tui.layers.sensor.tampering import Deciding, deciding, named_files
+from ralph_tui.layers.sensor.tampering import DecidingFiles, deciding_files, named_files
 from ralph_tui.state import RunState
 
 
@@ -15,7 +15,7 @@ def touched_by(state: RunState) -> dict[str, list[int]]:
     return found
 
 
-def to_check(paths: Iterable[str], command: str | None) -> Deciding:
+def to_check(paths: Iterable[str], command: str | None) -> DecidingFiles:
     """Return the paths that decide test results; without a completion command, only tests."""
-    found = deciding(paths, named_files(command or ""))
-    return found if command else Deciding([], found.tests, [])
+    found = deciding_files(paths, named_files(command or ""))
+    return found if command else DecidingFiles([], found.tests, [])

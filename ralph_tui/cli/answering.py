@@ -63,7 +63,7 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _which(question: Question, args: argparse.Namespace) -> str:
     """Explain which offered answer --iterations and --budget can go with."""
-    fit = [word for word in answers(question) if _takes(question, word) & set(MORE)]
+    fit = [word for word in answers(question) if _accepted_by(question, word) & set(MORE)]
     if not fit:
         return f"no answer to this question takes --iterations or --budget; see {args.decide}"
     return f"--iterations and --budget need an answer; use {args.decide} {fit[0]}"
@@ -74,7 +74,7 @@ def answer_question(live: Answerable, question: Question, args: argparse.Namespa
 
     Raises ``RalphError`` if it does not answer this question.
     """
-    _check_meant(question, args)
+    _check_question(question, args)
     fields = _fields(question, args)
     answer = fields["answer"]
     ask = answer == "abort" and not args.yes
@@ -92,11 +92,12 @@ def answer_question(live: Answerable, question: Question, args: argparse.Namespa
         if not fields["text"]:
             raise
         return _offer_as_guidance(live, str(refusal), str(fields["text"]), args)
-    print(f"{live.name}: answered {answer_word(str(answer))}: {_told(question, fields, args)}")
+    sent = _describe_sent(question, fields, args)
+    print(f"{live.name}: answered {answer_word(str(answer))}: {sent}")
     return 0
 
 
-def _check_meant(question: Question, args: argparse.Namespace) -> None:
+def _check_question(question: Question, args: argparse.Namespace) -> None:
     """Raise ``RalphError`` if the open question is not the one this answer is for.
 
     An answer without an id is for the question that was open when its command began. If two
@@ -128,7 +129,7 @@ def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
     return confirm(f"{word}: {_verb(question, args)}?")
 
 
-def _told(question: Question, fields: dict[str, object], args: argparse.Namespace) -> str:
+def _describe_sent(question: Question, fields: dict[str, object], args: argparse.Namespace) -> str:
     """Quote the text that was sent, else say what the answer does; for a request, add which."""
     asked = question.get("request")
     said = fields["text"]
@@ -157,7 +158,7 @@ def _fields(question: Question, args: argparse.Namespace) -> dict[str, object]:
             f"{clip(one_line(args.answer), 40)!r} is not a valid "
             f"answer; use {args.decide} {'|'.join(offered)}"
         )
-    takes, said = _takes(question, word), answer_word(word)
+    takes, said = _accepted_by(question, word), answer_word(word)
     more = bool(args.iterations or args.budget)
     text = _text(args, word) if takes != {"choices"} else None
     if text is not None and not takes & {"words", "instructions"}:
@@ -195,7 +196,7 @@ def _word(args: argparse.Namespace) -> str:
     return answer_name(str(args.answer))
 
 
-def _takes(question: Question, word: str) -> set[str]:
+def _accepted_by(question: Question, word: str) -> set[str]:
     return {option["takes"] for option in question["options"] if option["answer"] == word}
 
 

@@ -70,7 +70,7 @@ def context_table(context: ContextStatus, run: str, *, alive: bool, watched: boo
     rows = [
         ("Run", f"{run}{'' if alive else ' (over)'}"),
         ("Current Context" if alive else "Last Context", _current(context)),
-        ("Level", _stands(context)),
+        ("Level", _level_text(context)),
         ("Estimated Remaining", _remaining(context)),
         ("Forecast", _forecast(context) if alive else ""),
         *_item(context.get("item")),
@@ -105,7 +105,7 @@ def _current(context: ContextStatus) -> str:
     )
 
 
-def _stands(context: ContextStatus) -> str:
+def _level_text(context: ContextStatus) -> str:
     """Return the level and any higher one reached before: a compaction empties the window again."""
     level, reached = _level(context), context.get("level_reached")
     if level is None:

@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
-from ralph_tui.cli.fronts.stage import Looking, Stage
+from ralph_tui.cli.fronts.stage import Stage, ViewerFront
 from ralph_tui.config.files import screen_settings
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.tui.app import BaseScreen, SideScreen, SideScreens
@@ -24,7 +24,7 @@ from ralph_tui.tui.first_frame import ListFrame
 if TYPE_CHECKING:
     from ralph_tui.ports.new_runs import NewRuns
     from ralph_tui.ports.source import Source
-    from ralph_tui.runtime.sources.listed import ListedRuns
+    from ralph_tui.runtime.sources.run_list import ListedRuns
     from ralph_tui.tui.home.table import Listing
 
 BEGINS = ("run", "demo")
@@ -61,7 +61,7 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
             return code
 
 
-class Home(Looking):
+class Home(ViewerFront):
     """The `Front` of home, reused for each of its screens; it remembers the place in the list."""
 
     beside: SideScreens
@@ -92,7 +92,7 @@ class Home(Looking):
         return command
 
     def screen(self) -> BaseScreen:
-        from ralph_tui.runtime.sources.listed import ListedRuns  # noqa: PLC0415 - behind the first frame
+        from ralph_tui.runtime.sources.run_list import ListedRuns  # noqa: PLC0415 - behind the first frame
         from ralph_tui.tui.home.screen import HomeScreen  # noqa: PLC0415
         from ralph_tui.tui.home.table import Listing  # noqa: PLC0415
 
@@ -111,9 +111,9 @@ class Home(Looking):
 
     def _new_runs(self) -> "NewRuns":
         # This loads git, agents and settings.
-        from ralph_tui.runtime.new_runs import NewRunsHere  # noqa: PLC0415
+        from ralph_tui.runtime.new_runs import FolderNewRuns  # noqa: PLC0415
 
-        return NewRunsHere(self._root)
+        return FolderNewRuns(self._root)
 
     def _search(self) -> SideScreen:
         # An index and a cockpit take long to import, and searches from home are rare.

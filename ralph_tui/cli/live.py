@@ -19,7 +19,7 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
 from ralph_tui.base.errors import RalphError, UsageError
-from ralph_tui.runtime.sources.found import find_ours
+from ralph_tui.runtime.sources.find_run import find_ours
 from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, outcome_word
 
@@ -76,7 +76,7 @@ def find_live(name: str | None) -> LiveRun:
     with suppress(OSError):  # `find_ours` reports a path that cannot be read
         if name is not None and ralph_folder(named_path(name)).is_dir():
             root, name = named_path(name), None
-    run = find_ours(root, name) if name is not None else _holding(root)
+    run = find_ours(root, name) if name is not None else _worktree_run(root)
     owner = worker(run.lock)
     status = read_status(run) if owner is not None and run.journal.exists() else None
     if owner is None or (status is not None and owner.run_id != status["run_id"]):
@@ -88,7 +88,7 @@ def find_live(name: str | None) -> LiveRun:
     return LiveRun(run, owner, status)
 
 
-def _holding(root: Path) -> RecordedRun:
+def _worktree_run(root: Path) -> RecordedRun:
     owner = worker(ralph_folder(root) / "lock")
     if owner is None:
         raise _no_live(f"no active run in {one_line(str(root))}")

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from ralph_tui.adapters.knowledge import KnowledgeStore
-from ralph_tui.adapters.knowledge.exchange import Taken, entries_of, exported, take
+from ralph_tui.adapters.knowledge.exchange import ImportResult, entries_of, exported, take
 from ralph_tui.adapters.knowledge.files import LARGEST
 from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.records.folders import named_path
@@ -33,7 +33,7 @@ def export_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int
 def import_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     """Import learnings from a file, and print how many were taken."""
     entries = entries_of(_content(args.file), one_line(args.file))
-    taken = Taken()
+    taken = ImportResult()
 
     def take_them(ledger: Ledger) -> None:
         nonlocal taken

@@ -13,7 +13,7 @@ from ralph_tui.adapters.knowledge.ledger import WAITING, Ledger
 from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.text import cleaned
-from ralph_tui.layers.memory.knowledge import contradict, merged, said_by
+from ralph_tui.layers.memory.knowledge import contradict, merged, reporting_runs
 from ralph_tui.layers.memory.retrieval import is_withheld
 from ralph_tui.text.format import count, day_and_clock, percent
 from ralph_tui.text.sanitize import one_line
@@ -144,7 +144,7 @@ def sources(entries: list[Entry]) -> list[str]:
     return [run for run in found if run]
 
 
-def never_looked_up(ledger: Ledger) -> Iterator[str]:
+def unused_learnings(ledger: Ledger) -> Iterator[str]:
     """Report learnings that no prompt gets: of an unknown type, or with a duplicate id."""
     known = [one_line(entry["id"]) for entry in ledger.learnings if is_known(entry)]
     if number := len(ledger.learnings) - len(known):
@@ -187,7 +187,7 @@ def _facts(learning: Learning) -> Iterable[str]:
     yield f"{learning.type_word}, {learning.task_type}"
     if learning.standing == "staged":
         yield UNPROVEN.word
-    yield count(said_by(learning), "run")
+    yield count(reporting_runs(learning), "run")
     yield f"{percent(100 * learning.confidence)} sure"
     yield learning.helped
 

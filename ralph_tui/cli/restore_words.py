@@ -2,7 +2,7 @@
 
 from ralph_tui.events import SnapshotTaken, WorktreeRestored
 from ralph_tui.events.workspace import MAX_KEPT, FileChange
-from ralph_tui.runtime.restoring import Point
+from ralph_tui.runtime.restoring import SnapshotRow
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip, one_line
@@ -25,7 +25,7 @@ def notes_of(state: RunState) -> dict[int, str]:
     }
 
 
-def row(point: Point, note: str, *beside: float) -> str:
+def row(point: SnapshotRow, note: str, *beside: float) -> str:
     """Format a line of the list; `beside` has the measurements of all its snapshots."""
     taken = point.taken
     when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"

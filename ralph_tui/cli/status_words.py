@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.status import worked_s
-from ralph_tui.analysis.means import lacking, resuming
+from ralph_tui.analysis.resume_words import limit_options, resume_command
 from ralph_tui.cli.context_words import context_mark, context_row
 from ralph_tui.ports.runs import NO_OBJECTIVE
 from ralph_tui.text import terms
@@ -35,11 +35,11 @@ def status_line(status: RunStatus) -> str:
     """Format one line of at most 60 columns for a status bar: progress and verdict."""
     done = "—" if status["completion"] is None else percent(status["completion"])
     done += f" {terms.ROLLED_BACK.glyph}" if status["stale"] else ""
-    full = context_mark(status["context"]) if _goes_on(status) else ""
-    queued = status["guidance_queued"] if _goes_on(status) else 0
+    full = context_mark(status["context"]) if _is_live(status) else ""
+    queued = status["guidance_queued"] if _is_live(status) else 0
     more = [*([full] if full else []), *([f"guidance: {queued}"] if queued else [])]
     rest = f" · {' · '.join(more)}" if more else ""
-    glyph, says = told_verdict(status)
+    glyph, says = recorded_verdict(status)
     line = f"{glyph} {done} {status['iteration']}/{status['max_iterations']} {says}"
     return clip(f"{clip(one_line(line), LINE_LIMIT - len(rest))}{one_line(rest)}", LINE_LIMIT)
 
@@ -51,7 +51,7 @@ def status_text(status: RunStatus) -> str:
         ("from", _imported(status)),
         ("now", _now(status)),
         ("agent", status["stands_in"] or ""),
-        *_asked(status),
+        *_question_rows(status),
         ("guidance", _guidance(status)),
         ("always", clip(one_line(status["standing_instruction"] or ""), 200)),
         ("iteration", f"{status['iteration']} of {status['max_iterations']}"),
@@ -59,18 +59,18 @@ def status_text(status: RunStatus) -> str:
         ("overseer", _overseer(status)),
         ("strategy", _strategy(status)),
         ("cost", _cost(status)),
-        ("context", context_row(status["context"]) if _goes_on(status) else ""),
+        ("context", context_row(status["context"]) if _is_live(status) else ""),
         ("model help", _model_help(status)),
         ("time", _time(status)),
         ("last", _last(status)),
         ("next", _next(status)),
         ("journal", status.get("problem", "")),
     ]
-    head = one_line(" ".join(told_verdict(status)))
+    head = one_line(" ".join(recorded_verdict(status)))
     return "\n".join([head, *(f"{name:<11} {one_line(text)}" for name, text in rows if text)])
 
 
-def told_verdict(status: RunStatus) -> tuple[str, str]:
+def recorded_verdict(status: RunStatus) -> tuple[str, str]:
     """Return glyph and sentence as the run wrote them; a run that died gets its own."""
     state, reason = _term(status), status["reason"]
     if status["outcome"] is None and not status["alive"]:
@@ -89,7 +89,7 @@ def _imported(status: RunStatus) -> str:
 
 def _now(status: RunStatus) -> str:
     """Say what a live run is doing, and whether it waits for you or is about to pause."""
-    if not _goes_on(status):
+    if not _is_live(status):
         return ""
     asked = status["question"]
     if asked and (asked.get("request") or status["phase"] not in ("agent", "waiting")):
@@ -110,7 +110,7 @@ def _term(status: RunStatus) -> terms.Term:
     return terms.STATES.get(state, terms.Term(terms.PHASES["agent"].glyph, terms.in_words(state)))
 
 
-def _goes_on(status: RunStatus) -> bool:
+def _is_live(status: RunStatus) -> bool:
     return bool(status["alive"]) and status["outcome"] is None
 
 
@@ -118,7 +118,7 @@ def _guidance(status: RunStatus) -> str:
     if status["guidance_unsent"]:
         return str(status["guidance_unsent"])
     queued = status["guidance_queued"]
-    return f"{queued} queued for the next prompt" if queued and _goes_on(status) else ""
+    return f"{queued} queued for the next prompt" if queued and _is_live(status) else ""
 
 
 def _overseer(status: RunStatus) -> str:
@@ -141,7 +141,7 @@ def _strategy(status: RunStatus) -> str:
     return f"{what}: {clip(one_line(str(planned['reasoning'])), 200)}"
 
 
-def _asked(status: RunStatus) -> list[tuple[str, str]]:
+def _question_rows(status: RunStatus) -> list[tuple[str, str]]:
     """Return the open question and how to decide it; after the end, report it as left open."""
     question = status["question"]
     left = status["left_open"] or (question["text"] if question else "")
@@ -177,8 +177,8 @@ def next_step(status: RunStatus, run: str) -> str:
         return ""
     done, most = len(status["completions"]), status["max_iterations"]
     limited = status["outcome"] == "limit_reached"
-    more = lacking(done, most, status["budget_usd"], limited=limited)
-    return str(status["again"] or "") or resuming(run, kept, more)
+    more = limit_options(done, most, status["budget_usd"], limited=limited)
+    return str(status["again"] or "") or resume_command(run, kept, more)
 
 
 def told(purpose: str, command: str) -> str:
@@ -188,7 +188,7 @@ def told(purpose: str, command: str) -> str:
 
 def _completion(status: RunStatus) -> str:
     if status["completion"] is None:
-        return "not measured yet" if _goes_on(status) else "never measured"
+        return "not measured yet" if _is_live(status) else "never measured"
     tests = "" if status["total"] is None else f", {status['passed']}/{status['total']}"
     source = f"{status['origin'] or 'from ' + str(status['source'])}{tests}"
     now, best = status["completion"], status["best"]
@@ -208,7 +208,7 @@ def _cost(status: RunStatus) -> str:
         "unknown" if cost is None else money(cost, estimated=status["cost_estimated"], exact=True)
     )
     used = token_count(status["tokens"], partial=bool(status["tokens_partial"]))
-    unheld = unheld_words(status["budget_usd"]) if cost is None and _goes_on(status) else ""
+    unheld = unheld_words(status["budget_usd"]) if cost is None and _is_live(status) else ""
     return f"{dollars}, {f'{used} tokens' if status['tokens'] else 'tokens unknown'}{unheld}"
 
 

@@ -7,7 +7,7 @@ from ralph_tui.adapters.records.status import read_status
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.common import Printer
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed
-from ralph_tui.runtime.sources.following import followed_run, until_over
+from ralph_tui.runtime.sources.follower import follow_to_end, followed_run
 from ralph_tui.state import RunState
 from ralph_tui.text.terms import DIED, PROCESS_GONE
 
@@ -30,7 +30,7 @@ def watch(run: RecordedRun, *, as_json: bool) -> int:
     journal = followed_run(run.journal, heard)
     print(f"{run.name}: events until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
-        until_over(journal, RunState(), lambda _: read_status(run)["alive"])
+        follow_to_end(journal, RunState(), lambda _: read_status(run)["alive"])
     except KeyboardInterrupt:
         return ExitCode.COMPLETED
     finally:

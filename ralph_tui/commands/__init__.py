@@ -39,7 +39,7 @@ from ralph_tui.commands.words import (
     Instruct,
     Reflect,
 )
-from ralph_tui.commands.work import Checkpoint, Restore, RollOver, files_rest
+from ralph_tui.commands.work import Checkpoint, Restore, RollOver, are_files_idle
 
 __all__ = [
     "IMPORTED",
@@ -70,8 +70,8 @@ __all__ = [
     "Steered",
     "Stop",
     "Unpause",
+    "are_files_idle",
     "extended",
-    "files_rest",
     "over",
     "refusal",
     "stopping",

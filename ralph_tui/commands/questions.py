@@ -7,7 +7,7 @@ from pydantic import Field
 from ralph_tui.commands.command import MAX_ITERATIONS, NO_MONEY, Command, Steered
 from ralph_tui.events import QuestionAnswered, QuestionHeld
 from ralph_tui.events.text import Line, Plain
-from ralph_tui.text.terms import ALLOWING, who_words
+from ralph_tui.text.terms import ALLOWING, sender_label
 
 if TYPE_CHECKING:
     from ralph_tui.events import QuestionAsked
@@ -46,7 +46,7 @@ class Answer(Command):
         if question is not None and question.question_id == self.question_id:
             return self._refused_by(question, state)
         if last and last.question_id == self.question_id:
-            return f"that question was already answered: {last.answer}, by {who_words(last.by)}"
+            return f"that question was already answered: {last.answer}, by {sender_label(last.by)}"
         return CLOSED
 
     def _refused_by(self, question: "QuestionAsked", state: "RunState") -> str | None:

@@ -8,7 +8,7 @@ from ralph_tui import events as ev
 from ralph_tui.commands.command import MAX_ITERATIONS, NO_MONEY, Command, Steered
 from ralph_tui.events.run import UNRESTRICTED, StopMode
 from ralph_tui.events.text import Line
-from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY, who_words
+from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY, sender_label
 
 if TYPE_CHECKING:
     from ralph_tui.state import RunState
@@ -60,7 +60,7 @@ class Stop(Command):
     def carry_out(self, run: Steered) -> None:
         run.record(ev.StopRequested(mode=self.mode, by=self.by))
         if self.mode == "now":
-            run.end("interrupted", f"stopped by {who_words(self.by)}")
+            run.end("interrupted", f"stopped by {sender_label(self.by)}")
 
 
 def no_snapshot(number: int, state: "RunState") -> str | None:
@@ -85,7 +85,7 @@ class Abort(Command):
         number = self.roll_back_to
         run.record(ev.AbortRequested(by=self.by, roll_back_to=number))
         work = "is kept" if number is None else f"goes back to snapshot {number}"
-        run.end("aborted", f"aborted by {who_words(self.by)}; the work {work}")
+        run.end("aborted", f"aborted by {sender_label(self.by)}; the work {work}")
 
 
 class Interrupt(Command):

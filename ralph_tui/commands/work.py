@@ -34,7 +34,7 @@ class Checkpoint(Command):
             run.controls.capture(self.note, self.by)
 
 
-def files_rest(state: "RunState") -> bool:
+def are_files_idle(state: "RunState") -> bool:
     """True if neither the agent nor the completion command is using the files."""
     asked = state.needs.question is not None and not state.run.session_running
     return state.run.paused or asked
@@ -49,7 +49,7 @@ class Restore(Command):
     while_stopping: ClassVar[bool] = True
 
     def taken(self, state: "RunState") -> bool:
-        return files_rest(state)
+        return are_files_idle(state)
 
     def offered(self, run: Steered) -> bool:
         return run.controls.restore is not None

@@ -54,7 +54,7 @@ COMMON = frozenset(
 
 
 @dataclass(frozen=True)
-class Described:
+class SettingText:
     """A setting as text."""
 
     name: str
@@ -77,13 +77,13 @@ class Described:
         return self.name.rpartition(".")[2]
 
 
-def described() -> Iterator[Described]:
+def described() -> Iterator[SettingText]:
     """Yield every setting in the order of a file: those without a section first."""
     defaults = Settings().by_name()
     for name in sorted(NAMES, key=lambda name: "." in name):
         model, key = _field_of(name)
         schema = _schema(model)[key]
-        yield Described(
+        yield SettingText(
             name,
             _in_a_file(model.model_fields[key].description or _docstrings(model)[key]),
             _range(key, schema),

@@ -130,7 +130,7 @@ def examine(
     origins = dict.fromkeys(NAMES, "default")
     for layer in layers:
         for name, value in leaves(_checked(layer, problems)):
-            _put(merged, name, value)
+            _set_value(merged, name, value)
             origins[name] = layer.origin(name)
     files = {str(layer.file.path): layer.file for layer in layers if layer.file is not None}
     settings = Settings.model_validate(merged)
@@ -211,7 +211,7 @@ def _environment_layer(environ: Mapping[str, str], problems: list[str]) -> _Laye
             hint = f"did you mean {ENVIRONMENT_PREFIX}{guess}?" if guess else "unset it"
             problems.append(f"the environment variable {clip(key, 80)} names no setting: {hint}")
             continue
-        _put(layer.values, names[key], environ[key])
+        _set_value(layer.values, names[key], environ[key])
         layer.origins[names[key]] = f"environment {key}"
     return layer
 
@@ -225,7 +225,7 @@ def _recorded_layer(recorded: Mapping[str, object], given: Sequence[_Layer]) -> 
     layer = _Layer(default_origin=RECORD, strict=False)
     for name, value in recorded.items():
         if not any(name in other.origins for other in given):
-            _put(layer.values, name, value)
+            _set_value(layer.values, name, value)
     return layer
 
 
@@ -233,7 +233,7 @@ def _flag_layer(flags: Mapping[str, object]) -> _Layer:
     layer = _Layer(is_text=True)
     for name, value in flags.items():
         if value is not None:
-            _put(layer.values, name, str(value))
+            _set_value(layer.values, name, str(value))
             layer.origins[name] = FLAGS.get(name, name)
     return layer
 
@@ -250,7 +250,7 @@ def _set_layer(options: Sequence[str], problems: list[str]) -> _Layer:
         elif name not in NAMES:
             problems.append(unknown(name, "--set"))
         else:
-            _put(layer.values, name, text.strip())
+            _set_value(layer.values, name, text.strip())
             layer.origins[name] = "--set"
     return layer
 
@@ -279,7 +279,7 @@ def _without(values: Mapping[str, Any], names: Container[str], section: str = ""
     }
 
 
-def _put(values: dict[str, Any], name: str, value: object) -> None:
+def _set_value(values: dict[str, Any], name: str, value: object) -> None:
     *sections, key = name.split(".")
     for section in sections:
         values = values.setdefault(section, {})

@@ -37,7 +37,7 @@ class AgentChoice(Fact):
 class AgentRequest(Fact):
     """A request that the agent waits for: a permission, or answers to its own questions.
 
-    `ralph_tui.adapters.agents.asked` builds it and bounds its size.
+    `ralph_tui.adapters.agents.requests` builds it and bounds its size.
     """
 
     request_id: Line

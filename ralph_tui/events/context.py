@@ -5,7 +5,7 @@ from typing import Literal
 from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.text.format import count, filled
-from ralph_tui.text.terms import CONTEXT_LEVELS, FORGOT, RowLevel, who_words
+from ralph_tui.text.terms import CONTEXT_LEVELS, FORGOT, RowLevel, sender_label
 
 __all__ = [
     "ContextCompacted",
@@ -87,7 +87,7 @@ class RolloverRequested(Event):
 
     def row(self) -> Row:
         note = f": {self.note}" if self.note else ""
-        return Row("owner", "HANDOFF", f"requested by {who_words(self.by)}{note}")
+        return Row("owner", "HANDOFF", f"requested by {sender_label(self.by)}{note}")
 
 
 class RolloverBegan(Event):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from ralph_tui.events.base import Event, Row
 from ralph_tui.events.text import Line, Plain
-from ralph_tui.text.terms import who_words
+from ralph_tui.text.terms import sender_label
 
 __all__ = ["GuidanceAcknowledged", "GuidanceDelivered", "GuidanceQueued"]
 
@@ -19,7 +19,7 @@ class GuidanceQueued(Event):
     by: Line = "you"
 
     def row(self) -> Row:
-        by = "" if self.by == "you" else f" ({who_words(self.by)})"
+        by = "" if self.by == "you" else f" ({sender_label(self.by)})"
         return Row("owner", "GUIDE", f"{self.text}{by}")
 
     def line(self) -> str:

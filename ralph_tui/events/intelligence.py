@@ -6,7 +6,7 @@ from typing import Literal
 from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.text.format import duration, money
-from ralph_tui.text.terms import APPROACHES, SEVERITIES, who_words
+from ralph_tui.text.terms import APPROACHES, SEVERITIES, sender_label
 
 __all__ = [
     "AssessmentMade",
@@ -221,7 +221,9 @@ class PromptEditRequested(Event):
 
     def row(self) -> Row:
         shown = "shown before it is sent" if self.wanted else "sent as it is"
-        return Row("owner", "PROMPT", f"the next one is {shown}, requested by {who_words(self.by)}")
+        return Row(
+            "owner", "PROMPT", f"the next one is {shown}, requested by {sender_label(self.by)}"
+        )
 
 
 class StandingInstructionChanged(Event):
@@ -235,7 +237,7 @@ class StandingInstructionChanged(Event):
     def row(self) -> Row:
         text = f"in every prompt from now on: {self.text}"
         said = text if self.text else "removed from every prompt"
-        return Row("owner", "ALWAYS", f"{said} (by {who_words(self.by)})")
+        return Row("owner", "ALWAYS", f"{said} (by {sender_label(self.by)})")
 
 
 class PromptPrepared(Event):

@@ -8,7 +8,7 @@ from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain, cleaned
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import HELPED, LEARNINGS, TRIGGERS, UNPROVEN, who_words
+from ralph_tui.text.terms import HELPED, LEARNINGS, TRIGGERS, UNPROVEN, sender_label
 
 __all__ = [
     "LearningChanged",
@@ -197,7 +197,7 @@ class LearningChanged(Event):
     def row_of(self, name: str) -> Row:
         """Return its row; `name` is the learning's text or its id."""
         whom = clip(name, 2 * NAMED) or self.learning_id
-        text = f"{CHANGED[self.change]} by {who_words(self.by)}: {whom}"
+        text = f"{CHANGED[self.change]} by {sender_label(self.by)}: {whom}"
         return Row("owner", "MEMORY", text, name)
 
 

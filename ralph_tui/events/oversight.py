@@ -6,7 +6,7 @@ from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.text.format import count, points_gained
-from ralph_tui.text.terms import RowLevel, in_words, subject_words, who_words
+from ralph_tui.text.terms import RowLevel, in_words, sender_label, subject_words
 
 __all__ = [
     "ConflictsFound",
@@ -131,7 +131,7 @@ class RedirectDecided(Event):
         return f"instructions: {first.strip()}" if self.approved and first else ""
 
     def line(self) -> str:
-        by = "no answer" if self.by == SILENCE else f"by {who_words(self.by)}"
+        by = "no answer" if self.by == SILENCE else f"by {sender_label(self.by)}"
         decided = "approved" if self.approved else "declined"
         sent = f"; {self.sends}" if self.sends else ""
         return f"redirect {subject_words(self.about)}: {decided}, {by}{sent}"
@@ -196,7 +196,9 @@ class LimitsChanged(Event):
     def row(self) -> Row:
         money = "" if self.budget_usd is None else f", ${self.budget_usd:,.2f}"
         why = f": the interrupted iteration {self.spared} does not count" if self.spared else ""
-        limits = f"{count(self.max_iterations, 'iteration')}{money}, by {who_words(self.by)}{why}"
+        limits = (
+            f"{count(self.max_iterations, 'iteration')}{money}, by {sender_label(self.by)}{why}"
+        )
         return Row("owner", "NOW", limits)
 
 

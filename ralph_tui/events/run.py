@@ -6,7 +6,7 @@ from typing import Literal
 from ralph_tui.events.base import Event, Row
 from ralph_tui.events.text import Line, Name, Plain
 from ralph_tui.text.format import count, duration, ending, money, percent
-from ralph_tui.text.terms import BUG, OUTCOMES, SEVERITIES, RowLevel, who_words
+from ralph_tui.text.terms import BUG, OUTCOMES, SEVERITIES, RowLevel, sender_label
 
 __all__ = [
     "AbortRequested",
@@ -191,7 +191,7 @@ class PauseRequested(Event):
     by: Line = "you"
 
     def row(self) -> Row:
-        return Row("owner", "PAUSE", f"requested by {who_words(self.by)}")
+        return Row("owner", "PAUSE", f"requested by {sender_label(self.by)}")
 
     def line(self) -> None:
         """Return None: `Paused` follows."""
@@ -222,17 +222,17 @@ class Unpaused(Event):
     by: Line = "you"
 
     def row(self) -> Row:
-        return Row("owner", "CONTINUED", f"by {who_words(self.by)}")
+        return Row("owner", "CONTINUED", f"by {sender_label(self.by)}")
 
     def row_after(self, paused_at: datetime | None) -> Row:
         """Return its row below the pause; pass None if the pause had not begun."""
         if paused_at is None:
-            return Row("owner", "", f"withdrawn by {who_words(self.by)}")
+            return Row("owner", "", f"withdrawn by {sender_label(self.by)}")
         lasted = duration((self.at - paused_at).total_seconds())
         return Row("owner", "", f"continued after {lasted}, {self.row().text}")
 
     def line(self) -> str:
-        return f"unpaused by {who_words(self.by)}"
+        return f"unpaused by {sender_label(self.by)}"
 
 
 class StopRequested(Event):
@@ -244,7 +244,7 @@ class StopRequested(Event):
     by: Line = "you"
 
     def row(self) -> Row:
-        who = who_words(self.by)
+        who = sender_label(self.by)
         if self.mode == "taken_back":
             return Row("owner", "STOP", f"withdrawn by {who}; the run continues")
         when = "now" if self.mode == "now" else "after this iteration"
@@ -261,10 +261,10 @@ class AbortRequested(Event):
     """Number of a snapshot."""
 
     def row(self) -> Row:
-        return Row("owner", "ABORT", f"requested by {who_words(self.by)}")
+        return Row("owner", "ABORT", f"requested by {sender_label(self.by)}")
 
     def line(self) -> str:
-        return f"aborting, requested by {who_words(self.by)}"
+        return f"aborting, requested by {sender_label(self.by)}"
 
 
 class CommandRefused(Event):

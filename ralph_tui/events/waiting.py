@@ -141,18 +141,18 @@ class WaitEnded(Event):
     @property
     def stream(self) -> str:
         """The row in the agent's stream."""
-        return f"retried by {terms.who_words(self.by)}"
+        return f"retried by {terms.sender_label(self.by)}"
 
     def row(self) -> Row:
         return self.row_after(self.waited_s)
 
     def row_after(self, waited_s: float) -> Row:
         """Return its row after `waited_s` seconds of consecutive waits."""
-        by = "" if self.by == "the clock" else f", requested by {terms.who_words(self.by)}"
+        by = "" if self.by == "the clock" else f", requested by {terms.sender_label(self.by)}"
         return Row("log", "CONTINUED", f"after {duration(waited_s)}{by}")
 
     def line(self) -> str:
-        return f"continued after {duration(self.waited_s)}, by {terms.who_words(self.by)}"
+        return f"continued after {duration(self.waited_s)}, by {terms.sender_label(self.by)}"
 
 
 class Option(Fact):
@@ -258,7 +258,7 @@ class QuestionAnswered(Event):
         done = DECIDED.get(self.answer, terms.in_words(self.answer))
         if self.by != SILENCE:
             edited = "edited and " if asked is not None and self._edits(asked) else ""
-            return f"{edited}{done} by {terms.who_words(self.by)}"
+            return f"{edited}{done} by {terms.sender_label(self.by)}"
         if asked is None or asked.deadline is None:
             return f"no answer: {done}"
         waited = (asked.deadline - asked.at).total_seconds()
@@ -301,7 +301,7 @@ class QuestionHeld(Event):
     by: Line = "you"
 
     def row(self) -> Row:
-        return Row("owner", "ANSWER", f"countdown stopped by {terms.who_words(self.by)}")
+        return Row("owner", "ANSWER", f"countdown stopped by {terms.sender_label(self.by)}")
 
 
 class QuestionPostponed(Event):
@@ -335,10 +335,10 @@ class InterruptRequested(Event):
     by: Line = "you"
 
     def row(self) -> Row:
-        return Row("owner", "INTERRUPT", f"by {terms.who_words(self.by)}")
+        return Row("owner", "INTERRUPT", f"by {terms.sender_label(self.by)}")
 
     def line(self) -> str:
-        return f"interrupting the agent, requested by {terms.who_words(self.by)}"
+        return f"interrupting the agent, requested by {terms.sender_label(self.by)}"
 
 
 class PermissionsChanged(Event):

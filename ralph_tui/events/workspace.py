@@ -5,7 +5,7 @@ from typing import Literal
 from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.text.format import count, with_lines
-from ralph_tui.text.terms import who_words
+from ralph_tui.text.terms import sender_label
 
 __all__ = [
     "CheckpointCaptured",
@@ -88,7 +88,7 @@ class CheckpointCaptured(Event):
     def line(self) -> str | None:
         if self.trigger not in ("timer", "key"):
             return None
-        asked = f", requested by {who_words(self.by)}" if self.by else ""
+        asked = f", requested by {sender_label(self.by)}" if self.by else ""
         if self.snapshot is None:
             return f"warn    the checkpoint failed{asked}: {self.error}"
         named = checkpoint_name(self.snapshot)
@@ -178,7 +178,7 @@ class WorktreeRestored(Event):
         detail = [*self.paths, *(f"left alone: {row}" for row in self.left_alone_rows)]
         text = (
             f"{count(self.files, 'file')} to snapshot {self.snapshot}{kept}, "
-            f"by {who_words(self.by)}; previous files saved as snapshot {self.present}"
+            f"by {sender_label(self.by)}; previous files saved as snapshot {self.present}"
         )
         return Row("owner", "RESTORED", text, "\n".join(detail))
 

@@ -40,7 +40,7 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class Told(Table):
+class _GivenKeys(Table):
     """Keys that an objective may have, and ``[fleet]`` as a default for all objectives."""
 
     command: Words | None = None
@@ -58,7 +58,7 @@ class Told(Table):
     account: Words | None = None
 
 
-class FleetTable(Told):
+class FleetTable(_GivenKeys):
     """Values that all loops share; `Plan` documents each."""
 
     name: Words | None = None
@@ -81,7 +81,7 @@ class AccountTable(Table):
     """Maximum loops at once."""
 
 
-class ObjectiveTable(Told):
+class ObjectiveTable(_GivenKeys):
     """An ``[[objective]]`` table."""
 
     text: Words | None = None
@@ -128,7 +128,7 @@ class FileRead:
         self.problems.append((int(line) if line.isdigit() else 0, what.replace(HERE, place)))
 
 
-def settings_of(read: FileRead, table: Told, where: str) -> dict[str, str]:
+def settings_of(read: FileRead, table: _GivenKeys, where: str) -> dict[str, str]:
     """Return the run settings of a table by dotted name, checked as `run` would check them."""
     found: dict[str, str] = {}
     for key, name in OF_RUN.items():
@@ -226,7 +226,7 @@ def _plan(read: FileRead) -> Plan:
     fleet = checked(read, FleetTable, table.get("fleet", {}), "fleet") or FleetTable()
     _check_paths(read, fleet)
     accounts = _accounts(read, table.get("account", {}))
-    told = _told_objectives(read, table.get("objective", []))
+    told = _objectives(read, table.get("objective", []))
     objectives = [
         checked(read, ObjectiveTable, one, f"objective.{place}") for place, one in enumerate(told)
     ]
@@ -237,7 +237,7 @@ def _plan(read: FileRead) -> Plan:
     return Plan.model_validate({**known, "loops": loops, "accounts": accounts})
 
 
-def _told_objectives(read: FileRead, told: Any) -> list[Any]:
+def _objectives(read: FileRead, told: Any) -> list[Any]:
     if isinstance(told, dict):
         read.wrong("objective", f"objective ({HERE}) must be written [[objective]], one for each")
     elif not isinstance(told, list):

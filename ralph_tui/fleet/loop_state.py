@@ -128,7 +128,7 @@ class LoopState:
         return self.earlier_cost_usd + (self.cost_usd or 0.0)
 
     @property
-    def cost_told(self) -> bool:
+    def cost_reported(self) -> bool:
         """True if its agent has reported any cost."""
         return self.cost_usd is not None or self.earlier_cost_usd > 0
 

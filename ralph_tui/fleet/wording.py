@@ -102,11 +102,11 @@ def fleet_sentence(state: FleetState, now: datetime, *, lost: Lost = "") -> str:
         return "; ".join((lost_words(lost), *_may_go_on(state)))
     if state.finished is not None:
         said = ending(state.finished.outcome, state.finished.reason)
-        return f"{said}; {AGAIN}" if _asked_again(state) else said
+        return f"{said}; {AGAIN}" if _collects_again(state) else said
     return "; ".join(_parts(state, now)) or "all loops have ended; their work is being collected"
 
 
-def _asked_again(state: FleetState) -> bool:
+def _collects_again(state: FleetState) -> bool:
     """True if a resume would collect work that could not be collected before."""
     given_up = state.stopping is not None and state.stopping.abort
     return not given_up and any(loop.may_be_collected for loop in state.loops.values())
@@ -319,7 +319,7 @@ def state_word(loop: LoopState, *, lost: Lost = "") -> str:
 def cost_words(state: FleetState) -> str:
     """Return the reported cost of all loops, such as ``$1.20`` or ``cost unknown``."""
     loops = list(state.loops.values())
-    if not any(loop.cost_told for loop in loops):
+    if not any(loop.cost_reported for loop in loops):
         return COST_NOT_TOLD if any(loop.cost_missing for loop in loops) else money(0.0)
     least = "at least " if any(loop.cost_missing for loop in loops) else ""
     return f"{least}{money(state.spent_usd)}"

@@ -204,7 +204,7 @@ def _install(root: Path, program: Program, args: argparse.Namespace) -> int:
     if plan.nothing:
         print(f"the hooks are installed in {one_line(str(root))} already, and up to date")
     else:
-        print("\n".join(_told(plan, program)))
+        print("\n".join(_describe(plan, program)))
         _ask("install", args, "Install the hooks in this project?")
         print("\n".join(_done(plan, program, now)))
     print("\n".join(notes(root, plan.merged, installed=True)))
@@ -246,7 +246,7 @@ def _wanted(args: argparse.Namespace, now: datetime) -> State | None:
     )
 
 
-def _told(plan: _Plan, program: Program) -> Iterator[str]:
+def _describe(plan: _Plan, program: Program) -> Iterator[str]:
     """Describe the changes, with a diff of the settings."""
     if plan.settings.content != plan.merged:
         yield from settings_diff(plan.settings.content, plan.merged)
@@ -345,7 +345,7 @@ def _show(root: Path, program: Program, args: argparse.Namespace) -> int:
         ("project", one_line(str(root))),
         ("hooks", f"{events} in {NAME}; {count(others, 'other hook')}"),
         *(("command", plain(command)) for command in dict.fromkeys(found.values())),
-        ("program", _standing_words(program.standing())),
+        ("program", _standing_text(program.standing())),
         *(("note", note) for note in notes(root, settings.content or b"", installed=bool(found))),
     ]
     journals = [*find_hooked(root)]
@@ -355,7 +355,7 @@ def _show(root: Path, program: Program, args: argparse.Namespace) -> int:
     return ExitCode.COMPLETED
 
 
-def _standing_words(standing: Standing) -> str:
+def _standing_text(standing: Standing) -> str:
     if not standing.there:
         return f"not in {FOLDER}; 'ralph-tui hooks install' copies it"
     version = f"version {one_line(standing.version)}" if standing.version else "unknown version"

@@ -42,13 +42,13 @@ class ImportedRuns(ForeignRuns):
     def find(self, root: Path) -> list[ImportedRun]:
         """Find all runs below `root`, and give each a unique name."""
         base = root / ".aiwg"
-        return _told_apart([run for name, find in FINDERS.items() for run in find(base, name)])
+        return _numbered([run for name, find in FINDERS.items() for run in find(base, name)])
 
     def find_at(self, path: Path) -> ImportedRun | None:
         """Find the run at a path; its folder may be a copy with another name."""
         here = path.absolute()
         for folder in [here, *here.parents][:DEEPEST]:
-            found = _told_apart(
+            found = _numbered(
                 [
                     run
                     for name, find in FINDERS.items()
@@ -87,15 +87,15 @@ class ImportedRuns(ForeignRuns):
         """Read the run in whatever state its files are; notes report unusable parts."""
         assert isinstance(run, ImportedRun)
         # Imported late: lists of runs must be fast and need no events.
-        from ralph_tui.importers import external_told, internal_told  # noqa: PLC0415
-        from ralph_tui.importers.telling import recording_of  # noqa: PLC0415
+        from ralph_tui.importers import external_run, internal_run  # noqa: PLC0415
+        from ralph_tui.importers.conversion import recording_of  # noqa: PLC0415
 
-        readers = {"F": external_told.earlier_told_of, **dict.fromkeys("GH", internal_told.told_of)}
+        readers = {"F": external_run.read_earlier_run, **dict.fromkeys("GH", internal_run.read_run)}
         files = run.files
-        return recording_of(run, readers.get(run.form, external_told.told_of)(run, files), files)
+        return recording_of(run, readers.get(run.form, external_run.read_run)(run, files), files)
 
 
-def _told_apart(runs: list[ImportedRun]) -> list[ImportedRun]:
+def _numbered(runs: list[ImportedRun]) -> list[ImportedRun]:
     """Append a number to repeated names."""
     taken: dict[str, int] = {}
     found = []

@@ -17,10 +17,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ralph_tui.events import CheckpointCaptured
+from ralph_tui.importers.conversion import Checkpoint, IterationContent, RunContent
 from ralph_tui.importers.external import Numbered, recorded
-from ralph_tui.importers.printed import Tape
+from ralph_tui.importers.printed import Transcript
 from ralph_tui.importers.records import Json, RunFiles, as_ordinal, as_seconds, as_when
-from ralph_tui.importers.telling import Checkpoint, ToldIteration, ToldRun
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 WIDEST_GAP = 50
@@ -74,7 +74,7 @@ class ExternalFiles:
             return "", 0
         if name != self._now[0]:
             before, size = self._now[0], self._now[1]
-            start = size if before and self._goes_on(before, name) else 0
+            start = size if before and self._is_continued(before, name) else 0
             self._now = name, self.files.size(name), start
         return name, self._now[2]
 
@@ -82,12 +82,12 @@ class ExternalFiles:
         """Return a JSON file in an iteration's folder; empty if missing."""
         return self.files.json(f"iterations/{number:03}/{name}") or {}
 
-    def tape(self, number: int) -> Tape:
+    def transcript_of(self, number: int) -> Transcript:
         """Return the transcript with an iteration's times; call it in the iterations' order."""
         name, start = self.transcript(number)
-        return Tape(self.files, name, start) if name else self._shared_tape
+        return Transcript(self.files, name, start) if name else self._shared_transcript
 
-    def _goes_on(self, before: str, name: str) -> bool:
+    def _is_continued(self, before: str, name: str) -> bool:
         heads = []
         for each in (before, name):
             with self.files.opened(each) as file:
@@ -95,8 +95,8 @@ class ExternalFiles:
         return heads[0] == heads[1] and self.files.size(name) >= self._now[1]
 
     @cached_property
-    def _shared_tape(self) -> Tape:
-        return Tape(self.files, SHARED_TRANSCRIPT)
+    def _shared_transcript(self) -> Transcript:
+        return Transcript(self.files, SHARED_TRANSCRIPT)
 
     @cached_property
     def checks(self) -> dict[int, Json]:
@@ -277,7 +277,7 @@ class Clues(NamedTuple):
     analytics: datetime | None = None
 
 
-def settle(told: ToldRun, clues: Sequence[Clues]) -> None:
+def settle(told: RunContent, clues: Sequence[Clues]) -> None:
     """Set the times of every iteration; `clues` has one item for each, in order."""
     for iteration, clue in zip(told.iterations, clues, strict=True):
         _own_times(iteration, clue)
@@ -296,7 +296,7 @@ def settle(told: ToldRun, clues: Sequence[Clues]) -> None:
         previous = iteration.closed or iteration.ended or previous
 
 
-def _own_times(iteration: ToldIteration, clue: Clues) -> None:
+def _own_times(iteration: IterationContent, clue: Clues) -> None:
     moments = [at for _, at in iteration.checkpoints if at is not None]
     lasted = timedelta(seconds=iteration.duration_s or 0.0)
     if clue.first is not None and clue.last is not None:
@@ -322,7 +322,7 @@ def _finer(told: datetime, moment: datetime) -> datetime:
     return moment if not told.microsecond and told <= moment < told + _SECOND else told
 
 
-def _share(told: ToldRun) -> None:
+def _share(told: RunContent) -> None:
     """Let iterations without a time share the gap between their neighbours."""
     index = 0
     while index < len(told.iterations):

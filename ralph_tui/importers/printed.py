@@ -67,7 +67,7 @@ def key_of(line: bytes) -> int:
     return int.from_bytes(blake2b(told, digest_size=8).digest(), "big", signed=True)
 
 
-class Tape:
+class Transcript:
     """The transcript of an external run: its sessions' lines, each by key and time.
 
     It contains one session, or all of them in order. A session's first lines locate its beginning.
@@ -189,7 +189,7 @@ class OutputReader:
         self,
         files: RunFiles,
         name: str,
-        tape: Tape | None,
+        tape: Transcript | None,
         stderr: str,
         exit_code: int | None,
         *,
@@ -360,7 +360,9 @@ class OutputReader:
         self._printed.events.append((note, self._printed.last))
 
 
-def _times(files: RunFiles, name: str, tape: Tape | None, start: int) -> Iterator[datetime | None]:
+def _times(
+    files: RunFiles, name: str, tape: Transcript | None, start: int
+) -> Iterator[datetime | None]:
     """Yield the arrival time of each line that is not blank, or None."""
     if tape is None:
         return

@@ -14,18 +14,18 @@ from typing import Protocol, TypeVar
 
 from ralph_tui.events import AgentReported, Event, ReadingTaken, RedirectDecided, SignalComputed
 from ralph_tui.layers.control import (
+    AlarmUpdate,
     Budget,
     ControlSettings,
     Evaluation,
     History,
     Patience,
     Sample,
-    Watched,
+    check_signal,
     compute,
     default_signal,
     evaluation_of,
-    sound_signal,
-    unwatched,
+    keep_alarms,
     watch,
 )
 from ralph_tui.layers.inputs import budget_of, evidence_of, grounds_of, sample_of
@@ -82,12 +82,12 @@ class Governor:
         self.plans = plans
         self._attempt = attempt
         self.history = History(baseline)
-        self._untaken: list[Sample] = []  # measurements not yet added to the history
+        self._pending: list[Sample] = []  # measurements not yet added to the history
         self.evaluation: Evaluation | None = None
         """For the latest measurement; None before the first."""
         self.course = Course()  # after the latest measurement
         self.memory = Oversight()
-        self._learned: set[str] = set()
+        self._known: set[str] = set()
         self.recalled: Evaluated | None = None
         """Results for the latest past measurement; None if the run was not resumed."""
 
@@ -120,16 +120,16 @@ class Governor:
         """Run each layer separately, so that one failing layer does not affect the others."""
         attempt, before = self._attempt, self.evaluation
         last = before.signal if before else None
-        self._untaken.append(sample)
+        self._pending.append(sample)
         watched = attempt(
             "control",
             lambda: self._watch(budget),
-            lambda: unwatched(before),
+            lambda: keep_alarms(before),
             instead="the alarms stay as they are",
         )
         signal = attempt(
             "control",
-            lambda: sound_signal(self._compute(budget, watched, last, issues), sample),
+            lambda: check_signal(self._compute(budget, watched, last, issues), sample),
             lambda: default_signal(sample, self.control, last, issues),
             instead="default gains answer this reading",
         )
@@ -149,21 +149,21 @@ class Governor:
         )
         return Evaluated(evaluation, finding, self.course)
 
-    def _watch(self, budget: Budget) -> Watched:
+    def _watch(self, budget: Budget) -> AlarmUpdate:
         """Add all pending measurements or none; after a failure the next call retries them."""
         history = self.history.copy()
-        for sample in self._untaken:
+        for sample in self._pending:
             history.add(sample)
-        if history.count != self.history.count + len(self._untaken):
+        if history.count != self.history.count + len(self._pending):
             raise LookupError("a reading is missing")
-        self.history, self._untaken = history, []
+        self.history, self._pending = history, []
         watched = watch(history, budget, self.control, self.evaluation)
-        if not isinstance(watched, Watched):
+        if not isinstance(watched, AlarmUpdate):
             raise TypeError(f"alarms are no {type(watched).__name__}")
         return watched
 
     def _compute(
-        self, budget: Budget, watched: Watched, last: SignalComputed | None, issues: int
+        self, budget: Budget, watched: AlarmUpdate, last: SignalComputed | None, issues: int
     ) -> SignalComputed:
         return compute(
             self._current,
@@ -178,7 +178,7 @@ class Governor:
     @property
     def _current(self) -> History:
         """The history including the latest measurement; raises ``LookupError`` if it is missing."""
-        if self._untaken:
+        if self._pending:
             raise LookupError("the latest reading could not be taken in")
         return self.history
 
@@ -257,6 +257,6 @@ class Governor:
         if report is None:
             return 0
         said = {same_words(learning) for learning in report.learnings}
-        new = said - self._learned
-        self._learned |= new
+        new = said - self._known
+        self._known |= new
         return len(report.blockers) + len(new)

@@ -94,7 +94,7 @@ class ContextSettings(BaseModel):
 
     @field_validator("state_file")
     @classmethod
-    def _of_the_name(cls, value: str | None) -> str | None:
+    def _check_name(cls, value: str | None) -> str | None:
         """Check the name: it distinguishes the file from the agent's work and from other files."""
         if value is None:
             return None

@@ -13,16 +13,16 @@ from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.detection import Detector
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.steps.goal import Goal
-from ralph_tui.loop.steps.handoffs import Handoffs
-from ralph_tui.loop.steps.judging import Judging
+from ralph_tui.loop.steps.handoff_runner import HandoffRunner
+from ralph_tui.loop.steps.handoff_writer import HandoffWriter
+from ralph_tui.loop.steps.judge import Judge
 from ralph_tui.loop.steps.measurement import Measurement
 from ralph_tui.loop.steps.memory import MemoryLayer
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.overseer import Overseer
 from ralph_tui.loop.steps.prompting import PromptWriter
-from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.questions import QuestionAsker
 from ralph_tui.loop.steps.recording import IterationRecorder
-from ralph_tui.loop.steps.rollover import Rollovers
 from ralph_tui.loop.steps.second_opinion import SecondOpinion
 from ralph_tui.loop.steps.sessions import Sessions
 from ralph_tui.loop.steps.state_file import StateFile
@@ -60,23 +60,25 @@ class Iteration:
         self.run = run
         self.checkpoints = Checkpoints(run)
         self.escalation = Escalation(run)
-        self.desk = QuestionDesk(run, self.escalation, self.checkpoints)
+        self.asker = QuestionAsker(run, self.escalation, self.checkpoints)
         self.models = ModelHelp(run)
-        self.prompt_writer = PromptWriter(run, self.desk, self.models)
-        handoffs = Handoffs(run, self.desk, self.checkpoints, self.models)
-        self.rollovers = Rollovers(run, self.checkpoints, handoffs, self.prompt_writer)
+        self.prompt_writer = PromptWriter(run, self.asker, self.models)
+        handoffs = HandoffWriter(run, self.asker, self.checkpoints, self.models)
+        self.handoff_runner = HandoffRunner(run, self.checkpoints, handoffs, self.prompt_writer)
         self.state_file = StateFile(run)
-        self.sessions = Sessions(run, self.checkpoints, self.desk, self.rollovers, self.state_file)
+        self.sessions = Sessions(
+            run, self.checkpoints, self.asker, self.handoff_runner, self.state_file
+        )
         self.assessment = Assessment(run)
         self.second_opinion = SecondOpinion(run, self.checkpoints, self.models)
-        judging = Judging(run, self.desk, self.checkpoints, self.models)
-        self.measurement = Measurement(run, judging, self.assessment, self.desk)
-        self.goal = Goal(run, self.desk)
+        judging = Judge(run, self.asker, self.checkpoints, self.models)
+        self.measurement = Measurement(run, judging, self.assessment, self.asker)
+        self.goal = Goal(run, self.asker)
         self.governor = run.layers.governor
         self.memory = MemoryLayer(run, self.models)
         self.strategist = Strategist(run)
         self.detector = Detector(run)
-        self.overseer = Overseer(run, self.checkpoints, self.desk, self.escalation)
+        self.overseer = Overseer(run, self.checkpoints, self.asker, self.escalation)
         self.recorder = IterationRecorder(run)
 
     def prepare(self) -> int:
@@ -85,7 +87,7 @@ class Iteration:
         Stops leftover processes and takes the baseline, the first snapshot and checkpoint, and the
         plan.
         """
-        self.run.record(self.entered(0, 0))
+        self.run.record(self.step_event(0, 0))
         self.sweep()
         self.sessions.warn()
         self.models.warn()
@@ -119,29 +121,29 @@ class Iteration:
         self.recorder.write_projections()  # they count the open iteration, as the status does
         self.state_file.keep()
 
-        self.run.record(self.entered(k, 1))  # StateAssessor
+        self.run.record(self.step_event(k, 1))  # StateAssessor
         self.second_opinion.refine()
         self.assessment.save()
-        self.run.record(self.entered(k, 2))  # MemoryRetrieval
+        self.run.record(self.step_event(k, 2))  # MemoryRetrieval
         self.memory.retrieve(k)
-        self.run.record(self.entered(k, 3))  # StrategyPlanner
+        self.run.record(self.step_event(k, 3))  # StrategyPlanner
         self.strategist.plan(k)
-        self.run.record(self.entered(k, 4))  # MetricsCollector
-        self.run.record(self.entered(k, 5))  # GainScheduler
-        self.run.record(self.entered(k, 6))  # PIDController
-        self.run.record(self.entered(k, 7))  # ControlAlarms
+        self.run.record(self.step_event(k, 4))  # MetricsCollector
+        self.run.record(self.step_event(k, 5))  # GainScheduler
+        self.run.record(self.step_event(k, 6))  # PIDController
+        self.run.record(self.step_event(k, 7))  # ControlAlarms
         control = self.governor.evaluation if self.run.settings.control.enabled else None
-        self.run.record(self.entered(k, 8))  # ValidationAgent, before the session
+        self.run.record(self.step_event(k, 8))  # ValidationAgent, before the session
         self.strategist.before(k)
-        self.run.record(self.entered(k, 9))  # PromptGenerator
+        self.run.record(self.step_event(k, 9))  # PromptGenerator
         words = self.prompt_writer.write(k, control)
-        self.run.record(self.entered(k, 10))  # SessionLauncher
+        self.run.record(self.step_event(k, 10))  # SessionLauncher
         self.sessions.run(k, words)
         self.measure(k, self.checkpoints.record_changes(k))
 
     def measure(self, k: int, files: ev.FilesChanged) -> None:
         """Run step 11 and the steps after it; the session has ended and changed `files`."""
-        self.run.record(self.entered(k, 11))  # the completion command
+        self.run.record(self.step_event(k, 11))  # the completion command
         self.measurement.after(k, files)
         self.finish_iteration(k)
 
@@ -149,11 +151,11 @@ class Iteration:
         """Run steps 12-17; iteration k has been measured."""
         self.strategist.after(k)  # part of step 11; it is here because a resumed run needs it, too
         self.run_oversight(k)
-        self.run.record(self.entered(k, 15))  # LearningExtractor
+        self.run.record(self.step_event(k, 15))  # LearningExtractor
         self.memory.extract(k)
-        self.run.record(self.entered(k, 16))  # MemoryPromotion
+        self.run.record(self.step_event(k, 16))  # MemoryPromotion
         self.memory.promote(k)
-        self.run.record(self.entered(k, 17))  # StateManager
+        self.run.record(self.step_event(k, 17))  # StateManager
         self.run.record(self.recorder.finished(k))
         self.recorder.write_projections()
         self.state_file.keep()
@@ -163,18 +165,18 @@ class Iteration:
 
     def run_oversight(self, k: int) -> None:
         """Run steps 12-14."""
-        self.run.record(self.entered(k, 12))  # BehaviorDetector
+        self.run.record(self.step_event(k, 12))  # BehaviorDetector
         finding = self.detector.detect(k)
         if finding is not None:
-            self.run.record(self.entered(k, 13))  # InterventionSystem, with the user in the loop
+            self.run.record(self.step_event(k, 13))  # InterventionSystem, with the user in the loop
             self.overseer.intervene(k, finding)
-            self.run.record(self.entered(k, 14))  # Overseer: the health check
+            self.run.record(self.step_event(k, 14))  # Overseer: the health check
             self.overseer.check(k, finding)
         elif self.run.settings.oversight.enabled:
-            self.run.record(self.entered(k, 13))
-            self.overseer.tell_failure(k)
+            self.run.record(self.step_event(k, 13))
+            self.overseer.report_failure(k)
 
-    def entered(self, k: int, step: int) -> ev.Event:
+    def step_event(self, k: int, step: int) -> ev.Event:
         """Return the event that says which step the loop is in."""
         return ev.StepEntered(iteration=k, step=step, name=STEPS[step])
 

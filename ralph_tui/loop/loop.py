@@ -72,11 +72,11 @@ class Loop(Step):
                 self.checkpoints.record_changes(run.iteration, why)
             else:
                 self.checkpoints.take_boundary(run.iteration, why)
-                self.record(self.checkpoints.announce(run.iteration, "end"))
+                self.record(self.checkpoints.checkpoint_event(run.iteration, "end"))
             if not is_unmeasured(self.state, run.iteration):  # a resume measures it
                 self.record(self.iteration.recorder.finished(run.iteration))
         if outcome == "aborted":
-            self.iteration.overseer.tell_abort(reason)
+            self.iteration.overseer.record_abort(reason)
             self.iteration.escalation.wait_for_delivery()
         if run.roll_back_to is not None:
             self.checkpoints.restore(run.roll_back_to, "the abort")

@@ -21,7 +21,7 @@ SINCE_A_KILL = "every change between the start of the iteration and the resume c
 """Reported if no snapshot was taken when the session ended."""
 
 
-def found(state: RunState, worked_until: datetime | None = None) -> str:
+def describe_unfinished(state: RunState, worked_until: datetime | None = None) -> str:
     """Describe in one line what was in progress when the run ended.
 
     `worked_until`: when the run last worked; default: the time of its last event.
@@ -33,7 +33,9 @@ def found(state: RunState, worked_until: datetime | None = None) -> str:
         parts = [f"iteration {run.iteration} was complete"]
     else:
         until = span.ended_at or worked_until or state.at
-        parts = [f"iteration {run.iteration}, {_took((until - span.started_at).total_seconds())}"]
+        parts = [
+            f"iteration {run.iteration}, {_elapsed_text((until - span.started_at).total_seconds())}"
+        ]
         parts.append(f"{count(sum(total.files for total in state.files.totals), 'file')} touched")
         if span.finished is None and is_unmeasured(state, run.iteration):
             began = state.gate.running_since is not None
@@ -46,7 +48,7 @@ def found(state: RunState, worked_until: datetime | None = None) -> str:
     return ", ".join(parts)
 
 
-def _took(seconds: float) -> str:
+def _elapsed_text(seconds: float) -> str:
     return f"{duration(seconds)} in"
 
 
@@ -58,7 +60,7 @@ class Recovery(Step):
         super().__init__(iteration.run)
         self._iteration = iteration
         end = iteration.run.state.run.finished
-        self._was_told = end is not None
+        self._was_reported = end is not None
         """True if the journal has the end of the run, with its reason."""
         self._was_stopped = end is not None and end.outcome == "interrupted"
         self._limit = iteration.run.state.run.max_iterations
@@ -74,43 +76,43 @@ class Recovery(Step):
             iteration.checkpoints.continue_numbering()
             return iteration.prepare()
         k = span.number
-        self.record(iteration.entered(k, 0))
+        self.record(iteration.step_event(k, 0))
         iteration.recorder.write_projections()  # to show the earlier end
         self.record(*iteration.run.layers.guard.take())
         iteration.sessions.warn()
-        iteration.escalation.again()
+        iteration.escalation.resend()
         iteration.sweep()
         readings = self._state.gate.readings
         read = bool(readings) and readings[-1].iteration == k
-        settled = span.finished is not None or _told(span) is not None
+        settled = span.finished is not None or _recorded_changes(span) is not None
         iteration.checkpoints.continue_from(span, settled=settled)
         if begun := self._state.oversight.restoring:
             # The user has agreed to this restore: files must not stay half restored.
             iteration.checkpoints.write_back(begun.snapshot, begun.present, begun.by)
             iteration.run.scheduler.join()
         if settled:
-            self._tell_changes(k)
+            self._report_changes(k)
         if span.finished is None:
             self._finish(span, read=read)
         elif span.finished.status == "interrupted":
-            self._spare(k)
+            self._extend_limit(k)
         elif self._state.oversight.undecided is not None:
             iteration.run_oversight(k)
         iteration.governor.recalled = None
         iteration.overseer.end_if_aborted()
-        self._end_if_it_was_ending(k)
+        self._end_if_ending(k)
         iteration.end_if_last(k)
         return k + 1
 
-    def _end_if_it_was_ending(self, k: int) -> None:
+    def _end_if_ending(self, k: int) -> None:
         """End the run if its work was done, or if an abort was decided but not carried out."""
         span = self._state.timeline.current
         finished = span.finished if span is not None else None
-        told = self._was_told and not self._was_stopped
+        told = self._was_reported and not self._was_stopped
         if finished is not None and finished.status == "completed" and not told:
             self._iteration.end_if_completed(k)
         made = self._state.oversight.interventions[-1:]
-        if made and made[0].iteration == k and not self._was_told:
+        if made and made[0].iteration == k and not self._was_reported:
             if made[0].level == "ABORT":
                 raise Ended("aborted", made[0].reason)
             if made[0].answer == "abort":
@@ -125,8 +127,8 @@ class Recovery(Step):
             return
         done = is_unmeasured(self._state, k)
         if not done:
-            iteration.rollovers.catch_up(self._asked)
-        files = _told(span)
+            iteration.handoff_runner.catch_up(self._asked)
+        files = _recorded_changes(span)
         if files is None:
             files = iteration.checkpoints.record_changes(k)
             if files.changes:
@@ -135,9 +137,9 @@ class Recovery(Step):
             iteration.measure(k, files)
         else:
             self.record(iteration.recorder.finished(k))
-            self._spare(k)
+            self._extend_limit(k)
 
-    def _tell_changes(self, k: int) -> None:
+    def _report_changes(self, k: int) -> None:
         """Report files changed while nothing ran; they are kept but not counted as work."""
         iteration, before = self._iteration, self._iteration.checkpoints.latest.tree
         iteration.checkpoints.take_boundary(k, "when the run was resumed")
@@ -153,7 +155,7 @@ class Recovery(Step):
             text = f"{files} changed while nothing ran; they are kept, and not counted as work"
             self.record(Noticed(source="workspace", text=text))
 
-    def _spare(self, k: int) -> None:
+    def _extend_limit(self, k: int) -> None:
         """Raise the iteration limit by one, so that an interrupted iteration costs none."""
         run = self._state.run
         # A user who set a new limit has already allowed for this iteration.
@@ -170,7 +172,7 @@ class Recovery(Step):
         )
 
 
-def _told(span: IterationSpan) -> FilesChanged | None:
+def _recorded_changes(span: IterationSpan) -> FilesChanged | None:
     """Return the recorded file changes of an iteration; None unless a snapshot holds them."""
     held = any(point.trigger == "end" for point in span.checkpoints)
     return span.files if held and span.files is not None and not span.files.live else None

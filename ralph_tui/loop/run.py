@@ -15,7 +15,7 @@ from ralph_tui.ports.outside import Ports
 from ralph_tui.state import RunState
 
 
-class Remembers(Protocol):
+class ReplayedLayer(Protocol):
     """A layer whose memory of a run is folded from events, both live and on resume."""
 
     def recall(self, event: Event, state: RunState, /) -> object:
@@ -46,7 +46,7 @@ class Layers:
 
     def recall(self, events: Iterable[Event]) -> RunState:
         """Replay a run's past events into the layers, in one pass; return the folded state."""
-        remembering: tuple[tuple[str, Remembers], ...] = (
+        remembering: tuple[tuple[str, ReplayedLayer], ...] = (
             ("sensor", self.sensor),
             ("control", self.governor),
         )

@@ -19,7 +19,7 @@ class Outreach(Protocol):
         """Comment on the run's issue if it has one; `key` distinguishes the run's comments."""
 
 
-class Silent:
+class NoOutreach:
     """Outreach without any channel."""
 
     enabled = False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.ports.agents import Agent, Asker, Memory, NoMemory
 from ralph_tui.ports.knowledge import Knowledge, NoKnowledge, NoPastRuns, PastRuns
-from ralph_tui.ports.outreach import Outreach, Silent
+from ralph_tui.ports.outreach import NoOutreach, Outreach
 from ralph_tui.ports.records import (
     CheckpointFiles,
     LoopStateFile,
@@ -34,7 +34,7 @@ class Ports:
     records: Records
     read_traces: "Callable[[int, datetime], Traces]"
     """Read what an iteration's session has left since that time; blocks, so run it as a job."""
-    outreach: Outreach = field(default_factory=Silent)
+    outreach: Outreach = field(default_factory=NoOutreach)
     fallbacks: Sequence[Agent] = ()
     """The agents that take over, in this order, if `agent` cannot work."""
     absent: Mapping[str, str] = field(default_factory=dict)

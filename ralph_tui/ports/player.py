@@ -39,7 +39,7 @@ class Player(Protocol):
     def share(self, position: int) -> float:
         """Return an event's point on the time axis, 0 to 1."""
 
-    def at_share(self, share: float) -> int:
+    def position_at(self, share: float) -> int:
         """Return the position reached at this point of the time axis."""
 
     def moment(self, position: int) -> tuple[datetime, int]:

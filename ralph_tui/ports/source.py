@@ -14,7 +14,7 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.ports.player import Player
 from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
-from ralph_tui.state.seen import Seen
+from ralph_tui.state.last_seen import LastSeen
 
 
 class Files(Protocol):
@@ -58,10 +58,10 @@ class OnDisk(Protocol):
     def last_sign(self) -> datetime | None:
         """Return when its process last wrote the journal or status file; None if unknown."""
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> LastSeen | None:
         """Return what the user last saw of the run; None if unknown."""
 
-    def put_down(self, seen: Seen) -> None:
+    def save_seen(self, seen: LastSeen) -> None:
         """Save what the user has seen; never fails."""
 
 

@@ -38,7 +38,7 @@ from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStar
 from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.loop.loop import Loop
-from ralph_tui.loop.recovery import found
+from ralph_tui.loop.recovery import describe_unfinished
 from ralph_tui.loop.run import Layers, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports.agents import Asker
@@ -50,7 +50,7 @@ from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.past_runs import RecordedRuns
 from ralph_tui.runtime.preflight import Preflight, check
 from ralph_tui.runtime.request import RunRequest
-from ralph_tui.runtime.resumption import Resumption, checkpoint_words, different
+from ralph_tui.runtime.resumption import Resumption, checkpoint_words, list_changes
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 
@@ -273,7 +273,10 @@ def _run_resumed(engine: Engine, loop: Loop, worked: datetime) -> RunResumed:
         branch=start.branch,
         commit=start.commit,
         found="; ".join(
-            [found(state, worked), *different(state, start, state.at - datetime.now(UTC))]
+            [
+                describe_unfinished(state, worked),
+                *list_changes(state, start, state.at - datetime.now(UTC)),
+            ]
         ),
         checkpoints="\n".join(checkpoint_words(state, worked)),
         away_s=max(0.0, (engine.clock.now() - (state.run.ended_at or worked)).total_seconds()),

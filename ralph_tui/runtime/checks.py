@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ralph_tui.runtime.request import RunRequest
 
 
-def place_looks_well(folder: Path) -> bool:
+def is_place_ready(folder: Path) -> bool:
     """True if a run can begin in the repository around `folder`, whatever its request."""
     root = worktree_root(folder)
     records = ralph_folder(root)
@@ -30,22 +30,22 @@ def place_looks_well(folder: Path) -> bool:
     )
 
 
-def looks_well(folder: Path, request: "RunRequest") -> bool:
+def is_run_ready(folder: Path, request: "RunRequest") -> bool:
     """True if this run can begin there, as far as a quick check shows."""
     settings = request.settings.agent
     agent = find_agent(settings)
     return (
-        place_looks_well(folder)
+        is_place_ready(folder)
         and request.plan is None
         and request.settings.outreach.unset
         and request.settings.intelligence.prompt_template is None
         and agent is not None
         and agent.looks_ready(settings, os.environ)
-        and _fallbacks_look_ready(settings)
+        and _fallbacks_ready(settings)
     )
 
 
-def _fallbacks_look_ready(settings: "AgentSettings") -> bool:
+def _fallbacks_ready(settings: "AgentSettings") -> bool:
     return all(
         agent.restricted and agent.looks_ready(fallback_settings(settings, agent.name), os.environ)
         for agent in choose_fallbacks(settings)

@@ -163,17 +163,17 @@ class Engine:
                 self._failed(reason)
                 return
             trace = "".join(traceback.format_exception(bug))
-            self._last_word(ev.RunCrashed(error=f"{type(bug).__name__}: {bug}", traceback=trace))
+            self._record_last(ev.RunCrashed(error=f"{type(bug).__name__}: {bug}", traceback=trace))
         finally:
             self._inbox.close()
-            self._answer_the_rest()
+            self._refuse_pending()
             self._write_status(now=True)
             try:
                 self.journal.close()
             except (JournalError, OSError) as error:
                 self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
 
-    def _answer_the_rest(self) -> None:
+    def _refuse_pending(self) -> None:
         """Refuse the commands that still wait for an answer, because the run has ended."""
         with self._closing:
             self._closed = True
@@ -209,7 +209,7 @@ class Engine:
                     told = True
                     self._stop_work()
                     self._show_unrecorded(wait_began(self.state.run.iteration, str(error)))
-                if self._told_to_end():
+                if self._is_end_requested():
                     raise
                 continue
             break
@@ -219,7 +219,7 @@ class Engine:
             # The disk may be full again by now.
             self.record(ended)
 
-    def _told_to_end(self) -> bool:
+    def _is_end_requested(self) -> bool:
         """Keep the next item of the inbox, if any, for the loop; True if it asks for the end."""
         item = self._inbox.get(LONGEST_WAIT)
         if item is not None:
@@ -231,7 +231,7 @@ class Engine:
         for receive in self._subscribers:
             receive(event.model_copy(update={"seq": self.journal.seq, "at": self.clock.now()}))
 
-    def _last_word(self, event: ev.Event) -> None:
+    def _record_last(self, event: ev.Event) -> None:
         if self.journal.seq:  # a journal needs a beginning before it can have an end
             try:
                 self._record(event)
@@ -244,7 +244,7 @@ class Engine:
         self._show_unrecorded(event)
 
     def _failed(self, reason: str) -> None:
-        self._last_word(ended(self.state.run, "failed", reason, self.clock.now()))
+        self._record_last(ended(self.state.run, "failed", reason, self.clock.now()))
 
     def _write_status(self, *, now: bool = False) -> bool:
         """Write the status file if it is due; True if it was."""

@@ -32,10 +32,10 @@ def line_up(first: AgentDescription, context: AgentContext, settings: Settings) 
         first.check(context)
         own = [first]
         notes = (
-            *_itself(first, settings),
-            *_unasking(own, settings),
-            *_uncounting(own),
-            *_untelling(first, own, settings),
+            *_warn_duplicate(first, settings),
+            *_warn_no_asking(own, settings),
+            *_warn_no_tokens(own),
+            *_warn_no_cost(first, own, settings),
         )
         return Lineup([(first, context)], {}, notes)
     _refuse(first, fallbacks, settings)
@@ -79,17 +79,17 @@ def _refuse(
 def _absence(agent: AgentDescription, context: AgentContext, error: UsageError) -> str:
     """Say why an agent is missing; for a program, where ralph-tui looked for it."""
     if agent.program and not agent.looks_ready(context.settings, context.environ):
-        looked_for = agent.looks_for(context.settings, context.environ)
-        return f"{agent.title} was not found; looked for {looked_for}"
+        search_place = agent.looks_for(context.settings, context.environ)
+        return f"{agent.title} was not found; looked for {search_place}"
     return one_line(str(error))
 
 
-def _itself(first: AgentDescription, settings: Settings) -> Iterator[str]:
+def _warn_duplicate(first: AgentDescription, settings: Settings) -> Iterator[str]:
     if first.name in settings.agent.fallback and not first.reserved:
         yield (f"{first.name} (agent.fallback) is already the main agent; the fallback is ignored")
 
 
-def _unasking(agents: Sequence[AgentDescription], settings: Settings) -> Iterator[str]:
+def _warn_no_asking(agents: Sequence[AgentDescription], settings: Settings) -> Iterator[str]:
     """Warn of agents that cannot ask for permission and obey no permissions."""
     for agent in agents if settings.permissions.mode == "ask" else ():
         if not agent.restricted and not agent.reserved:
@@ -99,7 +99,7 @@ def _unasking(agents: Sequence[AgentDescription], settings: Settings) -> Iterato
             )
 
 
-def _uncounting(agents: Sequence[AgentDescription]) -> Iterator[str]:
+def _warn_no_tokens(agents: Sequence[AgentDescription]) -> Iterator[str]:
     for agent in agents:
         if not agent.abilities.tokens:
             yield (
@@ -114,17 +114,17 @@ def _notes(
     absent: Mapping[str, str],
     settings: Settings,
 ) -> Iterator[str]:
-    yield from _itself(first, settings)
+    yield from _warn_duplicate(first, settings)
     for name, why in absent.items():
         where = "" if name == first.name else " (agent.fallback)"
         then = f"{agents[0][0].name} is used instead" if name == first.name else "it is ignored"
         yield f"{name}{where} is not available, {then}: {why}"
-    yield from _unasking([agent for agent, _ in agents], settings)
-    yield from _uncounting([agent for agent, _ in agents])
-    yield from _untelling(first, [agent for agent, _ in agents], settings)
+    yield from _warn_no_asking([agent for agent, _ in agents], settings)
+    yield from _warn_no_tokens([agent for agent, _ in agents])
+    yield from _warn_no_cost(first, [agent for agent, _ in agents], settings)
 
 
-def _untelling(
+def _warn_no_cost(
     first: AgentDescription, agents: Sequence[AgentDescription], settings: Settings
 ) -> Iterator[str]:
     """Warn of agents that do not report their cost, if there is a budget in dollars."""

@@ -30,7 +30,7 @@ LAST_BYTES = 4096
 """Bytes at the end of a log that are searched for its last line."""
 
 
-class NewRunsHere:
+class FolderNewRuns:
     """Implements `ports.new_runs.NewRuns` for a folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -53,7 +53,7 @@ class NewRunsHere:
 
     def agents(self) -> Sequence[AgentOffer]:
         settings = self._settings().settings
-        return tuple(_asked_offer(agent, settings, self._root) for agent in offered())
+        return tuple(_ask_offer(agent, settings, self._root) for agent in offered())
 
     def problem(self, name: str, text: str) -> str:
         return problem_of(name, text).removeprefix(f"{name} ({FLAGS[name]}) ")
@@ -164,7 +164,7 @@ def _quick_offer(agent: AgentDescription, settings: Settings) -> AgentOffer:
     return AgentOffer(agent.name, ready, one_line(says), agent.install)
 
 
-def _asked_offer(agent: AgentDescription, settings: Settings, root: Path) -> AgentOffer:
+def _ask_offer(agent: AgentDescription, settings: Settings, root: Path) -> AgentOffer:
     offer = _quick_offer(agent, settings)
     if not (offer.ready and offer.install):
         return offer

@@ -11,12 +11,12 @@ from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import has_process
 from ralph_tui.adapters.workspace.template_file import load_template
-from ralph_tui.analysis.means import MORE
+from ralph_tui.analysis.resume_words import MORE
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import RunStarted
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE
 from ralph_tui.loop.run import Layers
-from ralph_tui.loop.steps.prompt_words import compose_prompt
+from ralph_tui.loop.steps.prompt_text import compose_prompt
 from ralph_tui.loop.steps.strategy import next_strategy, planned_event
 from ralph_tui.runtime.resumption import recorded_settings
 

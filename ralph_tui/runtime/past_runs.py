@@ -28,13 +28,13 @@ class RecordedRuns:
 
     def related(self) -> Sequence[RelatedTask]:
         alike = related_tasks(self._attempt.root, self._attempt.description, own=self._attempt.task)
-        return [self._told(task) for task in alike]
+        return [self._related(task) for task in alike]
 
     def index(self) -> Sequence[str]:
         told = index_attempt(self._attempt.root, self._attempt.folder)
         return [told] if told else []
 
-    def _told(self, alike: Alike) -> RelatedTask:
+    def _related(self, alike: Alike) -> RelatedTask:
         folder = self._attempt.task_folder.parent / alike.task
         return RelatedTask(
             alike.task,

@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.journal import Journal, cut, read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.base.errors import UsageError, WorkspaceError, why
-from ralph_tui.layers.memory.by_hand import by_hand
+from ralph_tui.layers.memory.user_reflection import user_reflection
 from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.state import RunState
@@ -28,7 +28,7 @@ def reflect(run: RecordedRun, text: str) -> None:
     """
     lock = claim(run.lock, "history")
     try:
-        with _as_old_as_it_was(run.journal), _as_old_as_it_was(run.status):
+        with _keep_times(run.journal), _keep_times(run.status):
             _append(run, text)
             task = run.folder.parent.parent
             with TaskIndex(task.parent.parent).changing(task.name, over=True):
@@ -53,13 +53,13 @@ def _append(run: RecordedRun, text: str) -> None:
     cut(recording)
     journal = Journal(run.journal, SystemClock(), seq=state.seq, last_at=state.at)
     try:
-        journal.append(by_hand(state, text))
+        journal.append(user_reflection(state, text))
     finally:
         journal.close()
 
 
 @contextmanager
-def _as_old_as_it_was(path: Path) -> Iterator[None]:
+def _keep_times(path: Path) -> Iterator[None]:
     """Keep a file's times: a note must not make an old run look recent."""
     try:
         before = path.lstat()

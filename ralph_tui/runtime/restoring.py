@@ -37,7 +37,7 @@ LIST = "omit the number to list all snapshots"
 
 
 @dataclass(frozen=True)
-class Point:
+class SnapshotRow:
     """A snapshot of a run, as listed for the user."""
 
     taken: SnapshotTaken
@@ -50,7 +50,7 @@ class Point:
     """True if the repository still has it."""
 
 
-def points(state: RunState, held: frozenset[int]) -> list[Point]:
+def list_snapshots(state: RunState, held: frozenset[int]) -> list[SnapshotRow]:
     """Return every snapshot of a run, newest last; `held` has the numbers that still exist."""
     timeline, begun = state.timeline, state.oversight.restoring
     completions: dict[int, float] = {}
@@ -62,12 +62,12 @@ def points(state: RunState, held: frozenset[int]) -> list[Point]:
             completions.setdefault(span.boundary.number, span.completion)
     best = _number_of_best(state)
     return [
-        Point(taken, completions.get(number), number == best, number in undo, number in held)
+        SnapshotRow(taken, completions.get(number), number == best, number in undo, number in held)
         for number, taken in sorted(timeline.snapshots.items(), key=lambda item: item[1].seq)
     ]
 
 
-def refuse_gone(workspace: GitWorkspace, target: SnapshotTaken) -> None:
+def check_available(workspace: GitWorkspace, target: SnapshotTaken) -> None:
     """Raise ``WorkspaceError`` if the repository no longer has a snapshot."""
     if not held_in(workspace.repository, [target]):
         raise WorkspaceError(
@@ -76,7 +76,7 @@ def refuse_gone(workspace: GitWorkspace, target: SnapshotTaken) -> None:
         )
 
 
-def chosen(state: RunState, word: str) -> SnapshotTaken:
+def find_snapshot(state: RunState, word: str) -> SnapshotTaken:
     """Return the snapshot named by a number, ``best`` or ``iter-N``; ``UsageError`` if none."""
     known = state.timeline.snapshots
     if word == "best":
@@ -110,7 +110,7 @@ def locked(root: Path) -> Iterator[None]:
         lock.release()
 
 
-def sound(recording: Recording) -> None:
+def check_recordable(recording: Recording) -> None:
     """Raise ``JournalError`` if nothing can be recorded after what was read."""
     if recording.problem:
         what = recording.problem.partition(";")[0]
@@ -125,7 +125,7 @@ def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Ev
     """
     with locked(worktree_root(run.folder)):
         recording = read_journal(run.journal)
-        sound(recording)
+        check_recordable(recording)
         if len(recording.events) != shown:
             raise RalphError(
                 f"{run.name} was continued elsewhere since this screen showed its end; "
@@ -133,9 +133,9 @@ def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Ev
             )
         state, root = RunState().apply_all(recording.events), worktree_root(run.folder)
         assert state.run.started is not None  # read_journal guarantees the first event
-        target = chosen(state, str(number))
+        target = find_snapshot(state, str(number))
         with closing(GitWorkspace(open_repository(root), state.run.started.run_id)) as workspace:
-            refuse_gone(workspace, target)
+            check_available(workspace, target)
             # The lock is held, so all runs have ended; the git of a killed one may still write.
             sweep(recorded_run_ids(root).__contains__, root)
             restore_worktree(recording, state, workspace, target, by)
@@ -168,7 +168,7 @@ def restore_worktree(
     workspace.changes(present.tree, target.tree)
     cut(recording)
     iteration, last = state.run.iteration, recording.events[-1]
-    with _journal(recording, last) as append, _undisturbed():
+    with _journal(recording, last) as append, _block_signals():
         append(snapshot_taken(iteration, present, reason))
         began = RestoreBegan(iteration=iteration, snapshot=target.number, present=number, by=by)
         append(began)
@@ -214,7 +214,7 @@ def _journal(recording: Recording, last: Event) -> Iterator[Callable[[Event], No
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def _block_signals() -> Iterator[None]:
     """Keep ctrl+c or a closing terminal from leaving files half written.
 
     Does nothing in other threads than the main one, because those receive no signals.
@@ -235,7 +235,7 @@ def _undisturbed() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def not_held(snapshot: SnapshotTaken) -> str:
+def describe_missing(snapshot: SnapshotTaken) -> str:
     """Describe in one sentence what a snapshot lacks; empty if it is complete."""
     if not snapshot.missing_count:
         return ""

@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.analysis.checkpoints import summarize, words_of
-from ralph_tui.analysis.means import resuming
+from ralph_tui.analysis.resume_words import resume_command
 from ralph_tui.base.errors import UsageError
 from ralph_tui.commands import Extend
 from ralph_tui.config.settings import NAMES, Settings
@@ -27,7 +27,7 @@ from ralph_tui.text.format import day_and_clock, duration
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.secrets import HIDDEN
 
-TAKEN_ANEW = ("ui.", "outreach.", "limits.max_iterations", "limits.budget_usd")
+READ_AGAIN = ("ui.", "outreach.", "limits.max_iterations", "limits.budget_usd")
 """Settings not taken from the record: addresses are secrets, limits are in the state."""
 
 
@@ -74,9 +74,9 @@ def plan_resume(
             f"{one_line(str(run.folder))} is not a run of this worktree ({root}); resume it in its "
             "own repository, or replay it"
         )
-    _refuse_living(run)
+    _refuse_live(run)
     recording = read_journal(run.journal)
-    keep = _kept(run, recording, wanted.from_seq)
+    keep = _count_kept(run, recording, wanted.from_seq)
     first = recording.events[0]
     assert isinstance(first, RunStarted)  # read_journal guarantees it
     command = wanted.command or first.command
@@ -113,7 +113,7 @@ def checkpoint_words(state: RunState, worked_until: datetime) -> list[str]:
     return [] if summary is None else words_of(summary, at)
 
 
-def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str]:
+def list_changes(state: RunState, start: RunStarted, behind: timedelta) -> list[str]:
     """List what has changed since the run began, a few words each.
 
     `start` has the current values. `behind`: how far the clock is behind the journal's last event.
@@ -135,7 +135,7 @@ def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str
     return said
 
 
-def _refuse_living(run: RecordedRun) -> None:
+def _refuse_live(run: RecordedRun) -> None:
     owner = holder(run.lock)
     if owner is not None and owner.alive:  # the resume waits for a dead run's cleanup
         raise UsageError(
@@ -144,7 +144,7 @@ def _refuse_living(run: RecordedRun) -> None:
         )
 
 
-def _kept(run: RecordedRun, recording: Recording, from_seq: int | None) -> int | None:
+def _count_kept(run: RecordedRun, recording: Recording, from_seq: int | None) -> int | None:
     """Return how many events to keep; None if the journal is undamaged."""
     known = len(recording.events)
     if not recording.problem:
@@ -159,7 +159,8 @@ def _kept(run: RecordedRun, recording: Recording, from_seq: int | None) -> int |
                 "as a branch; start a new loop from it with 'ralph-tui fleet run ... --base BRANCH'"
             )
         raise UsageError(
-            f"{what}: '{resuming(run.name, known)}' continues from the events before it and moves "
+            f"{what}: '{resume_command(run.name, known)}' continues from the events before it "
+            "and moves "
             "the rest aside"
         )
     if not 1 <= from_seq <= known:
@@ -213,11 +214,11 @@ def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None
 
 
 def recorded_settings(start: RunStarted) -> dict[str, object]:
-    """Return the settings of the run's start, by dotted name, without those in `TAKEN_ANEW`."""
+    """Return the settings of the run's start, by dotted name, without those in `READ_AGAIN`."""
     recorded: dict[str, object] = {
         name: value
         for name, value in start.config.items()
-        if name in NAMES and not name.startswith(TAKEN_ANEW) and HIDDEN not in str(value)
+        if name in NAMES and not name.startswith(READ_AGAIN) and HIDDEN not in str(value)
     }
     if start.agent:
         recorded["agent.name"] = start.agent

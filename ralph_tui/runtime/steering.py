@@ -88,7 +88,7 @@ class Steering:
                 wish = self._restores.get(timeout=LOOK_S)
             except Empty:
                 if _size(past) != known:
-                    self._tell_who_went_on(past, started.run_id if started else "")
+                    self._report_successor(past, started.run_id if started else "")
                 continue
             if wish is None:
                 return
@@ -104,7 +104,7 @@ class Steering:
                 for event in told:
                     self._deliver(event)
 
-    def _tell_who_went_on(self, past: RecordedRun, run_id: str) -> None:
+    def _report_successor(self, past: RecordedRun, run_id: str) -> None:
         """Report that the journal has more events than this screen shows."""
         shows = f"ralph-tui attach {past.name} shows it"
         if owner_of(past.lock, run_id) is not None:

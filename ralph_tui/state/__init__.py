@@ -14,7 +14,6 @@ from ralph_tui.events import Event, RunResumed
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state.actions import ActionsFold, DerivedAction
 from ralph_tui.state.agent import AgentFold, AgentRow
-from ralph_tui.state.asking import AskingFold
 from ralph_tui.state.context import ContextFold, ContextUse
 from ralph_tui.state.control import ChartMark, ControlFold, SignalPoint
 from ralph_tui.state.files import FilesFold
@@ -28,6 +27,7 @@ from ralph_tui.state.memory import MemoryFold, SeenLearning
 from ralph_tui.state.needs import NeedsFold
 from ralph_tui.state.oversight import Intervention, OversightFold
 from ralph_tui.state.plan_items import PlanItemsFold
+from ralph_tui.state.requests import RequestsFold
 from ralph_tui.state.roster import RosterFold
 from ralph_tui.state.run import Phase, RunFold
 from ralph_tui.state.service import ServiceFold
@@ -54,7 +54,7 @@ class RunState:
         self.needs = NeedsFold()
         self.roster = RosterFold()
         self.service = ServiceFold()
-        self.asking = AskingFold()
+        self.asking = RequestsFold()
         self.oversight = OversightFold()
         self.memory = MemoryFold()
         self.intelligence = IntelligenceFold()

@@ -36,8 +36,8 @@ class AskedCalls(Part):
         """
         return (
             on(ev.AgentAsked, lambda e: self._asked(e, calls())),
-            on(ev.AgentAskedNoMore, lambda e: self._goes_on(e.request_id, e.at)),
-            on(ev.AgentRefusedAgain, lambda e: self._goes_on(e.request_id, e.at)),
+            on(ev.AgentAskedNoMore, lambda e: self._is_continued(e.request_id, e.at)),
+            on(ev.AgentRefusedAgain, lambda e: self._is_continued(e.request_id, e.at)),
             on(ev.QuestionAsked, self._question_asked),
             on(ev.QuestionAnswered, self._answered),
         )
@@ -58,9 +58,9 @@ class AskedCalls(Part):
 
     def _answered(self, e: ev.QuestionAnswered) -> bool:
         question, request = self._question
-        return e.question_id == question and self._goes_on(request, e.at)
+        return e.question_id == question and self._is_continued(request, e.at)
 
-    def _goes_on(self, request: str, at: datetime) -> bool:
+    def _is_continued(self, request: str, at: datetime) -> bool:
         call = self._waiting.pop(request, None)
         if call is not None:
             call.asked_at, call.ran_from = None, at
@@ -150,7 +150,7 @@ class AgentFold(Fold):
 
     def on_session_started(self, e: ev.SessionStarted) -> None:
         self.promised, self.ended, self.began, self.began_at = False, None, e.seq, e.at
-        self.report = _carried(self.report, e.iteration)
+        self.report = _reduce_report(self.report, e.iteration)
         self._before = self.report
         self._failed.clear()
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", e.stream))
@@ -166,12 +166,12 @@ class AgentFold(Fold):
         return self._close_rows()
 
     def on_crashed(self, e: ev.RunCrashed) -> None:
-        self._broken_off(e, f"the run failed: {e.error}", ok=False)
+        self._add_interruption(e, f"the run failed: {e.error}", ok=False)
 
     def on_resumed(self, e: ev.RunResumed) -> None:
-        self._broken_off(e, e.stream, ok=True)
+        self._add_interruption(e, e.stream, ok=True)
 
-    def _broken_off(self, e: ev.RunCrashed | ev.RunResumed, text: str, *, ok: bool) -> None:
+    def _add_interruption(self, e: ev.RunCrashed | ev.RunResumed, text: str, *, ok: bool) -> None:
         """Add a line that separates the rows before an interruption from those after it."""
         self._close_rows()
         iteration = self.rows[-1].iteration if self.rows else 0
@@ -247,7 +247,7 @@ class AgentFold(Fold):
         return bool(e.words)
 
     def on_agent_reported(self, e: ev.AgentReported) -> None:
-        self.report = _together(self._before, e)
+        self.report = _merge_reports(self._before, e)
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", e.words))
 
     def on_promise_made(self, e: ev.PromiseMade) -> None:
@@ -256,7 +256,7 @@ class AgentFold(Fold):
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", text))
 
 
-def _carried(report: ev.AgentReported | None, iteration: int) -> ev.AgentReported | None:
+def _reduce_report(report: ev.AgentReported | None, iteration: int) -> ev.AgentReported | None:
     """Return an earlier report of the iteration, reduced to its learnings and blockers.
 
     None if it has neither.
@@ -267,7 +267,7 @@ def _carried(report: ev.AgentReported | None, iteration: int) -> ev.AgentReporte
     return report.model_copy(update=keep)
 
 
-def _together(before: ev.AgentReported | None, last: ev.AgentReported) -> ev.AgentReported:
+def _merge_reports(before: ev.AgentReported | None, last: ev.AgentReported) -> ev.AgentReported:
     """Return the last session's report, plus the learnings and blockers of the earlier ones."""
     if before is None:
         return last

@@ -50,21 +50,21 @@ class Fold:
         return handlers_of(self)
 
 
-def handlers_of(taker: object) -> Handlers:
-    """Yield each event type that an ``on_`` method of `taker` handles, with that method."""
-    for name, types in _taken(type(taker)):  # type: ignore[arg-type]  # a class can be hashed
-        handler = getattr(taker, name)
+def handlers_of(owner: object) -> Handlers:
+    """Yield each event type that an ``on_`` method of `owner` handles, with that method."""
+    for name, types in _find_handlers(type(owner)):  # type: ignore[arg-type]  # a class can be hashed
+        handler = getattr(owner, name)
         yield from ((kind, handler) for kind in types)
 
 
 @cache
-def _taken(taker: type) -> list[tuple[str, tuple[type[Event], ...]]]:
+def _find_handlers(owner: type) -> list[tuple[str, tuple[type[Event], ...]]]:
     names = dict.fromkeys(
-        name for base in taker.__mro__ for name in vars(base) if name[:3] == "on_"
+        name for base in owner.__mro__ for name in vars(base) if name[:3] == "on_"
     )
     taken = []
     for name in names:
-        kind = next(iter(getattr(taker, name).__annotations__.values()))
+        kind = next(iter(getattr(owner, name).__annotations__.values()))
         taken.append((name, get_args(kind) or (kind,)))
     return taken
 

@@ -25,7 +25,7 @@ class ForeignFold(Fold):
     def on_started(self, event: RunStarted) -> None:
         self.tool = event.imported.partition(",")[0]
 
-    def on_said(self, event: ForeignVerdict) -> None:
+    def on_verdict(self, event: ForeignVerdict) -> None:
         self.verdicts.setdefault(event.iteration, []).append(event)
 
     def control(self, iteration: int) -> ForeignVerdict | None:
@@ -64,7 +64,7 @@ class ForeignLog(Part):
         self._log.recomputed = bool(event.imported)
         return False
 
-    def on_said(self, event: ForeignVerdict) -> bool:
+    def on_verdict(self, event: ForeignVerdict) -> bool:
         row = self._rows.row(event)
         if row is None:
             return False

@@ -9,9 +9,9 @@ from functools import cache
 from ralph_tui import events as ev
 from ralph_tui.state.fold import Fold, Handlers, Part, handlers_of
 from ralph_tui.state.foreign import ForeignLog
-from ralph_tui.state.log_affairs import Affairs
 from ralph_tui.state.log_entries import LogEntries, LogEntry, LogRow
 from ralph_tui.state.log_episodes import Episodes
+from ralph_tui.state.log_nesting import EntryNesting
 from ralph_tui.state.log_news import News
 
 
@@ -154,7 +154,7 @@ class LogFold(Fold):
         self._news = News()
         self._nesting = (
             self._episodes,
-            Affairs(self._log, self._episodes),
+            EntryNesting(self._log, self._episodes),
             Waits(self._log),
             Ends(self._log, self._episodes),
             ForeignLog(self._log),
@@ -181,9 +181,9 @@ class LogFold(Fold):
         known = [row for part in self._nesting for row in handlers_of(part)]
         known += super().handlers()
         taken = {kind for kind, _ in known}
-        return (*known, *((kind, self._alone) for kind in _with_rows() if kind not in taken))
+        return (*known, *((kind, self._add_unnested) for kind in _with_rows() if kind not in taken))
 
-    def _alone(self, event: ev.Event) -> bool:
+    def _add_unnested(self, event: ev.Event) -> bool:
         return self._add(event, event.row())
 
     def on_reading(self, event: ev.ReadingTaken) -> bool:
@@ -211,7 +211,7 @@ class LogFold(Fold):
         if entry is None:
             self._log.add(event, row)
         else:
-            self._log.nest(entry, event, row._replace(text=self._episodes.beyond(row.text)))
+            self._log.nest(entry, event, row._replace(text=self._episodes.without_known(row.text)))
         return True
 
     def on_repeated(self, event: ev.GateFinished | ev.SessionFinished | ev.Noticed) -> bool:

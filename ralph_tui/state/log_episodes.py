@@ -90,7 +90,7 @@ class Episodes(Part):
         entry = self._groups.get(PROGRESS)
         return entry if entry is not None and entry.open else None
 
-    def beyond(self, sentence: str) -> str:
+    def without_known(self, sentence: str) -> str:
         """Remove from a sentence what the open episode already says."""
         for said in self._said.get(PROGRESS, ()):
             sentence = sentence.replace(said, "")
@@ -108,7 +108,7 @@ class Episodes(Part):
         group = GROUPS.get(e.alarm.lower(), "budget")
         if group == PROGRESS:
             self._alarms.add(e.alarm)
-        self._tell(group, e, e.row(), e.reason, opens=group == PROGRESS)
+        self._nest(group, e, e.row(), e.reason, opens=group == PROGRESS)
 
     def on_cleared(self, e: ev.AlarmCleared) -> bool | None:
         self._alarms.discard(e.alarm)
@@ -133,7 +133,7 @@ class Episodes(Part):
         self._log.close(entry)
         return None
 
-    def _tell(
+    def _nest(
         self,
         group: str,
         event: ev.AlarmRaised | ev.InterventionMade | ev.ConflictsFound,
@@ -173,14 +173,14 @@ class Episodes(Part):
             self._met = e.iteration
         known = e.reason in self._said.get(group, ()) and group in self._groups
         asks = e.level in ("REDIRECT", "PAUSE")
-        text = "" if known else clause(_beyond(e.reason, self._said.get(group, set())))
+        text = "" if known else clause(_new_part(e.reason, self._said.get(group, set())))
         if e.about == "owner":
             text = GIVEN_UP
         elif known and not asks:
             text = NOTED
         word = e.level if e.level in LOUD else subject_words(e.about).upper()
         row = ev.Row(e.row().level, word, text, "\n".join([e.reason, *e.evidence]))
-        entry, nested = self._tell(
+        entry, nested = self._nest(
             group, e, row, e.reason, opens=group == PROGRESS and self._met == e.iteration
         )
         if not nested and e.level in LOUD and e.about != "owner":
@@ -203,7 +203,7 @@ class Episodes(Part):
         row = e.row()
         if row.text in self._said.get("conflicts", ()):
             return False
-        self._tell("conflicts", e, row, row.text, opens=False)
+        self._nest("conflicts", e, row, row.text, opens=False)
         return None
 
     def on_effect(self, e: ev.EffectObserved) -> bool | None:
@@ -252,7 +252,7 @@ class Episodes(Part):
         return left
 
 
-def _beyond(reason: str, said: set[str]) -> str:
+def _new_part(reason: str, said: set[str]) -> str:
     """Return what a sentence adds to the known ones, such as ``and the pace is enough``."""
     for sentence in said:
         if reason.startswith(sentence.rstrip(".")):

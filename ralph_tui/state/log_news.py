@@ -15,7 +15,7 @@ class News(Part):
         self._standing = ("persist", "")
         self._found: dict[str, tuple[int, set[str]]] = {}
         """Before and after a session: the last iteration with issues, and their names."""
-        self._sayings: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         """By learning id."""
 
     def planned(self, e: ev.StrategyPlanned) -> ev.Row | None:
@@ -38,11 +38,11 @@ class News(Part):
         """Return a row for a change of the learnings."""
         match e:
             case ev.LearningsRetrieved():
-                self._sayings |= {one.learning_id: one.saying for one in e.learnings}
+                self._texts |= {one.learning_id: one.saying for one in e.learnings}
             case ev.LearningStaged() | ev.LearningPromoted():
-                self._sayings[e.learning.learning_id] = e.learning.saying
+                self._texts[e.learning.learning_id] = e.learning.saying
             case ev.LearningChanged(change="edit"):
-                self._sayings[e.learning_id] = one_line(e.text)
+                self._texts[e.learning_id] = one_line(e.text)
         if isinstance(e, ev.LearningChanged):
-            return e.row_of(self._sayings.get(e.learning_id, e.learning_id))
+            return e.row_of(self._texts.get(e.learning_id, e.learning_id))
         return e.row()

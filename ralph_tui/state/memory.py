@@ -128,7 +128,7 @@ class MemoryFold(Fold):
         found = [one.looked_up for one in self.seen.values()]
         return [one for one in found if one is not None and one.in_prompt]
 
-    def wrote(self, reflection: ev.ReflectionWritten) -> bool:
+    def has_reflection(self, reflection: ev.ReflectionWritten) -> bool:
         """True if an equal reflection is recorded, worded by the template or by a model."""
         worded = {"analysis", "learning", "action_items", "model"}
 
@@ -157,9 +157,9 @@ class MemoryFold(Fold):
         for one in self.seen.values():
             one.looked_up = None
         for found in event.learnings:
-            self._look_up(found, event.iteration)
+            self._match(found, event.iteration)
 
-    def _look_up(self, found: Retrieved, iteration: int) -> None:
+    def _match(self, found: Retrieved, iteration: int) -> None:
         # `seen` lists the last retrieval at its end, best first, after everything older.
         one = self.seen.pop(found.learning_id, None) or SeenLearning(found, "retrieved")
         one.learning = one.looked_up = found

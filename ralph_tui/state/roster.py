@@ -43,7 +43,7 @@ class Refusal:
 
 
 @dataclass(slots=True)
-class Worked:
+class AgentWork:
     """An agent's work in this run."""
 
     iterations: list[int] = field(default_factory=list)
@@ -75,18 +75,18 @@ class RosterFold(Fold):
         """By agent, why it cannot work."""
         self.away: dict[str, ev.AgentChanged] = {}
         """By agent, the change to its fallback; removed when it works again."""
-        self.worked: dict[str, Worked] = {}
+        self.worked: dict[str, AgentWork] = {}
         """By the agent's name in its sessions, in the order of their first sessions."""
         self._first = self._session = ""
         self._waited: ev.WaitStarted | None = None
 
     @property
-    def stands_in_for(self) -> ev.AgentChanged | None:
+    def fallback_cause(self) -> ev.AgentChanged | None:
         """Why a fallback works instead of the first agent; None while the first one works."""
         return self.away.get(self._first)
 
     @property
-    def untold(self) -> list[str]:
+    def unreported(self) -> list[str]:
         """If there are several agents, those that have not reported their costs."""
         several = len(self.worked) > 1
         return [name for name, one in self.worked.items() if several and one.cost_usd is None]
@@ -107,7 +107,7 @@ class RosterFold(Fold):
 
     def on_session_started(self, event: ev.SessionStarted) -> bool:
         self._session = event.agent
-        worked = self.worked.setdefault(event.agent, Worked())
+        worked = self.worked.setdefault(event.agent, AgentWork())
         worked.sessions += 1
         if worked.iterations[-1:] != [event.iteration]:
             worked.iterations.append(event.iteration)
@@ -181,9 +181,9 @@ class RosterFold(Fold):
         changed, self.refusals = kept != self.refusals, kept
         return changed
 
-    def stands_in(self, now: datetime) -> str:
+    def explain_fallback(self, now: datetime) -> str:
         """Explain why a fallback works instead of the first agent; empty if none does."""
-        away = self.stands_in_for
+        away = self.fallback_cause
         if away is None or self.working in self.refusals:
             return ""
         return away.words(now, self.working)
@@ -195,9 +195,9 @@ class RosterFold(Fold):
         return [f"{name} {one.words}" for name, one in several.items()]
 
     @property
-    def untold_words(self) -> str:
+    def unreported_text(self) -> str:
         """As in ``without the cost of codex``, which it does not report; empty if all do."""
-        return f"without the cost of {' and '.join(self.untold)}" if self.untold else ""
+        return f"without the cost of {' and '.join(self.unreported)}" if self.unreported else ""
 
 
 def _iterations(numbers: Sequence[int]) -> str:

@@ -49,7 +49,7 @@ class Elapsed:
             self.away_s = (at - self.started_at).total_seconds() - worked_s
             self._jumps_s = 0.0
 
-    def come_back(self, at: datetime, away_s: float) -> float:
+    def resume_after(self, at: datetime, away_s: float) -> float:
         """Resume the run after `away_s` seconds and return the seconds that count as away.
 
         After a recorded end, these are all seconds since that end: a restore may come in between.
@@ -143,7 +143,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         if self.started is not None:
             fresh = {"pid": event.pid, "host": event.host, "mode": event.mode}
             self.started = self.started.model_copy(update=fresh)
-        away_s = self.come_back(event.at, event.away_s)
+        away_s = self.resume_after(event.at, event.away_s)
         if self.iteration_started_at is not None:
             self.iteration_started_at += timedelta(seconds=away_s)
         self.phase = "starting"

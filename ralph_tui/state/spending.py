@@ -92,7 +92,7 @@ class Spending:
         self._session_tokens = max(self._session_tokens, event.tokens)
         self.tokens_partial = self.tokens_partial or event.tokens_partial
         if event.cost_usd is not None:
-            self._tell(event.cost_usd, estimated=event.cost_estimated)
+            self._report_cost(event.cost_usd, estimated=event.cost_estimated)
 
     def count(self, event: ev.ToolStarted | ev.ToolFinished) -> None:
         """Count a tool call of the running session, or its failure."""
@@ -104,9 +104,9 @@ class Spending:
     def settle(self, event: ev.SessionFinished) -> None:
         """Close the session with its own final figures."""
         if event.cost_usd is not None:
-            self._tell(event.cost_usd, estimated=False)
+            self._report_cost(event.cost_usd, estimated=False)
         elif lacks_cost(event) and not self._session_cost:
-            self._lack()
+            self._mark_partial()
         self._session_tokens = max(event.tokens, self._session_tokens)
         self._session_calls, self._session_errors = event.tool_calls, event.tool_errors
         self._session_runs = False
@@ -122,13 +122,13 @@ class Spending:
             self._told = True
             self._cost_before += event.cost_usd
         else:
-            self._lack()
+            self._mark_partial()
         self._tokens_before += event.tokens
 
     def close_session(self) -> None:
         """Add the session's reported cost to the sums."""
         if self._session_runs and not self._session_told:
-            self._lack()
+            self._mark_partial()
         self.iteration_tool_calls += self._session_calls
         self.iteration_tool_errors += self._session_errors
         self._session_calls = self._session_errors = 0
@@ -137,9 +137,9 @@ class Spending:
         self._estimated_before = self._estimated_before or self._session_estimated
         self._session_runs = self._session_estimated = False
 
-    def _tell(self, cost_usd: float, *, estimated: bool) -> None:
+    def _report_cost(self, cost_usd: float, *, estimated: bool) -> None:
         self._session_cost, self._session_estimated = cost_usd, estimated
         self._told = self._session_told = True
 
-    def _lack(self) -> None:
+    def _mark_partial(self) -> None:
         self._lacking = self._iteration_lacking = True

@@ -275,7 +275,7 @@ def alarm_words(name: str) -> str:
     return "limit nearly used" if name == "BUDGET_EXCEEDED" else in_words(name.lower())
 
 
-def who_words(by: str) -> str:
+def sender_label(by: str) -> str:
     """Return ``you``, or ``you (terminal pts/3)`` for another terminal of yours."""
     if by == "the clock":  # the recorded value for a wait that ended on time
         return "the timer"

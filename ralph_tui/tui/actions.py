@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ralph_tui.analysis.next_steps import refusal_to_go_on
+from ralph_tui.analysis.next_steps import explain_refusal
 from ralph_tui.commands import (
     Checkpoint,
     Command,
@@ -16,7 +16,7 @@ from ralph_tui.commands import (
     Interrupt,
     RetryNow,
     RollOver,
-    files_rest,
+    are_files_idle,
     over,
     refusal,
     stopping,
@@ -73,11 +73,11 @@ def _if_snapshots(state: RunState) -> str | None:
 
 
 def _if_resumable(state: RunState) -> str | None:
-    return refusal_to_go_on("resume", state)
+    return explain_refusal("resume", state)
 
 
 def _if_repeatable(state: RunState) -> str | None:
-    return refusal_to_go_on("again", state)
+    return explain_refusal("again", state)
 
 
 def _if_reportable(state: RunState) -> str | None:
@@ -90,7 +90,7 @@ def _if_reportable(state: RunState) -> str | None:
 
 def _if_files_idle(state: RunState) -> str | None:
     """Refuse as the run would, naming the key that helps."""
-    if files_rest(state):
+    if are_files_idle(state):
         return over(state)
     asked = state.run.pause_requested
     when = "wait until this iteration ends" if asked else "press {pause} to pause first"

@@ -9,14 +9,16 @@ from pathlib import Path
 from ralph_tui.cli.fronts import signals
 from ralph_tui.fleet.dispatch import wire
 from ralph_tui.fleet.dispatch.engine import configured
-from ralph_tui.fleet.dispatch.link import Berth, HostLink
+from ralph_tui.fleet.dispatch.link import HostLink, HostOffer
 from tests.doubles.loop_host import PlayedHost
 
 
 def main(address: str, name: str, scratch: str, keys: str = "") -> None:
     """Until a signal ends it."""
     security = wire.security(Path(keys)) if keys else None
-    link = HostLink(address, Berth(name, 10, Path(scratch)), security, partial(print, flush=True))
+    link = HostLink(
+        address, HostOffer(name, 10, Path(scratch)), security, partial(print, flush=True)
+    )
     host = PlayedHost(link.observe)
 
     def end() -> None:

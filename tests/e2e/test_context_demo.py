@@ -10,7 +10,7 @@ import pytest
 from ralph_tui.demo.agent.bugs import BUGS
 from ralph_tui.demo.agent.plan_file import ITEMS, PLAN
 from ralph_tui.layers.context.handoff import MAX_CHARACTERS
-from ralph_tui.layers.intelligence.handover import HEADING
+from ralph_tui.layers.intelligence.handoff_section import HEADING
 from tests.e2e.cli import events_of, run
 from tests.e2e.shared import once
 from tests.e2e.test_demo import in_todays_words

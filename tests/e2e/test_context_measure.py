@@ -12,7 +12,7 @@ import pytest
 from bench.context import ARMS, ran
 from bench.context_table import Ran
 from bench.context_task import task_of
-from ralph_tui.layers.intelligence.handover import HEADING
+from ralph_tui.layers.intelligence.handoff_section import HEADING
 from tests.doubles.launch import real_binary
 
 ON, _, _ = ARMS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.demo.agent.plan_file import ITEMS
-from ralph_tui.layers.intelligence.handover import HEADING
+from ralph_tui.layers.intelligence.handoff_section import HEADING
 from tests.e2e.cli import here
 from tests.e2e.test_context_demo import kept, of
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.layers.intelligence.handover import HEADING
+from ralph_tui.layers.intelligence.handoff_section import HEADING
 from tests.doubles.api import Api
 from tests.doubles.launch import STUB, environment, prepare, real_binary, real_environment
 from tests.doubles.scenario import load

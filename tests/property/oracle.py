@@ -38,7 +38,7 @@ class Settings(NamedTuple):
 class Facts(NamedTuple):
     """Facts of an iteration beside its measurement."""
 
-    strayed: bool = False
+    deviated: bool = False
     """Files changed, and none of the work has the objective's words."""
     calls: int = 0
     conflicts: bool = False
@@ -357,7 +357,7 @@ def alarms(s: Series, k: int) -> frozenset[str]:
 
 def deviates(s: Series, k: int, facts: list[Facts]) -> bool:
     """The work strayed, and the best did not rise; nothing at 100."""
-    return k >= 1 and facts[k - 1].strayed and s.rise_since(k - 1, k) <= EPS and not s.at_100(k)
+    return k >= 1 and facts[k - 1].deviated and s.rise_since(k - 1, k) <= EPS and not s.at_100(k)
 
 
 def burns(s: Series, k: int, facts: list[Facts]) -> bool:

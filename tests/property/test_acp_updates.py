@@ -92,5 +92,5 @@ def test_refused_requests(code: int, message: str, data: object, quirks: Quirks)
 def test_openings(told: object, session: object, quirks: Quirks, mode: str) -> None:
     opening.capabilities(told)
     opening.settings("s", session, quirks, mode, "a-model")
-    opening.told_model(session)
-    opening.told_mode(session)
+    opening.new_session_model(session)
+    opening.new_session_mode(session)

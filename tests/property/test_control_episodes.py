@@ -202,7 +202,7 @@ EVIDENCE = st.builds(
 )
 
 
-class Watched(NamedTuple):
+class AlarmUpdate(NamedTuple):
     """One iteration: its input, the state before it and the result."""
 
     k: int
@@ -219,13 +219,13 @@ class Watched(NamedTuple):
 
 
 @st.composite
-def watched_runs(draw: st.DrawFn) -> list[Watched]:
+def watched_runs(draw: st.DrawFn) -> list[AlarmUpdate]:
     most, tests = draw(st.integers(1, 60)), draw(st.one_of(st.none(), st.integers(0, 300)))
     inputs = draw(
         st.lists(st.tuples(READINGS, EVIDENCE, st.booleans(), st.integers(1, 4)), max_size=20)
     )
     estimated = draw(st.booleans())
-    governor, run = Governor(), list[Watched]()
+    governor, run = Governor(), list[AlarmUpdate]()
     for completion, evidence, approved, times in inputs:
         for _ in range(times):
             k, before = len(run) + 1, governor.memory
@@ -234,12 +234,12 @@ def watched_runs(draw: st.DrawFn) -> list[Watched]:
             assert finding
             if finding.opened:
                 governor.answered(approved=approved)
-            run.append(Watched(k, most, completion, estimated, evidence, before, finding))
+            run.append(AlarmUpdate(k, most, completion, estimated, evidence, before, finding))
     return run
 
 
 @given(watched_runs())
-def test_every_row_about_evidence_is_reached_when_it_is_entered(run: list[Watched]) -> None:
+def test_every_row_about_evidence_is_reached_when_it_is_entered(run: list[AlarmUpdate]) -> None:
     asked_about_burn = 0
     for one in run:
         shows = {found.name for found in one.finding.detections}
@@ -264,7 +264,7 @@ def test_every_row_about_evidence_is_reached_when_it_is_entered(run: list[Watche
 
 @given(watched_runs())
 def test_with_evidence_too_episodes_are_one_at_a_time_and_the_limit_is_quiet(
-    run: list[Watched],
+    run: list[AlarmUpdate],
 ) -> None:
     for one in run:
         if one.k >= one.most or one.completion == 100:

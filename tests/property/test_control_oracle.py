@@ -296,7 +296,7 @@ ON_COURSE = Evidence("Implement user login with JWT tokens", ("src/login.py", "s
 
 FACTS = st.builds(
     oracle.Facts,
-    strayed=st.booleans(),
+    deviated=st.booleans(),
     calls=st.sampled_from([0, 0, 100, 333, 500, 1000, 2000]),
     conflicts=st.sampled_from([False, False, False, True]),
     error=st.sampled_from(["", "", "no such model", "no such model", "not logged in"]),
@@ -306,7 +306,7 @@ FACTS = st.builds(
 def evidence(fact: oracle.Facts, k: int) -> Evidence:
     """Evidence that these facts are read from."""
     return replace(
-        STRAYED if fact.strayed else ON_COURSE,
+        STRAYED if fact.deviated else ON_COURSE,
         actions=fact.calls,
         conflicts=("a.py", f"b{k}.py") if fact.conflicts else (),
         error=f"session {k}: {fact.error} (/tmp/log.{k})" if fact.error else "",

@@ -17,7 +17,7 @@ from ralph_tui.events.context import FileInProgress
 from ralph_tui.events.intelligence import Blocker, Statement
 from ralph_tui.layers.intelligence import PROMISE, PromptInput, build_prompt
 from ralph_tui.layers.intelligence.budget import estimate_tokens
-from ralph_tui.layers.intelligence.handover import HEADING as HANDED_OVER
+from ralph_tui.layers.intelligence.handoff_section import HEADING as HANDED_OVER
 from ralph_tui.layers.intelligence.template import (
     BUILT_IN,
     VARIABLES,

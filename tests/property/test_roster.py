@@ -5,7 +5,15 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.loop.steps.agents import STARTS, Refusals, Waits, Works, begins, free_at, goes_on
+from ralph_tui.loop.steps.agents import (
+    STARTS,
+    Refusals,
+    UseAgent,
+    WaitForAgent,
+    choose_first,
+    choose_next,
+    free_at,
+)
 from ralph_tui.state.roster import Cause, Refusal
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -38,7 +46,7 @@ def is_free(refusals: Refusals, name: str, now: datetime = NOW) -> bool:
 
 @given(some)
 def test_an_iteration_begins_with_the_first_that_is_free(refusals: Refusals) -> None:
-    name = begins(ORDER, refusals, NOW)
+    name = choose_first(ORDER, refusals, NOW)
     free = [one for one in ORDER if is_free(refusals, one)]
     assert name == (free[0] if free else name)
     assert name in ORDER
@@ -49,15 +57,15 @@ def test_nobody_works_who_is_refused_and_nobody_is_left_idle(
     refusals: dict[str, Refusal], own: Refusal, current: str, patience_s: float
 ) -> None:
     refusals = refusals | {current: own}
-    step = goes_on(ORDER, refusals, current, NOW, patience_s)
+    step = choose_next(ORDER, refusals, current, NOW, patience_s)
     others = [name for name in ORDER if name != current and is_free(refusals, name)]
     ends = [at for name in ORDER if name in refusals if (at := free_at(refusals[name]))]
     match step:
-        case Works(agent) if own.cause == "not_started" and own.tries < STARTS:
+        case UseAgent(agent) if own.cause == "not_started" and own.tries < STARTS:
             assert agent == current
-        case Works(agent):
+        case UseAgent(agent):
             assert agent == others[0]
-        case Waits(agent, until):
+        case WaitForAgent(agent, until):
             assert until == free_at(refusals[agent])
             at = free_at(own)
             short = at is not None and (at - own.since).total_seconds() <= patience_s
@@ -75,7 +83,7 @@ def test_it_ends_with_somebody_at_work_or_nobody_able(
 ) -> None:
     refusals: dict[str, Refusal] = {}
     now, steps, left = NOW, 0, list(refused)
-    current = begins(ORDER, refusals, now)
+    current = choose_first(ORDER, refusals, now)
     while left:
         cause, resets = left.pop()
         before = refusals.get(current)
@@ -85,12 +93,12 @@ def test_it_ends_with_somebody_at_work_or_nobody_able(
             cause,
             "", now, again.since if again else now, again.tries + 1 if again else 1, until,
         )  # fmt: skip
-        step = goes_on(ORDER, refusals, current, now, patience_s)
+        step = choose_next(ORDER, refusals, current, now, patience_s)
         if step is None:
             assert all(one.limit is None for one in refusals.values())
             assert set(refusals) == set(ORDER)
             return
-        if isinstance(step, Waits):
+        if isinstance(step, WaitForAgent):
             assert step.until >= now
             now = max(now, step.until)
         else:
@@ -104,4 +112,4 @@ def test_it_ends_with_somebody_at_work_or_nobody_able(
     # Somebody works; once all limits are over, the first that may work is back.
     later = now + timedelta(days=2)
     able = [name for name in ORDER if name not in refusals or refusals[name].limit]
-    assert begins(ORDER, refusals, later) == able[0]
+    assert choose_first(ORDER, refusals, later) == able[0]

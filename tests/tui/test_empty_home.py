@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.ports.new_runs import Finding, Surroundings
-from ralph_tui.runtime.new_runs import NewRunsHere
+from ralph_tui.runtime.new_runs import FolderNewRuns
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.home.empty import rows
 
@@ -47,7 +47,7 @@ def test_all_of_it_fits_a_small_screen_where_there_is_no_agent(
 ) -> None:
     folders = [f"/opt/tools/of/some/length/{number}/bin" for number in range(20)]
     monkeypatch.setenv("PATH", ":".join(["/usr/bin", "/bin", *folders]))
-    place = NewRunsHere(git_repo).look()
+    place = FolderNewRuns(git_repo).look()
     assert len(rows(place, 76)) <= 22, "rows between the first and the last of 24"
     assert "claude, codex, gemini, opencode in the 22" in text(place)
     assert "try it on a sample" in text(place)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from ralph_tui.runtime.sources.listed import ListedRuns
+from ralph_tui.runtime.sources.run_list import ListedRuns
 from ralph_tui.tui.home.form_fields import LONGEST_VALUE
 from ralph_tui.tui.home.table import Listing
 from tests.tui.homes import DONE, HomeDriver, at_home

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.analysis.verdict import verdict
-from ralph_tui.runtime.sources.found import read_run
+from ralph_tui.runtime.sources.find_run import read_run
 from ralph_tui.runtime.sources.recorded import opened
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import NOBODY_ASKED

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from ralph_tui.ports.new_runs import AgentOffer, Draft, Finding
-from ralph_tui.runtime.new_runs import NewRunsHere
+from ralph_tui.runtime.new_runs import FolderNewRuns
 from ralph_tui.tui.home.form_line import NO_COMMAND, NO_OBJECTIVE
 from tests.tui.new_runs import GOOD, FormDriver, Here, drive
 from tests.waiting import until
@@ -298,7 +298,7 @@ def trying(root: Path, command: str, scenario: Scenario) -> None:
         await driver.press("tab", "enter")
         await scenario(driver)
 
-    drive(FormDriver(NewRunsHere(root)), fill)
+    drive(FormDriver(FolderNewRuns(root)), fill)
 
 
 def gone(pids: Path) -> bool:

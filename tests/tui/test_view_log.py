@@ -11,10 +11,10 @@ import pytest
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.events import RunStarted
-from ralph_tui.runtime.sources.recorded import opened, was_left
+from ralph_tui.runtime.sources.recorded import opened, was_left_early
 from ralph_tui.runtime.sources.replay import LOOK_S, Replay
 from ralph_tui.runtime.sources.run_record import RunRecord
-from ralph_tui.state.seen import Seen
+from ralph_tui.state.last_seen import LastSeen
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.away_summary import AwayCockpit, AwayReplay, AwaySummary
 from tests.rows import each_row
@@ -28,7 +28,7 @@ def record(root: Path, name: str = "stuck") -> RunRecord:
     return RunRecord(attempt(root) / "events.jsonl")
 
 
-def seen(root: Path) -> Seen:
+def seen(root: Path) -> LastSeen:
     found = record(root).seen()
     assert found is not None
     return found
@@ -49,7 +49,7 @@ async def leaves(driver: Driver) -> None:
 def test_it_was_looked_at_until_its_screen_was_left_also_where_nothing_came(tmp_path: Path) -> None:
     driver = live(story("redirect"))
     driver.source.record = kept = record(tmp_path, "redirect")
-    pressed: list[Seen | None] = []
+    pressed: list[LastSeen | None] = []
 
     async def look(driver: Driver) -> None:
         await driver.press("2")
@@ -251,7 +251,7 @@ def filmed(source: Replay) -> Driver:
 def test_before_the_film_of_a_run_that_was_left_it_is_told_once(tmp_path: Path) -> None:
     source = detached(tmp_path, "stuck")
     whole = source.length
-    assert was_left(source)
+    assert was_left_early(source)
 
     async def look(driver: Driver) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, AwaySummary))
@@ -264,7 +264,7 @@ def test_before_the_film_of_a_run_that_was_left_it_is_told_once(tmp_path: Path) 
     drive(filmed(source), look)
     assert seen(tmp_path).over
     assert seen(tmp_path).seq == whole
-    assert not was_left(opened(attempt(tmp_path) / "events.jsonl"))
+    assert not was_left_early(opened(attempt(tmp_path) / "events.jsonl"))
 
 
 def test_a_key_of_the_replay_closes_what_is_told_and_is_obeyed(tmp_path: Path) -> None:

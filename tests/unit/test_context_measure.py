@@ -15,7 +15,7 @@ from bench.context_task import END, PLAN, Examiner, Step, Verdict, task_of
 from ralph_tui.layers.context.handoff import Call as Used
 from ralph_tui.layers.context.handoff import Handoff, Reference, handoff_text
 from ralph_tui.layers.context.state_file import FileInProgress
-from ralph_tui.layers.intelligence.handover import HEADING
+from ralph_tui.layers.intelligence.handoff_section import HEADING
 
 HANDOFF = ".aiwg/results/iter-001/handoff-1.md"
 PROMPT = f"# Objective\n\nCarry out the plan\n\n# {HEADING}\n\nRead its handoff first: {HANDOFF}\n"

@@ -25,7 +25,7 @@ PROGRAM = """
 import contextlib, io, json, sys
 from pathlib import Path
 from ralph_tui.cli import main
-from ralph_tui.runtime.sources.listed import ListedRuns
+from ralph_tui.runtime.sources.run_list import ListedRuns
 said = []
 for words in json.loads(sys.argv[1]):
     with contextlib.redirect_stdout(io.StringIO()) as out:

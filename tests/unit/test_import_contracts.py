@@ -195,7 +195,7 @@ OPENERS = {
     "cli/fronts/signals.py": "the null device",
     "fleet/dispatch/engine.py": "/proc",
     "hooks/project.py": "data of this package",
-    "loop/steps/asking.py": "a question",
+    "loop/steps/agent_questions.py": "a question",
     "loop/steps/questions.py": "questions are opened there",
     "loop/steps/watchdog.py": "a question",
     "text/secrets/formats.py": "data of this package",

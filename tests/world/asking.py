@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from ralph_tui.adapters.agents.asked import asked, choice
+from ralph_tui.adapters.agents.requests import asked, choice
 from ralph_tui.events import AgentAsked, Event, QuestionAnswered, ToolFinished, ToolStarted
 from ralph_tui.events.waiting import SILENCE
-from ralph_tui.loop.steps.asking import AgentQuestions
+from ralph_tui.loop.steps.agent_questions import AgentQuestions
 from tests.world.recorder import Recorder
 from tests.world.stories import HOSTILE
 
@@ -64,7 +64,7 @@ def ask(run: Recorder, request: AgentAsked) -> None:
     """The agent asks, and its question goes to the user."""
     run.add(ToolStarted(iteration=2, tool_id="t", tool=request.tool, summary=request.input), 4)
     run.add(request)
-    AgentQuestions(2, run.iteration.run, run.iteration.desk).watch()
+    AgentQuestions(2, run.iteration.run, run.iteration.asker).watch()
 
 
 def answer(run: Recorder, word: str, by: str = "you", text: str = "", seconds: float = 20) -> None:
@@ -72,7 +72,7 @@ def answer(run: Recorder, word: str, by: str = "you", text: str = "", seconds: f
     assert question is not None
     given = QuestionAnswered(question_id=question.question_id, answer=word, by=by, text=text)
     run.add(given, seconds)
-    run.iteration.desk.answered(given)
+    run.iteration.asker.answered(given)
     run.add(
         ToolFinished(
             iteration=2, tool_id="t", ok=word != "refuse", summary="done", duration_s=seconds

@@ -7,7 +7,7 @@ from typing import Any
 from ralph_tui import events as ev
 from ralph_tui.events.oversight import Detected
 from ralph_tui.events.waiting import Option, Rollback
-from ralph_tui.loop.steps import judging
+from ralph_tui.loop.steps import judge
 from ralph_tui.loop.steps.offers import (
     ABORT,
     APPROVE,
@@ -193,7 +193,7 @@ def criterion() -> list[ev.Event]:
             "criterion",
             text="The agent promises that this holds: the parser reads every file in samples/.",
             evidence=["the agent says: all 41 samples parse, the last two needed a new token"],
-            options=[judging.YES, judging.NO, judging.GUIDE, ABORT],
+            options=[judge.YES, judge.NO, judge.GUIDE, ABORT],
             default="no",
         )
     )

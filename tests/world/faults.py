@@ -68,8 +68,8 @@ MEMORY = [
     Part("memory", f"{_STEPS}.memory", "plan"),
     Part("memory", f"{_STEPS}.memory", "retrieve"),
     Part("memory", f"{_STEPS}.memory", "success"),
-    Part("memory", f"{_STEPS}.memory", "reported"),
-    Part("memory", f"{_STEPS}.memory", "concluded"),
+    Part("memory", f"{_STEPS}.memory", "learn_from_report"),
+    Part("memory", f"{_STEPS}.memory", "learn_from_run"),
     Part("memory", f"{_STEPS}.memory", "reflect"),
     *(
         Part("memory", STORE, name)
@@ -82,8 +82,8 @@ PROMPT = [
     Part("intelligence", f"{_LAYERS}.intelligence.budget", "estimate_tokens"),
     Part("intelligence", f"{_LAYERS}.intelligence.template:Template", "fill"),
     Part("intelligence", f"{_LAYERS}.intelligence.sections", "useful_lines"),
-    Part("intelligence", f"{_STEPS}.prompt_words", "all_known"),
-    Part("intelligence", f"{_STEPS}.prompt_words", "build_prompt"),
+    Part("intelligence", f"{_STEPS}.prompt_text", "full_input"),
+    Part("intelligence", f"{_STEPS}.prompt_text", "build_prompt"),
     Part("intelligence", f"{_STEPS}.prompt_material", "advice"),
     Part("intelligence", f"{_STEPS}.prompt_material", "knowledge_lines"),
     Part("intelligence", f"{_STEPS}.prompt_material", "windows_fill"),
@@ -125,7 +125,7 @@ RECORDS = [
 ]
 HELP = [
     Part("intelligence", "tests.world.agents:FakeAsker", "ask"),
-    Part("intelligence", f"{_STEPS}.prompting", "worded_prompt"),
+    Part("intelligence", f"{_STEPS}.prompting", "model_prompt"),
     Part("intelligence", f"{_STEPS}.prompting", "prompt_question"),
     Part("intelligence", f"{_STEPS}.second_opinion", "assessment_question"),
     Part("intelligence", f"{_STEPS}.memory", "reflection_question"),

@@ -96,7 +96,7 @@ class Recorder:
 
     def step(self, iteration: int, step: int) -> None:
         """The loop enters a step."""
-        self.add(self.iteration.entered(iteration, step), 0.05)
+        self.add(self.iteration.step_event(iteration, step), 0.05)
 
     def gate(self, iteration: int, points: float, took: float = 12.0) -> None:
         """Pass this percentage of the tests in the completion command and measure it."""
@@ -310,7 +310,7 @@ class Recorder:
 
     def silence(self, k: int) -> None:
         """Ten minutes without a sign of life; the watchdog asks."""
-        watchdog = Watchdog(k, self.iteration.run, self.iteration.desk)
+        watchdog = Watchdog(k, self.iteration.run, self.iteration.asker)
         watchdog.watch()  # what was heard last
         self.wait(minutes=10)
         watchdog.watch()

@@ -111,8 +111,8 @@ def no_agent(
     wanted = [agent for agent in offered() if agent.program]
     if settings.name:
         wanted = [agent for agent in wanted if agent.name == settings.name] or wanted
-    looked_for = looked_for_all(wanted, settings, environ)
-    ways = [f"looked for   {clip(looked_for, LONGEST_PLACE)}"]
+    search_place = search_places(wanted, settings, environ)
+    ways = [f"looked for   {clip(search_place, LONGEST_PLACE)}"]
     if wanted:
         others = ", ".join(agent.install.removeprefix(_NPM) for agent in wanted[1:])
         ways.append(f"install one  {wanted[0].install}{f' (or {others})' if others else ''}")
@@ -122,7 +122,7 @@ def no_agent(
     )
 
 
-def looked_for_all(
+def search_places(
     wanted: Sequence[AgentDescription], settings: "AgentSettings", environ: Mapping[str, str]
 ) -> str:
     """List programs grouped by search place: ``claude, codex in the 9 folders of PATH``."""
@@ -143,8 +143,8 @@ __all__ = [
     "choose_fallbacks",
     "fallback_settings",
     "find_agent",
-    "looked_for_all",
     "no_agent",
     "offered",
+    "search_places",
     "unknown_agent",
 ]

@@ -309,13 +309,13 @@ def reset_in_words(text: str, now: datetime) -> datetime | None:
     `now` must be aware: times of day are in its zone, because agents report them in the user's.
     """
     try:
-        found = _told_at(text, now) or _told_in(text, now) or _told_in_seconds(text)
+        found = _reset_time(text, now) or _reset_delay(text, now) or _reset_seconds(text)
     except (ValueError, OverflowError):
         return None
     return found if found is not None and now < found <= now + _FARTHEST else None
 
 
-def _told_at(text: str, now: datetime) -> datetime | None:
+def _reset_time(text: str, now: datetime) -> datetime | None:
     match = _AT.search(text)
     if match is None:
         return None
@@ -327,7 +327,7 @@ def _told_at(text: str, now: datetime) -> datetime | None:
     return moment if moment > now else moment + timedelta(days=1)
 
 
-def _told_in(text: str, now: datetime) -> datetime | None:
+def _reset_delay(text: str, now: datetime) -> datetime | None:
     match = _IN.search(text)
     if match is None:
         return None
@@ -338,7 +338,7 @@ def _told_in(text: str, now: datetime) -> datetime | None:
     return now + timedelta(seconds=seconds) if seconds else None
 
 
-def _told_in_seconds(text: str) -> datetime | None:
+def _reset_seconds(text: str) -> datetime | None:
     match = _EPOCH.search(text)
     return None if match is None else datetime.fromtimestamp(int(match["at"]), UTC)
 

@@ -98,7 +98,7 @@ class ProcessSession(ABC):
             agent=agent,
             pid=self.pid,
             takes_guidance=self.takes_guidance,
-            tells_tools=not self.speaks_plain_text,
+            reports_tools=not self.speaks_plain_text,
             tells_context=self.tells_context,
             # results/iter-001/transcript.jsonl: the attempt's folder is two above the iteration's.
             transcript=str(transcript.relative_to(transcript.parents[2])),
@@ -162,7 +162,7 @@ class ProcessSession(ABC):
         return ()
 
     @abstractmethod
-    def _own_end(self, exit_code: int | None) -> SessionEnd:
+    def _end_by_itself(self, exit_code: int | None) -> SessionEnd:
         """Return how the session ended if nothing stopped it."""
 
     def _has_done_its_work(self) -> bool:
@@ -302,4 +302,4 @@ class ProcessSession(ABC):
             return SessionEnd("error", self._failure)
         if ended.lost:
             return SessionEnd("crashed", f"The agent's keeper {ended.lost}; the agent was stopped.")
-        return self._own_end(ended.code)
+        return self._end_by_itself(ended.code)

@@ -43,7 +43,7 @@ class Program:
         """True if the program can be run."""
         return find_program(binary_of(settings, self.usual), environ) is not None
 
-    def looked_for(self, settings: "AgentSettings", environ: Mapping[str, str]) -> str:
+    def search_place(self, settings: "AgentSettings", environ: Mapping[str, str]) -> str:
         """Say where the program was searched for, as in ``claude in the 9 folders of PATH``."""
         binary = binary_of(settings, self.usual)
         if "/" in binary:
@@ -91,7 +91,7 @@ def missing_program(command: str, environ: Mapping[str, str], root: Path) -> str
     return "" if find_program(path, environ) else word
 
 
-def looks_runnable(command: str | None, environ: Mapping[str, str]) -> bool:
+def can_run(command: str | None, environ: Mapping[str, str]) -> bool:
     """True if the first program of the command can be run from the current folder."""
     return command is not None and not missing_program(command, environ, Path.cwd())
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from ralph_tui.adapters.clones.git import own_git
+from ralph_tui.adapters.clones.git import clone_git
 from ralph_tui.adapters.clones.making import Origin, has_commit
 from ralph_tui.adapters.clones.places import fleet_folder
 from ralph_tui.adapters.processes.child import STDOUT, launch
@@ -90,10 +90,10 @@ class Bases:
                 f"cannot write {one_line(str(copy))}: {why(error, 'make it writable')}", error
             ) from error
         kind = "sha1" if len(commit) == 40 else "sha256"
-        own_git(copy, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
+        clone_git(copy, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
         if not self._fetched(copy, place, waiting):
             self._unbundle(copy, place, waiting)
-        own_git(copy, "update-ref", f"refs/heads/base-{commit[:12]}", commit)
+        clone_git(copy, "update-ref", f"refs/heads/base-{commit[:12]}", commit)
 
     def _fetched(self, copy: Path, place: Place, waiting: Waiting) -> bool:
         """Fetch from the repository's remote with the user's own git; return True on success."""
@@ -148,7 +148,7 @@ class Bases:
         file = copy.with_name(f"{commit[:12]}.bundle")
         try:
             write_whole(file, bundle, durable=False)
-            own_git(copy, "bundle", "unbundle", str(file))
+            clone_git(copy, "bundle", "unbundle", str(file))
         except OSError as error:
             raise workspace_error(
                 f"cannot write {one_line(str(file))}: {why(error, '')}", error

@@ -35,7 +35,7 @@ def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
     """
     repository = _own_repository(folder, record)
     base = record.place.source.commit
-    head, tree, has_base = _stands(repository, base)
+    head, tree, has_base = _head_of(repository, base)
     commit = _with_the_rest(repository, record, head, tree)
     known = {"loop": folder.loop, "attempt": folder.attempt}
     branch = record.branch or record.place.branch
@@ -85,7 +85,7 @@ def _by_hand(tree: Path, what: str) -> str:
     return f"the git repository of {one_line(str(tree))} {what}; copy its files by hand"
 
 
-def _stands(repository: Repository, base: str) -> tuple[str, str, bool]:
+def _head_of(repository: Repository, base: str) -> tuple[str, str, bool]:
     """Return the commit, its tree, and whether the base exists, which an agent can remove."""
     names = ("HEAD^{commit}", "HEAD^{tree}", f"{base}^{{commit}}")
     told = repository.git("cat-file", "--batch-check", stdin="\n".join(names).encode()).lines

@@ -64,7 +64,7 @@ class ConflictTable:
         """
         pairs = {name: frozenset((commit, other)) for name, other in others.items()}
         wanted = {pair for pair in pairs.values() if pair not in self._merged}
-        gone = _gone(self._repository, frozenset[str]().union(*wanted))
+        gone = _missing(self._repository, frozenset[str]().union(*wanted))
         if commit in gone:
             problem = GONE
         else:
@@ -102,7 +102,7 @@ class ConflictTable:
         return unknown
 
 
-def _gone(repository: Repository, commits: Iterable[str]) -> set[str]:
+def _missing(repository: Repository, commits: Iterable[str]) -> set[str]:
     """Return the missing commits: their branch was deleted and git has cleaned up."""
     asked = sorted(commits)
     if not asked:
@@ -146,12 +146,12 @@ def _conflicts(
         environment=apart,
         accept=None,
     )
-    told = _told(result.out.decode("utf-8", "surrogateescape").split("\0"))
+    told = _parse_merges(result.out.decode("utf-8", "surrogateescape").split("\0"))
     found = zip(pairs, told, strict=False)
     return [None if names is None else _shown(names, pair) for pair, names in found], result
 
 
-def _told(words: Sequence[str]) -> Iterator[Sequence[str] | None]:
+def _parse_merges(words: Sequence[str]) -> Iterator[Sequence[str] | None]:
     """Parse git's output: per merge, a clean flag, the tree, and the files in conflict."""
     at = 0
     with suppress(ValueError, IndexError):  # git was cut off

@@ -10,7 +10,7 @@ from binascii import Error as NotBase64
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ralph_tui.adapters.clones.git import own_git
+from ralph_tui.adapters.clones.git import clone_git
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.base.errors import UsageError, WorkspaceError, why, workspace_error
 from ralph_tui.base.plain_files import is_plain, leaves_folder, make_folder, read_bytes, write_whole
@@ -87,7 +87,7 @@ def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
 
 def untracked(tree: Path) -> tuple[str, ...]:
     """Return untracked, unignored paths in a worktree that no agent has worked in yet."""
-    listed = own_git(tree, "ls-files", "--others", "--exclude-standard", "--directory", "-z")
+    listed = clone_git(tree, "ls-files", "--others", "--exclude-standard", "--directory", "-z")
     return tuple(os.fsdecode(name) for name in listed.out.split(b"\0")[:MAX_FILES] if name)
 
 

@@ -17,7 +17,7 @@ WORKERS = ("-c", "checkout.workers=2")
 """Lets two processes write files, which takes a third less time for 20,000 of them."""
 
 
-def own_git(
+def clone_git(
     folder: Path, *arguments: str, source: Path | None = None, accept: Iterable[int] | None = (0,)
 ) -> GitResult:
     """Run git in a folder of ours; `source` is a repository on this machine that it may read.

@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ralph_tui.adapters.clones.git import WORKERS, own_git
+from ralph_tui.adapters.clones.git import WORKERS, clone_git
 from ralph_tui.adapters.clones.places import TreeFolder, remove_folder
-from ralph_tui.adapters.clones.worktrees import list_worktrees, worktrees_held
+from ralph_tui.adapters.clones.worktrees import list_worktrees, lock_worktrees
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.base.errors import NoRoomError, WorkspaceError
 from ralph_tui.ports.clones import Source
@@ -46,11 +46,11 @@ def make_clone(tree: Path, origin: Origin, source: Source, branch: str) -> str:
     except WorkspaceError:
         # --local fails if the objects are links or on another disk.
         _clone(tree, origin.path, "--no-local", *names)
-    own_git(tree, "remote", "remove", "base")
+    clone_git(tree, "remote", "remove", "base")
     if source.remote:
-        own_git(tree, "remote", "add", "origin", source.remote)
-        own_git(tree, "fetch", "--quiet", path, _ORIGIN, source=origin.path)
-    own_git(tree, *WORKERS, "checkout", "--quiet", "--no-track", "-B", branch, source.commit)
+        clone_git(tree, "remote", "add", "origin", source.remote)
+        clone_git(tree, "fetch", "--quiet", path, _ORIGIN, source=origin.path)
+    clone_git(tree, *WORKERS, "checkout", "--quiet", "--no-track", "-B", branch, source.commit)
     return branch
 
 
@@ -59,11 +59,11 @@ def make_worktree(tree: Path, origin: Origin, source: Source, branch: str) -> st
 
     If this raises ``WorkspaceError``, neither exists afterwards.
     """
-    with worktrees_held(origin.path):
+    with lock_worktrees(origin.path):
         branch = _free_name(origin.path, branch)
         try:
             # Without files: writing them would run the repository's own filters.
-            own_git(
+            clone_git(
                 *(origin.path, "worktree", "add", "--quiet", "--no-checkout", "-b", branch),
                 *(str(tree), source.commit),
                 source=origin.path,
@@ -88,7 +88,7 @@ def remove_worktree(tree: Path, repository: Path, branch: str, commit: str) -> N
     ``WorkspaceError``.
     """
     remove_folder(tree)  # outside the lock: others would wait for it
-    with worktrees_held(repository):
+    with lock_worktrees(repository):
         _forget(tree, repository, branch, commit)
 
 
@@ -107,7 +107,7 @@ def remove_tree(folder: TreeFolder) -> None:
 def has_commit(repository: Path, commit: str) -> bool:
     """True if `repository` exists on this machine and has the commit."""
     try:
-        found = own_git(
+        found = clone_git(
             repository, "cat-file", "-e", f"{one_line(commit)}^{{commit}}",
             source=repository, accept=None,
         )  # fmt: skip
@@ -119,7 +119,7 @@ def has_commit(repository: Path, commit: str) -> bool:
 def _free_name(repository: Path, wanted: str) -> str:
     branch = wanted
     for number in range(2, _TRIES):
-        taken = own_git(
+        taken = clone_git(
             *(repository, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}"),
             source=repository,
             accept=(0, 1),
@@ -136,13 +136,13 @@ def _forget(tree: Path, repository: Path, branch: str, commit: str) -> None:
     left = others.pop(tree.parent.resolve() / tree.name, None)
     if left is not None:
         force = ("--force", "--force")  # even if the agent has locked it
-        own_git(repository, "worktree", "remove", *force, str(tree), source=repository)
+        clone_git(repository, "worktree", "remove", *force, str(tree), source=repository)
     ref = f"refs/heads/{branch}" if branch else left
     if ref and ref not in others.values():
         with suppress(WorkspaceError):  # the branch has moved
-            own_git(repository, "update-ref", "-d", ref, commit, source=repository)
+            clone_git(repository, "update-ref", "-d", ref, commit, source=repository)
 
 
 def _clone(tree: Path, origin: Path, *how: str) -> None:
     quiet = ("--quiet", "--no-checkout", "--template=", "--origin", "base")
-    own_git(tree.parent, "clone", *how, *quiet, "--", str(origin), tree.name, source=origin)
+    clone_git(tree.parent, "clone", *how, *quiet, "--", str(origin), tree.name, source=origin)

@@ -62,7 +62,7 @@ class Probe:
             said = self._said()
         if word.encode() in said or not _PYTHON.search(self.command.encode() + b"\n" + said):
             return ""
-        if not _tells(result) or (not result.ok and not self._gives_the_same(result)):
+        if not _ran_tests(result) or (not result.ok and not self._gives_the_same(result)):
             return ""
         name = clip(one_line(self.command), 80)
         return (
@@ -74,7 +74,7 @@ class Probe:
 
     def _gives_the_same(self, faulty: GateResult) -> bool:
         again = self._measured()
-        return _tells(again) and _outcome(again) == _outcome(faulty)
+        return _ran_tests(again) and _outcome(again) == _outcome(faulty)
 
     def _measured(self) -> GateResult:
         gate = ShellGate(
@@ -89,7 +89,7 @@ class Probe:
         return b""
 
 
-def _tells(result: GateResult) -> bool:
+def _ran_tests(result: GateResult) -> bool:
     """True if tests ran at all: a missing program fails with any sources."""
     counted = result.counts is not None and result.counts.total > 0
     return result.ok or (counted and not result.timed_out and not result.cancelled)
@@ -115,10 +115,10 @@ def _faults(tree: Path, fault: bytes) -> Iterator[int]:
     except OSError as error:
         raise _refused(tree, error) from error
     finally:
-        _put_back(tree, before)
+        _restore(tree, before)
 
 
-def _put_back(tree: Path, before: Mapping[Path, tuple[bytes, os.stat_result]]) -> None:
+def _restore(tree: Path, before: Mapping[Path, tuple[bytes, os.stat_result]]) -> None:
     """Restore content, mode and times, so that compiled files stay valid."""
     try:
         for path, (content, there) in before.items():

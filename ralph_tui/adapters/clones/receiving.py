@@ -117,7 +117,7 @@ def _made_branch(
         if there.line == commit:
             return branch, ""
         if earlier is not None and (branch, there.line) == (earlier.branch, earlier.commit):
-            kept = _gone_on(repository, earlier, commit)
+            kept = _move_branch(repository, earlier, commit)
             if kept is not None:
                 return branch, kept
         if there.status:
@@ -125,7 +125,7 @@ def _made_branch(
     raise WorkspaceError(f"{_TRIES} branches like {wanted} already exist; delete some")
 
 
-def _gone_on(repository: Repository, earlier: Earlier, commit: str) -> str | None:
+def _move_branch(repository: Repository, earlier: Earlier, commit: str) -> str | None:
     """Move the branch of an earlier collection; return None if it must not move.
 
     If the new commit does not build on the earlier one, that one gets its own branch, which is

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from ralph_tui.adapters.clones.git import own_git
+from ralph_tui.adapters.clones.git import clone_git
 from ralph_tui.base.errors import WorkspaceError, why, workspace_error
 from ralph_tui.base.file_lock import holder_of, locked
 from ralph_tui.base.git_config import ensure_folder
@@ -18,30 +18,30 @@ LOCK = "worktrees-lock"
 
 
 @contextmanager
-def worktrees_held(repository: Path) -> Iterator[None]:
+def lock_worktrees(repository: Path) -> Iterator[None]:
     """Hold the lock on the worktrees against other ralph-tui processes.
 
     Git reads all worktrees when it adds or lists them, and fails over one that is half made or
     gone. Raises ``WorkspaceError``.
     """
     asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")
-    common_dir = Path(own_git(repository, *asked, source=repository).line)
+    common_dir = Path(clone_git(repository, *asked, source=repository).line)
     lock = common_dir / "ralph-tui" / LOCK
     with ExitStack() as held:
         try:
             ensure_folder(lock.parent)
             held.enter_context(locked(lock, WAIT_S))
         except OSError as error:
-            raise _not_held(repository, lock, error) from error
+            raise _lock_error(repository, lock, error) from error
         yield
 
 
 def list_worktrees(repository: Path) -> dict[Path, str]:
     """Return the worktrees and their checked-out refs, empty if detached.
 
-    The caller must hold `worktrees_held`. Raises ``WorkspaceError``.
+    The caller must hold `lock_worktrees`. Raises ``WorkspaceError``.
     """
-    told = own_git(repository, "worktree", "list", "--porcelain", source=repository)
+    told = clone_git(repository, "worktree", "list", "--porcelain", source=repository)
     found, where = {}, Path()
     for line in told.lines:
         key, _, value = line.partition(" ")
@@ -58,12 +58,12 @@ def checked_out(repository: Path) -> dict[str, str]:
 
     Raises ``WorkspaceError``.
     """
-    with worktrees_held(repository):
+    with lock_worktrees(repository):
         found = list_worktrees(repository)
     return {ref: str(where) for where, ref in found.items() if ref}
 
 
-def _not_held(repository: Path, lock: Path, error: OSError) -> WorkspaceError:
+def _lock_error(repository: Path, lock: Path, error: OSError) -> WorkspaceError:
     where = f"the worktrees of {one_line(str(repository))}"
     if error.errno == errno.EAGAIN:
         return WorkspaceError(

@@ -19,7 +19,7 @@ from ralph_tui.adapters.knowledge.schema import Entry, check_entry
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.text import cleaned
-from ralph_tui.layers.memory.knowledge import joins, merged
+from ralph_tui.layers.memory.knowledge import is_same, merged
 from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.sanitize import one_line
 
@@ -35,7 +35,7 @@ def exported(learnings: Sequence[Entry], at: datetime | None = None) -> str:
 
 
 @dataclass
-class Taken:
+class ImportResult:
     """The result of an import."""
 
     fresh: int = 0
@@ -59,9 +59,9 @@ def entries_of(content: bytes, name: str) -> list[Any]:
     return found
 
 
-def take(ledger: Ledger, entries: Sequence[Any]) -> Taken:
+def take(ledger: Ledger, entries: Sequence[Any]) -> ImportResult:
     """Add to the ledger what it does not know."""
-    taken = Taken()
+    taken = ImportResult()
     learnings = list(ledger.learnings)
     places = {entry["id"]: number for number, entry in enumerate(learnings)}
     alike: dict[tuple[str, str], list[tuple[int, Learning]]] = defaultdict(list)
@@ -113,7 +113,7 @@ def _kind(entry: Entry) -> tuple[str, str]:
 
 
 def _like(learning: Learning, known: Sequence[tuple[int, Learning]]) -> int | None:
-    return next((number for number, other in known if joins(other, learning)), None)
+    return next((number for number, other in known if is_same(other, learning)), None)
 
 
 def _joined(known: Entry, new: Entry, at: str) -> Entry:

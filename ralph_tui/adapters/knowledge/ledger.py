@@ -26,12 +26,12 @@ from ralph_tui.layers.memory.knowledge import (
     PROMOTABLE,
     RESTED,
     START,
-    credited,
     is_dropped_at,
-    joins,
+    is_same,
     merged,
     promoted,
     proven,
+    with_use,
 )
 from ralph_tui.ports.knowledge import Credit, Promotion
 from ralph_tui.text.sanitize import one_line
@@ -78,7 +78,7 @@ class Ledger:
 
     def promote(self) -> None:
         """Make everything proven part of the knowledge."""
-        told = self._told()
+        told = self._sources()
         for place, entry in enumerate(self.staged):
             if entry["status"] == WAITING and (entry["id"], entry.get("run", "")) in told:
                 self._put_staged(place, status=TAKEN)
@@ -92,7 +92,7 @@ class Ledger:
         If the user edited the file, they were deleted; if an older backup replaced it, they wait
         again.
         """
-        told, status = self._told(), GONE if by_hand else WAITING
+        told, status = self._sources(), GONE if by_hand else WAITING
 
         def lost(entry: Entry) -> bool:
             return entry["status"] == TAKEN and (entry["id"], entry.get("run", "")) not in told
@@ -167,7 +167,7 @@ class Ledger:
         iterations = given.get(self.run, [])
         if credit.iteration in iterations or not is_known(entry):
             return entry
-        learning = credited(learning_of(entry), success=credit.success)
+        learning = with_use(learning_of(entry), success=credit.success)
         counted = with_learning(entry, learning, self.at)
         return {**counted, "credits": {**given, self.run: [*iterations, credit.iteration]}}
 
@@ -195,7 +195,7 @@ class Ledger:
         places = [place] + [
             number
             for number in range(len(self.staged))
-            if number != place and self._is_waiting(number) and self._says(number, entry, first)
+            if number != place and self._is_waiting(number) and self._matches(number, entry, first)
         ]
         members = [self.staged[number] for number in places]
         runs = {member.get("run", "") for member in members}
@@ -225,9 +225,9 @@ class Ledger:
         for number in places:
             self._put_staged(number, status=TAKEN)
 
-    def _says(self, number: int, entry: Entry, learning: Learning) -> bool:
+    def _matches(self, number: int, entry: Entry, learning: Learning) -> bool:
         other = self.staged[number]
-        return other["id"] == entry["id"] or joins(self._view(other["learning"], other), learning)
+        return other["id"] == entry["id"] or is_same(self._view(other["learning"], other), learning)
 
     def _with_origins(
         self, entry: Entry, members: Sequence[Entry], because: str, *, fresh: bool
@@ -255,7 +255,7 @@ class Ledger:
         for number, entry in enumerate(self.learnings):
             if entry["type"] != learning.type:
                 continue
-            if entry["id"] == learning_id or joins(self._view(entry), learning):
+            if entry["id"] == learning_id or is_same(self._view(entry), learning):
                 return number
         return None
 
@@ -266,7 +266,7 @@ class Ledger:
             known = self._views[id(entry)] = entry, learning
         return known[1]
 
-    def _told(self) -> set[tuple[str, str]]:
+    def _sources(self) -> set[tuple[str, str]]:
         """Return the staged entries from which the knowledge was made, by id and run."""
         origins = (one for entry in self.learnings for one in entry.get("promotedFrom", ()))
         return {(one["id"], one["run"]) for one in origins}

@@ -166,7 +166,7 @@ class HttpService:
         return self._unless_later(answer)
 
     def _unless_later(self, answer: HttpResponse) -> HttpResponse:
-        status, pause = answer.status, _asked_pause(answer.headers)
+        status, pause = answer.status, _requested_pause(answer.headers)
         if status in (408, 429) or (status == 403 and pause is not None):
             raise self._later(f"asks to wait (HTTP {status})", pause)
         if status >= 500:
@@ -232,7 +232,7 @@ class _Deadline:
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
-def _asked_pause(headers: Mapping[str, str]) -> float | None:
+def _requested_pause(headers: Mapping[str, str]) -> float | None:
     """Return the pause in seconds that the server requests; None if it requests none."""
     wanted = headers.get("retry-after", "").strip()
     pause: float | None = None

@@ -109,7 +109,7 @@ class CappedLog:
         """Write what is waiting, then the end of the output after a note on what is missing."""
         self._release()
         if self._gap:
-            self._tell_gap()
+            self._note_gap()
         tail = self.tail()
         if self._left_out and self._file is not None:
             rest = tail[-self._left_out :]
@@ -171,11 +171,11 @@ class CappedLog:
             self._gap += len(data)
             return b""
         self._gap += begin
-        self._tell_gap()
+        self._note_gap()
         self._clean.skip()
         return data[begin:]
 
-    def _tell_gap(self) -> None:
+    def _note_gap(self) -> None:
         left_out = f"{self._gap} bytes of output are left out here: {TOO_MUCH}"
         self._keep(f"\n[ralph-tui: {left_out}]\n".encode())
         self.unread += self._gap

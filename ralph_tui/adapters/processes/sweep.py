@@ -126,7 +126,7 @@ def no_orphans() -> Iterator[None]:
 def kill_adopted() -> None:
     """Kill every orphan here, before this process ends without leaving `no_orphans`."""
     deadline = time.monotonic() + KILL_S
-    while (left := _look_twice(is_adopted, {})) and time.monotonic() < deadline:
+    while (left := _find_all(is_adopted, {})) and time.monotonic() < deadline:
         for entry in left:
             send(entry.pid, signal.SIGKILL)
         time.sleep(POLL_S)
@@ -188,7 +188,7 @@ def kill(processes: list[Entry]) -> None:
 def _stop(belongs: Belongs, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
     """Climb the ladder until no target is left, including `seen`; return the pids found."""
     known = {(entry.pid, entry.started): entry for entry in seen}
-    left = _look_twice(belongs, known)
+    left = _find_all(belongs, known)
     for number, seconds in LADDER:
         deadline = time.monotonic() + seconds
         told: set[tuple[int, str]] = set()
@@ -201,11 +201,11 @@ def _stop(belongs: Belongs, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
                     # A stopped process receives no signal but KILL before it continues.
                     send(entry.pid, signal.SIGCONT)
             time.sleep(POLL_S)
-            left = _look_twice(belongs, known)
+            left = _find_all(belongs, known)
     return tuple(sorted(pid for pid, _ in known))
 
 
-def _look_twice(belongs: Belongs, known: dict[tuple[int, str], Entry]) -> list[Entry]:
+def _find_all(belongs: Belongs, known: dict[tuple[int, str], Entry]) -> list[Entry]:
     """Return living targets; looks twice before it returns none.
 
     A process shows no environment while it executes another program. One that forks and ends while

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ralph_tui.adapters.records.folders import from_here
-from ralph_tui.adapters.records.newer import told_newer
+from ralph_tui.adapters.records.newer import newer_sentence
 from ralph_tui.adapters.records.refused import empty, not_ours, not_the_start, unreadable
 from ralph_tui.base.errors import NO_ROOM, JournalError, JournalFullError, why
 from ralph_tui.base.plain_files import make_folder, open_plain, read_bytes, reading, write_whole
@@ -228,7 +228,7 @@ class Recording:
     def newer(self) -> str:
         """A sentence if a newer version wrote the journal, otherwise empty."""
         first = self.events[0] if self.events else None
-        return told_newer(first) if isinstance(first, RunStarted) else ""
+        return newer_sentence(first) if isinstance(first, RunStarted) else ""
 
     @property
     def remark(self) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.records import journal, refused
 from ralph_tui.adapters.records.folders import from_here
-from ralph_tui.adapters.records.newer import told_newer
+from ralph_tui.adapters.records.newer import newer_sentence
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.state.outline import TELLING, Outline
@@ -65,7 +65,7 @@ class LazyJournal:
     @property
     def remark(self) -> str:
         """A sentence about what cannot be shown; empty if everything can."""
-        newer = told_newer(self._started) if self._started else ""
+        newer = newer_sentence(self._started) if self._started else ""
         return newer or (journal.CUT_OFF if self._tail.rest else "")
 
     def events(self, start: int, stop: int) -> list[Event]:

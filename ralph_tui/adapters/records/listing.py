@@ -99,7 +99,7 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
     known = _Known(_status(run))
     outcome, phase = known.text("outcome"), known.text("phase")
     if run.hooked:  # no process of ours runs it
-        alive, phase = _heard(run), "agent"
+        alive, phase = _is_active(run), "agent"
     else:
         alive = owner is not None and owner.run == run.name
     live = alive and not outcome
@@ -272,7 +272,7 @@ def _folders(parent: str, *, needed: bool = False) -> list[str]:
         return []
 
 
-def _heard(run: RecordedRun) -> bool:
+def _is_active(run: RecordedRun) -> bool:
     """True if the sessions of a loop recorded by hooks were active recently."""
     written = _written(run.journal)
     return written is not None and (datetime.now(UTC) - written).total_seconds() < HEARD_S

@@ -135,7 +135,7 @@ def acquire(
         while not (_try_gate(gate) and _try(descriptor)):
             owner = Owner.read(path)
             if owner.alive or time.monotonic() > deadline:
-                raise LockHeldError(_held(owner))
+                raise LockHeldError(_describe_owner(owner))
             hurry()
             time.sleep(0.05)
             if not _is_named(descriptor, path):  # removed, and perhaps created again, meanwhile
@@ -238,7 +238,7 @@ def _write(descriptor: int, owner: Owner) -> None:
     os.pwrite(descriptor, line.ljust(os.fstat(descriptor).st_size), 0)
 
 
-def _held(owner: Owner) -> str:
+def _describe_owner(owner: Owner) -> str:
     if not owner.pid:
         return "another run owns this worktree; wait for it to end, or use another worktree"
     return (

@@ -3,7 +3,7 @@
 from ralph_tui.events import SCHEMA_VERSION, RunStarted
 
 
-def told_newer(started: RunStarted) -> str:
+def newer_sentence(started: RunStarted) -> str:
     """Return a sentence if a newer version recorded the run, or ""."""
     return newer_than_this(started.schema_version, started.program_version)
 

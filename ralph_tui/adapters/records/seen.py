@@ -15,33 +15,33 @@ from pydantic import TypeAdapter
 from ralph_tui.adapters.records.files import write_text
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.base.plain_files import read_bytes
-from ralph_tui.state.seen import Seen
+from ralph_tui.state.last_seen import LastSeen
 
 MAX_BYTES = 10_000
 
 
 @cache
-def _form() -> TypeAdapter[Seen]:
-    return TypeAdapter(Seen)
+def _form() -> TypeAdapter[LastSeen]:
+    return TypeAdapter(LastSeen)
 
 
-def read_seen(records: Path, run: str) -> Seen | None:
+def read_seen(records: Path, run: str) -> LastSeen | None:
     """Return what this user last saw of a run, or None."""
     with suppress(OSError, ValueError):
         return _form().validate_json(read_bytes(_place(records, run), most=MAX_BYTES))
     return None
 
 
-def write_seen(records: Path, run: str, seen: Seen) -> None:
+def write_seen(records: Path, run: str, seen: LastSeen) -> None:
     """Record what the user saw; a failed write is ignored."""
     with suppress(OSError):
         write_text(_place(records, run), _form().dump_json(seen).decode() + "\n", durable=False)
 
 
-def seen_in(status: RunStatus, now: datetime) -> Seen:
+def seen_in(status: RunStatus, now: datetime) -> LastSeen:
     """Return what a user sees now, from the run's status; like `seen_of`."""
     over = status["outcome"] is not None
-    return Seen(
+    return LastSeen(
         run=str(status["run_id"] or ""),
         seq=int(status["seq"] or 0),
         at=now,

@@ -12,7 +12,7 @@ from typing import Any
 from ralph_tui.base.errors import WorkspaceError, why
 from ralph_tui.base.file_lock import clear_unfinished, locked
 from ralph_tui.base.plain_files import make_folder, read_bytes, write_whole
-from ralph_tui.layers.context.loop_state import items_of, merged
+from ralph_tui.layers.context.loop_state import items_of, merge
 from ralph_tui.layers.context.state_file import State, content_of, has_ended, parse, read
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.text.sanitize import one_line
@@ -51,7 +51,7 @@ class StateFileOfRun:
             clear_unfinished(self._path, below=self._root)
             told: list[str] = []
             there = self._read(now, told)
-            state = merged(there, self._before, now)
+            state = merge(there, self._before, now)
             content = content_of(state)
             if content != content_of(there) or not self._before:
                 write_whole(self._path, content, below=self._root, durable=False)

@@ -12,7 +12,7 @@ from ralph_tui.adapters.records.folders import as_argument, from_here, worktree_
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import HEARD_S, STATUS_VERSION, RecordedRun
-from ralph_tui.analysis.means import broken_off
+from ralph_tui.analysis.resume_words import explain_damage
 from ralph_tui.base.errors import JournalError, why
 from ralph_tui.base.plain_files import read_bytes, reading
 from ralph_tui.text.foreign_json import parse_json
@@ -120,7 +120,7 @@ def worked_until(path: Path, run_id: str, events: "Sequence[Event]") -> datetime
 
     If the session was silent when its run died, the last event may be old.
     """
-    from ralph_tui.layers.memory.by_hand import is_afterthought  # noqa: PLC0415  status is quick
+    from ralph_tui.layers.memory.user_reflection import is_afterthought  # noqa: PLC0415  status is quick
 
     last = next((event for event in reversed(events) if not is_afterthought(event)), events[-1])
     return last.at + timedelta(seconds=worked_on_s(path, run_id, last.seq))
@@ -156,7 +156,7 @@ def endless(run: RecordedRun, *, kept: int | None = None) -> tuple[str, str]:
     if run.of_fleet:
         return "unheard", FLEET_GONE
     if kept is not None:
-        return "unheard", broken_off(run.name, kept)
+        return "unheard", explain_damage(run.name, kept)
     if worktree_around(run.folder) is None:
         return "unheard", COPIED
     empty = run.journal.exists() and not run.journal.stat().st_size

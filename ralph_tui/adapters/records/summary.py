@@ -132,7 +132,7 @@ def summarize(
         "imported": started.imported if started else "",
         "command": started.command if started else None,
         "agent": state.roster.working or None,
-        "stands_in": state.roster.stands_in(now or state.at) if end is None else "",
+        "stands_in": state.roster.explain_fallback(now or state.at) if end is None else "",
         "model": run.model,
         "permissions": started.permissions if started else None,
         "phase": run.phase,

@@ -73,7 +73,7 @@ class Tail:
             mine = os.fstat(self._descriptor)
             if (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino):
                 if there.st_size < self._offset:
-                    self._begin_anew()
+                    self._restart()
                 return False
         fresh: int | None = None
         with suppress(OSError):
@@ -85,9 +85,9 @@ class Tail:
         if self._offset:
             before = self._offset - len(self._last)
             if os.pread(fresh, len(self._last), before) != self._last:
-                self._begin_anew()
+                self._restart()
         return True
 
-    def _begin_anew(self) -> None:
+    def _restart(self) -> None:
         self._offset, self._last, self._want = 0, b"", CHUNK
         raise ReplacedError

@@ -231,7 +231,7 @@ class CommandServer:
             self._loop.close()
 
     async def _serve(self) -> None:
-        self._loop.set_exception_handler(self._tell_of_bug)
+        self._loop.set_exception_handler(self._record_bug)
         while not self._stopped.is_set():
             server = await asyncio.start_unix_server(self._meet, sock=self._listener, limit=LIMIT)
             mine = _identity(self._path)
@@ -346,7 +346,7 @@ class CommandServer:
             case Refused():
                 return refused_line(answer.reason)
 
-    def _tell_of_bug(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def _record_bug(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Record a bug of the server as an event, once: a traceback would overwrite the screen."""
         if self._told:
             return

@@ -77,7 +77,7 @@ class Documents:
                 self.iteration, self.spoken = event.iteration, ""
             case ev.AgentSpoke(parent=None):
                 self.spoken = clip(event.words.strip(), REASONING)
-        for kind, text in self._told(event):
+        for kind, text in self._event_texts(event):
             if text.strip():
                 yield Document(
                     kind, clip(text.strip(), LONGEST), event.seq, self.iteration, event.at
@@ -85,7 +85,7 @@ class Documents:
         if isinstance(event, ev.RunFinished | ev.RunCrashed):
             self.iteration = 0
 
-    def _told(self, event: ev.Event) -> Iterator[tuple[str, str]]:
+    def _event_texts(self, event: ev.Event) -> Iterator[tuple[str, str]]:
         match event:
             case ev.RunStarted():
                 yield "objective", event.objective

@@ -124,7 +124,7 @@ def _take_in(index: sqlite3.Connection, run: RecordedRun, journal: BinaryIO) -> 
     found = _RUN_ID.search(journal.readline(1 << 20))
     run_id = found[1] if found else b""
     place = _Place(*row) if row else _Place()
-    if row and (place.run_id != run_id or not _goes_on(journal, place)):
+    if row and (place.run_id != run_id or not _is_same_journal(journal, place)):
         _forget(index, run.name)
         place = _Place()
     documents = Documents(run.folder, place.iteration, place.spoken)
@@ -152,7 +152,7 @@ def _take_whole(index: sqlite3.Connection, run: OtherRun) -> None:
         index.execute("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
-def _goes_on(journal: BinaryIO, place: _Place) -> bool:
+def _is_same_journal(journal: BinaryIO, place: _Place) -> bool:
     """True if this is still the journal that was indexed, and it is not shorter."""
     if journal.seek(0, 2) < place.size:
         return False

@@ -71,7 +71,7 @@ class LearningIndex:
             try:
                 self._write(self._opened())
             except (sqlite3.DatabaseError, SearchError):
-                self._begin_anew()
+                self._restart()
                 self._write(self._opened())
 
     def scores(self, query: str, limit: int = LOOKED_AT) -> dict[str, float]:
@@ -80,7 +80,7 @@ class LearningIndex:
             try:
                 found = self._ranked(self._opened(), sought(query))
             except (sqlite3.DatabaseError, SearchError):
-                self._begin_anew()
+                self._restart()
                 self._write(self._opened())
                 found = self._ranked(self._opened(), sought(query))
         return dict(islice(sorted(found.items(), key=lambda one: -one[1]), limit))
@@ -98,7 +98,7 @@ class LearningIndex:
         assert self._connection is not None
         return self._connection
 
-    def _begin_anew(self) -> None:
+    def _restart(self) -> None:
         """Continue with an index in memory, after damage or an error."""
         if self._connection is not None:
             with suppress(sqlite3.Error):

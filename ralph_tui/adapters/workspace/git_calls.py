@@ -185,7 +185,7 @@ class GitCalls:
                 wait.kill()
             return
         self.guard()
-        if self._waits_for_pipe(wait, age) or self._is_held(wait, now):
+        if self._waits_for_pipe(wait, age) or self._is_blocked(wait, now):
             return
         if self._hurried_at is not None:
             given = max(ENDING_S, 2 * self._slowest) + wait.paths / PATHS_PER_S
@@ -220,7 +220,7 @@ class GitCalls:
             wait.survey, wait.survey_at = self._pipes.survey(), 2 * age
         return False
 
-    def _is_held(self, wait: Wait, now: float) -> bool:
+    def _is_blocked(self, wait: Wait, now: float) -> bool:
         """Return True if it waits too long for a pipe that is not found, and ask it to end."""
         below = [entry.pid for entry in processes_below(wait.process.pid)]
         if not any(map(waits_for_pipe, (wait.process.pid, *below))):

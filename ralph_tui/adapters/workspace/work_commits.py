@@ -67,11 +67,11 @@ class WorkCommits:
             quiet = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
             code, said = self._git(*quiet, "commit", "--quiet", "--message", message)
         except WorkspaceError:
-            self._put_back()
+            self._reset_index()
             raise
         commit = self._line("rev-parse", "HEAD^{commit}")
         if commit == head:
-            self._put_back()
+            self._reset_index()
             raise WorkspaceError(self._refused("commit", code, said))
         return Committed(commit, len(paths), tuple(left_out))
 
@@ -120,7 +120,7 @@ class WorkCommits:
         if code != 0:
             raise WorkspaceError(self._refused("add", code, said))
 
-    def _put_back(self) -> None:
+    def _reset_index(self) -> None:
         """Reset the index to the last commit."""
         self._cancelled = False
         try:

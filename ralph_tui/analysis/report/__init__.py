@@ -73,80 +73,93 @@ def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool 
 
     `full`: everything known; otherwise only what a reviewer needs.
     """
-    told = Material.of(events)
-    told.changes, told.alive = circumstances.changes, circumstances.alive
-    told.now = max(told.state.at, circumstances.now or told.state.at)
+    material = Material.of(events)
+    material.changes, material.alive = circumstances.changes, circumstances.alive
+    material.now = max(material.state.at, circumstances.now or material.state.at)
     if not full:
-        parts = [_title(told, circumstances), *_objective(told), _outcome(told, circumstances)]
-        parts += [*_told(REVIEW, told), "## Cost", _facts(told, _COSTS)]
-        name = shlex.quote(circumstances.folder) if circumstances.loop else _name(told)
+        parts = [
+            _title(material, circumstances),
+            *_objective(material),
+            _outcome(material, circumstances),
+        ]
+        parts += [*_build_sections(REVIEW, material), "## Cost", _facts(material, _COSTS)]
+        name = shlex.quote(circumstances.folder) if circumstances.loop else _name(material)
         parts += [f"Everything else: {code(f'ralph-tui report {name} --full')}"]
         return "\n\n".join(part for part in parts if part) + "\n"
-    parts = [_title(told, circumstances), _outcome(told, circumstances), *_objective(told)]
-    parts += [*_told(FIRST, told), "## The run", _facts(told), *_told(SECTIONS, told)]
-    parts += ["## Records", _records(told, circumstances)]
+    parts = [
+        _title(material, circumstances),
+        _outcome(material, circumstances),
+        *_objective(material),
+    ]
+    parts += [
+        *_build_sections(FIRST, material),
+        "## The run",
+        _facts(material),
+        *_build_sections(SECTIONS, material),
+    ]
+    parts += ["## Records", _records(material, circumstances)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _told(sections: Mapping[str, Section], told: Material) -> list[str]:
-    bodies = ((title, section(told)) for title, section in sections.items())
+def _build_sections(sections: Mapping[str, Section], material: Material) -> list[str]:
+    bodies = ((title, section(material)) for title, section in sections.items())
     return [text for title, body in bodies if body for text in (f"## {title}", body)]
 
 
-def _title(told: Material, circumstances: Circumstances) -> str:
-    return f"# Report on {escaped(circumstances.loop or _name(told) or 'a run')}"
+def _title(material: Material, circumstances: Circumstances) -> str:
+    return f"# Report on {escaped(circumstances.loop or _name(material) or 'a run')}"
 
 
-def _name(told: Material) -> str:
-    started = told.started
+def _name(material: Material) -> str:
+    started = material.started
     return started.name if started.task or started.watched else ""
 
 
-def _objective(told: Material) -> list[str]:
-    started = told.started
+def _objective(material: Material) -> list[str]:
+    started = material.started
     goal = [quoted(started.objective)]
     if started.criterion:
         goal += ["Done when:", quoted(started.criterion)]
     return goal
 
 
-def _outcome(told: Material, circumstances: Circumstances) -> str:
-    run = told.state.run
-    lines = [f"**{_end(told, circumstances)}**"]
+def _outcome(material: Material, circumstances: Circumstances) -> str:
+    run = material.state.run
+    lines = [f"**{_end(material, circumstances)}**"]
     if run.finished is not None:
         lines[0] += f" {escaped(ending_reason(run.finished.outcome, run.finished.reason))}"
     elif run.crash is not None:
         lines[0] += f" {escaped(run.crash.error)}"
     elif circumstances.alive:
-        lines[0] += f" iteration {run.iteration} of {run.max_iterations}, as of {told.ended_at}"
-        if told.state.needs.question is not None:
-            lines.append(f"It needs your answer: {escaped(told.state.needs.question.text)}")
+        lines[0] += f" iteration {run.iteration} of {run.max_iterations}, as of {material.ended_at}"
+        if material.state.needs.question is not None:
+            lines.append(f"It needs your answer: {escaped(material.state.needs.question.text)}")
         else:
-            lines.append(escaped(verdict(told.state, told.at, recorded=True).text))
+            lines.append(escaped(verdict(material.state, material.at, recorded=True).text))
     else:
-        where = f"iteration {run.iteration} of {run.max_iterations}, at {told.ended_at}"
+        where = f"iteration {run.iteration} of {run.max_iterations}, at {material.ended_at}"
         lines[0] += f" {circumstances.endless[1]}. The record stops in {where}"
-    if (back := told.state.oversight.rollback) is not None and told.state.oversight.stale:
+    if (back := material.state.oversight.rollback) is not None and material.state.oversight.stale:
         lines.append(
             f"Then {count(back.files, 'file')} {'was' if back.files == 1 else 'were'} restored "
             f"to snapshot {back.snapshot} by {escaped(back.by)}; nothing has been measured since."
         )
     lines += [escaped(problem) for problem in circumstances.problems]
-    if tool := told.state.foreign.tool:
+    if tool := material.state.foreign.tool:
         lines.append(
-            f"Recorded by {escaped(told.started.imported)}: completion is what it measured. "
+            f"Recorded by {escaped(material.started.imported)}: completion is what it measured. "
             "ralph-tui recomputed the control output, alarms and interventions; "
             f"what {escaped(tool)} reported has its own section."
         )
-    if told.unknown:
-        kinds = ", ".join(code(kind) for kind in told.unknown)
-        number = count(sum(told.unknown.values()), "event")
+    if material.unknown:
+        kinds = ", ".join(code(kind) for kind in material.unknown)
+        number = count(sum(material.unknown.values()), "event")
         lines.append(f"{number} of a newer version cannot be shown here: {kinds}")
     return "\n\n".join(lines)
 
 
-def _end(told: Material, circumstances: Circumstances) -> str:
-    run = told.state.run
+def _end(material: Material, circumstances: Circumstances) -> str:
+    run = material.state.run
     if run.finished is not None:
         return OUTCOMES[run.finished.outcome].word.capitalize() + ":"
     if run.crash is not None:
@@ -156,35 +169,39 @@ def _end(told: Material, circumstances: Circumstances) -> str:
     return circumstances.endless[0].capitalize() + ":"
 
 
-def _facts(told: Material, names: Sequence[str] = ()) -> str:
+def _facts(material: Material, names: Sequence[str] = ()) -> str:
     """`names`: include only these facts; empty: all of them."""
-    run, started = told.state.run, told.started
+    run, started = material.state.run, material.started
     facts = [
-        ("Completion", _completion(told)),
-        ("Time", f"{duration(told.seconds)}{_waited(told)}, {told.began_at} to {told.ended_at}"),
-        ("Cost", _cost(told)),
-        ("Model help", _model_help(told)),
+        ("Completion", _completion(material)),
+        (
+            "Time",
+            f"{duration(material.seconds)}{_waited(material)}, "
+            f"{material.began_at} to {material.ended_at}",
+        ),
+        ("Cost", _cost(material)),
+        ("Model help", _model_help(material)),
         ("Tokens", token_count(run.tokens, partial=run.tokens_partial) if run.tokens else ""),
-        ("Tools", _tools(told)),
-        ("Agent", _agents(told)),
-        ("Worked", "; ".join(map(escaped, told.state.roster.worked_words))),
-        ("Permissions", "" if started.imported else _permissions(told)),
+        ("Tools", _tools(material)),
+        ("Agent", _agents(material)),
+        ("Worked", "; ".join(map(escaped, material.state.roster.worked_words))),
+        ("Permissions", "" if started.imported else _permissions(material)),
         ("Completion command", code(started.command) if started.command else ""),
         ("Plan file", code(started.plan) if started.plan else ""),
         ("Started", f"{_how(started)}with at most {count(started.max_iterations, 'iteration')}"
                     + (f" and {money(started.budget_usd)}" if started.budget_usd else "")),
-        ("Limits since", _limits(told)),
-        ("Git at the start", _git(told)),
+        ("Limits since", _limits(material)),
+        ("Git at the start", _git(material)),
     ]  # fmt: skip
     return "\n".join(
         f"- {name}: {text}" for name, text in facts if text and name in (names or (name,))
     )
 
 
-def _agents(told: Material) -> str:
+def _agents(material: Material) -> str:
     """Return the chosen agent and its model; if several worked, each with its own model."""
-    run, started, worked = told.state.run, told.started, told.state.roster.worked
-    if told.state.roster.working == started.agent and len(worked) < 2:
+    run, started, worked = material.state.run, material.started, material.state.roster.worked
+    if material.state.roster.working == started.agent and len(worked) < 2:
         return ", ".join(escaped(word) for word in (started.agent, run.model) if word)
     models = {started.agent: ""} | {name: one.model for name, one in worked.items()}
     return ", ".join(
@@ -192,9 +209,9 @@ def _agents(told: Material) -> str:
     )
 
 
-def _waited(told: Material) -> str:
+def _waited(material: Material) -> str:
     """Time spent waiting for an answer, a service or the end of a pause; empty below a second."""
-    seconds = sum(told.waited.values())
+    seconds = sum(material.waited.values())
     return f", including {duration(seconds)} of waiting" if seconds >= 1 else ""
 
 
@@ -204,37 +221,37 @@ def _how(started: RunStarted) -> str:
     return "" if started.imported else f"{started.mode}, "
 
 
-def _cost(told: Material) -> str:
+def _cost(material: Material) -> str:
     """Return the cost and, if known, who pays it: a subscription's dollars are on no bill."""
-    run = told.state.run
+    run = material.state.run
     if not run.cost_known:
-        return f"unknown{unheld_words(run.budget_usd)}" if told.state.roster.worked else ""
+        return f"unknown{unheld_words(run.budget_usd)}" if material.state.roster.worked else ""
     paid = f" ({escaped(run.billing)})" if run.billing else ""
-    untold = told.state.roster.untold_words
-    without = f", {escaped(untold)}, which is not reported" if untold else ""
-    return told.cost(run.cost_usd, estimated=run.cost_estimated) + paid + without
+    unreported = material.state.roster.unreported_text
+    without = f", {escaped(unreported)}, which is not reported" if unreported else ""
+    return material.cost(run.cost_usd, estimated=run.cost_estimated) + paid + without
 
 
-def _permissions(told: Material) -> str:
+def _permissions(material: Material) -> str:
     """Return the agent's permissions; an agent that is a shell command ignores them."""
-    started = told.started
+    started = material.started
     if started.watched:  # The journal of an older version may lack it.
-        return escaped(permission_words(told.state.run.permission_mode or "unknown"))
+        return escaped(permission_words(material.state.run.permission_mode or "unknown"))
     free = started.permissions == UNRESTRICTED or started.agent == "command"
-    return escaped(permission_words(UNRESTRICTED if free else _mode(told)))
+    return escaped(permission_words(UNRESTRICTED if free else _mode(material)))
 
 
-def _mode(told: Material) -> str:
-    if told.state.needs.mode == "ask":  # the agent reports this mode under the name of `edits`
+def _mode(material: Material) -> str:
+    if material.state.needs.mode == "ask":  # the agent reports this mode under the name of `edits`
         return "ask"
-    if told.state.needs.mode == "skip" or len(told.state.roster.worked) > 1:
-        return told.state.needs.mode  # each of several agents has its own name for it
-    return told.state.run.permission_mode or told.started.permissions
+    if material.state.needs.mode == "skip" or len(material.state.roster.worked) > 1:
+        return material.state.needs.mode  # each of several agents has its own name for it
+    return material.state.run.permission_mode or material.started.permissions
 
 
-def _limits(told: Material) -> str:
+def _limits(material: Material) -> str:
     """Return the limits at the end, if they differ from those at the start."""
-    run, started = told.state.run, told.started
+    run, started = material.state.run, material.started
     changed = []
     if run.max_iterations != started.max_iterations:
         changed.append(count(run.max_iterations, "iteration"))
@@ -243,16 +260,18 @@ def _limits(told: Material) -> str:
     return " and ".join(changed)
 
 
-def _completion(told: Material) -> str:
-    run = told.state.run
+def _completion(material: Material) -> str:
+    run = material.state.run
     if run.completion is None:
         return "never measured"
     tests = "" if run.total is None else f", {run.passed} of {run.total}"
-    held = ", before the files were restored" if told.state.oversight.stale else ""
-    accepted = told.state.gate.accepted
-    source = escaped(accepted) if accepted else f"{told.state.gate.origin}{tests}{held}"
+    held = ", before the files were restored" if material.state.oversight.stale else ""
+    accepted = material.state.gate.accepted
+    source = escaped(accepted) if accepted else f"{material.state.gate.origin}{tests}{held}"
     where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"
-    known = [told for told in (run.baseline, run.completion, run.best) if told is not None]
+    known = [
+        material for material in (run.baseline, run.completion, run.best) if material is not None
+    ]
     start = "" if run.baseline is None else f"; {percent(run.baseline, *known)} at the start"
     return (
         f"{percent(run.completion, *known)} ({source}){start}; "
@@ -260,24 +279,24 @@ def _completion(told: Material) -> str:
     )
 
 
-def _tools(told: Material) -> str:
-    agent = told.state.agent
-    if not told.tells_tools:
+def _tools(material: Material) -> str:
+    agent = material.state.agent
+    if not material.reports_tools:
         return ""
     errors = f", {agent.tool_errors} failed" if agent.tool_errors else ""
-    denied = f", {told.state.needs.denials} denied" if told.state.needs.denials else ""
+    denied = f", {material.state.needs.denials} denied" if material.state.needs.denials else ""
     return f"{count(agent.tool_calls, 'call')}{errors}{denied}"
 
 
-def _model_help(told: Material) -> str:
+def _model_help(material: Material) -> str:
     """Describe the model calls made outside the agent's sessions."""
-    known = told.state.intelligence
+    known = material.state.intelligence
     words = help_words(known.help_calls, known.help_failed, known.help_seconds, known.help_cost_usd)
     return words and f"{words}; included in the cost above"
 
 
-def _git(told: Material) -> str:
-    branch, commit = told.started.branch, told.started.commit
+def _git(material: Material) -> str:
+    branch, commit = material.started.branch, material.started.commit
     parts = [
         f"branch {code(branch)}" if branch else "",
         f"at {code(commit[:12])}" if commit else "",
@@ -285,38 +304,38 @@ def _git(told: Material) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _records(told: Material, circumstances: Circumstances) -> str:
+def _records(material: Material, circumstances: Circumstances) -> str:
     folder = circumstances.folder
-    if imported := told.started.imported:
+    if imported := material.started.imported:
         tool = escaped(imported.partition(",")[0])
         where = f"In {code(folder)}, as {tool} left them"
-        shows = f"`ralph-tui replay {told.started.name}` shows them"
-        return f"{where}; {shows}.\n\nRun {code(told.started.run_id)}."
+        shows = f"`ralph-tui replay {material.started.name}` shows them"
+        return f"{where}; {shows}.\n\nRun {code(material.started.run_id)}."
     lines = [f"In {code(folder)}:\n"] if folder else []
     lines.append("- `events.jsonl`: the journal; `ralph-tui replay` shows it")
-    started = told.state.run.started
+    started = material.state.run.started
     only = circumstances.loop or (started is not None and started.watched)
     if not only:  # hooks and fleets record only the journal
         lines.append(
             "- `results/iter-*/`: prompts as sent, transcripts, outputs of the completion command "
             "(unless removed by `ralph-tui prune`)"
         )
-    if told.state.memory.plan is not None and not only:
+    if material.state.memory.plan is not None and not only:
         lines.append("- `plan.md`: the plan of this attempt")
-    if told.state.memory.reflections and not only:
+    if material.state.memory.reflections and not only:
         name = "reflections.jsonl"
         lines.append(f"- `../../{name}`: reflections on this task's attempts")
-    if told.state.timeline.snapshots:
-        lines.append(f"- {_snapshots(told, circumstances.held)}")
-    version = escaped(told.started.program_version)
-    return "\n".join([*lines, f"\nRun {code(told.started.run_id)}, by ralph-tui {version}."])
+    if material.state.timeline.snapshots:
+        lines.append(f"- {_snapshots(material, circumstances.held)}")
+    version = escaped(material.started.program_version)
+    return "\n".join([*lines, f"\nRun {code(material.started.run_id)}, by ralph-tui {version}."])
 
 
-def _snapshots(told: Material, held: int | None) -> str:
+def _snapshots(material: Material, held: int | None) -> str:
     """Describe how many snapshots there were, where, and what became of them."""
-    taken = len(told.state.timeline.snapshots)
+    taken = len(material.state.timeline.snapshots)
     words = f"{count(taken, 'snapshot')} of the files"
-    refs = code(f"refs/ralph/{told.started.run_id}/*")
+    refs = code(f"refs/ralph/{material.started.run_id}/*")
     gone = "(pruned, deleted by hand, or left in another clone)"
     if held is None:
         return f"{words}, as recorded, on {refs}; there is no repository here to check them"

@@ -11,18 +11,18 @@ APART = ("CONTEXT", "HANDOFF", "FORGOT")
 """Words of log rows that this section covers."""
 
 
-def context(told: Material) -> str:
+def context(material: Material) -> str:
     """Return the section; empty if every window had room, or if no agent reported its use."""
-    warns = thresholds(told.state).warn
+    warns = thresholds(material.state).warn
     known = [
         use
-        for use in told.state.context.history
+        for use in material.state.context.history
         if use.peak_percent is not None or use.rollovers or use.compactions
     ]
     worth = [
         use for use in known if (use.peak_percent or 0) >= warns or use.rollovers or use.compactions
     ]
-    if not (worth or told.around_context or told.state.context.handoffs):
+    if not (worth or material.around_context or material.state.context.handoffs):
         return ""
     rows = [
         (
@@ -34,10 +34,10 @@ def context(told: Material) -> str:
         )
         for use in known
     ]
-    lines = [_handoff(handoff) for handoff in told.state.context.handoffs]
+    lines = [_handoff(handoff) for handoff in material.state.context.handoffs]
     lines += [
         f"- iteration {one.iteration}, {moment(one.at)}: {_words(one)}"
-        for one in told.around_context
+        for one in material.around_context
     ]
     parts = [table(HEAD, rows)] if rows else []
     return "\n\n".join([*parts, "\n".join(lines)] if lines else parts)

@@ -20,22 +20,24 @@ _SUBJECTS = {
 """The subject of an intervention, by alarm."""
 
 
-def episodes(told: Material) -> str:
+def episodes(material: Material) -> str:
     """Return alarms, interventions and questions in the order in which they began, each once."""
-    made = [one for one in told.state.oversight.interventions if one.level != "LOG"]
+    made = [one for one in material.state.oversight.interventions if one.level != "LOG"]
     met = {(one.iteration, str(one.about)) for one in made}
-    alone = [one for one in told.alarms if (one.iteration, _SUBJECTS[one.alarm]) not in met]
-    found = [(one.seq, _met(told, one)) for one in made] + [(one.seq, _seen(one)) for one in alone]
-    found += _questions(told)
+    alone = [one for one in material.alarms if (one.iteration, _SUBJECTS[one.alarm]) not in met]
+    found = [(one.seq, _met(material, one)) for one in made] + [
+        (one.seq, _seen(one)) for one in alone
+    ]
+    found += _questions(material)
     text = "\n".join(text for _, text in sorted(found))
-    return f"{RECOMPUTED}\n\n{text}" if text and told.started.imported else text
+    return f"{RECOMPUTED}\n\n{text}" if text and material.started.imported else text
 
 
-def decided(told: Material) -> str:
+def decided(material: Material) -> str:
     """Return only questions with their answers, in order."""
-    if told.started.imported:
+    if material.started.imported:
         return ""
-    made = [one for one in told.state.oversight.interventions if one.decision]
+    made = [one for one in material.state.oversight.interventions if one.decision]
     found = [
         (
             one.seq,
@@ -44,15 +46,15 @@ def decided(told: Material) -> str:
         )
         for one in made
     ]
-    found += _questions(told)
+    found += _questions(material)
     return "\n".join(text for _, text in sorted(found))
 
 
-def _questions(told: Material) -> list[tuple[int, str]]:
+def _questions(material: Material) -> list[tuple[int, str]]:
     """Return ralph-tui's own questions; the agent's requests have a section of their own."""
     return [
-        (entry.head.seq, _asked(entry))
-        for entry in told.state.log.entries
+        (entry.head.seq, _other_question(entry))
+        for entry in material.state.log.entries
         if entry.kind == "question" and entry.head.word != "ASKED"
     ]
 
@@ -61,7 +63,7 @@ def _seen(alarm: AlarmRaised) -> str:
     return f"- iteration {alarm.iteration}: **{alarm_word(alarm.alarm)}** {escaped(alarm.reason)}"
 
 
-def _asked(entry: LogEntry) -> str:
+def _other_question(entry: LogEntry) -> str:
     """Return a question that is not the overseer's, and its answer."""
     head = entry.head
     where = f"iteration {head.iteration}" if head.iteration else "before iteration 1"
@@ -69,9 +71,9 @@ def _asked(entry: LogEntry) -> str:
     return "\n".join([*lines, *(f"  - {escaped(row.text)}" for row in entry.follow)])
 
 
-def _sent(told: Material, made: Intervention) -> str:
+def _sent(material: Material, made: Intervention) -> str:
     """Describe whether a prompt has carried the instructions; the next iteration's is the first."""
-    run = told.state.run
+    run = material.state.run
     if run.iteration > made.iteration:
         return " sent"
     return " for the next prompt" if run.live else ", not sent because the run ended first"
@@ -84,20 +86,20 @@ def _instructions(text: str, title: str) -> list[str]:
     return [f"  - {title}", *(f"    {line}" for line in quoted(text).splitlines())]
 
 
-def _met(told: Material, made: Intervention) -> str:
+def _met(material: Material, made: Intervention) -> str:
     about = subject_words(made.about)
     lines = [f"- iteration {made.iteration}: **{made.level}** {about}: {escaped(made.reason)}"]
-    if made.decision and not told.started.imported:
+    if made.decision and not material.started.imported:
         lines.append(f"  - {escaped(made.decision)}")
     if made.instructions:
-        lines += _instructions(made.instructions, f"instructions{_sent(told, made)}:")
+        lines += _instructions(made.instructions, f"instructions{_sent(material, made)}:")
     if made.effect is not None:
         after = count(made.effect.after, "iteration")
         lines.append(f"  - {after} later: {points_gained(made.effect.points)}")
     over = next(
         (
             check.iteration
-            for check in told.state.oversight.checks
+            for check in material.state.oversight.checks
             if check.ended == made.about and check.iteration > made.iteration
         ),
         None,

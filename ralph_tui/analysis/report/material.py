@@ -98,14 +98,14 @@ class Material:
         """Fold a whole journal, which must begin with ``run_started``."""
         first = events[0]
         assert isinstance(first, ev.RunStarted), "a journal begins with run_started"
-        told = cls(first, waited=waited(events), asked=requests(events))
+        material = cls(first, waited=waited(events), asked=requests(events))
         for event in events:
-            told.state.apply(event)
-            told._take(event)
+            material.state.apply(event)
+            material._take(event)
             if isinstance(event, ev.Noticed) and (event.level, event.source) == ("warn", "sensor"):
-                told.measured.append((told.state.run.iteration, event.text))
-                told.measured_rows.add(event.seq)
-        return told
+                material.measured.append((material.state.run.iteration, event.text))
+                material.measured_rows.add(event.seq)
+        return material
 
     def _take(self, event: ev.Event) -> None:
         match event:
@@ -146,7 +146,7 @@ class Material:
         return self.state.run.worked_s(self.at)
 
     @property
-    def tells_tools(self) -> bool:
+    def reports_tools(self) -> bool:
         """True if the agent reports its tool calls."""
         return self.state.agent.tool_calls > 0
 

@@ -8,9 +8,9 @@ from ralph_tui.state import SeenLearning
 from ralph_tui.text.format import count
 
 
-def plan(told: Material) -> str:
+def plan(material: Material) -> str:
     """Return the plan as it was before iteration 1; empty if it says nothing specific."""
-    made = told.state.memory.plan
+    made = material.state.memory.plan
     if made is None or not (
         made.steps
         or made.related
@@ -30,9 +30,11 @@ def plan(told: Material) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def learnings(told: Material) -> str:
+def learnings(material: Material) -> str:
     """Return the learnings that prompts carried, with their results."""
-    used = [one for one in told.state.memory.seen.values() if one.sent and one.gone != "deleted"]
+    used = [
+        one for one in material.state.memory.seen.values() if one.sent and one.gone != "deleted"
+    ]
     return "\n".join(f"- {escaped(one.sent[one.prompts[-1]])} ({_use(one)})" for one in used)
 
 
@@ -44,10 +46,10 @@ def _use(one: SeenLearning) -> str:
     return f"{prompts}; helped in {helped} of {uses}" if judged else f"{prompts}; not judged"
 
 
-def reflections(told: Material) -> str:
+def reflections(material: Material) -> str:
     """Return the reflections in order, without observations: other sections state these facts."""
     lines = []
-    for one in told.state.memory.reflections:
+    for one in material.state.memory.reflections:
         by = f" (worded by the model {escaped(one.model)})" if one.model else ""
         lines.append(f"- {escaped(one.learning)}{by}")
         why = [] if one.analysis in NO_EVIDENCE else [one.analysis]

@@ -18,7 +18,7 @@ MAX_FILES = 20
 """Maximum number of paths in a list."""
 MAX_TESTS = 30
 HEAD = ("category", "files", "lines added", "removed")
-_TOLD_BY_NAME = (
+_LISTED_BY_NAME = (
     "Test files changed:",
     "Configuration of the ",
     "Files that the completion command ",
@@ -26,27 +26,27 @@ _TOLD_BY_NAME = (
 """Beginnings of sensor warnings that are left out if their paths are listed."""
 
 
-def first(told: Material) -> str:
+def first(material: Material) -> str:
     """List by name whatever could make tests pass without the work being done."""
-    touched = _touched(told)
-    config, tests, named = to_check(touched, told.started.command)
-    net = None if told.changes is None else {change.path for change in told.changes}
+    touched = _touched(material)
+    config, tests, named = to_check(touched, material.started.command)
+    net = None if material.changes is None else {change.path for change in material.changes}
     lines = [
         *_named("Tests changed", tests, touched, net),
         *_named("Test configuration changed", config, touched, net),
         *_named("Files named by the completion command changed", named, touched, net),
     ]
-    for iteration, text in told.measured:
-        if not (lines and text.startswith(_TOLD_BY_NAME)):
+    for iteration, text in material.measured:
+        if not (lines and text.startswith(_LISTED_BY_NAME)):
             where = f"after iteration {iteration}" if iteration else "before iteration 1"
             lines.append(f"- {where}: {escaped(text)}")
     return "\n".join(lines)
 
 
-def _touched(told: Material) -> dict[str, list[int]]:
+def _touched(material: Material) -> dict[str, list[int]]:
     """Return every path known to have changed, and the iterations that changed it."""
-    found = touched_by(told.state)
-    for change in told.changes or ():
+    found = touched_by(material.state)
+    for change in material.changes or ():
         found.setdefault(change.path, [])
     return found
 
@@ -65,17 +65,17 @@ def _one(path: str, iterations: Sequence[int], net: set[str] | None) -> str:
     undone = ", undone since" if net is not None and path not in net else ""
     numbers = ", ".join(map(str, iterations[:MAX_FILES]))
     where = f"iteration{'s' if iterations[1:] else ''} {numbers}" if iterations else ""
-    told = f"{where}{undone}".removeprefix(", ")
-    return f"{code(path)}{f' ({told})' if told else ''}"
+    material = f"{where}{undone}".removeprefix(", ")
+    return f"{code(path)}{f' ({material})' if material else ''}"
 
 
-def files(told: Material) -> str:
+def files(material: Material) -> str:
     """Return the net difference, or only the names if it is unknown."""
-    touched = _touched(told)
-    if told.changes is None:
+    touched = _touched(material)
+    if material.changes is None:
         if not touched:
             return ""
-        tool = escaped(told.started.imported.partition(",")[0])
+        tool = escaped(material.started.imported.partition(",")[0])
         missing = (
             f"{tool} takes no snapshots" if tool else "the snapshots are not in this repository"
         )
@@ -84,19 +84,19 @@ def files(told: Material) -> str:
             f"{count(len(touched), 'file')} changed along the way; changes may have been undone:"
         )
         return f"{why}\n\n{_list(f'- {code(path)}' for path in touched)}"
-    if not told.changes:
+    if not material.changes:
         return "No files differ from the start." if touched else ""
-    totals = files_changed(0, told.changes, live=False).totals
+    totals = files_changed(0, material.changes, live=False).totals
     rows = [
         (total.category, str(total.files), f"+{total.added}", f"−{total.removed}")
         for total in sorted(totals, key=lambda total: -total.files)
     ]
-    largest = sorted(told.changes, key=lambda change: -(change.added + change.removed))
+    largest = sorted(material.changes, key=lambda change: -(change.added + change.removed))
     listed = _list(
         f"- {code(change.path)}: {change.status}, +{change.added} −{change.removed}"
         for change in largest
     )
-    until = "the restored files" if told.state.oversight.stale else "the end"
+    until = "the restored files" if material.state.oversight.stale else "the end"
     return f"Between the start and {until}:\n\n{table(HEAD, rows)}\n\n{listed}"
 
 
@@ -106,19 +106,19 @@ def _list(lines: Iterable[str]) -> str:
     return "\n".join([*known[:MAX_FILES], *more])
 
 
-def tests(told: Material) -> str:
+def tests(material: Material) -> str:
     """Compare the tests before and after by name; the counts of a broken build are ignored."""
     counted = [
         span.gate
-        for span in told.state.timeline.spans
+        for span in material.state.timeline.spans
         if span.gate is not None and span.gate.total is not None and not span.gate.broken
     ]
-    broken = told.state.gate.broken_words
+    broken = material.state.gate.broken_words
     rows = [f"At the end, {escaped(broken)}."] if broken else []
-    return "\n\n".join([*rows, *([_compared(told, counted)] if counted else [])])
+    return "\n\n".join([*rows, *([_compared(material, counted)] if counted else [])])
 
 
-def _compared(told: Material, counted: Sequence[GateFinished]) -> str:
+def _compared(material: Material, counted: Sequence[GateFinished]) -> str:
     """Compare the first counts with the last ones, and name the tests."""
     before, after = counted[0], counted[-1]
     if before is after:
@@ -127,13 +127,13 @@ def _compared(told: Material, counted: Sequence[GateFinished]) -> str:
     since = "at the start" if not before.iteration else f"after iteration {before.iteration}"
     was, now = dict.fromkeys(_failing(before)), dict.fromkeys(_failing(after))
     fewer = max(gate.total or 0 for gate in counted) - (after.total or 0)
-    gone = _gone(told, after)[:fewer] if fewer else []
+    gone = _lost_tests(material, after)[:fewer] if fewer else []
     fixed = [name for name in was if name not in now and name not in gone]
     still = [name for name in was if name in now]
     new = [name for name in now if name not in was]
     # If some failing or removed tests are unnamed, a missing name proves nothing.
     proven = not after.unnamed and len(gone) == fewer
-    rows = [f"{_passing(before)} {since}, {_passing(after)} {_when(after, told)}.", ""]
+    rows = [f"{_passing(before)} {since}, {_passing(after)} {_when(after, material)}.", ""]
     rows += _group("fixed" if proven else "failing before, not named now", fixed)
     rows += _group("gone", gone)
     if unknown := fewer - len(gone):
@@ -149,16 +149,16 @@ def _compared(told: Material, counted: Sequence[GateFinished]) -> str:
     return "\n".join(rows).rstrip()
 
 
-def _when(gate: GateFinished, told: Material) -> str:
-    last = told.state.gate.last
+def _when(gate: GateFinished, material: Material) -> str:
+    last = material.state.gate.last
     if gate is not last and last is not None:
         return f"after iteration {gate.iteration}"
-    return "before the files were restored" if told.state.oversight.stale else "at the end"
+    return "before the files were restored" if material.state.oversight.stale else "at the end"
 
 
-def _gone(told: Material, gate: GateFinished) -> list[str]:
+def _lost_tests(material: Material, gate: GateFinished) -> list[str]:
     """Return the tests that are no longer counted, as far as the measurements name them."""
-    named = next((one.gone for one in reversed(told.state.gate.readings) if one.gone), [])
+    named = next((one.gone for one in reversed(material.state.gate.readings) if one.gone), [])
     return _whole_names(gate, named)
 
 

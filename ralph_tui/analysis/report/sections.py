@@ -13,16 +13,16 @@ from ralph_tui.analysis.report.requests import Request
 from ralph_tui.state import IterationSpan
 from ralph_tui.state.foreign import ForeignRows
 from ralph_tui.text.format import count, duration, percent, signed, token_count, with_lines
-from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING, who_words
+from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING, sender_label
 
 
-def foreign(told: Material) -> str:
+def foreign(material: Material) -> str:
     """Return what another tool reported about a run that it recorded.
 
     Only reports that called for attention are included, in that tool's words, each sentence once.
     """
     rows, lines = ForeignRows(), list[str]()
-    for iteration, verdicts in told.state.foreign.verdicts.items():
+    for iteration, verdicts in material.state.foreign.verdicts.items():
         for verdict in verdicts:
             row = rows.row(verdict)
             if row is not None:
@@ -37,17 +37,17 @@ LONGEST_NOTE = 200
 _LETTERS = {"REDIRECT": "R", "PAUSE": "P", "ABORT": "A"}
 
 
-def _chart(told: Material) -> str:
-    readings = {point.iteration: 100 * point.completion for point in told.state.control.points}
-    spans = told.state.timeline.spans
+def _chart(material: Material) -> str:
+    readings = {point.iteration: 100 * point.completion for point in material.state.control.points}
+    spans = material.state.timeline.spans
     marks = {
-        BEST.label: {told.state.run.best_iteration: BEST.glyph},
+        BEST.label: {material.state.run.best_iteration: BEST.glyph},
         f"{WARNING.glyph} alarm, {CRITICAL.glyph} critical alarm": {
-            m.iteration: m.glyph for m in told.state.control.marks
+            m.iteration: m.glyph for m in material.state.control.marks
         },
         "R redirect, P pause, A abort": {
             made.iteration: _LETTERS[made.level]
-            for made in told.state.oversight.interventions
+            for made in material.state.oversight.interventions
             if made.level in _LETTERS
         },
         f"{ROLLED_BACK.glyph} files restored": {
@@ -58,36 +58,38 @@ def _chart(told: Material) -> str:
     return f"```text\n{drawn}\n```" if drawn else ""
 
 
-def _iterations(told: Material) -> str:
-    waits = sum(told.waited.values()) >= 1
+def _iterations(material: Material) -> str:
+    waits = sum(material.waited.values()) >= 1
     head = ["#", "status", "completion", "gain", "sessions"]
     head += [*(["waited"] if waits else []), "cost", "tokens", "tools", "files", "tests"]
-    rows = [_row(told, span, waits=waits) for span in told.state.timeline.spans if span.number]
+    rows = [
+        _row(material, span, waits=waits) for span in material.state.timeline.spans if span.number
+    ]
     if not rows:
         return ""
     note = "\n\n≈: an estimate." if any("≈" in cell for row in rows for cell in row) else ""
     return table(head, rows) + note
 
 
-def _row(told: Material, span: IterationSpan, *, waits: bool) -> tuple[str, ...]:
+def _row(material: Material, span: IterationSpan, *, waits: bool) -> tuple[str, ...]:
     done = span.finished
-    beside = [other.completion for other in told.state.timeline.spans if other.completion]
-    gain = told.state.timeline.gain(span)
+    beside = [other.completion for other in material.state.timeline.spans if other.completion]
+    gain = material.state.timeline.gain(span)
     reading = "—" if span.completion is None else percent(span.completion, *beside)
     reading += " (not measured, value kept)" if span.kept else ""
-    found = told.state.timeline.began_with(span)
+    found = material.state.timeline.began_with(span)
     if gain is not None and found is not None and found != span.previous:
         reading += f" (from {percent(found, *beside)}, restored)"
-    times = [_sessions(told, span), *([_waited(told, span)] if waits else [])]
+    times = [_sessions(material, span), *([_waited(material, span)] if waits else [])]
     first = (str(span.number), done.status if done else "not finished", reading, _gain(gain))
     if done is None:
         return (*first, *times, *["—"] * 3, _files_cell(span), _gate_cell(span))
     return (
         *first,
         *times,
-        told.cost(done.cost_usd, estimated=told.is_estimated(span)),
+        material.cost(done.cost_usd, estimated=material.is_estimated(span)),
         token_count(done.tokens, partial=span.tokens_partial) if done.tokens else "—",
-        str(done.tool_calls) if told.tells_tools else "—",
+        str(done.tool_calls) if material.reports_tools else "—",
         _files_cell(span),
         _gate_cell(span),
     )
@@ -97,19 +99,19 @@ def _gain(gain: float | None) -> str:
     return "—" if gain is None else signed(gain)
 
 
-def _sessions(told: Material, span: IterationSpan) -> str:
+def _sessions(material: Material, span: IterationSpan) -> str:
     """Return the duration of the sessions; if unknown, that of an iteration without waits."""
     if any(end.duration_s for end in span.ends):
         return duration(sum(end.duration_s for end in span.ends))
-    if span.ended_at is None or span.number in told.waited:
+    if span.ended_at is None or span.number in material.waited:
         return "—"
     if span.finished is not None:
         return duration(span.finished.duration_s)
     return duration((span.ended_at - span.started_at).total_seconds())
 
 
-def _waited(told: Material, span: IterationSpan) -> str:
-    seconds = told.waited.get(span.number, 0.0)
+def _waited(material: Material, span: IterationSpan) -> str:
+    seconds = material.waited.get(span.number, 0.0)
     return duration(seconds) if seconds >= 1 else "—"
 
 
@@ -137,18 +139,18 @@ def _gate_cell(span: IterationSpan) -> str:
     return word if gate.total is None else f"{word} {gate.passed}/{gate.total}"
 
 
-def _warnings(told: Material) -> str:
+def _warnings(material: Material) -> str:
     """Return the log's warnings, except those that have a section of their own."""
     own = (*APART, "ASKED")
-    apart = {alarm.seq for alarm in told.alarms} | told.measured_rows
-    apart |= {made.seq for made in told.state.oversight.interventions}
-    apart |= {began.seq for began, _ in told.waits}
-    apart |= {entry.head.seq for entry in told.state.log.entries if entry.kind == "question"}
-    apart |= {made.effect.seq for made in told.state.oversight.interventions if made.effect}
-    if told.state.run.finished is not None:
-        apart.add(told.state.run.finished.seq)
+    apart = {alarm.seq for alarm in material.alarms} | material.measured_rows
+    apart |= {made.seq for made in material.state.oversight.interventions}
+    apart |= {began.seq for began, _ in material.waits}
+    apart |= {entry.head.seq for entry in material.state.log.entries if entry.kind == "question"}
+    apart |= {made.effect.seq for made in material.state.oversight.interventions if made.effect}
+    if material.state.run.finished is not None:
+        apart.add(material.state.run.finished.seq)
     lines = []
-    for entry in told.state.log.entries:
+    for entry in material.state.log.entries:
         head = entry.head
         if head.level not in ("warn", "critical") or head.seq in apart or head.word in own:
             continue
@@ -162,21 +164,21 @@ def _warnings(told: Material) -> str:
     return "\n".join(lines)
 
 
-def _restores(told: Material) -> str:
+def _restores(material: Material) -> str:
     return "\n".join(
         f"- iteration {back.iteration}, {moment(back.at)}: {count(back.files, 'file')} restored to "
         f"snapshot {back.snapshot}, by {escaped(back.by)}; previous files are in snapshot "
         f"{back.present}" + (f"; {len(back.kept)} left alone" if back.kept else "")
-        for span in told.state.timeline.spans
+        for span in material.state.timeline.spans
         for back in span.rollbacks
     )
 
 
-def _checkpoints(told: Material) -> str:
+def _checkpoints(material: Material) -> str:
     """Return the summary of all checkpoints, and each checkpoint that has a note."""
-    summary = summarize(told.state.timeline, told.at)
+    summary = summarize(material.state.timeline, material.at)
     lines = [] if summary is None else [f"- {line}" for line in words_of(summary, moment)]
-    for span in told.state.timeline.spans:
+    for span in material.state.timeline.spans:
         for point in span.checkpoints:
             if point.note:
                 snapshot = f"snapshot {point.snapshot}" if point.snapshot else "no snapshot"
@@ -187,16 +189,16 @@ def _checkpoints(told: Material) -> str:
     return "\n".join(lines)
 
 
-def _guidance(told: Material) -> str:
+def _guidance(material: Material) -> str:
     return "\n".join(
         f"- {escaped(item.text)} ({item.status}{f' in the {item.into}' if item.into else ''})"
-        for item in told.state.guidance.items.values()
+        for item in material.state.guidance.items.values()
     )
 
 
-def _asked(told: Material) -> str:
+def _agent_questions(material: Material) -> str:
     """Return the agent's questions, and who allowed or refused them."""
-    waits = told.asked[-1:] if told.alive and told.state.needs.question else []
+    waits = material.asked[-1:] if material.alive and material.state.needs.question else []
 
     def open_one(one: Request) -> str:
         return "waiting for an answer" if one in waits else "not answered"
@@ -205,30 +207,30 @@ def _asked(told: Material) -> str:
         f"- iteration {one.iteration}, {moment(one.at)}: {escaped(one.what)}: "
         f"**{escaped(one.how or open_one(one))}**{f' ({code(one.rule)})' if one.rule else ''}"
         f"{f'; {one.again}' if one.again else ''}"
-        for one in told.asked
+        for one in material.asked
     )
 
 
-def _waits(told: Material) -> str:
+def _waits(material: Material) -> str:
     lines = []
-    for began, ended in told.waits:
+    for began, ended in material.waits:
         end = "still waiting" if ended is None else (
-            f"{duration(ended.waited_s)}, ended by {escaped(who_words(ended.by))}"
+            f"{duration(ended.waited_s)}, ended by {escaped(sender_label(ended.by))}"
         )  # fmt: skip
         why = f": {escaped(began.reason)}" if began.reason else ""
         lines.append(f"- iteration {began.iteration}, {WAITS[began.cause].word}, {end}{why}")
     return "\n".join(lines)
 
 
-def _resumed(told: Material) -> str:
+def _resumed(material: Material) -> str:
     return "\n".join(
-        f"- {moment(event.at)}, {event.mode}: {escaped(event.found)}" for event in told.resumed
+        f"- {moment(event.at)}, {event.mode}: {escaped(event.found)}" for event in material.resumed
     )
 
 
-def _blockers(told: Material) -> str:
+def _blockers(material: Material) -> str:
     lines = []
-    for text, said in told.blockers.items():
+    for text, said in material.blockers.items():
         often = ", ".join(map(str, said[:MAX_ITERATIONS])) + (
             ", ..." if said[MAX_ITERATIONS:] else ""
         )
@@ -237,8 +239,8 @@ def _blockers(told: Material) -> str:
     return "\n".join(lines)
 
 
-def _learnings(told: Material) -> str:
-    return "\n".join(f"- {escaped(text)} (iteration {k})" for text, k in told.learnings.items())
+def _learnings(material: Material) -> str:
+    return "\n".join(f"- {escaped(text)} (iteration {k})" for text, k in material.learnings.items())
 
 
 FIRST: dict[str, Callable[[Material], str]] = {
@@ -253,7 +255,7 @@ REVIEW: dict[str, Callable[[Material], str]] = {
     "Changed files": review.files,
     "Asked and answered": decided,
     "Guidance": _guidance,
-    "Agent requests": _asked,
+    "Agent requests": _agent_questions,
 }
 """All sections that a reviewer needs; by title, in order."""
 SECTIONS: dict[str, Callable[[Material], str]] = {
@@ -261,7 +263,7 @@ SECTIONS: dict[str, Callable[[Material], str]] = {
     "Reported by the original tool": foreign,
     "Restored": _restores,
     "Guidance": _guidance,
-    "Agent requests": _asked,
+    "Agent requests": _agent_questions,
     "Blockers reported by the agent": _blockers,
     "Learnings reported by the agent": _learnings,
     "Warnings": _warnings,

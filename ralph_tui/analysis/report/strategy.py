@@ -7,9 +7,9 @@ from ralph_tui.analysis.report.material import Material
 from ralph_tui.events import StrategyPlanned
 
 
-def strategies(told: Material) -> str:
+def strategies(material: Material) -> str:
     """Return each approach with its reason; empty if the run only persisted."""
-    planned = told.state.intelligence.strategies
+    planned = material.state.intelligence.strategies
     if not any(one.approach != "persist" for one in planned.values()):
         return ""
     stretches: list[tuple[int, int, StrategyPlanned]] = []
@@ -24,11 +24,11 @@ def strategies(told: Material) -> str:
     )
 
 
-def issues(told: Material) -> str:
+def issues(material: Material) -> str:
     """Return each kind of issue in its latest words, with its iterations."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     latest: dict[str, str] = {}
-    for (k, _), done in sorted(told.state.intelligence.validations.items()):
+    for (k, _), done in sorted(material.state.intelligence.validations.items()):
         for issue in done.issues:
             found[issue.name].append(k)
             latest[issue.name] = issue.text

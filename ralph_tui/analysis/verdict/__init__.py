@@ -6,22 +6,22 @@ advice uses the same numbers, so it cannot contradict the verdict.
 
 from datetime import datetime
 
-from ralph_tui.analysis.verdict.holds import (
+from ralph_tui.analysis.verdict.model import Verdict
+from ralph_tui.analysis.verdict.waits import (
     LOST,
     UNHEARD,
-    giving_up,
+    abort,
     gone,
-    gone_word,
-    handing_over,
+    handoff,
     held,
+    lost_word,
     pause,
     question,
     quiet,
     refused,
-    standing_in,
     wait,
+    with_fallback,
 )
-from ralph_tui.analysis.verdict.model import Verdict
 from ralph_tui.analysis.verdict.work import (
     end,
     episode,
@@ -35,7 +35,7 @@ from ralph_tui.analysis.verdict.work import (
 from ralph_tui.state import RunState
 from ralph_tui.text.keys import DEFAULTS, Keys
 
-__all__ = ["LOST", "UNHEARD", "Verdict", "gone", "gone_word", "iterations_left", "leads", "verdict"]
+__all__ = ["LOST", "UNHEARD", "Verdict", "gone", "iterations_left", "leads", "lost_word", "verdict"]
 
 
 def verdict(
@@ -57,16 +57,16 @@ def verdict(
         end(state)
         or (gone(state, lost) if lost else None)
         or question(state, now, recorded=recorded, keys=keys)
-        or giving_up(state)
+        or abort(state)
         or wait(state, now, keys=keys)
         or pause(state, keys=keys)
         or refused(state, now, keys=keys)
         or held(state, keys=keys)
-        or handing_over(state)
+        or handoff(state)
         or passing(state)
         or unread(state)
         or episode(state)
         or quiet(state, now)
         or verifying(state)
-        or standing_in(outlook(state), state, now)
+        or with_fallback(outlook(state), state, now)
     )

@@ -15,8 +15,8 @@ from ralph_tui.adapters.agents import (
     choose_fallbacks,
     fallback_settings,
     find_agent,
-    looked_for_all,
     offered,
+    search_places,
 )
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude import program as claude_program
@@ -159,7 +159,7 @@ def _none(around: Surroundings) -> Finding:
     """Report that no agent was found: where we looked, and the two ways to get one."""
     settings, environ = around.settings.agent, around.environ
     wanted = [agent for agent in offered() if agent.program]
-    looked = looked_for_all(wanted, settings, environ)
+    looked = search_places(wanted, settings, environ)
     installed = ", ".join(f"{agent.install} ({agent.title})" for agent in wanted)
     own = '--agent-command "..." for a program of your own'
     return Finding("problem", WHAT, f"none found; looked for {looked}", f"{installed}, or {own}")

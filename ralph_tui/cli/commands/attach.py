@@ -19,7 +19,7 @@ from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
 from ralph_tui.cli.status_words import next_step, told
 from ralph_tui.config.files import screen_settings
-from ralph_tui.runtime.sources.found import find_run, read_run
+from ralph_tui.runtime.sources.find_run import find_run, read_run
 from ralph_tui.text.terms import outcome_word
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ def run(args: argparse.Namespace) -> int:
     def load(stage: "Stage") -> "Front":
         # Behind the first frame.
         from ralph_tui.cli.fronts.onlooker import Onlooker, replayed  # noqa: PLC0415
-        from ralph_tui.runtime.sources.attached import Attached, Watched  # noqa: PLC0415
+        from ralph_tui.runtime.sources.attached import Attached, WatchedLoop  # noqa: PLC0415
         from ralph_tui.runtime.sources.snapshots import RecordedFiles  # noqa: PLC0415
 
         if living_one:
-            kind = Watched if watched else Attached
+            kind = WatchedLoop if watched else Attached
             source = kind(found, here(), files=RecordedFiles(found.folder))
             return Onlooker(source, stage)
         over = f"{_over(found, status)}; " if status["phase"] != "died" else ""
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     code = Stage(load, screen_settings(root, os.environ), left=ExitCode.COMPLETED).show()
     if living_one:
         with suppress(OSError):  # the terminal may be gone
-            print(_left(found, args.run))
+            print(_describe_left(found, args.run))
     return code
 
 
@@ -108,7 +108,7 @@ def _over(found: RecordedRun, status: RunStatus) -> str:
     return str(status["reason"])
 
 
-def _left(found: RecordedRun, name: str | None) -> str:
+def _describe_left(found: RecordedRun, name: str | None) -> str:
     """Describe the state of the run whose screen was closed, and how to return to it."""
     status = read_status(found)
     named = f" {shlex.quote(name)}" if name else ""

@@ -9,7 +9,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.status import told
 from ralph_tui.cli.context_words import context_table
-from ralph_tui.runtime.sources.found import find_ours
+from ralph_tui.runtime.sources.find_run import find_ours
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -65,13 +65,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the result of each check; return 1 if there is a problem or a message failed."""
     if not (args.notify or args.embedder):
-        return _look(args)
+        return _check(args)
     if args.embedder:
         _embedder()
     return _notify(args) if args.notify else ExitCode.COMPLETED
 
 
-def _look(args: argparse.Namespace) -> int:
+def _check(args: argparse.Namespace) -> int:
     around = survey(args.set_options)
     found, width = [], terminal_width()
     for finding in findings(CHECKS, around):

@@ -23,7 +23,7 @@ from ralph_tui.cli.history_words import (
 from ralph_tui.cli.live import find_live, text_argument
 from ralph_tui.cli.output_file import write_output
 from ralph_tui.cli.pages import Page, as_markdown, as_text
-from ralph_tui.runtime.sources.found import find_foreign, only_read, read_run
+from ralph_tui.runtime.sources.find_run import explain_read_only, find_foreign, read_run
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
@@ -132,7 +132,9 @@ def _show_imported(found: ForeignRun, args: argparse.Namespace) -> int:
     """Show a run of another tool: it has a single attempt, and nothing can be added to it."""
     for option in ("attempt", "reflections", "reflect"):
         if getattr(args, option) not in (None, False):
-            raise UsageError(f"--{option} works only for tasks of ralph-tui; {only_read(found)}")
+            raise UsageError(
+                f"--{option} works only for tasks of ralph-tui; {explain_read_only(found)}"
+            )
     from ralph_tui.cli.foreign_words import row_json, run_page  # noqa: PLC0415
 
     recording = read_run(found)

@@ -24,9 +24,9 @@ from ralph_tui.cli.memory_words import (
     as_json,
     card,
     details,
-    never_looked_up,
     of_unknown_type,
     rows,
+    unused_learnings,
     wrapped,
 )
 from ralph_tui.events.memory import CHANGED, Change, Learning, LearningType
@@ -154,14 +154,14 @@ def _list(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
         print("\n".join(wrapped(f"{count(len(found), 'learning')}{more}")))
     else:
         print("none match" if narrowed else "no learnings here yet")
-    for line in never_looked_up(ledger):
+    for line in unused_learnings(ledger):
         print("\n".join(wrapped(line)))
     return ExitCode.COMPLETED
 
 
 def _show(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> int:
     ledger = store.ledger()
-    learning = _meant(ledger, args.id)
+    learning = _find(ledger, args.id)
     entries, others = _entries(ledger, learning), against(ledger, learning)
     if args.json:
         _print_json(details(learning, entries, others))
@@ -171,7 +171,7 @@ def _show(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> int:
 
 
 def _edit(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
-    learning = _meant(store.ledger(), args.id)
+    learning = _find(store.ledger(), args.id)
     if args.text is not None:
         text = text_argument(args.text)
     else:
@@ -188,12 +188,12 @@ def _edit(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
 
 def _wish(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     ledger = store.ledger()
-    return _change(store, [_meant(ledger, name) for name in args.ids], args.action)
+    return _change(store, [_find(ledger, name) for name in args.ids], args.action)
 
 
 def _delete(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     ledger = store.ledger()
-    meant = [_meant(ledger, name) for name in args.ids]
+    meant = [_find(ledger, name) for name in args.ids]
     if not args.yes:
         if not sys.stdin.isatty():
             raise UsageError("not a terminal; use --yes to confirm")
@@ -228,7 +228,7 @@ def _stats(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> int:
 # helpers --------------------------------------------------------------------------------------
 
 
-def _meant(ledger: Ledger, name: str) -> Learning:
+def _find(ledger: Ledger, name: str) -> Learning:
     """Find a learning by its full id or by an unambiguous prefix."""
     learnings = {learning.learning_id: learning for learning in all_learnings(ledger)}
     if name in learnings:

@@ -14,8 +14,8 @@ from ralph_tui.cli.options import load_settings
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import PromptPrepared
 from ralph_tui.layers.intelligence.budget import estimate_tokens
-from ralph_tui.layers.intelligence.template import BUILT_IN, VARIABLES, lacking
-from ralph_tui.runtime.sources.found import AnyRun, find_ours, find_run, read_run
+from ralph_tui.layers.intelligence.template import BUILT_IN, VARIABLES, missing_parts
+from ralph_tui.runtime.sources.find_run import AnyRun, find_ours, find_run, read_run
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import IN_CLONE
@@ -119,7 +119,7 @@ def _check(args: argparse.Namespace) -> int:
     else:
         given = str(Path(name).absolute()) if args.file else name
         template = parsed(name, read_template(root, given))
-        for what in lacking(template):
+        for what in missing_parts(template):
             _say(f"{one_line(name)}: {what}")
         used = ", ".join(f"${word}" for word in VARIABLES if word in template.names)
         print(f"{one_line(name)} is valid; it uses {used or 'no variables'}\n")

@@ -12,7 +12,7 @@ from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.base.errors import JournalError, WorkspaceError, why
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.runtime.claiming import claim
-from ralph_tui.runtime.sources.found import find_ours
+from ralph_tui.runtime.sources.find_run import find_ours
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 

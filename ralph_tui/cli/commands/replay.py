@@ -11,12 +11,12 @@ from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import wants_screen
 from ralph_tui.config.files import screen_settings
-from ralph_tui.runtime.sources.found import find_run, read_run, to_replay
+from ralph_tui.runtime.sources.find_run import find_run, read_run, to_replay
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from ralph_tui.cli.fronts.stage import Front, Stage
-    from ralph_tui.runtime.sources.found import AnyRun
+    from ralph_tui.runtime.sources.find_run import AnyRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,10 +63,10 @@ def run(args: argparse.Namespace) -> int:
 def _as_lines(found: "AnyRun", at: int | None, *, as_json: bool) -> int:
     # Imported late, so that a screen's first frame does not wait for these.
     from ralph_tui.cli.fronts.common import Printer  # noqa: PLC0415
-    from ralph_tui.runtime.sources.recorded import named, within  # noqa: PLC0415
+    from ralph_tui.runtime.sources.recorded import check_position, run_name  # noqa: PLC0415
 
     recording = read_run(found)
-    until = None if at is None else within(named(recording), len(recording.events), at)
+    until = None if at is None else check_position(run_name(recording), len(recording.events), at)
     printer = Printer(as_json=as_json)
     for event in recording.events[:until]:
         printer.print(event)

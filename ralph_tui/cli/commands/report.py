@@ -6,9 +6,9 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.cli.looking import look
 from ralph_tui.cli.output_file import write_output
-from ralph_tui.runtime.sources.found import find_run, read_run
+from ralph_tui.cli.viewed import look
+from ralph_tui.runtime.sources.find_run import find_run, read_run
 from ralph_tui.runtime.sources.reporting import report_of
 from ralph_tui.text.sanitize import one_line
 

@@ -22,17 +22,17 @@ from ralph_tui.cli.parser import add_run_option
 from ralph_tui.cli.restore_words import done, left_alone, notes_of, plan, row
 from ralph_tui.events import Event, Noticed, SnapshotTaken, WorktreeRestored
 from ralph_tui.runtime.restoring import (
-    chosen,
+    check_available,
+    check_recordable,
+    describe_missing,
+    find_snapshot,
+    list_snapshots,
     locked,
-    not_held,
-    points,
     refresh,
-    refuse_gone,
     restore_worktree,
-    sound,
 )
-from ralph_tui.runtime.sources.following import followed_run, until_over
-from ralph_tui.runtime.sources.found import find_ours
+from ralph_tui.runtime.sources.find_run import find_ours
+from ralph_tui.runtime.sources.follower import follow_to_end, followed_run
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
@@ -84,7 +84,7 @@ def _list(found: RecordedRun) -> int:
         held = held_in(open_repository(worktree_root(found.folder)), snapshots)
     except RalphError as error:
         print(f"ralph-tui: {one_line(str(error))}", file=sys.stderr)
-    known, notes = points(state, held), notes_of(state)
+    known, notes = list_snapshots(state, held), notes_of(state)
     print(f"{found.name}: {one_line(state.run.started.objective) if state.run.started else ''}")
     readings = [point.completion for point in known if point.completion is not None]
     for point in known:
@@ -117,14 +117,14 @@ def _restore_ended(root: Path, found: RecordedRun, args: argparse.Namespace) -> 
 
 def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) -> int:
     recording = read_journal(found.journal)
-    sound(recording)
+    check_recordable(recording)
     state = RunState().apply_all(recording.events)
-    target = chosen(state, args.snapshot)
+    target = find_snapshot(state, args.snapshot)
     if found.fleet is not None:
         _refuse_to_write_on(state, target)
     assert state.run.started is not None  # read_journal guarantees the first event
     workspace = GitWorkspace(open_repository(root), state.run.started.run_id)
-    refuse_gone(workspace, target)
+    check_available(workspace, target)
     if (code := _not_to_be_done(workspace, target, state, args)) is not None:
         return code
     # The lock is held, so no run is active, but the git of a killed run may still write.
@@ -133,7 +133,7 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
         told, held = restore_worktree(recording, state, workspace, target, here())
     if found.fleet is None:
         _refresh(found)
-    code = _say(told, args)
+    code = _report(told, args)
     if not held:
         print("ralph-tui: the restored files could not be saved in a snapshot", file=sys.stderr)
     return code
@@ -160,7 +160,7 @@ def _not_to_be_done(
     while True:
         for line in plan(target, rows, note):
             print(line)
-        if lacks := not_held(target):
+        if lacks := describe_missing(target):
             print(lacks)
         if args.dry_run or not rows:
             return ExitCode.COMPLETED
@@ -193,7 +193,7 @@ def _refresh(found: RecordedRun) -> None:
         )
 
 
-def _say(told: WorktreeRestored, args: argparse.Namespace) -> int:
+def _report(told: WorktreeRestored, args: argparse.Namespace) -> int:
     for line in done(told, f" --run {shlex.quote(args.run)}" if args.run else ""):
         print(line)
     if not (sentence := left_alone(told)):
@@ -205,17 +205,17 @@ def _say(told: WorktreeRestored, args: argparse.Namespace) -> int:
 def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
     """Request the restore from the run itself, which refuses unless it is paused."""
     state = RunState().apply_all(read_journal(live.run.journal).events)
-    target = chosen(state, args.snapshot)
+    target = find_snapshot(state, args.snapshot)
     # This only reads; its git processes must not be mistaken for the run's own.
     workspace = GitWorkspace(open_repository(worktree_root(live.run.folder)), "looked-at")
-    refuse_gone(workspace, target)
+    check_available(workspace, target)
     if not PrivateRepository(workspace.repository).has_index:
         # Looking would create an index, which is up to the run.
         raise WorkspaceError("the run is taking a snapshot; try again in a second")
     if (code := _not_to_be_done(workspace, target, state, args)) is not None:
         return code
     since = live.request("restore", snapshot=target.number)
-    return _say(_outcome(live, since), args)
+    return _report(_outcome(live, since), args)
 
 
 def _outcome(live: LiveRun, since: int) -> WorktreeRestored:
@@ -236,7 +236,7 @@ def _outcome(live: LiveRun, since: int) -> WorktreeRestored:
 
     journal = followed_run(live.run.journal, heard)
     try:
-        until_over(journal, RunState(), works)
+        follow_to_end(journal, RunState(), works)
     finally:
         journal.close()
     if found is not None:

@@ -20,7 +20,7 @@ from ralph_tui.cli.options import (
     load_settings,
 )
 from ralph_tui.config.files import screen_settings
-from ralph_tui.runtime.sources.found import find_ours
+from ralph_tui.runtime.sources.find_run import find_ours
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.runs import RecordedRun

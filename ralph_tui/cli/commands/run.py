@@ -26,7 +26,7 @@ from ralph_tui.cli.options import (
     load_settings,
 )
 from ralph_tui.config.files import screen_settings
-from ralph_tui.runtime.checks import place_looks_well
+from ralph_tui.runtime.checks import is_place_ready
 
 if TYPE_CHECKING:
     from ralph_tui.ports.new_runs import By
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     check_settings(args)
     screen = wants_screen(headless=args.headless, as_json=args.json)
     away = args.detach and not args.detached
-    if away or (screen and not (place_looks_well(Path.cwd()) and _agent_looks_well(args))):
+    if away or (screen and not (is_place_ready(Path.cwd()) and _agent_exists(args))):
         # Report errors without a screen, which would appear and vanish.
         from ralph_tui.cli.fronts.common import warn  # noqa: PLC0415 - behind the first frame
 
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     return show_run(partial(_prepared, args), settings)
 
 
-def _agent_looks_well(args: argparse.Namespace) -> bool:
+def _agent_exists(args: argparse.Namespace) -> bool:
     """True if an agent seems to exist, as far as that is known before settings are loaded."""
     named: str | None = vars(args)["agent.name"]
     if named is None and vars(args)["agent.command"]:
@@ -91,7 +91,7 @@ def _agent_looks_well(args: argparse.Namespace) -> bool:
 
 def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presentation]:
     # Behind the first frame.
-    from ralph_tui.runtime.checks import looks_well  # noqa: PLC0415
+    from ralph_tui.runtime.checks import is_run_ready  # noqa: PLC0415
     from ralph_tui.runtime.request import RunRequest  # noqa: PLC0415
 
     folder = Path.cwd()
@@ -120,7 +120,7 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
         mode=presentation.mode,
         set_names=tuple(name for name, place in loaded.origins.items() if place == "--set"),
     )
-    if not looks_well(folder, request):
+    if not is_run_ready(folder, request):
         # This loads git and agents; a run that looks well does so behind a painted screen.
         from ralph_tui.runtime.preflight import check_startable  # noqa: PLC0415
 

@@ -11,9 +11,9 @@ from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import damage_of, endless, newer_of, status_of_past, told
-from ralph_tui.cli.looking import look
-from ralph_tui.cli.status_words import status_line, status_text, told_verdict
-from ralph_tui.runtime.sources.found import find_run, read_run
+from ralph_tui.cli.status_words import recorded_verdict, status_line, status_text
+from ralph_tui.cli.viewed import look
+from ralph_tui.runtime.sources.find_run import find_run, read_run
 from ralph_tui.text.terms import ENDLESS
 
 
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         recording = read_run(found)
         status = status_of_past(recording.events, found.name, found.path)
         status["problem"] = "" if args.line else recording.problem
-        print(_told(args, status))
+        print(_page(args, status))
         return 0
     seen = None if args.line or args.json else look(found)
     print(told(found, lambda status: _words(args, found, status)))
@@ -60,12 +60,12 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: RunStatus) -> s
         status["problem"] = newer_of(found)
     if not args.json:
         status["of_fleet"] = found.of_fleet
-    return _told(args, status)
+    return _page(args, status)
 
 
-def _told(args: argparse.Namespace, status: RunStatus) -> str:
+def _page(args: argparse.Namespace, status: RunStatus) -> str:
     if args.json:
-        status["verdict_glyph"], status["verdict"] = told_verdict(status)
+        status["verdict_glyph"], status["verdict"] = recorded_verdict(status)
         if status["phase"] in ENDLESS:
             status["verdict_word"] = ENDLESS[status["phase"]].word
         return json.dumps(without_unknown(status), ensure_ascii=False, indent=2)

@@ -36,7 +36,7 @@ def show_run(prepare: Prepare, screen: "ScreenSettings | None") -> int:
 def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
     from ralph_tui.adapters.remote.starter import hearing, starter_of  # noqa: PLC0415 - see above
     from ralph_tui.cli.fronts.background import run_in_background  # noqa: PLC0415 - see above
-    from ralph_tui.cli.fronts.common import exit_code, say_what_is_next, warn  # noqa: PLC0415
+    from ralph_tui.cli.fronts.common import exit_code, print_next_steps, warn  # noqa: PLC0415
     from ralph_tui.cli.fronts.lines import run_as_lines, signals_stop  # noqa: PLC0415
     from ralph_tui.cli.fronts.presentation import END_SECONDS  # noqa: PLC0415
     from ralph_tui.layers.sensor.passing import refused  # noqa: PLC0415
@@ -53,5 +53,5 @@ def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
             run.engine.join(END_SECONDS)
             run.close()  # while signals are handled: another would interrupt this
         if presentation.lasting and not (presentation.as_json or presentation.detached):
-            say_what_is_next(run, "again" if refused(run.engine.state) else "resume")
+            print_next_steps(run, "again" if refused(run.engine.state) else "resume")
         return exit_code(run)

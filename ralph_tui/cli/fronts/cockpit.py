@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
-from ralph_tui.cli.fronts.common import Printer, exit_code, say_what_is_next, warn, words_of_leaving
+from ralph_tui.cli.fronts.common import Printer, exit_code, print_next_steps, warn, words_of_leaving
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.lines import Lines, print_until_over
 from ralph_tui.cli.fronts.output import print_line
@@ -90,7 +90,7 @@ class CockpitRun:
                 run.close()
                 self._steering.serve(run)
                 self.code = exit_code(run)
-                self._say_last_word(run)
+                self._report_end(run)
         except RalphError as error:
             self.error = error
         finally:
@@ -105,7 +105,7 @@ class CockpitRun:
         if self._screen is not None and self._screen.rhythm.quiet:
             self.stage.tell(self._screen.rhythm.speed_up)
 
-    def _say_last_word(self, run: "AssembledRun") -> None:
+    def _report_end(self, run: "AssembledRun") -> None:
         state = run.engine.state.run
         end = state.finished or state.crash
         for sentence in self._warnings:
@@ -114,7 +114,7 @@ class CockpitRun:
             if end is not None:
                 Printer(state=run.engine.state).print(end)
             if self._presentation.lasting:
-                say_what_is_next(run, "resume", "report", "replay")
+                print_next_steps(run, "resume", "report", "replay")
 
     # the end of the screen --------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class CockpitRun:
             self.handle_signal(signal.SIGHUP)  # the signal is on its way
 
     def _keep_for_lines(self, event: Event) -> None:
-        """Queue an event for the lines, except the run's end, which `_say_last_word` prints."""
+        """Queue an event for the lines, except the run's end, which `_report_end` prints."""
         if not isinstance(event, RunFinished | RunCrashed):
             self._lines.put(event)
 

@@ -33,7 +33,7 @@ def named_elsewhere(attempt: "AttemptFolder", option: str = "") -> str:
     return f"{option} {shlex.quote(str(attempt.root))}"
 
 
-def say_what_is_next(run: "AssembledRun", *names: StepName) -> None:
+def print_next_steps(run: "AssembledRun", *names: StepName) -> None:
     """Print the commands of these next steps, as far as they apply, after the run has ended.
 
     Each command works as printed, from the current folder.

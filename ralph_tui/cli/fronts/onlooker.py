@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
 from ralph_tui.cli.fronts.side_screens import side_screens
-from ralph_tui.cli.fronts.stage import Looking, Stage
+from ralph_tui.cli.fronts.stage import Stage, ViewerFront
 from ralph_tui.ports.source import Source
-from ralph_tui.runtime.sources.recorded import opened, was_left
+from ralph_tui.runtime.sources.recorded import opened, was_left_early
 from ralph_tui.tui.app import BaseScreen
 from ralph_tui.tui.cockpit.away_summary import AwayCockpit, AwayReplay
 from ralph_tui.tui.cockpit.screen import CockpitScreen
@@ -28,7 +28,7 @@ def replayed(
     comes first. `note` is one sentence about the run.
     """
     source = opened(record, note=note, at=None if at == -1 else at)
-    if at is None and was_left(source):
+    if at is None and was_left_early(source):
         return Onlooker(source, stage, kind=partial(AwayReplay, play=source.begin))
     if at is None:
         source.begin()
@@ -36,7 +36,7 @@ def replayed(
     return Onlooker(source, stage, kind=kind)
 
 
-class Onlooker(Looking):
+class Onlooker(ViewerFront):
     """The front of a run that this process does not control."""
 
     def __init__(

@@ -87,7 +87,7 @@ class Stage:
                 self.gone.set()
                 if self.app.broken is not None:
                     self.warnings.append(report_of(self.app.broken))
-                self._tell_warnings()
+                self._show_warnings()
             signals.reset_after_screen()
             code = self._left
             if self._front is not None:
@@ -143,14 +143,14 @@ class Stage:
         self._came = number
         self.leave(number, self._left)
 
-    def _tell_warnings(self) -> None:
+    def _show_warnings(self) -> None:
         with suppress(OSError):  # the terminal may be gone
             for sentence in self.warnings:
                 print(f"ralph-tui: {one_line(sentence)}", file=sys.stderr)
             self.warnings.clear()
 
 
-class Looking:
+class ViewerFront:
     """Base of the fronts that only display (see `Front`): every signal ends the screen."""
 
     _stage: Stage

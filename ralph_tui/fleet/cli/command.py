@@ -209,4 +209,4 @@ _RUN = {
     "prune": "pruning:prune",
     "worker": "worker:run",
 }
-"""Module and function of an action, in this package; other actions are in `telling`."""
+"""Module and function of an action, in this package; other actions are in `with_listener`."""

@@ -1,7 +1,7 @@
 """Show a fleet's screen when the fleet runs in another process or has ended."""
 
 from ralph_tui.cli.fronts.garbage import collect_garbage_again
-from ralph_tui.cli.fronts.stage import Looking, Stage
+from ralph_tui.cli.fronts.stage import Stage, ViewerFront
 from ralph_tui.fleet.sources.loop import opened_loop
 from ralph_tui.fleet.sources.whole import Fleet
 from ralph_tui.fleet.tui.screen import FleetScreen
@@ -9,7 +9,7 @@ from ralph_tui.tui.app import BaseScreen, SideScreen, SideScreens
 from ralph_tui.tui.cockpit.recorded import LoopScreen, RecordedScreen
 
 
-class FleetFront(Looking):
+class FleetFront(ViewerFront):
     """Implements `Front` for a fleet."""
 
     def __init__(self, fleet: Fleet, stage: Stage, *, loop: str = "") -> None:

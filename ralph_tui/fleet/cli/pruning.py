@@ -289,7 +289,7 @@ def _prune(
             replace(one, kept=one.kept or f"{one.remark}; {too}") if one.only_copy else one
             for one in trees
         ]
-    _tell(trees, folders, branches)
+    _print_plan(trees, folders, branches)
     folders = [one for one in folders if not one.kept]
     trees, branches = [one for one in trees if not one.kept], [b for b in branches if not b.kept]
     what = _words(trees, [one for one in folders if one.size], branches)
@@ -341,7 +341,9 @@ def _branches(root: Path, known: dict[str, Known]) -> list[LeftBranch]:
     return [branch for state in past for branch in beaten_branches(repository, state)]
 
 
-def _tell(trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftBranch]) -> None:
+def _print_plan(
+    trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftBranch]
+) -> None:
     for tree in trees:
         remark = f"stays: {tree.kept}" if tree.kept else tree.remark
         end = f"; {remark}" if remark else ""

@@ -41,7 +41,7 @@ from ralph_tui.fleet.wording import (
     spent_words,
     state_word,
 )
-from ralph_tui.runtime.sources.following import until_over
+from ralph_tui.runtime.sources.follower import follow_to_end
 from ralph_tui.text.format import money, percent
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -93,7 +93,7 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
     what = f"{folder.name}, loop {loop}" if loop else folder.name
     print(f"{what}: showing its lines until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
-        state = until_over(journal, FleetState(), works)
+        state = follow_to_end(journal, FleetState(), works)
     except KeyboardInterrupt:
         print(f"\n{folder.name} is still running; watch it again: ralph-tui fleet attach")
         return ExitCode.COMPLETED
@@ -170,7 +170,7 @@ def _row(loop: LoopState, where: str) -> str:
     cells = [
         f"{loop.iteration}{of}" if loop.iteration else "",
         percent(100 * loop.completions[-1]) if loop.completions else "",
-        money(loop.spent_usd) if loop.cost_told else "",
+        money(loop.spent_usd) if loop.cost_reported else "",
         loop.place if not loop.not_needed else "",
     ]
     widths = (5, 6, 6, 6)
@@ -225,7 +225,7 @@ def _loop_json(folder: FleetFolder, loop: LoopState, sentence: str) -> dict[str,
         "max_iterations": loop.max_iterations,
         "completions": [100 * each for each in loop.completions],  # percent, as in `status --json`
         "question": loop.question,
-        "cost_usd": loop.spent_usd if loop.cost_told else None,
+        "cost_usd": loop.spent_usd if loop.cost_reported else None,
         "tokens": loop.tokens,
         "branch": loop.branch if loop.commit else "",
         "commit": loop.commit,

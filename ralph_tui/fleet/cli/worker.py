@@ -79,13 +79,13 @@ def _serve(
     # Dask is loaded only in a worker.
     from ralph_tui.fleet.dispatch import wire  # noqa: PLC0415
     from ralph_tui.fleet.dispatch.engine import configured, scratch_folder  # noqa: PLC0415
-    from ralph_tui.fleet.dispatch.link import Berth, HostLink  # noqa: PLC0415
+    from ralph_tui.fleet.dispatch.link import HostLink, HostOffer  # noqa: PLC0415
     from ralph_tui.fleet.host.worker_host import WorkerHost  # noqa: PLC0415
 
     collect_garbage_again()
     security = wire.security(keys)
     with configured(base / LOG), scratch_folder(base) as scratch:
-        link = HostLink(str(address), Berth(name, agents, scratch, lease), security, _say)
+        link = HostLink(str(address), HostOffer(name, agents, scratch, lease), security, _say)
 
         host = WorkerHost(name, agents, base, link.observe, WorkerLines(_say).tell)
         _say(f"{name} takes {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")

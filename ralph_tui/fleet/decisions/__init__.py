@@ -9,7 +9,7 @@ same decision is not made again: the event is the memory.
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from ralph_tui.fleet.decisions.going_on import (
+from ralph_tui.fleet.decisions.continuing import (
     interrupted_loops,
     lost_loops,
     never_begun,

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from ralph_tui.events.base import EPOCH
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.decisions.going_on import Shares, met
+from ralph_tui.fleet.decisions.continuing import Shares, met
 from ralph_tui.fleet.decisions.results import being_decided
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
@@ -34,7 +34,7 @@ def limits(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
             by_login.setdefault(loop.spec.login, []).append(loop)
     for login in dict.fromkeys([*by_login, *state.held]):
         loops = by_login.get(login, [])
-        decide = _held if login in state.held else _free
+        decide = _on_hold if login in state.held else _free
         decision = decide(state, login, loops, now)
         if decision is not None:
             yield decision
@@ -47,7 +47,7 @@ def _free(
     new = [
         (loop.until, loop)
         for loop in loops
-        if loop.limited and loop.until and loop.until > now and _said(loop) > released
+        if loop.limited and loop.until and loop.until > now and _last_report(loop) > released
     ]
     if new:
         until, first = min(new, key=lambda each: each[0])
@@ -66,11 +66,11 @@ def _free(
 def _follows(loop: LoopState, released: datetime, now: datetime) -> bool:
     """True if the loop may continue: its account was released, or its limit ended unnoticed."""
     retried = loop.retried_at or EPOCH
-    freed = _said(loop) <= released and retried < released
+    freed = _last_report(loop) <= released and retried < released
     return freed or (loop.until is not None and retried < loop.until <= now)
 
 
-def _held(
+def _on_hold(
     state: FleetState, login: str, loops: list[LoopState], now: datetime
 ) -> FleetEvent | None:
     held, trial = state.held[login], state.trials.get(login)
@@ -85,7 +85,7 @@ def _held(
         if _completed_since(state.loops.get(trial.loop), trial.at):
             return told.AccountReleased(account=login, loop=trial.loop)
         tried = next((loop for loop in loops if loop.spec.id == trial.loop), None)
-        if tried is not None and _said(tried) > trial.at and tried.limited and tried.until:
+        if tried is not None and _last_report(tried) > trial.at and tried.limited and tried.until:
             if tried.until > now:
                 again = f"reported again by loop {trial.loop}"
                 return told.AccountHeld(
@@ -119,7 +119,7 @@ def patience_s(plan: Plan, login: str) -> float:
 
 def _was_answered(loop: LoopState, since: datetime, now: datetime) -> bool:
     """True if, as far as is known, the agent's service has accepted a request since then."""
-    if loop.phase not in WORKS or _said(loop) <= since:
+    if loop.phase not in WORKS or _last_report(loop) <= since:
         return False
     began = loop.phase_at or EPOCH
     return loop.phase != "agent" or began <= since or now >= began + timedelta(seconds=LIVES_S)
@@ -135,7 +135,7 @@ def _cause(loop: LoopState) -> str:
     return loop.waits_for or "usage_limit"
 
 
-def _said(loop: LoopState) -> datetime:
+def _last_report(loop: LoopState) -> datetime:
     """Return when the loop last reported its progress."""
     return loop.progressed_at or EPOCH
 

@@ -6,13 +6,13 @@ from datetime import datetime
 from ralph_tui.events.base import EPOCH
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as told
-from ralph_tui.fleet.decisions.going_on import LOST, goes_on, unwanted
+from ralph_tui.fleet.decisions.continuing import LOST, goes_on, unwanted
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.state import FleetState, gone_at
 from ralph_tui.fleet.wording import named
 from ralph_tui.text.format import count, money
-from ralph_tui.text.terms import who_words
+from ralph_tui.text.terms import sender_label
 
 
 def collected(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
@@ -24,10 +24,10 @@ def collected(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
         if host is not None and host.here:
             yield told.CollectionAsked(loop=loop.spec.id)
         elif host is None or unwanted(state, loop) or now >= gone_at(state, host):
-            yield told.CollectionFailed(loop=loop.spec.id, reason=_where_left(loop))
+            yield told.CollectionFailed(loop=loop.spec.id, reason=_work_place(loop))
 
 
-def _where_left(loop: LoopState) -> str:
+def _work_place(loop: LoopState) -> str:
     on = f" on {loop.machine}" if loop.machine and loop.machine != loop.host else ""
     where = f": its work stays there, in {loop.folder}" if loop.folder else ""
     return f"{LOST}, {loop.host}{on}{where}"
@@ -181,7 +181,7 @@ def _of_one(state: FleetState, loop: LoopState) -> Outcome:
     if _is_missing(loop):
         return "failed"
     if loop.status == "ended" and loop.outcome is not None:
-        return _told(state, loop, loop.outcome)
+        return _counted_outcome(state, loop, loop.outcome)
     if loop.status == "skipped":
         if loop.aborted:
             return "aborted"
@@ -196,7 +196,7 @@ def _is_missing(loop: LoopState) -> bool:
     return loop.outcome == "completed" and bool(loop.not_collected)
 
 
-def _told(state: FleetState, loop: LoopState, outcome: Outcome) -> Outcome:
+def _counted_outcome(state: FleetState, loop: LoopState, outcome: Outcome) -> Outcome:
     """Count an interrupted loop as failed, unless the user or the budget stopped it."""
     if outcome != "interrupted" or state.stopping is not None:
         return outcome
@@ -221,7 +221,7 @@ def _reason(state: FleetState) -> str:
         said = f"{said}, but the work of {named(left)} could not be collected"
     if state.stopping is not None:
         done_by = f"{'aborted' if state.stopping.abort else 'stopped'} by"
-        said = f"{done_by} {who_words(state.stopping.by)}: {said}"
+        said = f"{done_by} {sender_label(state.stopping.by)}: {said}"
     budget = state.plan.budget_usd
     if budget is None or not state.budget_percent:
         return said

@@ -21,7 +21,7 @@ from ralph_tui.fleet.dispatch.engine import (
     configured,
     scratch_folder,
 )
-from ralph_tui.fleet.dispatch.link import Berth, HostLink
+from ralph_tui.fleet.dispatch.link import HostLink, HostOffer
 from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.ports import Gone, Joined, Leaving, LoopHost, Noted, Observe, Order, Refused
 from ralph_tui.text.sanitize import one_line
@@ -181,7 +181,7 @@ class DaskDispatcher:
         assert self._scheduler is not None
         assert self._make_host is not None
         inproc = self._scheduler.listeners[0].contact_address
-        link = HostLink(inproc, Berth(HERE, self._slots, scratch))
+        link = HostLink(inproc, HostOffer(HERE, self._slots, scratch))
         host = self._make_host(link.observe)
         return link, host, asyncio.create_task(link.run(host))
 

@@ -34,7 +34,7 @@ GOODBYE_S = 8.0
 
 
 @dataclass(frozen=True)
-class Berth:
+class HostOffer:
     """The identity and capacity with which a host joins."""
 
     name: str
@@ -53,13 +53,13 @@ class HostLink:
     def __init__(
         self,
         address: str,
-        berth: Berth,
+        offer: HostOffer,
         security: Security | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`say` receives a sentence whenever the state of the connection changes."""
         self._address = address
-        self._berth = berth
+        self._berth = offer
         self._security = security or Security()
         self._say = say
         self._said = ""
@@ -84,7 +84,7 @@ class HostLink:
     def leave(self, reason: str) -> None:
         """Announce that this host stops its loops, so that it gets no more. Thread-safe."""
         self._reason = self._reason or reason
-        self._soon(self._say_that_it_leaves)
+        self._soon(self._announce_leave)
 
     def stop(self, reason: str = "it was stopped") -> None:
         """Make `run` return once the observations so far are sent. Thread-safe."""
@@ -97,7 +97,7 @@ class HostLink:
             if self._loop is not None:
                 self._loop.call_soon_threadsafe(call)
 
-    def _say_that_it_leaves(self) -> None:
+    def _announce_leave(self) -> None:
         if self._worker is not None:
             self._worker.batched_send({"op": wire.LEAVING, "reason": self._reason})
 
@@ -127,7 +127,7 @@ class HostLink:
         if not trying.done():
             trying.cancel()
             await asyncio.wait({trying})
-            self._tell(f"the fleet at {self._address} does not answer, trying again")
+            self._report(f"the fleet at {self._address} does not answer, trying again")
             return False
         try:
             trying.result().abort()
@@ -143,7 +143,9 @@ class HostLink:
                     f"the fleet at {self._address} uses other key files: copy the folder "
                     "that 'fleet run --listen' made, and name it with --tls"
                 ) from error
-            self._tell(f"cannot reach the fleet at {self._address}, trying again: {_cause(error)}")
+            self._report(
+                f"cannot reach the fleet at {self._address}, trying again: {_cause(error)}"
+            )
             return False
         return True
 
@@ -158,13 +160,13 @@ class HostLink:
                 try:
                     order = wire.order(line)
                 except ValueError as error:
-                    self._tell(f"cannot read an order: {wire.problem(error)}")
+                    self._report(f"cannot read an order: {wire.problem(error)}")
                 else:
                     host.obey(self._within_lease(order))
 
         def welcome(fleet: str, title: str) -> None:
             self._been_there, self._ended = True, False
-            self._tell(f"connected to {one_line(title)} at {self._address}")
+            self._report(f"connected to {one_line(title)} at {self._address}")
             host.fleet_found(fleet)
             self._outbox.take()  # drop these: the fleet asks again for them
             worker.batched_send({"op": wire.HOLDS, "holds": wire.encode_held(host.holds())})
@@ -175,7 +177,7 @@ class HostLink:
             worker.cut.set()
 
         def end() -> None:
-            self._tell(f"the fleet has ended; waiting for the next at {self._address}")
+            self._report(f"the fleet has ended; waiting for the next at {self._address}")
             self._ended = True
 
         worker.stream_handlers |= {
@@ -199,15 +201,17 @@ class HostLink:
             await _first_of(worker.cut, self._stop)
             self._flush()
             if self._stop.is_set():
-                self._say_that_it_leaves()
+                self._announce_leave()
         except (OSError, TimeoutError, RuntimeError, ValueError) as error:
-            self._tell(f"the fleet at {self._address} did not let this host join: {_cause(error)}")
+            self._report(
+                f"the fleet at {self._address} did not let this host join: {_cause(error)}"
+            )
         finally:
             if self._worker is not None:
                 self._worker = None
                 host.fleet_lost()
                 if not dismissed and not self._stop.is_set():
-                    self._tell(f"the connection to the fleet at {self._address} has ended")
+                    self._report(f"the connection to the fleet at {self._address} has ended")
             closing = asyncio.create_task(_close(worker))
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
@@ -245,7 +249,7 @@ class HostLink:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
 
-    def _tell(self, sentence: str) -> None:
+    def _report(self, sentence: str) -> None:
         if sentence != self._said and not self._ended:
             self._said = sentence
             self._say(sentence)

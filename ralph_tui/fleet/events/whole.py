@@ -8,7 +8,7 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.fleet.plan import SIGNED, Plan, account_words, host_words
 from ralph_tui.text.format import count, day_and_clock, ending, money
-from ralph_tui.text.terms import WAITS, RowLevel, in_words, who_words
+from ralph_tui.text.terms import WAITS, RowLevel, in_words, sender_label
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -129,7 +129,7 @@ class FleetResumed(FleetEvent):
     host: Line = ""
 
     def row(self) -> Row:
-        return said("owner", f"{who_words(self.by)} resumed the fleet")
+        return said("owner", f"{sender_label(self.by)} resumed the fleet")
 
 
 class HostJoined(FleetEvent):
@@ -261,7 +261,7 @@ class CommandGiven(FleetEvent):
         if self.by == SIGNED:
             return None
         whom = f"loop {self.loop}" if self.loop else "the fleet"
-        who = who_words(self.by) or "a user"
+        who = sender_label(self.by) or "a user"
         if self.refused:
             what = f"{who} sent {whom} '{in_words(self.name)}', but it was refused"
             return said("warn", what, self.refused)
@@ -295,7 +295,7 @@ class StopAsked(FleetEvent):
 
     def row(self) -> Row:
         what = "abort it" if self.abort else "stop now" if self.now else "stop"
-        return said("owner", f"{who_words(self.by)} asked the fleet to {what}")
+        return said("owner", f"{sender_label(self.by)} asked the fleet to {what}")
 
 
 class FleetFinished(FleetEvent):

@@ -67,8 +67,8 @@ class Follower:
         found = False
         for lines in self._new_lines():
             found = True
-            self._tell(lines)
-        return self._look_at_status(last=last) or found
+            self._send_events(lines)
+        return self._check_status(last=last) or found
 
     def close(self) -> None:
         self._tail.close()
@@ -83,7 +83,7 @@ class Follower:
                 return
             yield lines
 
-    def _tell(self, lines: list[bytes]) -> None:
+    def _send_events(self, lines: list[bytes]) -> None:
         """Send consecutive events in pieces, without those that the fleet already has."""
         piece: list[str] = []
         first = 0
@@ -92,7 +92,7 @@ class Follower:
             if number is None:
                 continue
             self.seq = max(self.seq, number)
-            self._look_for_end(line)
+            self._check_end(line)
             if number != self._told + 1:
                 continue  # already known
             first = first or number
@@ -109,7 +109,7 @@ class Follower:
                 Recorded(loop=self._loop, attempt=self._attempt, seq=first, lines=tuple(piece))
             )
 
-    def _look_for_end(self, line: bytes) -> None:
+    def _check_end(self, line: bytes) -> None:
         if not any(end in line for end in _ENDS):
             return
         with suppress(ValueError):
@@ -122,7 +122,7 @@ class Follower:
                 case {"kind": "run_resumed"}:
                     self.outcome, self.reason = None, ""
 
-    def _look_at_status(self, *, last: bool) -> bool:
+    def _check_status(self, *, last: bool) -> bool:
         now = time.monotonic()
         if now < self._status_due and not last:
             return False
@@ -147,7 +147,7 @@ def _number(line: bytes) -> int | None:
     return None
 
 
-class Telling:
+class RunReporter:
     """Report on the run of one attempt: where it records, and what it has recorded.
 
     The loop's thread uses it while it runs, and afterwards whatever holds the loop.

@@ -26,7 +26,7 @@ from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.base.errors import RalphError, WorkspaceError, why, workspace_error
 from ralph_tui.base.plain_files import open_append, open_emptied, read_bytes
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet.host.following import Follower, Telling
+from ralph_tui.fleet.host.following import Follower, RunReporter
 from ralph_tui.fleet.host.preparing import (
     LOOK_S,
     Slots,
@@ -241,7 +241,7 @@ class HeldLoop:
         self._observe = observe
         self._preparer = preparer
         self._slots = slots
-        self._telling = Telling(place, folder, observe)
+        self._telling = RunReporter(place, folder, observe)
         self._inbox = Inbox()
         self._lock = threading.Lock()
         self._telling_again = threading.Lock()
@@ -336,15 +336,15 @@ class HeldLoop:
             over = self._life()
         except RalphError as error:
             if self._ending:
-                over = self._given_up("interrupted", self._ending)
+                over = self._failed("interrupted", self._ending)
             else:
                 here_alone = not isinstance(error, SetupError)
-                over = self._given_up("failed", str(error), elsewhere=here_alone)
+                over = self._failed("failed", str(error), elsewhere=here_alone)
         finally:
             # A bug's traceback goes to the thread's exception hook; the fleet still gets an end.
-            self._finish(over or self._given_up("failed", BUG))
+            self._finish(over or self._failed("failed", BUG))
 
-    def _given_up(self, outcome: Outcome, reason: str, *, elsewhere: bool = False) -> Over:
+    def _failed(self, outcome: Outcome, reason: str, *, elsewhere: bool = False) -> Over:
         loop, attempt = self.key
         seq, record = self._telling.seq, self.folder.read()
         never = not seq and (record is None or not record.run)
@@ -421,9 +421,9 @@ class HeldLoop:
             self._observe(Told(id=order.id, refused=NOT_RUNNING))
             return
         # There may be much to send again.
-        threading.Thread(target=self._tell_again, args=(order.seen,), daemon=True).start()
+        threading.Thread(target=self._resend, args=(order.seen,), daemon=True).start()
 
-    def _tell_again(self, seen: int) -> None:
+    def _resend(self, seen: int) -> None:
         with self._telling_again:
             if self._thread is None:
                 with suppress(WorkspaceError):  # report it as it is

@@ -174,7 +174,7 @@ def run_words(place: Place, descriptor: int) -> list[str]:
         words.append(f"--criterion={loop.criterion}")
     if loop.until_promise:
         words.append("--until-promise")
-    return [*words, *_settings(_given(place)), "--", loop.objective]
+    return [*words, *_settings(_loop_settings(place)), "--", loop.objective]
 
 
 def resume_words(place: Place, run: str, descriptor: int) -> list[str]:
@@ -219,7 +219,7 @@ def _asks(place: Place) -> list[str]:
     return ["--headless"] if place.unattended else []
 
 
-def _given(place: Place) -> dict[str, str]:
+def _loop_settings(place: Place) -> dict[str, str]:
     """Return the loop's settings, with the budget and the patience that the fleet sets."""
     given = dict(place.loop.settings)
     if place.budget_usd is not None:

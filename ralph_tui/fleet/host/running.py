@@ -19,7 +19,7 @@ from ralph_tui.adapters.remote.protocol import (
     RefusedError,
     read_answer,
 )
-from ralph_tui.fleet.host.following import Telling
+from ralph_tui.fleet.host.following import RunReporter
 from ralph_tui.fleet.ports import Adopt, Tell, Told
 from ralph_tui.text.foreign_json import parse_json
 
@@ -163,13 +163,13 @@ class Running:
         self,
         child: Child,
         channel: Channel,
-        telling: Telling,
+        with_listener: RunReporter,
         folder: TreeFolder,
         ports: tuple[int, int] | None,
     ) -> None:
         self._child = child
         self._channel = channel
-        self._telling = telling
+        self._telling = with_listener
         self._folder = folder
         self._ports = ports
         self._stop_at = 0.0

@@ -186,7 +186,7 @@ class WorkerHost:
         self._observe(over.model_copy(update={"never_began": True, "elsewhere": True}))
 
     def _adopt(self, adopt: Adopt) -> None:
-        held = self._held(adopt)
+        held = self._held_loop(adopt)
         if held is not None:
             held.take(adopt)
             return
@@ -203,7 +203,7 @@ class WorkerHost:
     def _aside(self, work: Callable[[Work, HeldLoop | None], None], order: Work) -> None:
         """Run in a separate thread, because git is slow."""
         name = f"{order.kind}-{order.loop}-{order.attempt}"
-        begun = (order, self._held(order))  # looked up now: the fleet may change later
+        begun = (order, self._held_loop(order))  # looked up now: the fleet may change later
         thread = threading.Thread(target=work, args=begun, name=name, daemon=True)
         thread.start()  # started first: an unstarted thread cannot be joined
         self._working = {*filter(threading.Thread.is_alive, self._working), thread}
@@ -248,7 +248,7 @@ class WorkerHost:
             if self._loops.get(_key(held)) is held:
                 del self._loops[_key(held)]
 
-    def _held(self, order: Adopt | Work) -> HeldLoop | None:
+    def _held_loop(self, order: Adopt | Work) -> HeldLoop | None:
         with self._lock:
             return self._loops.get((self._fleet, order.loop, order.attempt))
 

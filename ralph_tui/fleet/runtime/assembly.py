@@ -40,9 +40,9 @@ from ralph_tui.fleet.runtime.beginning import (
     check_home,
     check_trees,
     folder_of,
-    goes_on_when_resumed,
+    has_work_left,
     remarks,
-    what_goes_on,
+    resumed_loops,
 )
 from ralph_tui.fleet.runtime.engine import FleetEngine, Outside
 from ralph_tui.fleet.runtime.results import CollectedWork
@@ -159,7 +159,7 @@ def resumed_fleet(
         )
         yield _assembled(
             _Parts(
-                repository, records, lock, start, source, state, [resumed, *what_goes_on(state)]
+                repository, records, lock, start, source, state, [resumed, *resumed_loops(state)]
             ),
             connection,
             held,
@@ -188,7 +188,7 @@ def why_over(state: FleetState) -> str:
     if state.stopping is not None and state.stopping.abort:
         return "it was aborted"
     loops = state.loops.values()
-    if any(goes_on_when_resumed(loop) for loop in loops):
+    if any(has_work_left(loop) for loop in loops):
         return ""
     # Skipped loops would be skipped again, for the same reason.
     skipped = any(loop.waits_again for loop in loops)

@@ -51,7 +51,7 @@ def remarks(repository: Repository, plan: Plan, commit: str) -> Iterator[FleetEv
             f"{plan.base}, {commit[:10]}, without those changes",
         )
     yield from _choices(plan)
-    yield from _untold_costs(repository.root, plan)
+    yield from _cost_warnings(repository.root, plan)
 
 
 def _choices(plan: Plan) -> Iterator[FleetEvent]:
@@ -66,7 +66,7 @@ def _choices(plan: Plan) -> Iterator[FleetEvent]:
         yield FleetNoticed(text=f"{number} attempts at {name}: {how}")
 
 
-def _untold_costs(root: Path, plan: Plan) -> Iterator[FleetEvent]:
+def _cost_warnings(root: Path, plan: Plan) -> Iterator[FleetEvent]:
     """Warn about agents that do not report costs, if there is a budget."""
     if plan.budget_usd is None:
         return
@@ -85,19 +85,19 @@ def _untold_costs(root: Path, plan: Plan) -> Iterator[FleetEvent]:
         yield FleetNoticed(level="warn", text=said)
 
 
-def goes_on_when_resumed(loop: LoopState) -> bool:
+def has_work_left(loop: LoopState) -> bool:
     """True if the loop still has work to do when the fleet is resumed."""
     unfinished = not loop.over or (loop.outcome == "interrupted" and loop.place != "beaten")
     return unfinished or loop.may_begin_again or loop.may_be_collected
 
 
-def what_goes_on(state: FleetState) -> Iterator[FleetEvent]:
+def resumed_loops(state: FleetState) -> Iterator[FleetEvent]:
     """Report how loops continue if a user may expect otherwise.
 
     `state` is the fleet's state before the resume.
     """
     loops = state.loops.values()
-    stay = [loop for loop in loops if not (goes_on_when_resumed(loop) or loop.waits_again)]
+    stay = [loop for loop in loops if not (has_work_left(loop) or loop.waits_again)]
     again = [loop for loop in loops if loop.may_begin_again]
     over = [loop for loop in loops if loop.starts_over]
     parts = []

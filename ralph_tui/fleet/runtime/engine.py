@@ -16,10 +16,10 @@ from ralph_tui.base.errors import JournalError, RalphError, resource_error
 from ralph_tui.fleet import events as told
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.ports import Dispatcher, Gone, Observation, Told
-from ralph_tui.fleet.runtime.asking import HOST_GONE, OVER, Asking
 from ralph_tui.fleet.runtime.carrying_out import CarryingOut, Mirrors, Results
 from ralph_tui.fleet.runtime.core import Core
 from ralph_tui.fleet.runtime.observing import Observing
+from ralph_tui.fleet.runtime.requests import HOST_GONE, OVER, Requests
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.clones import Source
 from ralph_tui.ports.host import Accepted, Clock, Refused
@@ -76,7 +76,7 @@ class FleetEngine(Core):
         self._closing = threading.Lock()
         self._closed = self._stopped = False
         self._observing = Observing(self, outside.mirrors, outside.results)
-        self._asking = Asking(self, self._observing.aborted)
+        self._asking = Requests(self, self._observing.aborted)
         carrying_out = CarryingOut(
             self, outside.source, outside.mirrors, outside.results, self._asking.tell
         )
@@ -218,7 +218,7 @@ class FleetEngine(Core):
         self._inbox.close()
         with self._closing:
             self._closed = True
-        self._asking_over()
+        self._answer_all()
         self.works.put(None)
         self._outside.results.cancel()
         if not self._stopped:
@@ -230,7 +230,7 @@ class FleetEngine(Core):
         except (JournalError, OSError) as error:
             self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
 
-    def _asking_over(self) -> None:
+    def _answer_all(self) -> None:
         """Answer everyone who still waits."""
         while (item := self._inbox.get(0)) is not None:
             if isinstance(item, _Asked):

@@ -163,7 +163,7 @@ class Observing:
             case seen.Noted():
                 self._noted(one)
             case seen.Told():
-                pass  # handled by `Asking`
+                pass  # handled by `Requests`
             case _:
                 self._of_loop(one)
 
@@ -319,7 +319,7 @@ class Observing:
                     )
                 )
             case seen.Stands():
-                self._stands(loop, one)
+                self._on_status(loop, one)
             case seen.Over():
                 self._over(loop, one)
 
@@ -342,7 +342,7 @@ class Observing:
             for waits in told_of if loop.placed else ():
                 self._core.record(waits)
 
-    def _stands(self, loop: LoopState, one: seen.Stands) -> None:
+    def _on_status(self, loop: LoopState, one: seen.Stands) -> None:
         try:
             status = self._mirrors(one.loop, one.attempt).put_status(one.status)
         except ValueError:

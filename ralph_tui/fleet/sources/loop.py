@@ -20,7 +20,7 @@ from ralph_tui.fleet.sources.whole import Fleet
 from ralph_tui.fleet.wording import loop_sentence, lost_words
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk, Source
-from ralph_tui.runtime.sources.following import Following, followed_run
+from ralph_tui.runtime.sources.follower import Follower, followed_run
 from ralph_tui.runtime.sources.outbox import Outbox
 from ralph_tui.runtime.sources.recorded import opened
 from ralph_tui.runtime.sources.run_record import INSIDE, RunRecord
@@ -89,7 +89,7 @@ class FleetLoop:
         self._outbox: Outbox[Command] = Outbox(lambda wish: fleet.hand_over(Asked(loop, wish)))
         self.refused = self._outbox.refused
         self._attempt = 0
-        self._journal: Following[RunState, Event] | None = None
+        self._journal: Follower[RunState, Event] | None = None
         self._tree: Path | None = None
         self._look_due = float("-inf")
         self._said = self._told = ""
@@ -116,11 +116,11 @@ class FleetLoop:
             self._begin(loop)
             state = RunState()
         if self._journal is None:
-            self._stand(loop, state, "")
+            self._show_state(loop, state, "")
             return state
         state = self._journal.look(state)
         if self._journal.whole:
-            self._stand(loop, state, self._journal.problem)
+            self._show_state(loop, state, self._journal.problem)
         if now >= self._look_due:
             self._look_due = now + LOOK_S
             self._find(loop)
@@ -134,10 +134,10 @@ class FleetLoop:
         if loop.attempt:
             self._journal = followed_run(_mirror(self._fleet, loop).journal)
 
-    def _stand(self, loop: LoopState, state: RunState, problem: str) -> None:
+    def _show_state(self, loop: LoopState, state: RunState, problem: str) -> None:
         """Set `lost` and the note from what the run's own journal does not contain."""
         self.lost = _lost(loop, self._fleet) if state.run.live else False
-        said = "" if self.lost else _standing(loop, self._fleet, begun=bool(state.seq))
+        said = "" if self.lost else _idle_text(loop, self._fleet, begun=bool(state.seq))
         self._said = problem or said
 
     def _find(self, loop: LoopState) -> None:
@@ -167,14 +167,14 @@ class FleetLoop:
             self._journal = None
 
 
-def _standing(loop: LoopState, fleet: Fleet, *, begun: bool) -> str:
+def _idle_text(loop: LoopState, fleet: Fleet, *, begun: bool) -> str:
     """Describe a loop that does not run or report; empty if its run does."""
     if loop.status in ("running", "placing", "ended") and begun:
         return ""
-    return f"loop {loop.spec.id}: {_stands(loop, fleet)}"
+    return f"loop {loop.spec.id}: {_state_text(loop, fleet)}"
 
 
-def _stands(loop: LoopState, fleet: Fleet) -> str:
+def _state_text(loop: LoopState, fleet: Fleet) -> str:
     return loop_sentence(loop, fleet.state, fleet.clock(), lost=fleet.lost)
 
 
@@ -183,7 +183,7 @@ def _lost(loop: LoopState, fleet: Fleet) -> str:
     if fleet.lost:
         return lost_words(fleet.lost)
     if loop.over or (loop.status == "queued" and loop.attempt):
-        return _stands(loop, fleet)
+        return _state_text(loop, fleet)
     return "" if fleet.state.finished is None else "its fleet has ended"
 
 
@@ -219,7 +219,7 @@ def opened_loop(fleet: Fleet, loop: LoopState) -> Source:
     if fleet.live and not loop.over:
         return FleetLoop(fleet, loop.spec.id)
     if not loop.attempt or not (mirror := _mirror(fleet, loop)).journal.exists():
-        raise RalphError(f"loop {loop.spec.id} has no record: {_stands(loop, fleet)}")
+        raise RalphError(f"loop {loop.spec.id} has no record: {_state_text(loop, fleet)}")
     replay = opened(mirror.journal)
     run = tree_of(loop, mirror)
     replay.record = LoopRecord(fleet, loop.spec.id, (run or mirror).journal, mirror.folder)

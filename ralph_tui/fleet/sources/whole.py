@@ -21,10 +21,10 @@ from ralph_tui.fleet.state import FleetState, Lost, why_lost
 from ralph_tui.fleet.wording import GONE, cost_words, fleet_sentence
 from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.ports.runs import FleetGlance
-from ralph_tui.runtime.sources.following import Following, telling
-from ralph_tui.runtime.sources.listed import FleetGlances
+from ralph_tui.runtime.sources.follower import Follower, with_listener
 from ralph_tui.runtime.sources.outbox import Outbox
 from ralph_tui.runtime.sources.presence import Presence
+from ralph_tui.runtime.sources.run_list import FleetGlances
 from ralph_tui.text.sanitize import one_line
 
 
@@ -38,10 +38,10 @@ def _parse(line: bytes, _: FleetState) -> FleetEvent:
 
 def followed_fleet(
     journal: Path, heard: Callable[[FleetEvent], object] | None = None
-) -> Following[FleetState, FleetEvent]:
+) -> Follower[FleetState, FleetEvent]:
     """Follow the journal of a fleet; `heard` receives each event once."""
-    apply = telling(FleetState.apply, heard) if heard is not None else FleetState.apply
-    return Following(journal, FleetState, _parse, apply, "; see ralph-tui fleet status")
+    apply = with_listener(FleetState.apply, heard) if heard is not None else FleetState.apply
+    return Follower(journal, FleetState, _parse, apply, "; see ralph-tui fleet status")
 
 
 class Fleet:

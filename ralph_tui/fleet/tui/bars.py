@@ -132,7 +132,7 @@ def detail(view: FleetView, width: int, most: int) -> list[tuple[Line, Line]]:
     if row is not None:
         room = max(8, width - 2)
         told = [[(flat(row.loop.spec.objective, 2000), "text")], _facts(view)]
-        for text, style in _told(view):
+        for text, style in _top_facts(view):
             told += [[(part, style)] for part in wrap(flat(text, 2000), room, 2)]
     return [(told[index] if index < len(told) else [], []) for index in range(most)]
 
@@ -166,7 +166,7 @@ def _facts(view: FleetView) -> Line:
     return [*line, (flat(SEPARATOR.join(filter(None, parts))), "dim")]
 
 
-def _told(view: FleetView) -> Iterator[tuple[str, str]]:
+def _top_facts(view: FleetView) -> Iterator[tuple[str, str]]:
     """Yield the most important facts first: conflicts, status, the result."""
     row = view.row
     assert row is not None

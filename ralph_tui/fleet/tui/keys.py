@@ -48,13 +48,13 @@ def _none_runs(view: FleetView) -> str:
     return over(view) or ("" if running else "no loop runs")
 
 
-def _nobody_asks(view: FleetView) -> str:
+def _if_asked(view: FleetView) -> str:
     return over(view) or ("" if view.asking is not None else "no loop waits for an answer")
 
 
 FIND = "find a loop"
 KEYS: tuple[FleetKey, ...] = (
-    Key("fleet_decide", "answer", "steer", "decide", _nobody_asks, "urgent"),
+    Key("fleet_decide", "answer", "steer", "decide", _if_asked, "urgent"),
     Key("", "open", "look", "open", _none, "always", fixed="enter", notation="enter",
         about="open the selected loop"),
     Key("fleet_pause", "pause", "steer", "pause", _of_loop(), "live"),

@@ -130,7 +130,7 @@ def _objective(row: LoopRow, now: datetime, width: int) -> Line:
     return line
 
 
-def _asked(row: LoopRow, now: datetime, width: int) -> Line:
+def _question_cell(row: LoopRow, now: datetime, width: int) -> Line:
     """Return the loop's question, or else its verdict or reason."""
     loop = row.loop
     if row.asks:
@@ -151,7 +151,7 @@ def _id(row: LoopRow, now: datetime, width: int) -> Line:
 LOOP = RunColumns[LoopRow](
     state_of, _objective, _iterations, lambda row: row.loop.completions, _cost, left
 )
-ASKED = Column("status", 40, _asked)
+ASKED = Column("status", 40, _question_cell)
 HOST: Column[LoopRow] = Column("host", 10, text_cell(lambda row: row.loop.host, "dim"))
 NARROW_HOST: Column[LoopRow] = Column("host", 6, text_cell(lambda row: row.loop.host, "dim"))
 LASTED: Column[LoopRow] = Column(

@@ -30,7 +30,7 @@ LARGEST_PLAN = 1 << 20
 """Maximum bytes of a plan that are read."""
 
 
-class Given(NamedTuple):
+class HookInput(NamedTuple):
     """Input of a hook on stdin."""
 
     session_id: str = ""
@@ -53,13 +53,13 @@ class Given(NamedTuple):
         return bool(self.session_id)
 
 
-def read_given(data: bytes) -> Given:
+def parse_input(data: bytes) -> HookInput:
     """Parse the input, without text fields of a wrong type. Raises ``ValueError``.
 
     Empty input comes from a loop outside Claude Code.
     """
     if not data.strip():
-        return Given()
+        return HookInput()
     fields = parse_json(data)
     if not isinstance(fields, dict):
         raise ValueError("it is not a JSON object")
@@ -68,7 +68,7 @@ def read_given(data: bytes) -> Given:
         raise ValueError("it has no session id")
     transcript = texts.get("transcript_path", "")
     milliseconds = as_number(fields.get("duration_ms")) or 0.0
-    return Given(
+    return HookInput(
         session_id=texts["session_id"],
         transcript=Path(transcript) if transcript and "\0" not in transcript else None,
         cwd=texts.get("cwd", ""),
@@ -201,7 +201,7 @@ class Call:
     """One call; the state file is locked meanwhile."""
 
     def __init__(
-        self, given: Given, environ: Mapping[str, str], root: Path, now: datetime, held: Held
+        self, given: HookInput, environ: Mapping[str, str], root: Path, now: datetime, held: Held
     ) -> None:
         self.given = given
         self.environ = environ

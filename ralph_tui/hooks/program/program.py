@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.base.errors import RalphError
-from ralph_tui.hooks.program.call import LARGEST, Answer, Call, Given, read_given
+from ralph_tui.hooks.program.call import LARGEST, Answer, Call, HookInput, parse_input
 from ralph_tui.hooks.program.record import flush
 from ralph_tui.hooks.program.store import state_file
 from ralph_tui.layers.context.state_file import NAME, has_ended
@@ -41,7 +41,7 @@ def answer_to(hook: str, data: bytes, environ: Mapping[str, str]) -> Answer:
     if environ.get("RALPH_RUN_ID") or environ.get("RALPH_LOOP") == "off":
         return answer  # watched by ralph-tui's own run, or switched off
     try:
-        given = read_given(data)
+        given = parse_input(data)
     except ValueError as error:
         answer.problems.append(f"cannot read the hook's input: {error}")
         return answer
@@ -52,7 +52,7 @@ def answer_to(hook: str, data: bytes, environ: Mapping[str, str]) -> Answer:
         return answer
 
 
-def _serve(hook: str, given: Given, environ: Mapping[str, str]) -> Answer:
+def _serve(hook: str, given: HookInput, environ: Mapping[str, str]) -> Answer:
     root = Path(environ.get("CLAUDE_PROJECT_DIR") or given.cwd or Path.cwd()).absolute()
     path = root / (environ.get("RALPH_STATE_FILE") or Path(".claude") / NAME)
     with state_file(path) as held:

@@ -23,7 +23,7 @@ from ralph_tui.hooks.program.call import Call, sessions_of
 from ralph_tui.hooks.program.evidence import gather
 from ralph_tui.hooks.program.rollover import left_in, roll_over, settle, update_prompt
 from ralph_tui.hooks.program.transcript import Heard
-from ralph_tui.hooks.program.watch import has_left, heard_by, take_in
+from ralph_tui.hooks.program.watch import has_left, new_entries, take_in
 from ralph_tui.hooks.program.words import PROMPT, clean, fresh_session, go_on, has_section, redacted
 from ralph_tui.layers.context.hashes import error_hash_of
 from ralph_tui.layers.context.state_file import (
@@ -75,7 +75,7 @@ def stop(call: Call) -> None:
         call.session_id = next(reversed(sessions_of(call.state)), "")
     if has_ended(call.state):
         return
-    heard = heard_by(call)
+    heard = new_entries(call)
     full = None
     promise = call.state["completion_promise"]
     if not outer and not _promises(_words(call, heard), promise) and _stays(call, heard):

@@ -78,7 +78,7 @@ class Held:
     def _there(self) -> State:
         """Return another program's version; if it is invalid, move it aside and return nothing."""
         try:
-            return _looked_at(self.path).state
+            return _parse_file(self.path).state
         except FileNotFoundError:
             return {}
         except ValueError:
@@ -103,7 +103,7 @@ def state_file(path: Path) -> Iterator[Held | None]:
 def _read(path: Path) -> Held | None:
     try:
         stamp = _stamp(path)
-        found = _looked_at(path)
+        found = _parse_file(path)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -113,7 +113,7 @@ def _read(path: Path) -> Held | None:
     return Held(path, found.state, found.problems, stamp)
 
 
-def _looked_at(path: Path) -> StateRead:
+def _parse_file(path: Path) -> StateRead:
     """Parse the file, and retry while it is being written. Raises ``ValueError`` or ``OSError``."""
     for _ in range(_LOOKS - 1):
         with suppress(ValueError):

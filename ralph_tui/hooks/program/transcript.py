@@ -75,14 +75,14 @@ def listen(path: Path, since: str = "") -> Heard:
     size = FIRST
     while True:
         entries, whole = _end_of(path, size)
-        heard = heard_in(entries, since)
+        heard = summarize(entries, since)
         reached = whole or (since and any(_at(entry) <= since for entry in entries if _at(entry)))
         if (heard.tokens is not None and (reached or not since)) or whole or size >= MOST:
             return heard
         size *= 8
 
 
-def heard_in(entries: Iterable[Entry], since: str = "") -> Heard:
+def summarize(entries: Iterable[Entry], since: str = "") -> Heard:
     """Summarize entries, the oldest first."""
     tokens: int | None = None
     model = version = words = api_error = last_at = ""

@@ -42,7 +42,7 @@ _OF_CERTAIN = 200_000
 
 def watch(call: Call) -> None:
     """Handle a tool call: warn, hand off, or end the session, depending on the level."""
-    fired = take_in(call, heard_by(call))
+    fired = take_in(call, new_entries(call))
     if fired is None:
         return
     level, percent, _ = fired
@@ -117,7 +117,7 @@ def has_left(call: Call, heard: Heard) -> bool:
     return False
 
 
-def heard_by(call: Call) -> Heard:
+def new_entries(call: Call) -> Heard:
     """Return the transcript since the last call; empty if it cannot be read."""
     path, since = call.transcript, call.session.seen if call.session else ""
     if not path.name:

@@ -82,7 +82,7 @@ def items_of(plan: Progress | None) -> dict[str, list[str]]:
     }
 
 
-def merged(there: State, before: Mapping[str, Any], now: Mapping[str, Any]) -> State:
+def merge(there: State, before: Mapping[str, Any], now: Mapping[str, Any]) -> State:
     """Return the file's fields with ours from `now`; `before` is what we wrote last.
 
     Additions by other programs stay: fields, parts of the checkpoint, plan items, and the history

@@ -7,7 +7,13 @@ Other authors' text is in blocks labelled as data; the user's words are quoted i
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ralph_tui.layers.context.handoff import HALF_MADE, LONGEST_ITEM, LONGEST_WORDS, lines_word, why
+from ralph_tui.layers.context.handoff import (
+    LONGEST_ITEM,
+    LONGEST_WORDS,
+    PARTLY_DONE,
+    lines_word,
+    why,
+)
 from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.text.quoting import labelled, line_of, quoted
 
@@ -41,38 +47,40 @@ class Resume(NamedTuple):
     """True if the user edited the handoff; the block then omits the work and the next step."""
 
 
-def resume_text(given: Resume) -> str:
+def resume_text(resume: Resume) -> str:
     """Return the block in Markdown, without its heading."""
     parts = [
-        why(given.cause, given.percent) + " Continue its work.",
-        _instructions(given),
-        "" if given.edited else _data("Work in progress", _in_progress(given)),
-        _data("Files to resume, most recently edited first", _files(given.files)),
-        "" if given.edited else _data("Next step", [line_of(given.next_step, LONGEST_WORDS)]),
-        *_owner(given.said),
+        why(resume.cause, resume.percent) + " Continue its work.",
+        _instructions(resume),
+        "" if resume.edited else _data("Work in progress", _in_progress(resume)),
+        _data("Files to resume, most recently edited first", _files(resume.files)),
+        "" if resume.edited else _data("Next step", [line_of(resume.next_step, LONGEST_WORDS)]),
+        *_user_text(resume.said),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _instructions(given: Resume) -> str:
-    edited = " (edited by the user)" if given.edited else ""
-    made = f"; the original is in {given.made_file}" if given.made_file else ""
-    where = "the files to resume" if _files(given.files) else "the files as they are now"
+def _instructions(resume: Resume) -> str:
+    edited = " (edited by the user)" if resume.edited else ""
+    made = f"; the original is in {resume.made_file}" if resume.made_file else ""
+    where = "the files to resume" if _files(resume.files) else "the files as they are now"
     steps = [
         f"{DO_NOT_RESTART} That session's work is in the files.",
-        f"Read its handoff first: {given.handoff_file}{edited}{made}" if given.handoff_file else "",
+        f"Read its handoff first: {resume.handoff_file}{edited}{made}"
+        if resume.handoff_file
+        else "",
         f"Continue from there, in {where}. Other planned work comes after that.",
-        HALF_MADE if given.cause == "L3" else "",
+        PARTLY_DONE if resume.cause == "L3" else "",
     ]
     return "\n".join(f"{n}. {step}" for n, step in enumerate(filter(None, steps), 1))
 
 
-def _in_progress(given: Resume) -> list[str]:
-    item = line_of(given.item, LONGEST_ITEM)
-    progress = line_of(given.progress, LONGEST_ABOUT)
+def _in_progress(resume: Resume) -> list[str]:
+    item = line_of(resume.item, LONGEST_ITEM)
+    progress = line_of(resume.progress, LONGEST_ABOUT)
     how = f" ({progress})" if item and progress else ""
     named = f"First open item in the plan: {item}{how}" if item else ""
-    return [named, line_of(given.summary, LONGEST_WORDS)]
+    return [named, line_of(resume.summary, LONGEST_WORDS)]
 
 
 def _files(files: Sequence[FileInProgress]) -> list[str]:
@@ -91,6 +99,6 @@ def _data(label: str, lines: Sequence[str]) -> str:
     return labelled(label, "\n".join(said)) if said else ""
 
 
-def _owner(said: Sequence[str]) -> list[str]:
+def _user_text(said: Sequence[str]) -> list[str]:
     words = ["\n".join(quoted(text)) for text in dict.fromkeys(said) if text.strip()]
     return ["The user's messages to that session apply to you, too:", *words] if words else []

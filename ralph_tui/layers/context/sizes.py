@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 Size = Literal["trivial", "simple", "medium", "complex", "very complex"]
 Basis = Literal["tag", "history", "default"]
 """The basis for a class."""
-Taken = tuple[Size, Basis, float]
+ItemUse = tuple[Size, Basis, float]
 """A finished item: its class, the basis for it, and the points of the window that it took."""
 
 
@@ -64,15 +64,15 @@ class Estimate(NamedTuple):
     basis: Basis
 
 
-def estimate(item: str, taken: Sequence[Taken] = ()) -> Estimate:
+def estimate(item: str, taken: Sequence[ItemUse] = ()) -> Estimate:
     """Estimate an item by its words and by finished items."""
     if (tagged := tag_of(item)) is not None:
-        return _narrowed(tagged, "tag", [points for size, _, points in taken if size == tagged])
+        return _narrow(tagged, "tag", [points for size, _, points in taken if size == tagged])
     untagged = [points for _, basis, points in taken if basis != "tag"][-RECENT:]
     if len(untagged) < ENOUGH:
         row = BUDGETS[DEFAULT]
         return Estimate(row.size, row.low, row.high, "default")
-    return _narrowed(_class_of(_quantile(sorted(untagged), 0.5)), "history", untagged)
+    return _narrow(_class_of(_quantile(sorted(untagged), 0.5)), "history", untagged)
 
 
 def tag_of(item: str) -> Size | None:
@@ -96,7 +96,7 @@ def _class_of(points: float) -> Size:
     return next((row.size for row in TABLE if points <= row.high and row is not _TAGGED), "complex")
 
 
-def _narrowed(size: Size, basis: Basis, points: Sequence[float]) -> Estimate:
+def _narrow(size: Size, basis: Basis, points: Sequence[float]) -> Estimate:
     row, known = BUDGETS[size], sorted(points[-RECENT:])
     if len(known) < ENOUGH:
         return Estimate(size, row.low, row.high, basis)

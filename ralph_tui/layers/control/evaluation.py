@@ -48,7 +48,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Watched:
+class AlarmUpdate:
     """The alarms' answer to a measurement; its events have no timestamps yet."""
 
     conditions: tuple[Alarm, ...]
@@ -83,20 +83,20 @@ def evaluate(
     return evaluation_of(signal, watched)
 
 
-def evaluation_of(signal: SignalComputed, watched: Watched) -> Evaluation:
+def evaluation_of(signal: SignalComputed, watched: AlarmUpdate) -> Evaluation:
     """Combine a signal and the alarms into one evaluation."""
     return Evaluation(signal, watched.conditions, watched.alarms, watched.raised, watched.cleared)
 
 
 def watch(
     history: History, budget: Budget, settings: ControlSettings, previous: Evaluation | None
-) -> Watched:
+) -> AlarmUpdate:
     """Return the conditions at the latest measurement, and the alarms they raise and clear."""
     found = conditions(history, budget, settings)
     holding = {condition.alarm for condition in found}
     alarms, are_up = (found, holding) if settings.enabled else ((), set[AlarmName]())
     were_up = {alarm.alarm for alarm in previous.alarms} if previous else set()
-    return Watched(
+    return AlarmUpdate(
         conditions=found,
         alarms=alarms,
         raised=tuple(
@@ -121,7 +121,7 @@ def compute(
     history: History,
     budget: Budget,
     settings: ControlSettings,
-    watched: Watched,
+    watched: AlarmUpdate,
     before: SignalComputed | None,
     *,
     damped: bool = False,
@@ -219,12 +219,12 @@ _BANDS: tuple[tuple[float, Band], ...] = (
 )
 
 
-def unwatched(previous: Evaluation | None) -> Watched:
+def keep_alarms(previous: Evaluation | None) -> AlarmUpdate:
     """Return the fallback: no known conditions, and unchanged alarms."""
-    return Watched((), previous.alarms if previous else (), (), ())
+    return AlarmUpdate((), previous.alarms if previous else (), (), ())
 
 
-def sound_signal(signal: SignalComputed, sample: Sample) -> SignalComputed:
+def check_signal(signal: SignalComputed, sample: Sample) -> SignalComputed:
     """Return `signal`; raise ``TypeError`` or ``ValueError`` if it does not fit the measurement."""
     if not isinstance(signal, SignalComputed):
         raise TypeError(f"expected a signal, not a {type(signal).__name__}")

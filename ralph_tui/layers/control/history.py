@@ -150,7 +150,7 @@ class History:
             self.taken = min(self.taken, self.best - sample.completion)
         self._taken += self.taken
         if sample.rolled_back:
-            self._undo(sample.undone)
+            self._drop_undone(sample.undone)
             self.since_rollback = 0
         elif self.since_rollback is not None:
             self.since_rollback += 1
@@ -164,8 +164,8 @@ class History:
         pace = counted if pace is None else pace
         self._paces.append(pace)
         self._gained, self._paced = self._gained + pace, self._paced + 1
-        self._feel(0.0 if excused else step)
-        self._wait(novel=sample.novel, hollow=sample.hollow)
+        self._add_step(0.0 if excused else step)
+        self._add_wait(novel=sample.novel, hollow=sample.hollow)
         self.ever_gained = self.ever_gained or not below(
             self._bests[-1] - self.baseline, self.gain(self.baseline)
         )
@@ -180,7 +180,7 @@ class History:
         gained = sample.completion - (self._made_good[-1 - sample.undone] - self._taken)
         return max(0.0, gained) if sample.grew or sample.hollow else gained
 
-    def _undo(self, readings: int) -> None:
+    def _drop_undone(self, readings: int) -> None:
         for back in range(1, min(readings, len(self._steps)) + 1):
             self._steps[-back] = 0.0
             pace = self._paces[-back]
@@ -188,7 +188,7 @@ class History:
         known = [pace for pace in self._paces if pace is not None]
         self._gained, self._paced = sum(known), len(known)
 
-    def _feel(self, step: float) -> None:
+    def _add_step(self, step: float) -> None:
         """Record a step as the alarms see it."""
         self._alarm_steps.append(step)
         self.calm = self.calm + 1 if below(abs(step), SMALL_STEP) else 0
@@ -196,7 +196,7 @@ class History:
         self.falls = self.falls + 1 if fell else 0
         self.fallen = self.fallen - step if fell else 0.0
 
-    def _wait(self, *, novel: bool, hollow: bool) -> None:
+    def _add_wait(self, *, novel: bool, hollow: bool) -> None:
         """Record whether the best rose enough to count as a rise, and how long that took.
 
         Growth lowers the required rise, but does not turn an earlier, smaller gain into a rise.

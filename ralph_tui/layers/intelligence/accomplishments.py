@@ -33,7 +33,7 @@ SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 @dataclass(frozen=True)
-class Passes:
+class TestDiff:
     """Differences between two test results."""
 
     by_name: tuple[str, ...] | None = None
@@ -44,41 +44,43 @@ class Passes:
     """Additional passing tests; negative if fewer pass."""
 
 
-def compare(before: GateFinished | None, now: GateFinished | None) -> Passes:
+def compare(before: GateFinished | None, now: GateFinished | None) -> TestDiff:
     """Compare two results of the completion command.
 
     Names are compared only if both lists are complete and no fewer tests were collected, because a
     missing test does not fail either.
     """
     if before is None or now is None or not (_counted(before) and _counted(now)):
-        return Passes()
+        return TestDiff()
     if before.broken or now.broken:
-        return Passes()  # counts of a broken build say nothing about tests
+        return TestDiff()  # counts of a broken build say nothing about tests
     more = (now.passed or 0) - (before.passed or 0)
     whole = not (before.unnamed or now.unnamed)
     if not whole or (now.total or 0) < (before.total or 0):
-        return Passes(more=more)
+        return TestDiff(more=more)
     were, are = set(before.failing), set(now.failing)
-    return Passes(
+    return TestDiff(
         by_name=tuple(name for name in before.failing if name not in are),
         failing_anew=tuple(name for name in now.failing if name not in were),
         more=more,
     )
 
 
-def accomplishments(evidence: Evidence, passes: Passes) -> list[Statement]:
+def accomplishments(evidence: Evidence, passes: TestDiff) -> list[Statement]:
     """Return at most about 40 statements, the strongest evidence first."""
     found = [*_tests(passes), *_plan(evidence.ticked), *_commits(evidence), *_files(evidence)]
     loop = evidence.traces.loop
     if loop is not None and loop.success:
-        found.append(said("loop", loop_words(loop)))
+        found.append(statement("loop", loop_words(loop)))
     if found:
         return found
     report = evidence.report
     if report is not None and report.summary.strip():
-        return [said("report", report.summary)]
+        return [statement("report", report.summary)]
     done = (sentence for sentence in sentences(evidence.words) if _DONE.match(sentence))
-    return [said("text", sentence) for sentence, _ in zip(done, range(MAX_GUESSES), strict=False)]
+    return [
+        statement("text", sentence) for sentence, _ in zip(done, range(MAX_GUESSES), strict=False)
+    ]
 
 
 def loop_words(loop: InnerLoop) -> str:
@@ -89,7 +91,7 @@ def loop_words(loop: InnerLoop) -> str:
     return f"a loop inside the session {how} at iteration {loop.iterations}{limit}{words}"
 
 
-def said(source: Source, text: str) -> Statement:
+def statement(source: Source, text: str) -> Statement:
     """Return a short, one-line statement."""
     return Statement(text=short(text), source=source)
 
@@ -115,29 +117,29 @@ def _counted(gate: GateFinished) -> bool:
     return gate.passed is not None and not gate.timed_out
 
 
-def _tests(passes: Passes) -> Iterator[Statement]:
+def _tests(passes: TestDiff) -> Iterator[Statement]:
     names = passes.by_name or ()
     for name in names[:NAMED]:
-        yield said("tests", f"{short(name, LONGEST - 20)} now passes")
+        yield statement("tests", f"{short(name, LONGEST - 20)} now passes")
     if len(names) > NAMED:
-        yield said("tests", f"{len(names) - NAMED} more failing tests now pass")
+        yield statement("tests", f"{len(names) - NAMED} more failing tests now pass")
     if (more := passes.more - len(names)) > 0:
-        yield said("tests", f"{count(more, 'more test')} {'passes' if more == 1 else 'pass'}")
+        yield statement("tests", f"{count(more, 'more test')} {'passes' if more == 1 else 'pass'}")
 
 
 def _plan(ticked: Sequence[str]) -> Iterator[Statement]:
     for item in ticked[:NAMED]:
-        yield said("plan", f"ticked in the plan: {item}")
+        yield statement("plan", f"ticked in the plan: {item}")
     if len(ticked) > NAMED:
-        yield said("plan", f"{len(ticked) - NAMED} more items ticked in the plan")
+        yield statement("plan", f"{len(ticked) - NAMED} more items ticked in the plan")
 
 
 def _commits(evidence: Evidence) -> Iterator[Statement]:
     commits = evidence.traces.commits
     for subject in commits[:NAMED]:
-        yield said("commits", f"committed: {subject}")
+        yield statement("commits", f"committed: {subject}")
     if len(commits) > NAMED:
-        yield said("commits", f"{len(commits) - NAMED} more commits")
+        yield statement("commits", f"{len(commits) - NAMED} more commits")
 
 
 def _files(evidence: Evidence) -> Iterator[Statement]:
@@ -151,4 +153,4 @@ def _files(evidence: Evidence) -> Iterator[Statement]:
     if parts:
         unnamed = sum(total.files for total in files.totals) - len(files.changes)
         more = f", {unnamed} more changed" if unnamed > 0 else ""
-        yield said("files", f"files: {', '.join(parts)}{more}")
+        yield statement("files", f"files: {', '.join(parts)}{more}")

@@ -12,7 +12,7 @@ from itertools import takewhile
 from ralph_tui.events import AgentReported, AssessmentMade, GateFinished
 from ralph_tui.events.intelligence import Blocker, BlockerSource, Statement, TestStatus, WorkPhase
 from ralph_tui.layers.intelligence.accomplishments import (
-    Passes,
+    TestDiff,
     accomplishments,
     compare,
     loop_words,
@@ -32,10 +32,10 @@ MAX_REPORTED = 10
 MAX_TOOLS = 5
 MAX_GUESSES = 2
 
-_OF_A_COMMAND = re.compile(r"exit (?!12[67]$)\d+")
+_COMMAND_ERROR = re.compile(r"exit (?!12[67]$)\d+")
 """A command that ran and failed: a failing test tells the agent enough."""
 _NO_FAILURE = ("interrupted", "no answer", "denied")
-_IN_THE_WAY = re.compile(
+_OBSTACLE = re.compile(
     r"""\b(?:blocked\ (?:by|on)|unable\ to|permission\ denied|no\ (?:access|network|internet)
     |(?:could|can|did)(?:\ ?not|n['’]t)\ (?:be\ )?(?:access|connect|download|find|get|install
         |open|reach|read|resolve|run|start|write)
@@ -49,12 +49,12 @@ def blockers(evidence: Evidence) -> list[Blocker]:
 
     Failing tests are not blockers: they are the task.
     """
-    found = [*_of_the_gate(evidence), *_of_tools(evidence.calls)]
+    found = [*_command_blocker(evidence), *_tool_blockers(evidence.calls)]
     if evidence.report is not None:
         return [*found, *_reported(evidence.report, evidence.previous)]
     if found:
         return found
-    guesses = (each for each in sentences(evidence.words) if _IN_THE_WAY.search(each))
+    guesses = (each for each in sentences(evidence.words) if _OBSTACLE.search(each))
     return [_blocker("text", each) for each, _ in zip(guesses, range(MAX_GUESSES), strict=False)]
 
 
@@ -68,7 +68,7 @@ def _blocker(source: BlockerSource, text: str, *, standing: bool = False) -> Blo
     return Blocker(text=short(text), source=source, standing=standing)
 
 
-def _of_the_gate(evidence: Evidence) -> Iterator[Blocker]:
+def _command_blocker(evidence: Evidence) -> Iterator[Blocker]:
     gate = evidence.gate
     if gate is None:
         return
@@ -80,7 +80,7 @@ def _of_the_gate(evidence: Evidence) -> Iterator[Blocker]:
         yield _blocker("gate", text, standing=True)
 
 
-def _of_tools(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
+def _tool_blockers(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
     """Yield tools whose latest calls all failed in the same way, and calls denied repeatedly."""
     yield from _denied(calls)
     by_tool: dict[str, list[AgentRow]] = {}
@@ -114,7 +114,7 @@ def _denied(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
 
 def _error(call: AgentRow) -> str:
     """Return a failed call's error without varying details; empty if it is not a failure."""
-    if call.ok or _OF_A_COMMAND.fullmatch(call.result):
+    if call.ok or _COMMAND_ERROR.fullmatch(call.result):
         return ""
     return without_particulars(call.result) or "failed"
 
@@ -236,7 +236,7 @@ def _green(gate: GateFinished | None) -> bool:
     return gate is not None and gate.ok
 
 
-def _failing(evidence: Evidence, passes: Passes) -> Sequence[str]:
+def _failing(evidence: Evidence, passes: TestDiff) -> Sequence[str]:
     """Return failing tests; those that did not fail before come first."""
     gate = evidence.gate
     if gate is None or gate.broken or not passes.failing_anew:
@@ -245,7 +245,7 @@ def _failing(evidence: Evidence, passes: Passes) -> Sequence[str]:
     return [*passes.failing_anew, *(name for name in gate.failing if name not in anew)]
 
 
-def _pending(evidence: Evidence, passes: Passes) -> Iterator[str]:
+def _pending(evidence: Evidence, passes: TestDiff) -> Iterator[str]:
     """Yield what remains: failing tests, plan items, and what the agent would do next."""
     failing, gate = _failing(evidence, passes), evidence.gate
     anew = len(passes.failing_anew)
@@ -273,7 +273,7 @@ def _open_items(evidence: Evidence) -> list[str]:
     return [text for text, done in evidence.plan.items if not done]
 
 
-def _next_step(evidence: Evidence, passes: Passes, found: Sequence[Blocker]) -> str:
+def _next_step(evidence: Evidence, passes: TestDiff, found: Sequence[Blocker]) -> str:
     gate, items = evidence.gate, _open_items(evidence)
     if gate is not None and gate.broken:
         return f"Repair the build: {short(gate.broken, 180)}"
@@ -303,7 +303,7 @@ def _last_action(evidence: Evidence) -> str:
 
 
 def _summary(
-    evidence: Evidence, passes: Passes, tests: TestStatus | None, done: Sequence[Statement]
+    evidence: Evidence, passes: TestDiff, tests: TestStatus | None, done: Sequence[Statement]
 ) -> str:
     """Return one line in ralph-tui's own words: no names, no quotes."""
     parts = [*_counted(evidence, passes, tests)]
@@ -324,7 +324,7 @@ def _summary(
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _counted(evidence: Evidence, passes: Passes, tests: TestStatus | None) -> Iterator[str]:
+def _counted(evidence: Evidence, passes: TestDiff, tests: TestStatus | None) -> Iterator[str]:
     gate = evidence.gate
     if gate is None:
         return

@@ -74,15 +74,15 @@ class Section:
     heading: str
     blocks: tuple[Block, ...]
 
-    def text(self, said_of: Callable[[Block], str] = whole_text) -> str:
-        """Return the section's text; `said_of` renders a block."""
-        said = (said_of(block) for block in self.blocks)
+    def text(self, block_text: Callable[[Block], str] = whole_text) -> str:
+        """Return the section's text; `block_text` renders a block."""
+        said = (block_text(block) for block in self.blocks)
         body = "\n\n".join(text for text in said if text)
         return f"# {self.heading}\n\n{body}" if body else ""
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedPrompt:
     """A prompt that keeps to its budget as far as possible."""
 
     text: str
@@ -97,7 +97,7 @@ CUT = "cut"
 """Name of the section that reports what was left out."""
 
 
-def fit(sections: Mapping[str, Section], limit: int, render: Render) -> Fitted:
+def fit(sections: Mapping[str, Section], limit: int, render: Render) -> FittedPrompt:
     """Leave out as little as possible, the least important first."""
     blocks = [block for section in sections.values() for block in section.blocks]
     ranked = [block for block in blocks if block.rank is not None]
@@ -105,7 +105,7 @@ def fit(sections: Mapping[str, Section], limit: int, render: Render) -> Fitted:
     kept: dict[int, int] = {}
     texts: dict[tuple[int, int], str] = {}  # cached: foreign words are searched for secrets
 
-    def said_of(block: Block) -> str:
+    def block_text(block: Block) -> str:
         units = kept.get(id(block), len(block.units))
         key = id(block), units
         if key not in texts:
@@ -113,7 +113,7 @@ def fit(sections: Mapping[str, Section], limit: int, render: Render) -> Fitted:
         return texts[key]
 
     def written() -> str:
-        said = {name: section.text(said_of) for name, section in sections.items()}
+        said = {name: section.text(block_text) for name, section in sections.items()}
         return render({**said, CUT: _cut_line(_cut(ranked, kept))})
 
     def fits(block: Block, units: int) -> bool:
@@ -129,7 +129,7 @@ def fit(sections: Mapping[str, Section], limit: int, render: Render) -> Fitted:
             low, high = (middle, high) if fits(block, middle) else (low, middle - 1)
         kept[id(block)] = max(0, low)
     text = written()
-    return Fitted(text, estimate_tokens(text), tuple(_cut(ranked, kept)))
+    return FittedPrompt(text, estimate_tokens(text), tuple(_cut(ranked, kept)))
 
 
 def _cut(ranked: Sequence[Block], kept: Mapping[int, int]) -> list[str]:

@@ -18,7 +18,7 @@ from ralph_tui.text.quoting import (
 )
 from ralph_tui.text.sanitize import plain
 
-__all__ = ["DATA_NOTICE", "closed", "data", "fenced", "harmless", "item", "open_fence"]
+__all__ = ["DATA_NOTICE", "closed", "data", "fenced", "item", "open_fence", "sanitize"]
 
 LONGEST_ITEM = 400
 """Maximum characters of a list item."""
@@ -26,7 +26,7 @@ LONGEST_ITEM = 400
 
 def data(label: str, lines: Iterable[str]) -> str:
     """Fence foreign lines for a prompt; `label` says what they are, and whose."""
-    return labelled(label, harmless("\n".join(lines)))
+    return labelled(label, sanitize("\n".join(lines)))
 
 
 def item(text: str, longest: int = LONGEST_ITEM) -> str:
@@ -34,6 +34,6 @@ def item(text: str, longest: int = LONGEST_ITEM) -> str:
     return line_of(plain(text), longest)
 
 
-def harmless(text: str) -> str:
+def sanitize(text: str) -> str:
     """Remove control sequences, secrets and invisible characters, and disarm promise tags."""
     return visible(plain(text))

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from ralph_tui.layers.memory.extraction import is_empty
 from ralph_tui.layers.memory.orders import gives_orders
-from ralph_tui.layers.memory.similarity import says_same
+from ralph_tui.layers.memory.similarity import is_same_text
 from ralph_tui.state import RunState
 
 MOST: Final = 8
@@ -32,7 +32,7 @@ def found_out(state: RunState, before: int, known: Iterable[str] = ()) -> list[F
         for report in reversed(span.reports):
             for text in reversed(report.learnings):
                 line = " ".join(text.split())
-                if is_empty(line) or gives_orders(line) or any(says_same(line, x) for x in said):
+                if is_empty(line) or gives_orders(line) or any(is_same_text(line, x) for x in said):
                     continue
                 said.append(line)
                 found.append(Finding(span.number, line))

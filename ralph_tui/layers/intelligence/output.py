@@ -2,7 +2,7 @@
 
 import re
 
-from ralph_tui.layers.intelligence.fence import harmless
+from ralph_tui.layers.intelligence.fence import sanitize
 
 LONGEST = 3000
 """Maximum characters for a prompt."""
@@ -15,7 +15,7 @@ _BAR = re.compile(r"[\s\-=_*#~+]*")
 _PASSED = re.compile(
     r"\bPASSED\b|^\s*(ok|PASS|✓|✔|√)\b|^\s*--- PASS|\.\.\. ok$|^\s*[✓✔√]|^=== (RUN|PAUSE|CONT)\b"
 )
-_TELLS = re.compile(
+_INFORMATIVE = re.compile(
     r"fail|error|assert|expect|panic|traceback|exception|refus|missing|undefined|not found|"
     r"cannot|timed? ?out|^E\s|^\s*>\s|^not ok|✗|✘|×|\b\d+ (passed|failed|skipped)|[A-Za-z]+:\d+",
     re.IGNORECASE,
@@ -24,14 +24,16 @@ _TELLS = re.compile(
 
 def useful_lines(tail: str) -> tuple[str, ...]:
     """Return the informative lines from the end of an output, in order and limited in size."""
-    lines = [_redrawn(line) for line in harmless(tail).strip("\n").split("\n")]
+    lines = [_trim(line) for line in sanitize(tail).strip("\n").split("\n")]
     worth = [line for line in lines if not _is_noise(line)]
     if not worth:  # only passes: the last lines are better than nothing
         worth = [line for line in lines if line.strip()][-10:]
     if not worth:
         return ()
     # The latest informative lines come first, then the latest of the others.
-    order = sorted(range(len(worth)), key=lambda place: (not _TELLS.search(worth[place]), -place))
+    order = sorted(
+        range(len(worth)), key=lambda place: (not _INFORMATIVE.search(worth[place]), -place)
+    )
     taken, room = list[int](), LONGEST
     for place in order:
         room -= len(worth[place]) + 1
@@ -46,7 +48,7 @@ def useful_lines(tail: str) -> tuple[str, ...]:
     return tuple(shown)
 
 
-def _redrawn(line: str) -> str:
+def _trim(line: str) -> str:
     """Strip trailing white space and limit the length."""
     line = line.rstrip()
     return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}{GAP}"

@@ -12,30 +12,30 @@ from ralph_tui.layers.intelligence.prompts import Prompt
 from ralph_tui.layers.intelligence.sections import REPORT, promise_line
 
 
-def plain_prompt(given: PromptInput) -> Prompt:
+def plain_prompt(inputs: PromptInput) -> Prompt:
     """Join the objective, the criterion, the user's words and the contract."""
     proofs = [
-        given.criterion,
-        given.command and f"the command `{given.command}` passes",
-        "you promise completion and a file has changed" if given.until_promise else "",
+        inputs.criterion,
+        inputs.command and f"the command `{inputs.command}` passes",
+        "you promise completion and a file has changed" if inputs.until_promise else "",
     ]
     proof = "; and ".join(proof for proof in proofs if proof)
     parts = {
-        "Objective": given.objective,
-        "This iteration": f"Iteration {given.iteration} of at most {given.max_iterations}. "
+        "Objective": inputs.objective,
+        "This iteration": f"Iteration {inputs.iteration} of at most {inputs.max_iterations}. "
         f"The work is done when: {proof}",
-        "Context checkpoint: continue from here": _taken_over(given.handoff),
-        "Standing instruction": given.instruction,
-        "Guidance from the user": "\n\n".join(given.guidance),
-        "Redirect": given.redirect,
+        "Context checkpoint: continue from here": _continued_from(inputs.handoff),
+        "Standing instruction": inputs.instruction,
+        "Guidance from the user": "\n\n".join(inputs.guidance),
+        "Redirect": inputs.redirect,
         "When you stop": "Print one line of JSON that reports your status honestly:\n\n"
-        f"{REPORT}\n\n{promise_line(given)}",
+        f"{REPORT}\n\n{promise_line(inputs)}",
     }
     text = "\n\n".join(f"# {head}\n\n{body.strip()}" for head, body in parts.items() if body)
     return Prompt(f"{text}\n", "normal", tokens=-(-len(text) // 4))
 
 
-def _taken_over(left: HandoffWritten | None) -> str:
+def _continued_from(left: HandoffWritten | None) -> str:
     if left is None:
         return ""
     handoff = f"Read its handoff first: {left.read_at}" if left.read_at else "It left no handoff."
@@ -45,7 +45,7 @@ def _taken_over(left: HandoffWritten | None) -> str:
     )
 
 
-def sound(prompt: Prompt, given: PromptInput, *, whole: bool = True) -> Prompt:
+def sound(prompt: Prompt, inputs: PromptInput, *, whole: bool = True) -> Prompt:
     """Return `prompt`; raise ``TypeError`` or ``ValueError`` if it cannot be sent.
 
     A `whole` prompt must contain all of the user's words.
@@ -56,8 +56,8 @@ def sound(prompt: Prompt, given: PromptInput, *, whole: bool = True) -> Prompt:
         raise TypeError("a prompt must have tokens and an urgency")
     if not all(isinstance(what, str) for what in prompt.cut):
         raise TypeError("the names of cut parts must be text")
-    left = given.handoff.read_at if given.handoff else ""
-    said = [given.objective, given.criterion, given.instruction, *given.guidance, left]
+    left = inputs.handoff.read_at if inputs.handoff else ""
+    said = [inputs.objective, inputs.criterion, inputs.instruction, *inputs.guidance, left]
     if not prompt.text.strip() or (whole and any(it.strip() not in prompt.text for it in said)):
         raise ValueError("the prompt lacks some of the user's words")
     return prompt

@@ -29,19 +29,19 @@ class Prompt:
 
 
 def build_prompt(
-    given: PromptInput, limit: int = NO_LIMIT, template: Template = BUILT_IN_TEMPLATE
+    inputs: PromptInput, limit: int = NO_LIMIT, template: Template = BUILT_IN_TEMPLATE
 ) -> Prompt:
     """Build the whole prompt in Markdown, within `limit` tokens as far as possible."""
-    urgency: Urgency = given.signal.urgency if given.signal else "normal"
+    urgency: Urgency = inputs.signal.urgency if inputs.signal else "normal"
     numbers = {
-        "iteration": str(given.iteration),
-        "max_iterations": str(given.max_iterations),
-        "completion": points(given.reading.completion) if given.reading else "",
+        "iteration": str(inputs.iteration),
+        "max_iterations": str(inputs.max_iterations),
+        "completion": points(inputs.reading.completion) if inputs.reading else "",
         "urgency": urgency,
     }
 
     def render(sections: Mapping[str, str]) -> str:
         return template.fill({**sections, **numbers})
 
-    fitted = fit(sections_of(given), limit, render)
+    fitted = fit(sections_of(inputs), limit, render)
     return Prompt(fitted.text, urgency, fitted.tokens, fitted.cut)

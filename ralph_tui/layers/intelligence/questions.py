@@ -36,17 +36,17 @@ class JudgeInput:
     """All changes of the run, limited in size."""
 
 
-def judge_question(given: JudgeInput) -> str:
+def judge_question(inputs: JudgeInput) -> str:
     """Ask whether the criterion is met."""
     return _question(
         "Judge whether the work is done",
-        f"The objective of the work:\n\n{closed(given.objective.strip())}",
-        f"It is done when this is true:\n\n{fenced(given.criterion)}",
+        f"The objective of the work:\n\n{closed(inputs.objective.strip())}",
+        f"It is done when this is true:\n\n{fenced(inputs.criterion)}",
         "An agent claims that it is. Judge by the evidence below, not by the claim. If the "
         "evidence does not prove it, the criterion is not met; say in the reason what is missing.",
-        _data("The agent's account of its work", "\n".join(f"- {line}" for line in given.claim)),
-        _data("File changes in the last iteration", given.changed),
-        _data("All changes of this run, as a diff", given.diff, LONGEST_DIFF),
+        _data("The agent's account of its work", "\n".join(f"- {line}" for line in inputs.claim)),
+        _data("File changes in the last iteration", inputs.changed),
+        _data("All changes of this run, as a diff", inputs.diff, LONGEST_DIFF),
         form={"met": "true or false", "reason": "one or two sentences, with the evidence"},
     )
 

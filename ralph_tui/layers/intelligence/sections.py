@@ -10,16 +10,16 @@ from ralph_tui.events.sensor import ReadingSource, ReadingTaken
 from ralph_tui.layers.intelligence.blocks import foreign, rank_of, spoken, whole
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of, units_of
 from ralph_tui.layers.intelligence.fence import closed, fenced, item
-from ralph_tui.layers.intelligence.handover import resume_section
-from ralph_tui.layers.intelligence.material import PromptInput
-from ralph_tui.layers.intelligence.output import useful_lines
-from ralph_tui.layers.intelligence.recollection import (
+from ralph_tui.layers.intelligence.handoff_section import resume_section
+from ralph_tui.layers.intelligence.history_sections import (
     findings_section,
     knowledge_section,
     last_iteration,
     reports,
     verdict,
 )
+from ralph_tui.layers.intelligence.material import PromptInput
+from ralph_tui.layers.intelligence.output import useful_lines
 from ralph_tui.layers.sensor.expected import gone_words
 from ralph_tui.text.format import count, percent, place
 
@@ -56,30 +56,30 @@ _APPROACHES: Mapping[Approach, str] = {
 }
 
 
-def sections_of(given: PromptInput) -> dict[str, Section]:
+def sections_of(inputs: PromptInput) -> dict[str, Section]:
     """Return all sections by their names in a template."""
     return {
-        "objective": spoken("Objective", closed(given.objective.strip())),
-        "criteria": spoken("This iteration", _frame(given)),
-        "resume": resume_section(given),
+        "objective": spoken("Objective", closed(inputs.objective.strip())),
+        "criteria": spoken("This iteration", _frame(inputs)),
+        "resume": resume_section(inputs),
         "instruction": spoken(
             "Standing instruction",
-            given.instruction and "This applies to every iteration:",
-            closed(given.instruction.strip()),
+            inputs.instruction and "This applies to every iteration:",
+            closed(inputs.instruction.strip()),
         ),
-        "guidance": guidance_section(given.guidance),
-        "redirect": _redirect(given),
-        "state": _state(given),
-        "verdict": verdict(given),
-        "assessment": last_iteration(given),
-        "strategy": _strategy(given),
-        "control": _control(given),
-        "plan": _plan(given),
-        "reports": reports(given),
-        "findings": findings_section(given),
-        "knowledge": knowledge_section(given.learnings),
-        "context": _context(given),
-        "contract": _contract(given),
+        "guidance": guidance_section(inputs.guidance),
+        "redirect": _redirect(inputs),
+        "state": _state(inputs),
+        "verdict": verdict(inputs),
+        "assessment": last_iteration(inputs),
+        "strategy": _strategy(inputs),
+        "control": _control(inputs),
+        "plan": _plan(inputs),
+        "reports": reports(inputs),
+        "findings": findings_section(inputs),
+        "knowledge": knowledge_section(inputs.learnings),
+        "context": _context(inputs),
+        "contract": _contract(inputs),
     }
 
 
@@ -93,24 +93,24 @@ def guidance_section(guidance: Sequence[str]) -> Section:
     )
 
 
-def _frame(given: PromptInput) -> str:
+def _frame(inputs: PromptInput) -> str:
     return (
-        f"Iteration {given.iteration} of {given.max_iterations} of an automatic loop. You start "
+        f"Iteration {inputs.iteration} of {inputs.max_iterations} of an automatic loop. You start "
         "with no memory of earlier sessions. You have only the files and this prompt. "
-        f"{_end(given)}"
+        f"{_end(inputs)}"
     )
 
 
-def _end(given: PromptInput) -> str:
+def _end(inputs: PromptInput) -> str:
     """Say what ends the run."""
-    command, criterion = fenced(given.command), fenced(given.criterion)
+    command, criterion = fenced(inputs.command), fenced(inputs.criterion)
     judged = "The work is done when this is true. It is checked after you promise completion:"
     green = "This command must also pass. It runs automatically after you stop:"
-    if given.criterion and given.command:
+    if inputs.criterion and inputs.command:
         return f"{judged}\n\n{criterion}\n\n{green}\n\n{command}"
-    if given.criterion:
+    if inputs.criterion:
         return f"{judged}\n\n{criterion}"
-    if given.until_promise:
+    if inputs.until_promise:
         return (
             "The work is done when the objective is reached and you promise completion, as the "
             "last section describes. A promise counts only after a file has changed. "
@@ -122,27 +122,27 @@ def _end(given: PromptInput) -> str:
     )
 
 
-def _redirect(given: PromptInput) -> Section:
-    if not given.redirect:
+def _redirect(inputs: PromptInput) -> Section:
+    if not inputs.redirect:
         return spoken("Redirect")
-    lead = f"The approach changed after iteration {given.redirected_at}. "
-    if given.redirect_undid:
+    lead = f"The approach changed after iteration {inputs.redirected_at}. "
+    if inputs.redirect_undid:
         lead += (
-            f"Then the files were restored to {given.redirect_undid}. The instructions below were "
+            f"Then the files were restored to {inputs.redirect_undid}. The instructions below were "
             "written before that: anything they ask you to undo is already undone. "
         )
     lead += "Follow these instructions until completion reaches a clear new best:"
-    said = Block(units_of(closed(given.redirect.strip())), rank_of("redirect"), "the redirect")
+    said = Block(units_of(closed(inputs.redirect.strip())), rank_of("redirect"), "the redirect")
     return Section("Redirect", (*whole(lead), said))
 
 
-def _state(given: PromptInput) -> Section:
-    reading, gate = given.reading, given.gate
-    if not given.restored and reading is None:
+def _state(inputs: PromptInput) -> Section:
+    reading, gate = inputs.reading, inputs.gate
+    if not inputs.restored and reading is None:
         return spoken("Measured state")
-    said = [_restored(given)] if given.restored else []
+    said = [_restored(inputs)] if inputs.restored else []
     if reading is not None:
-        said.append(f"Completion: {percent(reading.completion)} ({_origin(given, reading)}).")
+        said.append(f"Completion: {percent(reading.completion)} ({_origin(inputs, reading)}).")
         if reading.missing:
             names = [item(name) for name in reading.gone]
             counted = reading.passed or 0, reading.total or 0, reading.expected or 0
@@ -178,14 +178,14 @@ def _state(given: PromptInput) -> Section:
     return Section("Measured state", (*whole(*said), failing, error, output))
 
 
-def _origin(given: PromptInput, reading: ReadingTaken) -> str:
+def _origin(inputs: PromptInput, reading: ReadingTaken) -> str:
     """Say how completion was measured."""
-    if reading.held and given.measured_last is not None:
-        return f"not measured since {place(given.measured_last)}: {item(reading.note)}"
+    if reading.held and inputs.measured_last is not None:
+        return f"not measured since {place(inputs.measured_last)}: {item(reading.note)}"
     if reading.broken:
         return f"the build is broken; {reading.expected} tests are expected"
     if reading.uncounted:
-        gate = given.gate
+        gate = inputs.gate
         if gate and gate.ok and gate.passed is not None:
             return "the command already passes"
         return f"the command {'passes' if gate and gate.ok else 'fails'} and reports no counts"
@@ -193,23 +193,23 @@ def _origin(given: PromptInput, reading: ReadingTaken) -> str:
     return f"from {SOURCES[reading.source]}{silent}"
 
 
-def _restored(given: PromptInput) -> str:
-    apart = count(given.left_alone, "file")
-    but = f", except for {apart} that could not be restored" if given.left_alone else ""
+def _restored(inputs: PromptInput) -> str:
+    apart = count(inputs.left_alone, "file")
+    but = f", except for {apart} that could not be restored" if inputs.left_alone else ""
     measured = "The measurements below are of that state:"
-    then = measured if given.reading else "That state was not measured: inspect it first."
-    return f"The files were restored to {given.restored}{but}. {then}"
+    then = measured if inputs.reading else "That state was not measured: inspect it first."
+    return f"The files were restored to {inputs.restored}{but}. {then}"
 
 
-def _strategy(given: PromptInput) -> Section:
-    planned = given.strategy
+def _strategy(inputs: PromptInput) -> Section:
+    planned = inputs.strategy
     if planned is None:
         return spoken("Strategy")
     # A redirect in effect says how to continue; before iteration 1 there is no approach.
-    begun = given.reading is None or given.reading.iteration > 0
-    told = begun and not given.redirect
+    begun = inputs.reading is None or inputs.reading.iteration > 0
+    told = begun and not inputs.redirect
     how = f"{_APPROACHES[planned.approach]} {planned.reasoning.strip()}" if told else ""
-    order, left, known = "Priorities, in order", given.handoff, set[str]()
+    order, left, known = "Priorities, in order", inputs.handoff, set[str]()
     if left is not None:  # planned before the work that is to continue
         order, known = "Priorities after that, in order", {left.item, *left.done}
     open_ones = [text for text in planned.priorities if text not in known]
@@ -221,23 +221,23 @@ def _strategy(given: PromptInput) -> Section:
     return Section("Strategy", (reason, first))
 
 
-def _control(given: PromptInput) -> Section:
-    if given.signal is None or given.restored or not given.advice:
+def _control(inputs: PromptInput) -> Section:
+    if inputs.signal is None or inputs.restored or not inputs.advice:
         return spoken("Control")
-    units = units_of(given.advice)
+    units = units_of(inputs.advice)
     return Section("Control", (Block(units, rank_of("control"), "the control advice"),))
 
 
-def _plan(given: PromptInput) -> Section:
-    plan, reading = given.plan, given.reading
+def _plan(inputs: PromptInput) -> Section:
+    plan, reading = inputs.plan, inputs.reading
     expected = ""
     known = plan is not None and plan.estimate_from >= ESTIMATED_FROM
     if plan is not None and plan.estimated_iterations and known:
         expected = (
             f"Tasks like this one took about {count(plan.estimated_iterations, 'iteration')}."
         )
-    current = reading.next_item if reading is not None and not given.restored else ""
-    if given.handoff is not None:  # the handoff names it, as the plan is now
+    current = reading.next_item if reading is not None and not inputs.restored else ""
+    if inputs.handoff is not None:  # the handoff names it, as the plan is now
         current = ""
     named = foreign(
         "plan", "the plan's current item", "First open item in the plan",
@@ -247,24 +247,24 @@ def _plan(given: PromptInput) -> Section:
     return Section("Plan", (named, said))
 
 
-def _context(given: PromptInput) -> Section:
-    said = units_of(LOAD_LESS) if given.windows_fill else ()
+def _context(inputs: PromptInput) -> Section:
+    said = units_of(LOAD_LESS) if inputs.windows_fill else ()
     return Section("Context window", (Block(said, rank_of("context"), "how to load less"),))
 
 
-def _contract(given: PromptInput) -> Section:
+def _contract(inputs: PromptInput) -> Section:
     return spoken(
         "When you stop",
         "Print one line of JSON that reports your status honestly:",
         fenced(REPORT),
-        promise_line(given),
+        promise_line(inputs),
     )
 
 
-def promise_line(given: PromptInput) -> str:
+def promise_line(inputs: PromptInput) -> str:
     """Say when and how the agent is to promise completion."""
-    proofs = {"the criterion is met": given.criterion, "the command passes": given.command}
+    proofs = {"the criterion is met": inputs.criterion, "the command passes": inputs.command}
     proof = " and ".join(proof for proof, asked in proofs.items() if asked)
     only = f"Only if the objective is reached and {proof}, also print {PROMISE}"
-    needed = given.criterion or given.until_promise
+    needed = inputs.criterion or inputs.until_promise
     return f"{only}. Without that line the loop continues." if needed else only

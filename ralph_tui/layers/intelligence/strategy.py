@@ -93,7 +93,7 @@ def plan(
     )
     stood = min(history.iteration - since + 1, history.since_new)
     due = pivots and not asked and stood >= max(LEAST, 2 * patience.short)
-    if due and may_ask and _is_its_own(history, evaluation, grounds):
+    if due and may_ask and _is_blocker_only(history, evaluation, grounds):
         asked = asks = history.iteration < budget.max_iterations and not history.complete
         if asks:
             tried = f"{count(stood, 'iteration')} of this approach brought nothing new."
@@ -102,7 +102,7 @@ def plan(
     return Course(strategy, asked, history.iteration)
 
 
-def _is_its_own(history: History, evaluation: Evaluation | None, grounds: Grounds) -> bool:
+def _is_blocker_only(history: History, evaluation: Evaluation | None, grounds: Grounds) -> bool:
     """True if a blocker alone is behind the pivot.
 
     A measured condition instead causes a REDIRECT, which opens an episode. An estimate without a
@@ -172,10 +172,10 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
     confidence = 0.5
     if evaluation is not None and evaluation.signal.trend == "improving":
         confidence = 0.8
-    return _Row("persist", "continue", confidence, _going_on(lost, history, evaluation))
+    return _Row("persist", "continue", confidence, _continue_reason(lost, history, evaluation))
 
 
-def _going_on(lost: str, history: History, evaluation: Evaluation | None) -> str:
+def _continue_reason(lost: str, history: History, evaluation: Evaluation | None) -> str:
     """Explain why the approach stays; `lost` describes the loss of the last iteration."""
     if lost:
         return f"Completion fell by {lost}: repair the damage before you start anything new."

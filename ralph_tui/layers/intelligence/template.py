@@ -98,7 +98,7 @@ def parse_template(text: str) -> Template:
     return Template((*pieces, (words + text[at:], "")))
 
 
-def lacking(template: Template) -> list[str]:
+def missing_parts(template: Template) -> list[str]:
     """Return one sentence for each essential part that a prompt from this template would lack."""
     said = []
     if "objective" not in template.names:

@@ -133,7 +133,7 @@ def samples_of(content: Mapping[str, Any]) -> int:
     return max(1, int(_number(content, "basedOnSamples") or 1))
 
 
-def joined_estimates(one: Mapping[str, Any], other: Mapping[str, Any]) -> Content:
+def join_estimates(one: Mapping[str, Any], other: Mapping[str, Any]) -> Content:
     """Combine two estimates, weighted by their runs; other fields of `one` stay.
 
     An estimate without iterations adds no runs.

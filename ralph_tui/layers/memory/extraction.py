@@ -33,19 +33,19 @@ from ralph_tui.layers.memory.content import (
     strategy,
     text_of,
 )
-from ralph_tui.layers.memory.issues import Issue, standing
+from ralph_tui.layers.memory.issues import Issue, recurring_issues
 from ralph_tui.layers.memory.similarity import words
 from ralph_tui.layers.memory.steps import Step, gains_of, steps_of
 from ralph_tui.layers.memory.task_types import task_type as type_of
 from ralph_tui.layers.oversight import propose
-from ralph_tui.layers.sensor.tampering import deciding, named_files
+from ralph_tui.layers.sensor.tampering import deciding_files, named_files
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import outcome_word
 from ralph_tui.text.words import same_words
 
-__all__ = ["concluded", "learning_id", "lost_tests", "reported"]
+__all__ = ["learn_from_report", "learn_from_run", "learning_id", "lost_tests"]
 
 REPORTED: Final = 0.6
 WORKED: Final = 0.6
@@ -59,7 +59,7 @@ GAINS: Final = 2
 ISSUES: Final = 2
 """Maximum antipatterns of one run."""
 
-TELLING: Final = 6
+SPECIFIC: Final = 6
 """Minimum meaningful words of a summary."""
 _PLACE: Final = re.compile(
     r"""`[^`\s][^`]*` | \b\w+\(\) | \b[\w-]+(?:[/.]\w+)+\b | \b\w*[a-z]_\w+\b | \b[a-z]+[A-Z]\w*
@@ -93,7 +93,7 @@ _PIVOTS: Final[dict[Focus, str]] = {
 """Summaries of strategies that changed the approach, by their focus."""
 
 
-def reported(report: AgentReported, task_type: str) -> list[Learning]:
+def learn_from_report(report: AgentReported, task_type: str) -> list[Learning]:
     """Return the learnings in an agent's report, each once."""
     found: dict[str, Learning] = {}
     for said in report.learnings:
@@ -114,14 +114,14 @@ def is_empty(text: str) -> bool:
     return same_words(text) in _NOTHING
 
 
-def concluded(state: RunState, outcome: Outcome) -> list[Learning]:
+def learn_from_run(state: RunState, outcome: Outcome) -> list[Learning]:
     """Return the learnings from the whole run when it ends with `outcome`."""
     started, steps = state.run.started, steps_of(state)
     if started is None or outcome == "interrupted":
         return []
     kind = type_of(started.objective)
     if outcome != "completed":
-        issues = standing(state.timeline.spans)[:ISSUES]
+        issues = recurring_issues(state.timeline.spans)[:ISSUES]
         return [_antipattern(issue, state, steps, outcome, kind) for issue in issues]
     found = []
     if (
@@ -151,7 +151,7 @@ def _is_tampered(state: RunState) -> bool:
     command = state.run.started.command if state.run.started else ""
     files = [span.files.changes for span in state.timeline.spans if span.number and span.files]
     changed = dict.fromkeys(change.path for changes in files for change in changes)
-    config, _, named = deciding(changed, named_files(command or ""))
+    config, _, named = deciding_files(changed, named_files(command or ""))
     return bool(config or named) or lost_tests(state)
 
 
@@ -174,25 +174,25 @@ def _is_convention(text: str) -> bool:
 def _approach(state: RunState, steps: Sequence[Step]) -> str:
     """Describe the work of the iterations that gained most, in chronological order."""
     best = sorted(gains_of(steps)[:GAINS], key=lambda step: step.span.number)
-    told = [_did(step.span) for step in best]
-    told = [text for i, text in enumerate(told) if tells_how(text) and text not in told[:i]]
-    redirects = list(dict.fromkeys(_asked(state, step.span.number) for step in best))
+    told = [_agent_summary(step.span) for step in best]
+    told = [text for i, text in enumerate(told) if names_place(text) and text not in told[:i]]
+    redirects = list(dict.fromkeys(_requested(state, step.span.number) for step in best))
     asked = [text for text in redirects if text]
     return " ".join([*(f"Asked to {text}." for text in asked), *(_sentence(text) for text in told)])
 
 
-def tells_how(text: str) -> bool:
+def names_place(text: str) -> bool:
     """True if a summary says what was done and where, not just the outcome."""
-    return _PLACE.search(text) is not None and len(words(text) - _PLAIN) >= TELLING
+    return _PLACE.search(text) is not None and len(words(text) - _PLAIN) >= SPECIFIC
 
 
-def _did(span: IterationSpan) -> str:
+def _agent_summary(span: IterationSpan) -> str:
     """Return the agent's summary from the last session that has one."""
     said = (" ".join(report.summary.split()) for report in reversed(span.reports))
     return clip(next((text for text in said if text), ""), LONGEST)
 
 
-def _asked(state: RunState, iteration: int) -> str:
+def _requested(state: RunState, iteration: int) -> str:
     """Return what a REDIRECT, or else the strategy, asked the agent to change."""
     if redirect := _redirect(state, iteration):
         return redirect
@@ -231,7 +231,7 @@ def _antipattern(
         for step in steps
         if step.span.number > issue.iterations[0] and step.span.number not in issue.iterations
     ]
-    better = next((text for step in gains_of(after) if (text := _did(step.span))), "")
+    better = next((text for step in gains_of(after) if (text := _agent_summary(step.span))), "")
     text = clip(issue.text, LONGEST)
     return _learning("antipattern", kind, antipattern(text, consequence, better), WENT_WRONG)
 

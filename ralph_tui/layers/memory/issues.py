@@ -57,7 +57,7 @@ def without_details(text: str) -> str:
     return _AGAIN.sub(GONE, line).strip()
 
 
-def standing(spans: Sequence[IterationSpan]) -> list[Issue]:
+def recurring_issues(spans: Sequence[IterationSpan]) -> list[Issue]:
     """Return the recurring issues, the most frequent first."""
     found: list[Issue] = []
     for span in spans:

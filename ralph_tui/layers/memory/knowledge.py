@@ -1,7 +1,7 @@
 """The lifecycle of a learning: merged, proven, credited, and then used or dropped.
 
 A learning starts as if three of four uses had helped. Each use counts, so a learning that does not
-help falls below `RELIED_ON` after two uses.
+help falls below `TRUSTED` after two uses.
 """
 
 from typing import Final
@@ -10,19 +10,19 @@ from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.layers.control import below
 from ralph_tui.layers.memory.content import (
     gist,
-    joined_estimates,
+    join_estimates,
     sample_confidence,
     samples_of,
     text_of,
 )
-from ralph_tui.layers.memory.similarity import contradicts, says_same
+from ralph_tui.layers.memory.similarity import contradicts, is_same_text
 from ralph_tui.text.format import count
 
 START: Final = 0.75
 """The success rate of a learning that was never used."""
 WEIGHT: Final = 4
 """Uses that the initial rate counts as."""
-RELIED_ON: Final = 0.6
+TRUSTED: Final = 0.6
 """A learning with a lower success rate is no longer looked up."""
 RESTED: Final = 5
 """Runs without a dropped learning after which it is looked up once more."""
@@ -50,7 +50,7 @@ def raised(confidence: float) -> float:
     return max(confidence, min(SUREST, max(confidence, SURE) + SURER))
 
 
-def credited(learning: Learning, *, success: bool) -> Learning:
+def with_use(learning: Learning, *, success: bool) -> Learning:
     """Return the learning after one more use; one that rested and now helps starts over."""
     if success and learning.rested >= RESTED:
         learning = learning.model_copy(update={"uses": 0, "successes": 0, "success_rate": START})
@@ -73,14 +73,14 @@ def is_dropped(learning: Learning) -> bool:
 
 def is_dropped_at(type_: str, rate: float) -> bool:
     """Same as `is_dropped`, for an entry that has not been parsed."""
-    return type_ in JUDGED and below(rate, RELIED_ON)
+    return type_ in JUDGED and below(rate, TRUSTED)
 
 
-def joins(one: Learning, other: Learning) -> bool:
+def is_same(one: Learning, other: Learning) -> bool:
     """True if two learnings are the same; each task type has a single estimate."""
     if (one.type, one.task_type) != (other.type, other.task_type):
         return False
-    return one.type == "estimate" or says_same(_gist(one), _gist(other))
+    return one.type == "estimate" or is_same_text(_gist(one), _gist(other))
 
 
 def contradict(one: Learning, other: Learning) -> bool:
@@ -96,7 +96,7 @@ def merged(known: Learning, new: Learning) -> Learning:
     content |= known.content
     confidence = max(known.confidence, (known.confidence + new.confidence) / 2)
     if known.type == "estimate":
-        content = joined_estimates(known.content, new.content)
+        content = join_estimates(known.content, new.content)
         confidence = max(confidence, sample_confidence(samples_of(content)))
     uses, successes = known.uses + new.uses, known.successes + new.successes
     proven_already = "proven" in (known.standing, new.standing)
@@ -114,7 +114,7 @@ def merged(known: Learning, new: Learning) -> Learning:
     )
 
 
-def said_by(learning: Learning) -> int:
+def reporting_runs(learning: Learning) -> int:
     """Return how many runs reported the learning; for an estimate, at most its samples."""
     told = learning.runs
     return min(told, samples_of(learning.content)) if learning.type == "estimate" else told
@@ -128,7 +128,7 @@ def proven(learning: Learning) -> str:
     """
     if below(learning.confidence, PROMOTABLE):
         return ""
-    if (runs := said_by(learning)) >= RUNS:
+    if (runs := reporting_runs(learning)) >= RUNS:
         return f"{count(runs, 'run')} reported it."
     if learning.successes:
         return f"It helped in {learning.successes} of {count(learning.uses, 'counted use')}."

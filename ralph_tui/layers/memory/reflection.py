@@ -81,7 +81,7 @@ def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The task was completed {_after(state)}; {_rose(state)}.",
-        analysis=_joined(*(_brought(step) for step in gains), *_effects(state)),
+        analysis=_joined(*(_describe_gain(step) for step in gains), *_effects(state)),
         learning=_most(gains_of(steps)),
         action_items=[],
         triggered_by="success",
@@ -153,9 +153,9 @@ def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The limit was reached {_after(state)}; {_rose(state)}.",
-        analysis=_hindered(state, steps),
+        analysis=_describe_obstacles(state, steps),
         learning=learning,
-        action_items=[*_left(state), *_fixed(state, steps)],
+        action_items=[*_open_problems(state), *_fixed(state, steps)],
         triggered_by="timeout",
         reflection_type="process-improvement",
     )
@@ -180,9 +180,9 @@ def _failure(state: RunState, steps: Sequence[Step], outcome: Outcome) -> Reflec
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The attempt {ENDED[outcome]} {_after(state)}; {_rose(state)}.",
-        analysis=_hindered(state, steps),
+        analysis=_describe_obstacles(state, steps),
         learning=learning,
-        action_items=[*_left(state), *_fixed(state, steps)],
+        action_items=[*_open_problems(state), *_fixed(state, steps)],
         triggered_by="failure",
         reflection_type="error-analysis",
     )
@@ -222,13 +222,13 @@ def _rose(state: RunState) -> str:
     return f"completion went from {percent(began, now)} to {percent(now, began)}{higher}"
 
 
-def _brought(step: Step) -> str:
+def _describe_gain(step: Step) -> str:
     return f"Iteration {step.span.number} gained {_size(step)}{_in_files(step.span)}."
 
 
 def _size(step: Step) -> str:
     """Format the points gained or lost: ``14 points``."""
-    return plain_points(step.told)
+    return plain_points(step.shown_gain)
 
 
 def _in_files(span: IterationSpan) -> str:
@@ -258,7 +258,7 @@ def _effects(state: RunState) -> Iterator[str]:
             )
 
 
-def _hindered(state: RunState, steps: Sequence[Step]) -> str:
+def _describe_obstacles(state: RunState, steps: Sequence[Step]) -> str:
     """Describe the obstacles, with evidence."""
     idle = len(_idle(steps))
     reasons = dict.fromkeys(made.reason for made in state.oversight.interventions)
@@ -288,7 +288,7 @@ def _cut_short(state: RunState) -> str:
     return f"The last session did not end normally: {_sentence(clip(ended.reason, LONGEST))}"
 
 
-def _left(state: RunState) -> Iterator[str]:
+def _open_problems(state: RunState) -> Iterator[str]:
     """Yield the problems that remain."""
     gate = state.gate.last
     if broken := state.gate.broken_words:

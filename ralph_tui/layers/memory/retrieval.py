@@ -14,7 +14,14 @@ from typing import Final
 
 from ralph_tui.events.memory import Learning, LearningType, Retrieved
 from ralph_tui.layers.control import below
-from ralph_tui.layers.memory.knowledge import RESTED, SURE, contradict, is_dropped, joins, said_by
+from ralph_tui.layers.memory.knowledge import (
+    RESTED,
+    SURE,
+    contradict,
+    is_dropped,
+    is_same,
+    reporting_runs,
+)
 from ralph_tui.layers.memory.orders import gives_orders
 from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.format import count
@@ -125,7 +132,7 @@ def _carried(chosen: Sequence[_Ranked]) -> set[int]:
 
 def _chosen(ranked: Sequence[_Ranked], task_type: str, again: str) -> list[_Ranked]:
     chosen: list[_Ranked] = []
-    fitting = [one for one in ranked if one.learning.pinned or _may_be(one, task_type, again)]
+    fitting = [one for one in ranked if one.learning.pinned or _is_eligible(one, task_type, again)]
     for one in fitting:
         newer = [other for other in fitting if other not in chosen and _outdates(other, one)]
         chosen += [each for each in (*newer, one) if _has_place(each, chosen)]
@@ -141,11 +148,11 @@ def _outdates(one: _Ranked, other: _Ranked) -> bool:
     )
 
 
-def _may_be(one: _Ranked, task_type: str, again: str) -> bool:
+def _is_eligible(one: _Ranked, task_type: str, again: str) -> bool:
     learning = one.learning
     if one.again and (learning.rested < RESTED or again not in ("", learning.learning_id)):
         return False
-    return _fits(one, task_type) and _is_relied_on(learning)
+    return _fits(one, task_type) and _is_trusted(learning)
 
 
 def _has_place(one: _Ranked, chosen: Sequence[_Ranked]) -> bool:
@@ -155,7 +162,7 @@ def _has_place(one: _Ranked, chosen: Sequence[_Ranked]) -> bool:
     if learning.pinned:
         return True
     same = [other for other in chosen if other.learning.type == learning.type]
-    if any(joins(other.learning, learning) for other in same):
+    if any(is_same(other.learning, learning) for other in same):
         return False
     if not one.unproven:
         return sum(not other.unproven for other in same) < LIMITS[learning.type]
@@ -171,7 +178,7 @@ def _fits(one: _Ranked, task_type: str) -> bool:
     return one.relevance > 0
 
 
-def _is_relied_on(learning: Learning) -> bool:
+def _is_trusted(learning: Learning) -> bool:
     if learning.type == "estimate":
         return False
     if learning.standing == "staged":
@@ -221,6 +228,6 @@ def _proof_words(learning: Learning) -> str:
         return f"{helped} and is not proven yet" if learning.standing == "staged" else helped
     if learning.standing == "staged":
         return "one run reported it and nothing has proven it yet"
-    if (runs := said_by(learning)) > 1:
+    if (runs := reporting_runs(learning)) > 1:
         return f"{runs} runs reported it, and it has not been used yet"
     return "it is proven, and has not been used yet"

@@ -56,7 +56,7 @@ def similar(one: str, other: str) -> bool:
     return not below(jaccard(one, other), SIMILAR)
 
 
-def says_same(one: str, other: str) -> bool:
+def is_same_text(one: str, other: str) -> bool:
     """True if the texts are similar and do not contradict each other."""
     return similar(one, other) and not _differ(one, other)
 

@@ -22,7 +22,7 @@ class Step(NamedTuple):
     """True if its work caused the step: no rollback, grown total, or sensor switch or silence."""
 
     @property
-    def told(self) -> float:
+    def shown_gain(self) -> float:
         """The difference of the displayed values: 16.7 to 33.3 is shown as 17 to 33, so 16."""
         after = self.span.completion or 0.0
         return step(after - self.points, after)

@@ -123,8 +123,8 @@ def assess(
     ended = episode if episode and episode.has_ended(history) else None
     if ended:
         episode = None
-    strayed = deviation(history, evidence)
-    trail = state.trail.after(history, evidence, strayed=strayed is not None)
+    deviated = deviation(history, evidence)
+    trail = state.trail.after(history, evidence, deviated=deviated is not None)
     circuit = state.circuit.after(history, evidence)
     if history.complete:
         return Finding(replace(state, episode=None, trail=trail, circuit=circuit), ended=ended)
@@ -148,9 +148,9 @@ def assess(
     elif lasting:
         found += rows.circuit(state.circuit, circuit)
         known = [] if evidence.unmeasured else progress  # without measurements, no episode opens
-        found += rows.redirect(known, trail, None if history.estimated else strayed)
-    if strayed and all(one.about != "objective_deviation" for one in found):
-        found.append(Situation("WARN", "objective_deviation", strayed))
+        found += rows.redirect(known, trail, None if history.estimated else deviated)
+    if deviated and all(one.about != "objective_deviation" for one in found):
+        found.append(Situation("WARN", "objective_deviation", deviated))
     found += [once[name] for name in once if name not in state.spent]
     if strategy and lasting:  # after the PAUSEs above: among equal levels the first acts
         found.append(Situation("PAUSE", "strategy", strategy))
@@ -167,5 +167,5 @@ def assess(
         tuple(found),
         opened,
         ended,
-        detect(evaluation.conditions, strayed, burn, circuit.tripped),
+        detect(evaluation.conditions, deviated, burn, circuit.tripped),
     )

@@ -57,12 +57,12 @@ def progress(evaluation: Evaluation) -> list[Alarm]:
     return [found[name] for name in PROGRESS_ALARMS if name in found]
 
 
-def redirect(conditions: list[Alarm], trail: Trail, strayed: str | None) -> list[Situation]:
+def redirect(conditions: list[Alarm], trail: Trail, deviated: str | None) -> list[Situation]:
     """Return the REDIRECT that opens an episode: for a condition, or too long off the objective."""
     for one in conditions:
         return [Situation("REDIRECT", name_of(one.alarm), one.reason)]
-    if strayed and trail.deviations >= DEVIATIONS:
-        reason = f"{trail.deviations} iterations in a row were off the objective. {strayed}"
+    if deviated and trail.deviations >= DEVIATIONS:
+        reason = f"{trail.deviations} iterations in a row were off the objective. {deviated}"
         return [Situation("REDIRECT", "objective_deviation", reason)]
     return []
 

@@ -34,7 +34,7 @@ class Trail:
     conflicted: bool = False
     """True if there were unresolved git conflicts."""
 
-    def after(self, history: History, evidence: Evidence, *, strayed: bool) -> "Trail":
+    def after(self, history: History, evidence: Evidence, *, deviated: bool) -> "Trail":
         """Return the trail including the latest measurement's iteration."""
         actions = max(0, evidence.actions)
         best = history.baseline if self.best is None or history.restarted else self.best
@@ -47,7 +47,7 @@ class Trail:
             idle_actions=0 if gained else self.idle_actions + actions,
             best=history.best if gained else best,
             completion=self.completion + history.reading,
-            deviations=self.deviations + 1 if strayed else 0,
+            deviations=self.deviations + 1 if deviated else 0,
             error=error,
             errors=(self.errors + 1 if error == self.error else 1) if error else 0,
             conflicted=bool(evidence.conflicts),

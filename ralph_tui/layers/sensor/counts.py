@@ -60,7 +60,7 @@ class _Readers:
         self._owner: Runner | None = None
 
     @property
-    def quoting(self) -> bool:
+    def is_quoting(self) -> bool:
         return self._owner is not None and self._owner.inside
 
     def feed(self, line: str) -> None:
@@ -89,7 +89,7 @@ def count_tests(lines: Iterable[str]) -> Counts | None:
                 package.feed(rest)
                 continue
         announced = None
-        if ("$ " in line or ": cache " in line) and not own.quoting:
+        if ("$ " in line or ": cache " in line) and not own.is_quoting:
             announced = _ANNOUNCED.fullmatch(line)
         if announced and len(packages) < _MAX_PACKAGES:
             packages.setdefault(announced[1] or announced[2], _Readers())

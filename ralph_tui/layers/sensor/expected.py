@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ralph_tui.layers.sensor.first_error import LONGEST
 from ralph_tui.layers.sensor.gate import Counts, GateResult
-from ralph_tui.layers.sensor.spoken import counts_of
+from ralph_tui.layers.sensor.source_value import counts_of
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip
 

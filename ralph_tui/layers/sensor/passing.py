@@ -21,7 +21,7 @@ CompletedBy = Literal["command", "promise", "judge"]
 """The criterion that completes a run: the command, the agent's promise, or a judge's verdict."""
 
 
-def earns(by: CompletedBy, *, green: bool, promised: bool) -> bool:
+def completes(by: CompletedBy, *, green: bool, promised: bool) -> bool:
     """True if a command that passes now completes the run.
 
     `green`: it passed at the baseline; `promised`: the agent promised, and a file has changed.
@@ -64,7 +64,7 @@ def needed(state: RunState) -> str:
 def goalless(state: RunState) -> bool:
     """True if the command passed before iteration 1 and nothing else can complete the run."""
     started = state.run.started
-    return started is not None and not _told(started) and passed_before(state)
+    return started is not None and not _has_goal(started) and passed_before(state)
 
 
 def refused(state: RunState) -> bool:
@@ -80,5 +80,5 @@ def needs_promise(state: RunState) -> bool:
     return started is not None and (started.until_promise or goalless(state))
 
 
-def _told(started: RunStarted) -> bool:
+def _has_goal(started: RunStarted) -> bool:
     return bool(started.criterion) or started.until_promise

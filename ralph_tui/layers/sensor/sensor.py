@@ -23,19 +23,19 @@ from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.expected import broken_by, gone_words, sound_total, why_silent
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.novelty import all_named, next_item, open_items, ticked_items
-from ralph_tui.layers.sensor.passing import PASSES_ALREADY, CompletedBy, earns
+from ralph_tui.layers.sensor.passing import PASSES_ALREADY, CompletedBy, completes
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.reading import Reading, SensorState
-from ralph_tui.layers.sensor.spoken import (
-    Spoken,
+from ralph_tui.layers.sensor.source_value import (
+    SourceValue,
     counts_of,
     number,
-    plan_says,
     recorded_counts,
-    tests_say,
+    share_of_plan,
+    share_of_tests,
     vanished,
 )
-from ralph_tui.layers.sensor.tampering import deciding, named_files, tampering
+from ralph_tui.layers.sensor.tampering import deciding_files, named_files, tampering
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, percent, place
 
@@ -67,11 +67,11 @@ class Sensor:
         green = gate is not None and gate.ok
         self.state = replace(self.state, green=green)
         before = self.state
-        reading = self._with_news(
+        reading = self._with_novelty(
             self._reading(0, gate, plan, report, None, earned=False), gate, plan
         )
         reading = replace(reading, note=PASSES_ALREADY if green else reading.note)
-        reading = replace(reading, warnings=_broke(before, reading))
+        reading = replace(reading, warnings=_broken_warning(before, reading))
         self._remember(reading)
         return reading
 
@@ -90,10 +90,14 @@ class Sensor:
         """Measure completion after an iteration, considering its claims and changed files."""
         before = self._after_changes(changed)
         self.state = before
-        earned = earns(by, green=before.green, promised=promise and before.changed)
+        earned = completes(by, green=before.green, promised=promise and before.changed)
         reading = self._reading(iteration, gate, plan, report, estimate, earned=earned)
-        reading = self._with_news(reading, gate, plan)
-        warnings = _silence(before, reading) + _broke(before, reading) + _shrinkage(before, reading)
+        reading = self._with_novelty(reading, gate, plan)
+        warnings = (
+            _silence_warning(before, reading)
+            + _broken_warning(before, reading)
+            + _shrink_warning(before, reading)
+        )
         if gate is not None:
             warnings += tampering(changed, self._named)
         reading = replace(reading, warnings=warnings)
@@ -106,7 +110,7 @@ class Sensor:
             case GateFinished():
                 if not event.iteration:
                     self.state = replace(self.state, green=event.ok)
-                self._look_for_passes(recorded_counts(event), event.broken)
+                self._note_passes(recorded_counts(event), event.broken)
             case FilesChanged(live=False) if event.iteration > 0 and event.totals:
                 paths = [change.path for change in event.changes]
                 self.state = replace(self._after_changes(paths), changed=True)
@@ -128,9 +132,9 @@ class Sensor:
         earned: bool,
     ) -> Reading:
         state = self.state
-        spoken: dict[ReadingSource, Spoken | None] = {
-            "tests": None if state.guards else tests_say(gate, state.most),
-            "plan": plan_says(plan),
+        spoken: dict[ReadingSource, SourceValue | None] = {
+            "tests": None if state.guards else share_of_tests(gate, state.most),
+            "plan": share_of_plan(plan),
             "agent": number(report.completion if report else None),
             "estimate": number(estimate),
         }
@@ -150,7 +154,7 @@ class Sensor:
         return replace(reading, completion=min(UNPROVEN, max(0.0, reading.completion)))
 
     def _after_changes(self, changed: Sequence[str]) -> SensorState:
-        config, _, named = deciding(changed, self._named)
+        config, _, named = deciding_files(changed, self._named)
         return replace(
             self.state,
             changed=self.state.changed or bool(changed),
@@ -170,7 +174,7 @@ class Sensor:
             return None
         return counts.passed, counts.total, most
 
-    def _with_news(
+    def _with_novelty(
         self, reading: Reading, gate: GateResult | None, plan: Progress | None
     ) -> Reading:
         """Return the measurement with the plan's items and the number of novelties."""
@@ -178,7 +182,7 @@ class Sensor:
         if plan is not None:
             still_open, following = open_items(plan), next_item(plan)
         reading = replace(reading, open_items=still_open, next_item=following)
-        passes = self._look_for_passes(counts_of(gate), broken_by(gate, self.state.most))
+        passes = self._note_passes(counts_of(gate), broken_by(gate, self.state.most))
         if reading.held or reading.restarted:
             return reading
         if reading.source == "tests":
@@ -190,7 +194,7 @@ class Sensor:
         novel = len(before.open & ticked_items(plan).keys())
         return replace(reading, novel=novel)
 
-    def _look_for_passes(self, counts: Counts | None, broken: str) -> int:
+    def _note_passes(self, counts: Counts | None, broken: str) -> int:
         """Remember these counts; return how many tests pass for the first time."""
         if counts is None or broken:
             return 0
@@ -220,10 +224,12 @@ class Sensor:
         added = state.names.added(counts, state.passed) if reading.grew else 0
         return replace(reading, expected=expected, gone=names.gone, added=added)
 
-    def _of_source(self, iteration: int, spoken: dict[ReadingSource, Spoken | None]) -> Reading:
+    def _of_source(
+        self, iteration: int, spoken: dict[ReadingSource, SourceValue | None]
+    ) -> Reading:
         """Return the value of the source in use or its successor, or else the last value."""
         state = self.state
-        source = self._in_charge(spoken)
+        source = self._choose_source(spoken)
         said = spoken[source] if source is not None else None
         if source is None or said is None:
             first = iteration == 0 or source is None
@@ -245,7 +251,9 @@ class Sensor:
             note=f"source is now {source}, was {was}" if switched else "",
         )
 
-    def _in_charge(self, spoken: dict[ReadingSource, Spoken | None]) -> ReadingSource | None:
+    def _choose_source(
+        self, spoken: dict[ReadingSource, SourceValue | None]
+    ) -> ReadingSource | None:
         """Return the source to use for this measurement."""
         source = self.state.source
         if source in MEASURED or self._fixed is not None:
@@ -283,7 +291,7 @@ class Sensor:
             self.state = replace(state, most=most, passed=reading.passed, total=reading.total)
 
 
-def _grew(state: SensorState, said: Spoken, source: ReadingSource) -> bool:
+def _grew(state: SensorState, said: SourceValue, source: ReadingSource) -> bool:
     """True if the expected number grew while the number done did not fall."""
     if None in (state.total, state.passed, said.total, said.passed):
         return False
@@ -291,7 +299,7 @@ def _grew(state: SensorState, said: Spoken, source: ReadingSource) -> bool:
     return (said.total or 0) > before and (said.passed or 0) >= (state.passed or 0)
 
 
-def _silence(before: SensorState, reading: Reading) -> tuple[str, ...]:
+def _silence_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:
     """Warn at the first measurement for which tests give no counts."""
     if not reading.held or before.silent or before.source != "tests":
         return ()
@@ -300,13 +308,13 @@ def _silence(before: SensorState, reading: Reading) -> tuple[str, ...]:
     return (f"Not measured since {since}: {reading.note}. The last value, {last}, is kept.",)
 
 
-def _broke(before: SensorState, reading: Reading) -> tuple[str, ...]:
+def _broken_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:
     if not reading.broken or before.broken or reading.held:
         return ()
     return (f"build broken: {reading.broken}",)
 
 
-def _shrinkage(before: SensorState, reading: Reading) -> tuple[str, ...]:
+def _shrink_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:
     """Warn if there are fewer tests or plan items than before."""
     total, was = reading.total, before.total
     if reading.source != before.source or total is None or was is None or reading.broken:

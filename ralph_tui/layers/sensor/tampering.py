@@ -26,7 +26,7 @@ def named_files(command: str) -> frozenset[str]:
     return frozenset(word.removeprefix("./") for word in words)
 
 
-class Deciding(NamedTuple):
+class DecidingFiles(NamedTuple):
     """Changed files that influence the completion command's result; each path is in one list."""
 
     config: list[str]
@@ -36,9 +36,9 @@ class Deciding(NamedTuple):
     """Files named in the command: a script it runs, or a result it checks for."""
 
 
-def deciding(changed: Iterable[str], named: frozenset[str]) -> Deciding:
+def deciding_files(changed: Iterable[str], named: frozenset[str]) -> DecidingFiles:
     """Sort the changed files that matter; `named` are the files named in the completion command."""
-    found = Deciding([], [], [])
+    found = DecidingFiles([], [], [])
     for path in changed:
         if _is_gate_file(path):
             found.config.append(path)
@@ -51,7 +51,7 @@ def deciding(changed: Iterable[str], named: frozenset[str]) -> Deciding:
 
 def tampering(changed: Sequence[str], named: frozenset[str]) -> tuple[str, ...]:
     """Return one sentence for each kind of changed file."""
-    config, tests, work = deciding(changed, named)
+    config, tests, work = deciding_files(changed, named)
     said = {
         "Test files changed": tests,
         "Configuration of the completion command changed": config,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ralph_tui.layers.sensor.gate import GateResult
-from ralph_tui.layers.sensor.passing import CompletedBy, earns
+from ralph_tui.layers.sensor.passing import CompletedBy, completes
 from ralph_tui.layers.sensor.reading import Reading, SensorState
 from ralph_tui.layers.sensor.sensor import UNPROVEN
 
@@ -23,7 +23,7 @@ def unread(
     `state` is the sensor's state before it failed; the other parameters are those of `Sensor.read`.
     """
     promised = promise and (state.changed or bool(changed))
-    earned = earns(by, green=state.green, promised=promised)
+    earned = completes(by, green=state.green, promised=promised)
     held = Reading(
         iteration,
         min(UNPROVEN, max(0.0, state.value)),

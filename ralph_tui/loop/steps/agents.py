@@ -25,14 +25,14 @@ Refusals = Mapping[str, Refusal]
 
 
 @dataclass(frozen=True)
-class Works:
+class UseAgent:
     """This agent works now."""
 
     agent: str
 
 
 @dataclass(frozen=True)
-class Waits:
+class WaitForAgent:
     """No agent works before this time; then this one is tried."""
 
     agent: str
@@ -46,30 +46,30 @@ def free_at(refusal: Refusal) -> datetime | None:
     return wait_until(refusal.at, refusal.limit, max(1, refusal.tries), refusal.resets_at)
 
 
-def begins(order: Sequence[str], refusals: Refusals, now: datetime) -> str:
+def choose_first(order: Sequence[str], refusals: Refusals, now: datetime) -> str:
     """Return the agent for a new iteration; if none is free, the one that is free first."""
     free = [name for name in order if _is_free(refusals.get(name), now)]
-    return free[0] if free else (_earliest(order, refusals) or Waits(order[0], now)).agent
+    return free[0] if free else (_earliest(order, refusals) or WaitForAgent(order[0], now)).agent
 
 
-def goes_on(
+def choose_next(
     order: Sequence[str], refusals: Refusals, current: str, now: datetime, patience_s: float
-) -> Works | Waits | None:
+) -> UseAgent | WaitForAgent | None:
     """Choose how to continue an iteration in which `current` was refused; None: no agent ever can.
 
     `patience_s`: how many seconds after its first refusal the run waits for an agent.
     """
     refusal = refusals[current]
     if refusal.cause == "not_started" and refusal.tries < STARTS:
-        return Works(current)
+        return UseAgent(current)
     own = free_at(refusal)
     if own is not None and own - refusal.since <= timedelta(seconds=patience_s):
-        return Waits(current, own)
-    other = stands_in(order, refusals, current, now)
-    return Works(other) if other else _earliest(order, refusals)
+        return WaitForAgent(current, own)
+    other = find_replacement(order, refusals, current, now)
+    return UseAgent(other) if other else _earliest(order, refusals)
 
 
-def stands_in(order: Sequence[str], refusals: Refusals, current: str, now: datetime) -> str:
+def find_replacement(order: Sequence[str], refusals: Refusals, current: str, now: datetime) -> str:
     """Return an agent that can replace `current` now; empty if no agent can."""
     free = (name for name in order if name != current and _is_free(refusals.get(name), now))
     return next(free, "")
@@ -82,9 +82,9 @@ def _is_free(refusal: Refusal | None, now: datetime) -> bool:
     return at is not None and at <= now
 
 
-def _earliest(order: Sequence[str], refusals: Refusals) -> Waits | None:
+def _earliest(order: Sequence[str], refusals: Refusals) -> WaitForAgent | None:
     times = [(name, free_at(refusals[name])) for name in order if name in refusals]
-    known = [Waits(name, at) for name, at in times if at is not None]
+    known = [WaitForAgent(name, at) for name, at in times if at is not None]
     return min(known, key=lambda wait: wait.until, default=None)
 
 
@@ -117,7 +117,7 @@ class Agents(Step):
     def begin(self, k: int) -> None:
         """Choose the agent for a new iteration: the first in the order that can work."""
         roster = self._roster
-        name = begins(self._order, roster.refusals, self._now())
+        name = choose_first(self._order, roster.refusals, self._now())
         if name == roster.working:
             return
         before = roster.working
@@ -128,7 +128,7 @@ class Agents(Step):
                 AgentChanged(iteration=k, before=before, agent=name, cause="missing", reason=absent)
             )
         elif before in self._order and self._order.index(before) < self._order.index(name):
-            self.record(self._handed_over(k, before, name))
+            self.record(self._changed_event(k, before, name))
         else:
             self.record(AgentChanged(iteration=k, before=before, agent=name))
 
@@ -142,13 +142,13 @@ class Agents(Step):
         if finished.outcome == "unknown_model" and current == self._order[0]:
             raise Ended("failed", finished.reason)  # a wrong setting is not an outage
         patience = self._run.settings.agent.fallback_after
-        step = goes_on(self._order, roster.refusals, current, now, patience)
+        step = choose_next(self._order, roster.refusals, current, now, patience)
         if step is None:
-            raise Ended("failed", self._nobody(finished))
-        if isinstance(step, Works):
+            raise Ended("failed", self._end_reason(finished))
+        if isinstance(step, UseAgent):
             if step.agent == current:
                 return False
-            self.record(self._handed_over(k, current, step.agent))
+            self.record(self._changed_event(k, current, step.agent))
             return True
         self._wait(k, step)
         if step.agent == current:
@@ -157,17 +157,19 @@ class Agents(Step):
         if first:
             self.record(AgentChanged(iteration=k, before=current, agent=step.agent))
         else:
-            self.record(self._handed_over(k, current, step.agent))
+            self.record(self._changed_event(k, current, step.agent))
         return True
 
     @property
-    def stand_in(self) -> str:
+    def replacement_agent(self) -> str:
         """The agent that could replace the working one now; empty if no agent could."""
-        return stands_in(self._order, self._roster.refusals, self._roster.working, self._now())
+        return find_replacement(
+            self._order, self._roster.refusals, self._roster.working, self._now()
+        )
 
     def silent(self, k: int, finished: SessionFinished) -> bool:
         """Treat an agent that was silent again as down; True if another one takes over."""
-        other = self.stand_in
+        other = self.replacement_agent
         if other:
             self.record(
                 AgentChanged(
@@ -181,14 +183,14 @@ class Agents(Step):
             )
         return bool(other)
 
-    def _wait(self, k: int, step: Waits) -> None:
+    def _wait(self, k: int, step: WaitForAgent) -> None:
         refusals = self._roster.refusals
         others = [name for name in self._order if name != step.agent and name in refusals]
         # While the run waits briefly for this agent's service, the others do not matter.
         others = others if len(others) + 1 == len(self._order) else []
         wait_for_service(self._run, k, step.agent, step.until, others)
 
-    def _handed_over(self, k: int, before: str, agent: str) -> AgentChanged:
+    def _changed_event(self, k: int, before: str, agent: str) -> AgentChanged:
         refusal = self._roster.refusals.get(before)
         if refusal is None:
             return AgentChanged(iteration=k, before=before, agent=agent)
@@ -202,17 +204,17 @@ class Agents(Step):
             guessed=refusal.resets_at is None,
         )
 
-    def _nobody(self, finished: SessionFinished) -> str:
+    def _end_reason(self, finished: SessionFinished) -> str:
         """Describe why the run ends; for a single agent, in the agent's own words."""
         refusals = self._roster.refusals
         if len(self._order) == 1:
             return f"{_TWICE * (finished.outcome == 'not_started')}{finished.reason}"
-        said = [_said(name, refusals[name]) for name in self._order if name in refusals]
+        said = [_refusal_text(name, refusals[name]) for name in self._order if name in refusals]
         return f"no agent can work: {'; '.join(said)}"
 
     def _now(self) -> datetime:
         return self._run.scheduler.host.clock.now()
 
 
-def _said(name: str, refusal: Refusal) -> str:
+def _refusal_text(name: str, refusal: Refusal) -> str:
     return f"{name}: {refusal.reason.rstrip('.')}"

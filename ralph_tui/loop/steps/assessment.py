@@ -31,12 +31,12 @@ class Assessment(Step):
         self._saved = 0
         """Journal sequence number of the assessment last written to a file."""
 
-    def make(self, k: int, plan: Progress | None) -> AssessmentMade | None:
+    def assess(self, k: int, plan: Progress | None) -> AssessmentMade | None:
         """Assess iteration k without recording it; None if the assessment fails."""
-        traces = self._traces(k)
+        traces = self._find_traces(k)
         return self.guarded(
             "intelligence",
-            lambda: _sound(assess(gather(self._state, k, plan=plan, traces=traces))),
+            lambda: _validate(assess(gather(self._state, k, plan=plan, traces=traces))),
             lambda: None,
             instead="the next prompt has no assessment",
         )
@@ -52,7 +52,7 @@ class Assessment(Step):
         if not self._enabled or not readings or (assessed and assessed.seq > readings[-1].seq):
             return
         plan = read_plan(self._run)
-        made = self.make(k, plan)
+        made = self.assess(k, plan)
         self.keep(k, made)
 
     @guards("records", instead=f"{FILE} is not written")
@@ -77,7 +77,7 @@ class Assessment(Step):
         if wait is None or wait.cause != "disk_full":
             self.save()
 
-    def _traces(self, k: int) -> Traces | None:
+    def _find_traces(self, k: int) -> Traces | None:
         """Return traces of what the session did; None if there was no session."""
         span = self._state.timeline.current
         if not k or span is None:
@@ -114,7 +114,7 @@ def read_plan(run: Run, within_s: float = JOB_S) -> Progress | None:
         return None
 
 
-def _sound(made: AssessmentMade) -> AssessmentMade:
+def _validate(made: AssessmentMade) -> AssessmentMade:
     if not isinstance(made, AssessmentMade):
         raise TypeError(f"expected an assessment, not a {type(made).__name__}")
     return made

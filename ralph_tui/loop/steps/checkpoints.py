@@ -44,7 +44,7 @@ class Checkpoints(Step):
         """Tree at the start of a session that took over from another; empty: the boundary's."""
         self._started = False
         """True once this iteration has its start checkpoint."""
-        self._taken = 0
+        self._last_number = 0
         self._captured = 0
 
     def first(self, reason: str) -> None:
@@ -52,11 +52,11 @@ class Checkpoints(Step):
         self.latest = self._snapshot(0, reason)
         self.began = True
         self._captured = 0
-        self.record(self.announce(0, "start"))
+        self.record(self.checkpoint_event(0, "start"))
 
     def continue_numbering(self) -> None:
         """Continue numbering after the snapshots of an earlier process, recorded or not."""
-        self._taken = known = max(self._state.timeline.snapshots, default=0)
+        self._last_number = known = max(self._state.timeline.snapshots, default=0)
         held = self._scheduler.run_job("snapshots", self._workspace.newest)
         if known and not held:
             text = (
@@ -64,7 +64,7 @@ class Checkpoints(Step):
                 "current files"
             )
             self.record(ev.Noticed(level="warn", source="workspace", text=text))
-        self._taken = max(held, known)
+        self._last_number = max(held, known)
 
     def continue_from(self, span: IterationSpan, *, settled: bool) -> None:
         """Restore what an earlier process knew; `span` is the iteration in which it ended.
@@ -95,7 +95,7 @@ class Checkpoints(Step):
         self._session_id, self._session_began = session_id, self._scheduler.host.clock.now()
         if not self._started:
             self._started = True
-            self.record(self.announce(iteration, "start"))
+            self.record(self.checkpoint_event(iteration, "start"))
 
     def take_boundary(self, iteration: int, reason: str) -> None:
         """Snapshot the worktree before the loop continues; on failure the last boundary stays."""
@@ -120,7 +120,7 @@ class Checkpoints(Step):
             unknown = True
         files = files_changed(k, changes, live=False).model_copy(update={"unknown": unknown})
         self.record(files)
-        self.record(self.announce(k, "end", changes=changes))
+        self.record(self.checkpoint_event(k, "end", changes=changes))
         return files
 
     def capture(self, iteration: int, trigger: Trigger, note: str = "", by: str = "") -> None:
@@ -135,9 +135,13 @@ class Checkpoints(Step):
         def tell(job: Job) -> None:
             if isinstance(job.result, Snapshot):
                 self.record(snapshot_taken(iteration, job.result, reason))
-                self.record(self.announce(iteration, trigger, job.result.number, note, by=by))
+                self.record(
+                    self.checkpoint_event(iteration, trigger, job.result.number, note, by=by)
+                )
             else:
-                self.record(self.announce(iteration, trigger, None, note, str(job.error), by=by))
+                self.record(
+                    self.checkpoint_event(iteration, trigger, None, note, str(job.error), by=by)
+                )
 
         self._scheduler.spawn(
             "checkpoint",
@@ -146,7 +150,7 @@ class Checkpoints(Step):
             holds_work=True,
         )
 
-    def hold_rollover(self, iteration: int, message: str) -> int | None:
+    def snapshot_handoff(self, iteration: int, message: str) -> int | None:
         """Snapshot the worktree as an ended session left it; return the snapshot's number.
 
         Returns None if that fails. The boundary stays: the iteration's changes are counted over all
@@ -158,12 +162,14 @@ class Checkpoints(Step):
                 "snapshot", lambda: self._workspace.snapshot(number, message)
             )
         except WorkspaceError as error:
-            self.record(self.announce(iteration, "rollover", None, message, error=str(error)))
+            self.record(
+                self.checkpoint_event(iteration, "rollover", None, message, error=str(error))
+            )
             self.handed_over = ("", "")
             return None
         self.handed_over, self._session_tree = (began, snapshot.tree), snapshot.tree
         self.record(snapshot_taken(iteration, snapshot, message.removeprefix("ralph: ")))
-        self.record(self.announce(iteration, "rollover", number))
+        self.record(self.checkpoint_event(iteration, "rollover", number))
         return number
 
     def retry_boundary(self, iteration: int) -> None:
@@ -213,27 +219,27 @@ class Checkpoints(Step):
                 self.latest = job.result
                 self.record(snapshot_taken(iteration, self.latest, reason))
             else:
-                self._tell_failure(job)
+                self._record_failure(job)
 
         self._scheduler.spawn("restore", partial(workspace.restore, target.tree), tell)
 
-    def _tell_failure(self, job: Job) -> None:
+    def _record_failure(self, job: Job) -> None:
         """Record a failure the run survives: a checkpoint file or the snapshot after a restore."""
         if isinstance(job.error, RalphError | OSError):
             self.record(ev.Noticed(level="error", source="records", text=str(job.error)))
         elif job.error is not None:
             raise job.error
 
-    def better_point(self) -> IterationSpan | None:
+    def better_snapshot(self) -> IterationSpan | None:
         """Return the best iteration if it reached more than the current files, else None."""
         best, now = self._state.best_span, self._state.run.completion
         if best is None or best.boundary is None or best.completion is None or now is None:
             return None
         return best if best.completion > now else None
 
-    def best_point(self) -> Rollback | None:
+    def best_rollback(self) -> Rollback | None:
         """Return the rollback to the best point and its effect; None if nothing is better."""
-        best = self.better_point()
+        best = self.better_snapshot()
         if best is None or best.boundary is None:
             return None
         tree = best.boundary.tree
@@ -260,7 +266,7 @@ class Checkpoints(Step):
             paths=[change.path for change in changes[:MAX_PATHS]],
         )
 
-    def announce(
+    def checkpoint_event(
         self,
         iteration: int,
         trigger: Trigger,
@@ -287,7 +293,7 @@ class Checkpoints(Step):
             )
             path = self._files.path(iteration, self._captured)
             self._scheduler.spawn(
-                "checkpoint", lambda: self._files.capture(facts), self._tell_failure
+                "checkpoint", lambda: self._files.capture(facts), self._record_failure
             )
         return ev.CheckpointCaptured(
             iteration=iteration,
@@ -313,8 +319,8 @@ class Checkpoints(Step):
         return snapshot
 
     def _next(self) -> int:
-        self._taken += 1
-        return self._taken
+        self._last_number += 1
+        return self._last_number
 
 
 def _restore_failed(job: Job, how: str) -> ev.Event:

@@ -18,7 +18,7 @@ from ralph_tui.text.format import count
 
 
 @dataclass(frozen=True)
-class Wanted:
+class HandoffRequest:
     """A context handoff to carry out."""
 
     cause: Cause
@@ -36,7 +36,7 @@ class ContextMonitor(Step):
 
     def __init__(self, run: Run, items: PlanItems) -> None:
         super().__init__(run)
-        self.wanted: Wanted | None = None
+        self.request: HandoffRequest | None = None
         """The pending handoff; None if the session need not hand off."""
         self._rules = run.settings.context
         self._items = items
@@ -47,29 +47,29 @@ class ContextMonitor(Step):
         """Monotonic time at which the handoff became pending."""
         self._results = 0
         """Tool calls of the session that had ended at that time."""
-        self._told_last = 0
+        self._reported_last = 0
         """The iteration for which the limit of handoffs was reported."""
-        self._told_unknown = False
+        self._reported_unknown = False
 
     def begin(self) -> None:
         """Start following a session, whose window is empty."""
-        self.wanted = None
+        self.request = None
 
     def end(self) -> None:
         """Report that the ended session never gave its context size."""
-        self._tell_unknown()
+        self._report_unknown()
 
     def watch(self) -> None:
         """Report levels and end the session when it must hand off; called while it works."""
         if self._scheduler.session is None or not self._state.run.session_running:
             return  # until its start is recorded, the state describes the previous session
-        self._tell_unknown()
-        self._tell_level()
+        self._report_unknown()
+        self._report_level()
         if self._state.run.background is not None:
             return  # its turn is over: ending it would lose its background work and gain nothing
         self._decide()
-        if self.wanted is not None and self._may_end(self.wanted):
-            self._scheduler.end_session("rolled_over" if self.may_roll_over else "context_full")
+        if self.request is not None and self._may_end(self.request):
+            self._scheduler.end_session("rolled_over" if self.can_hand_off else "context_full")
 
     def overflowed(self) -> None:
         """Record L3 for a session that ended with a full window, whatever was measured."""
@@ -77,23 +77,23 @@ class ContextMonitor(Step):
             self.record(reached(self._state, "L3", 100.0))
 
     @property
-    def may_roll_over(self) -> bool:
+    def can_hand_off(self) -> bool:
         """True if this iteration may have another fresh session."""
         use = self._state.context.use
         return use is None or use.rollovers < MAX_ROLLOVERS
 
-    def want(self, wanted: Wanted) -> None:
+    def request_handoff(self, request: HandoffRequest) -> None:
         """Request a handoff, unless one is pending or the iteration has had too many.
 
         An immediate handoff (L3) overrides both.
         """
-        before = self.wanted
-        if before is not None and (before.at_once or not wanted.at_once):
+        before = self.request
+        if before is not None and (before.at_once or not request.at_once):
             return
-        if not self.may_roll_over and not wanted.at_once:
-            self._tell_last()
+        if not self.can_hand_off and not request.at_once:
+            self._report_last()
             return
-        self.wanted = wanted
+        self.request = request
         if before is None:
             self._since, self._results = self._now(), self._state.context.results
 
@@ -101,47 +101,47 @@ class ContextMonitor(Step):
         context, acts = self._state.context, self._rules.rollover
         full = f"the context is {whole(context.percent or 0.0)} % full"
         if acts and context.level == "L3":
-            self.want(Wanted("L3", full))
+            self.request_handoff(HandoffRequest("L3", full))
         elif context.requested_by:
             by = context.requested_by
             note = f": {context.request_note}" if context.request_note else ""
-            self.want(Wanted("asked", f"asked by {by}{note}", by))
+            self.request_handoff(HandoffRequest("asked", f"asked by {by}{note}", by))
         elif acts and context.level == "L2":
-            self.want(Wanted("L2", full))
+            self.request_handoff(HandoffRequest("L2", full))
         elif acts and self._items.unfit:
-            self.want(Wanted("item", self._items.unfit))
+            self.request_handoff(HandoffRequest("item", self._items.unfit))
 
-    def _may_end(self, wanted: Wanted) -> bool:
+    def _may_end(self, request: HandoffRequest) -> bool:
         """Allow the session to finish its current work first, for as long as a tool may take."""
-        if wanted.at_once or self._now() - self._since >= self._rules.tool_wait_s:
+        if request.at_once or self._now() - self._since >= self._rules.tool_wait_s:
             return True
         context = self._state.context
         if context.running:
             return False
-        return wanted.cause != "L2" or context.results > self._results
+        return request.cause != "L2" or context.results > self._results
 
-    def _tell_level(self) -> None:
+    def _report_level(self) -> None:
         context = self._state.context
         level = level_of(context.percent, self._thresholds)
         if level != "L0" and above(level, context.level or "L0"):
             self.record(reached(self._state, level, context.percent or 0.0))
 
-    def _tell_last(self) -> None:
+    def _report_last(self) -> None:
         k = self._state.run.iteration
-        if self._told_last != k:
-            self._told_last = k
+        if self._reported_last != k:
+            self._reported_last = k
             self._warn(
                 f"iteration {k} has had {count(MAX_ROLLOVERS, 'handoff')}: its session now runs "
                 f"until it ends, or until its context is {self._thresholds.stop:g} % full"
             )
 
-    def _tell_unknown(self) -> None:
+    def _report_unknown(self) -> None:
         context = self._state.context
-        if self._told_unknown or not self._rules.rollover or context.percent is not None:
+        if self._reported_unknown or not self._rules.rollover or context.percent is not None:
             return
         if context.tells and not context.untold:
             return  # some agents report it live, others at the end of a turn
-        self._told_unknown = True
+        self._reported_unknown = True
         lacks = "how large" if context.tokens else "how full"
         text = (
             f"this agent does not report {lacks} its context window is: each session runs until it "

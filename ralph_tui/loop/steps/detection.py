@@ -28,7 +28,7 @@ class Detector(Step):
         """
         evaluated, self._governor.recalled = self._governor.recalled, None
         if evaluated is None or evaluated.evaluation.signal.iteration != k:
-            self._look_for_conflicts(k)
+            self._check_conflicts(k)
             evaluated = self._governor.read(self._state)
         self.record(*self._guard.take())
         known = self._state.control
@@ -41,7 +41,7 @@ class Detector(Step):
         finding = evaluated.finding
         return finding.unattended(k) if finding and self._run.headless else finding
 
-    def _look_for_conflicts(self, k: int) -> None:
+    def _check_conflicts(self, k: int) -> None:
         try:
             conflicts = self._scheduler.run_job("conflicts", self._run.ports.workspace.conflicts)
         except WorkspaceError as error:

@@ -40,7 +40,7 @@ class Escalation(Step):
         self.record(escalation)
         self._send(escalation)
 
-    def again(self) -> None:
+    def resend(self) -> None:
         """Send again what an earlier process may not have delivered."""
         if self._outreach.enabled:
             for untold in list(self._state.oversight.untold.values()):

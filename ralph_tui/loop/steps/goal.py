@@ -10,7 +10,7 @@ from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.overseer import ended_by
-from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.questions import QuestionAsker
 from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.state.goal import passes_before_words
 
@@ -29,9 +29,9 @@ CANCEL = ABORT.model_copy(update={"verb": "cancel the run; nothing was done or s
 class Goal(Step):
     """Settles when the work is done."""
 
-    def __init__(self, run: Run, desk: QuestionDesk) -> None:
+    def __init__(self, run: Run, asker: QuestionAsker) -> None:
         super().__init__(run)
-        self._desk = desk
+        self._asker = asker
 
     def settle(self) -> None:
         """Ask for a goal if the only one is a command that already passes. Raises `Ended`."""
@@ -40,7 +40,7 @@ class Goal(Step):
         command = self._run.start.command or ""
         if self._run.headless:
             raise Ended("failed", passes_before_words(command))
-        answer = self._desk.ask(
+        answer = self._asker.ask(
             QuestionAsked(
                 iteration=0,
                 question_id="",

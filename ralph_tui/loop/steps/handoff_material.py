@@ -25,7 +25,7 @@ from ralph_tui.text.sanitize import one_line, plain, shorten, spelled_name
 from ralph_tui.text.tool_kinds import action_type
 
 MAX_CALLS = 8
-MAX_SAID = 20
+MAX_MESSAGE = 20
 CUT_OFF = "interrupted"
 """Result of a tool call that was running when its session ended."""
 MODEL = "a model"
@@ -39,7 +39,7 @@ MAX_FILES = 40
 
 
 @dataclass(frozen=True)
-class Changed:
+class TreeDiff:
     """Differences between two trees."""
 
     changes: tuple[FileChange, ...] = ()
@@ -55,7 +55,7 @@ class Changed:
 class Material:
     """Facts looked up for a handoff, in addition to the state."""
 
-    session: Changed = Changed()
+    session: TreeDiff = TreeDiff()
     """Changes made by the ended session."""
     iteration: tuple[FileChange, ...] = ()
     """Changes made in its iteration, over all its sessions."""
@@ -64,13 +64,13 @@ class Material:
     references: tuple[Reference, ...] = ()
 
 
-def handoff_of(
+def build_handoff(
     objective: str, command: str, began: RolloverBegan, state: RunState, found: Material
 ) -> Handoff:
     """Return a handoff with everything known about the ended session."""
     rows = session_rows(state)
     report = state.agent.report
-    summary = report.summary if report and report.summary else last_words(rows)
+    summary = report.summary if report and report.summary else last_message(rows)
     acted = summary and not (report and report.summary) and rows[0].kind == "tool"
     files = files_in_progress(found, rows)
     named = {file.path for file in files}
@@ -87,7 +87,7 @@ def handoff_of(
         summary=summary,
         summary_by=AGENT_BEFORE if acted else AGENT,
         files=files,
-        calls=tuple(calls_of(rows)),
+        calls=tuple(last_calls(rows)),
         next_step=report.next if report else "",
         tests=tests_of(command, state),
         questions=tuple(report.blockers) if report else (),
@@ -138,7 +138,7 @@ def session_rows(state: RunState) -> list[AgentRow]:
     return list(takewhile(lambda row: row.seq > state.agent.began, reversed(state.agent.rows)))
 
 
-def worded(handoff: Handoff, answer: HandoffAnswer) -> Handoff:
+def reword_handoff(handoff: Handoff, answer: HandoffAnswer) -> Handoff:
     """Return the handoff in a model's words; measured facts stay."""
     return handoff._replace(
         summary=answer.summary,
@@ -149,12 +149,12 @@ def worded(handoff: Handoff, answer: HandoffAnswer) -> Handoff:
     )
 
 
-def said_last(rows: Sequence[AgentRow]) -> list[str]:
+def last_messages(rows: Sequence[AgentRow]) -> list[str]:
     """Return the agent's own last messages, latest first."""
-    return [row.text for row in rows if row.kind == "text" and not row.nested][:MAX_SAID]
+    return [row.text for row in rows if row.kind == "text" and not row.nested][:MAX_MESSAGE]
 
 
-def last_words(rows: Sequence[AgentRow]) -> str:
+def last_message(rows: Sequence[AgentRow]) -> str:
     """Return the agent's own last message; only its end if it is long."""
     text = next((row.text for row in rows if row.kind == "text" and not row.nested), "").strip()
     if len(text) <= LONGEST_WORDS:
@@ -163,7 +163,7 @@ def last_words(rows: Sequence[AgentRow]) -> str:
     return f"…{tail}"
 
 
-def calls_of(rows: Sequence[AgentRow]) -> Iterator[Call]:
+def last_calls(rows: Sequence[AgentRow]) -> Iterator[Call]:
     """Yield the agent's last tool calls, latest first, without those of subagents."""
     calls = [row for row in rows if row.kind == "tool" and not row.nested]
     for row in calls[:MAX_CALLS]:
@@ -185,10 +185,10 @@ def files_in_progress(found: Material, rows: Sequence[AgentRow]) -> tuple[FileIn
         for row in rows
         if row.kind == "tool"
         and action_type(row.tool) in ("edit", "write")
-        and any(_is_of(row, path) for path in known)
+        and any(_is_about(row, path) for path in known)
     ]
-    since = takewhile(lambda row: not _is_of(row, found.plan_name), edits)
-    paths = [path for row in since for path in changed if _is_of(row, path)]
+    since = takewhile(lambda row: not _is_about(row, found.plan_name), edits)
+    paths = [path for row in since for path in changed if _is_about(row, path)]
     if not edits:
         paths = sorted(changed, key=lambda path: -(changed[path].added + changed[path].removed))
     there = [path for path in dict.fromkeys(paths) if changed[path].status != "deleted"]
@@ -196,7 +196,7 @@ def files_in_progress(found: Material, rows: Sequence[AgentRow]) -> tuple[FileIn
     return tuple(_file(changed[path], places.get(path, "")) for path in last)
 
 
-def _is_of(row: AgentRow, path: str) -> bool:
+def _is_about(row: AgentRow, path: str) -> bool:
     return bool(path) and (row.text == path or row.text.endswith(f"/{path}"))
 
 

@@ -10,19 +10,19 @@ from ralph_tui.commands import Controls
 from ralph_tui.events.waiting import Option
 from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading, sound, unread
 from ralph_tui.layers.sensor.expected import broken_by, gone_words
-from ralph_tui.layers.sensor.passing import CompletedBy, completed_by, earns
+from ralph_tui.layers.sensor.passing import CompletedBy, completed_by, completes
 from ralph_tui.layers.sensor.sensor import UNPROVEN
-from ralph_tui.layers.sensor.tampering import deciding, named_files
+from ralph_tui.layers.sensor.tampering import deciding_files, named_files
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.assessment import Assessment, read_plan
-from ralph_tui.loop.steps.judging import Judging
+from ralph_tui.loop.steps.judge import Judge
 from ralph_tui.loop.steps.offers import ABORT
-from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.questions import QuestionAsker
 from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.ports.worktree import Gate
 from ralph_tui.text.format import count
-from ralph_tui.text.terms import who_words
+from ralph_tui.text.terms import sender_label
 
 YES = Option(key="y", answer="yes", verb="yes: accept the missing tests")
 NO = Option(key="n", answer="no", verb="no: continue; the tests must come back")
@@ -32,7 +32,7 @@ SHOWN = 8
 
 
 def ask_about_removal(
-    run: Run, desk: QuestionDesk, k: int, reading: Reading, files: ev.FilesChanged
+    run: Run, asker: QuestionAsker, k: int, reading: Reading, files: ev.FilesChanged
 ) -> Reading:
     """Ask the user to accept the missing tests; return the measurement of iteration k.
 
@@ -44,13 +44,13 @@ def ask_about_removal(
     counted = reading.passed or 0, reading.total or 0, reading.expected or 0
     words = gone_words(*(reading.lost or counted), reading.gone)
     named = named_files(run.start.command or "")
-    config, tests, scripts = deciding((change.path for change in files.changes), named)
+    config, tests, scripts = deciding_files((change.path for change in files.changes), named)
     changed = {
         "changed test files": tests,
         "changed test configuration": config,
         "changed files named in the command": scripts,
     }
-    answer = desk.ask(
+    answer = asker.ask(
         ev.QuestionAsked(
             iteration=k,
             question_id="",
@@ -81,7 +81,7 @@ def ask_about_removal(
             run.record(ev.GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by))
         case "abort":
             run.record(ev.AbortRequested(by=answer.by))
-            raise Ended("aborted", f"aborted by {who_words(answer.by)}; the work stays as it is")
+            raise Ended("aborted", f"aborted by {sender_label(answer.by)}; the work stays as it is")
     return reading
 
 
@@ -96,19 +96,19 @@ class Measurement(Step):
     """Turns the completion command's result, the plan and the agent's report into a measurement."""
 
     def __init__(
-        self, run: Run, judging: Judging, assessment: Assessment, desk: QuestionDesk
+        self, run: Run, judging: Judge, assessment: Assessment, asker: QuestionAsker
     ) -> None:
         super().__init__(run)
-        self._desk = desk
+        self._asker = asker
         self._gate = run.ports.gate
         self._records = run.ports.records
-        self._judging = judging
+        self._judge = judging
         self._assessment = assessment
         self._command = run.start.command or ""
         self._sensor = run.layers.sensor
         self._guard = run.layers.guard
         self._plan_is_gone = False
-        self._doubted = False
+        self._warned = False
 
     def baseline(self) -> Reading:
         """Measure before iteration 1. Raises `Ended` if the command cannot run."""
@@ -116,7 +116,7 @@ class Measurement(Step):
         if gate is not None and gate.error:
             raise Ended("failed", gate.error)
         plan = self._read_plan()
-        made = self._assessment.make(0, plan)
+        made = self._assessment.assess(0, plan)
         before = self._sensor.state
         reading = self._read(
             lambda: self._sensor.baseline(gate, plan, None), lambda: unread(before, 0, gate)
@@ -127,7 +127,7 @@ class Measurement(Step):
         """Measure after an iteration's session."""
         gate = self._run_gate(iteration)
         plan = self._read_plan()
-        made = self._assessment.make(iteration, plan)
+        made = self._assessment.assess(iteration, plan)
         said = self._state.agent.report
         promised, changed = self._state.agent.promised, [change.path for change in files.changes]
         by = completed_by(self._state)
@@ -148,12 +148,12 @@ class Measurement(Step):
         passed = gate is None or gate.ok
         if gate is not None and passed and reading.missing and self._may_complete(by):
             lost = reading.lost
-            reading = ask_about_removal(self._run, self._desk, iteration, reading, files)
+            reading = ask_about_removal(self._run, self._asker, iteration, reading, files)
             if lost and not reading.missing:
                 self._sensor.state = replace(self._sensor.state, most=lost[1])
         if by == "judge" and promised and passed and not reading.missing:
             reading = replace(reading, completion=min(UNPROVEN, reading.completion))
-            reading = self._judging.judge(iteration, reading, files)
+            reading = self._judge.judge(iteration, reading, files)
         return self._take(reading, made)
 
     def _may_complete(self, by: CompletedBy) -> bool:
@@ -161,7 +161,7 @@ class Measurement(Step):
         state, promised = self._sensor.state, self._state.agent.promised
         if by == "judge":
             return promised
-        return earns(by, green=state.green, promised=promised and state.changed)
+        return completes(by, green=state.green, promised=promised and state.changed)
 
     def _read(self, read: Callable[[], Reading], otherwise: Callable[[], Reading]) -> Reading:
         """Return the sensor's measurement; on failure, reset the sensor and use `otherwise`."""
@@ -184,7 +184,7 @@ class Measurement(Step):
         )
         log = folder / "verification.log"
         self.record(ev.GateStarted(iteration=iteration, command=self._command))
-        with self._scheduler.offering(Controls(cancel=gate.cancel)):
+        with self._scheduler.accepting(Controls(cancel=gate.cancel)):
             result, finished = self.guarded(
                 "sensor",
                 lambda: self._measured(gate, iteration, log),
@@ -199,8 +199,8 @@ class Measurement(Step):
             instead="the state of the build is unknown",
         )
         self.record(finished)
-        if result.doubt and not self._doubted:
-            self._doubted = True
+        if result.doubt and not self._warned:
+            self._warned = True
             self.record(ev.Noticed(level="warn", source="sensor", text=result.doubt))
         self.guarded(
             "records",

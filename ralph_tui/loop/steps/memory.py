@@ -15,12 +15,12 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence.answers import ReflectionAnswer
 from ralph_tui.layers.intelligence.questions import reflection_question
-from ralph_tui.layers.memory.extraction import concluded, lost_tests, reported
+from ralph_tui.layers.memory.extraction import learn_from_report, learn_from_run, lost_tests
 from ralph_tui.layers.memory.feedback import counts, success
 from ralph_tui.layers.memory.planning import plan
 from ralph_tui.layers.memory.reflection import reflect
 from ralph_tui.layers.memory.retrieval import Candidate, retrieve
-from ralph_tui.layers.memory.similarity import says_same
+from ralph_tui.layers.memory.similarity import is_same_text
 from ralph_tui.layers.memory.steps import steps_of
 from ralph_tui.layers.memory.task_types import task_type
 from ralph_tui.layers.sensor.passing import needs_promise
@@ -50,7 +50,7 @@ class MemoryLayer(Step):
         self._task_type = task_type(self._objective)
         self._hanging: Job | None = None
         """A job that took too long; until it ends, memory starts no other job."""
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         """Log messages already reported."""
 
     @guards("memory", instead=WITHOUT)
@@ -65,7 +65,7 @@ class MemoryLayer(Step):
         learnings = [one.learning for one in candidates]
         until = _end_of(self._run)
         fields = (until, self._task_type, reflections, learnings, related, needed)
-        self.record(*self._decide(lambda: [_of(ev.PlanMade, plan(*fields))]))
+        self.record(*self._decide(lambda: [_check_type(ev.PlanMade, plan(*fields))]))
 
     @guards("memory", instead=WITHOUT)
     def retrieve(self, k: int) -> None:
@@ -75,14 +75,14 @@ class MemoryLayer(Step):
             candidates, again = (self._candidates()), self._state.memory.again
             found = self._decide(
                 lambda: (
-                    _found(
+                    _retrieved(
                         k, self._task_type, retrieve(candidates, self._task_type, again)
                     ).learnings
                 )
             )
         # Nothing waits between this and the prompt, so the prompt carries what is recorded here.
         if found or self._state.memory.current:
-            self.record(_found(k, self._task_type, found))
+            self.record(_retrieved(k, self._task_type, found))
 
     @guards("memory", instead=WITHOUT)
     def extract(self, k: int) -> None:
@@ -92,7 +92,7 @@ class MemoryLayer(Step):
         self._credit(k)
         report = self._state.agent.report
         if report is not None and report.iteration == k:
-            self._stage(k, lambda: self._new(k, reported(report, self._task_type)))
+            self._stage(k, lambda: self._new(k, learn_from_report(report, self._task_type)))
 
     @guards("memory", instead=WITHOUT)
     def promote(self, k: int) -> None:
@@ -117,7 +117,7 @@ class MemoryLayer(Step):
         """Add what was recorded to the search index (step 17)."""
         notices = self._list("search index", self._past.index)
         for text in notices:
-            self._tell_once(text)
+            self._notice_once(text)
 
     @guards("memory", instead=WITHOUT)
     def conclude(self, outcome: Outcome) -> None:
@@ -130,23 +130,25 @@ class MemoryLayer(Step):
         readings = self._state.gate.readings
         if readings and readings[-1].iteration == k:
             self.extract(k)
-        self._stage(k, lambda: self._unheard(concluded(self._state, outcome)))
+        self._stage(k, lambda: self._without_sent(learn_from_run(self._state, outcome)))
         self.promote(k)
         looked_up = {name for name, one in self._state.memory.seen.items() if one.at}
         self._job("rests", lambda: self._knowledge.rest(looked_up), None)
         reflections = self._decide(
-            lambda: [_of(ev.ReflectionWritten, one) for one in reflect(self._state, outcome)]
+            lambda: [
+                _check_type(ev.ReflectionWritten, one) for one in reflect(self._state, outcome)
+            ]
         )
         for reflection in reflections:
-            if not self._state.memory.wrote(reflection):
-                self.record(self._reworded(reflection, outcome))
+            if not self._state.memory.has_reflection(reflection):
+                self.record(self._reword(reflection, outcome))
 
-    def _reworded(self, reflection: ev.ReflectionWritten, outcome: Outcome) -> ev.ReflectionWritten:
+    def _reword(self, reflection: ev.ReflectionWritten, outcome: Outcome) -> ev.ReflectionWritten:
         """Let a model, if enabled, reword a reflection; how the work went keeps the template."""
         asks = outcome in ("completed", "limit_reached") and reflection.reflection_type == (
             "success-pattern" if outcome == "completed" else "process-improvement"
         )
-        if not asks or not self._models.wants("reflection"):
+        if not asks or not self._models.is_enabled("reflection"):
             return reflection
         known = self._state.intelligence.assessments
         iterations = [
@@ -201,14 +203,14 @@ class MemoryLayer(Step):
         return [
             one
             for one in learnings
-            if not _is_told(one, told) and not (lost and one.type == "strategy")
+            if not _is_listed(one, told) and not (lost and one.type == "strategy")
         ]
 
-    def _unheard(self, learnings: list[Learning]) -> list[Learning]:
+    def _without_sent(self, learnings: list[Learning]) -> list[Learning]:
         """Drop strategies that a prompt of this run showed: they get credit instead."""
         seen = self._state.memory.seen.values()
         told = {text for one in seen for text in one.sent.values()}
-        return [one for one in learnings if one.type != "strategy" or not _is_told(one, told)]
+        return [one for one in learnings if one.type != "strategy" or not _is_listed(one, told)]
 
     def _stage(self, k: int, extract: Callable[[], list[Learning]]) -> None:
         learnings = self._decide(extract)
@@ -248,31 +250,31 @@ class MemoryLayer(Step):
         except RalphError as error:
             given = otherwise
             self._hanging = error.job if isinstance(error, Late) else None
-            self._tell_once(f"{error}; {WITHOUT}")
+            self._notice_once(f"{error}; {WITHOUT}")
         for text in self._knowledge.take_notices():
-            self._tell_once(text)
+            self._notice_once(text)
         return given
 
-    def _tell_once(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
+    def _notice_once(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
             self.record(ev.Noticed(level="warn", source="memory", text=text))
 
 
-def _found(k: int, task: str, learnings: Sequence[Retrieved]) -> ev.LearningsRetrieved:
-    known = [_of(Retrieved, one) for one in learnings]
+def _retrieved(k: int, task: str, learnings: Sequence[Retrieved]) -> ev.LearningsRetrieved:
+    known = [_check_type(Retrieved, one) for one in learnings]
     return ev.LearningsRetrieved(iteration=k, task_type=task, learnings=known)
 
 
-def _of(kind: type[T], given: T) -> T:
+def _check_type(kind: type[T], given: T) -> T:
     """Return `given`; raise ``TypeError`` if a rule returned another type."""
     if not isinstance(given, kind):
         raise TypeError(f"expected a {kind.__name__}, not a {type(given).__name__}")
     return given
 
 
-def _is_told(learning: Learning, told: Iterable[str]) -> bool:
-    return any(says_same(learning.text, text) for text in told)
+def _is_listed(learning: Learning, told: Iterable[str]) -> bool:
+    return any(is_same_text(learning.text, text) for text in told)
 
 
 def _end_of(run: Run) -> str:

@@ -46,13 +46,13 @@ REPAIRED: tuple[Purpose, ...] = ("prompt",)
 """Purposes for which ralph-tui repeats the question if the answer cannot be used."""
 LATE_S = 5.0
 """Seconds an answer may be late, or a question take to be cancelled, before ralph-tui moves on."""
-LONGEST_SAID = 4000
+MAX_REPLY = 4000
 """Maximum characters of an unusable answer that a model is shown again."""
 CANCELLED = "The question was cancelled: the run ends."
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class _Help:
     """The settings for a purpose."""
 
     wanted: bool
@@ -70,19 +70,19 @@ class ModelHelp(Step):
         self._askers = run.ports.askers
         self._settings = run.settings.intelligence
         self._context = run.settings.context
-        self._told_budget = False
+        self._reported_budget = False
 
-    def wants(self, purpose: Purpose) -> bool:
+    def is_enabled(self, purpose: Purpose) -> bool:
         """True if this help is switched on and the agent can answer questions."""
-        return self._chosen(purpose).wanted
+        return self._help_for(purpose).wanted
 
     def model(self, purpose: Purpose) -> str:
         """Return the model to ask."""
-        return self._chosen(purpose).model
+        return self._help_for(purpose).model
 
     def warn(self) -> None:
         """Report, once at the start, model help that is switched on but not available."""
-        if self._asker is None and (wanted := switched_on(self._settings, self._context)):
+        if self._asker is None and (wanted := enabled_settings(self._settings, self._context)):
             names = ", ".join(wanted)
             can = " or ".join(f"`{name}`" for name in self._askers) or "no agent"
             text = (
@@ -103,7 +103,7 @@ class ModelHelp(Step):
 
         `accept` raises ``ValueError`` for an answer that cannot be used.
         """
-        if not self.wants(purpose) or not (self._affordable()):
+        if not self.is_enabled(purpose) or not (self._can_afford()):
             return None
         answer = self.guarded(
             "intelligence",
@@ -122,9 +122,9 @@ class ModelHelp(Step):
         words: str,
         check: Callable[[Asked], tuple[Form | None, str]],
     ) -> Form | None:
-        until = self._scheduler.host.clock.monotonic() + self._chosen(purpose).timeout_s
+        until = self._scheduler.host.clock.monotonic() + self._help_for(purpose).timeout_s
         answer, asked, error = self._once(purpose, k, words, check, until)
-        said = asked.said or (json.dumps(asked.answer)[:LONGEST_SAID] if asked.answer else "")
+        said = asked.said or (json.dumps(asked.answer)[:MAX_REPLY] if asked.answer else "")
         left = until - self._scheduler.host.clock.monotonic()
         if answer is None and said and purpose in REPAIRED and left >= SHORTEST_S:
             words = repair_question(words, said, error)
@@ -176,7 +176,7 @@ class ModelHelp(Step):
             latest = min(latest, clock.monotonic() + LATE_S)
 
         job = self._scheduler.host.start("question", lambda: asker.ask(ask))
-        with self._scheduler.offering(Controls(cancel=cancel)):
+        with self._scheduler.accepting(Controls(cancel=cancel)):
             self._scheduler.wait_until(lambda: job.done or clock.monotonic() >= latest)
         match job.error, job.result:
             case None, Asked() as asked:
@@ -189,7 +189,7 @@ class ModelHelp(Step):
             case error, _:
                 raise error
 
-    def _affordable(self) -> bool:
+    def _can_afford(self) -> bool:
         """True if the budgets allow another question."""
         run, start = self._state.run, self._start
         used = (
@@ -197,13 +197,13 @@ class ModelHelp(Step):
             or _reached(run.iteration_cost_usd, start.iteration_budget_usd)
             or _reached(run.iteration_tokens, start.iteration_budget_tokens)
         )
-        if used and not self._told_budget:
-            self._told_budget = True
+        if used and not self._reported_budget:
+            self._reported_budget = True
             text = "no model is consulted: the budget is used up"
             self.record(Noticed(source="model help", text=text))
         return not used
 
-    def _chosen(self, purpose: Purpose) -> _Chosen:
+    def _help_for(self, purpose: Purpose) -> _Help:
         s, c = self._settings, self._context
         if purpose == "handoff":
             chosen = c.model_handoff, c.model_handoff_model, c.model_handoff_timeout_s
@@ -224,12 +224,12 @@ class ModelHelp(Step):
         }[purpose]
         return self._of(wanted and s.enabled, model, timeout_s)
 
-    def _of(self, wanted: bool, model: str | None, timeout_s: float) -> _Chosen:  # noqa: FBT001
+    def _of(self, wanted: bool, model: str | None, timeout_s: float) -> _Help:  # noqa: FBT001
         small = self._asker.small_model if self._asker is not None else ""
-        return _Chosen(wanted and self._asker is not None, model or small, timeout_s)
+        return _Help(wanted and self._asker is not None, model or small, timeout_s)
 
 
-def switched_on(settings: IntelligenceSettings, context: ContextSettings) -> list[str]:
+def enabled_settings(settings: IntelligenceSettings, context: ContextSettings) -> list[str]:
     """List the settings in effect that make ralph-tui ask a model."""
     names = ("model_prompts", "model_assessment", "model_reflections", "model_judge")
     on = [f"intelligence.{name}" for name in names if settings.enabled and getattr(settings, name)]

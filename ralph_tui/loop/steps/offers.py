@@ -40,16 +40,16 @@ def extensions(state: RunState) -> list[Option]:
     gains = signal is not None and signal.iteration - (signal.best_at or 0) < GAINING
     needed = signal.forecast if signal is not None and gains else None
     found: list[Takes] = []
-    if runs_out(run.iteration, run.max_iterations, needed):
+    if is_nearly_used(run.iteration, run.max_iterations, needed):
         found.append("iterations")
     if run.budget_usd and run.cost_known:
         each = run.cost_usd / max(1, run.iteration)
-        if runs_out(run.cost_usd, run.budget_usd, None if needed is None else needed * each):
+        if is_nearly_used(run.cost_usd, run.budget_usd, None if needed is None else needed * each):
             found.append("money")
     return [extend("more" if len(found) > 1 else takes) for takes in found[:1]]
 
 
-def runs_out(used: float, limit: float, needed: float | None) -> bool:
+def is_nearly_used(used: float, limit: float, needed: float | None) -> bool:
     """True if a budget is nearly used up, or less is left than a forecast needs."""
     return 10 * used >= 10 * NEAR_END * limit or (needed is not None and needed > limit - used)
 

@@ -35,11 +35,11 @@ from ralph_tui.loop.steps.offers import (
     extensions,
     roll_back,
 )
-from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.questions import QuestionAsker
 from ralph_tui.loop.steps.redirect_material import redirect_words
 from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.state.goal import needed_words
-from ralph_tui.text.terms import who_words
+from ralph_tui.text.terms import sender_label
 
 _damped = PROFILES["damped"]
 _gains = f"kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
@@ -49,18 +49,18 @@ UNANSWERED = "no answer in time"
 
 def ended_by(answer: ev.QuestionAnswered) -> str:
     """Return the reason for an end decided by an answer, or by the lack of one."""
-    return UNANSWERED if answer.by == SILENCE else f"aborted by {who_words(answer.by)}"
+    return UNANSWERED if answer.by == SILENCE else f"aborted by {sender_label(answer.by)}"
 
 
 class Overseer(Step):
     """Intervenes with the user in the loop, and keeps the health log."""
 
     def __init__(
-        self, run: Run, checkpoints: Checkpoints, desk: QuestionDesk, escalation: Escalation
+        self, run: Run, checkpoints: Checkpoints, asker: QuestionAsker, escalation: Escalation
     ) -> None:
         super().__init__(run)
         self._checkpoints = checkpoints
-        self._desk = desk
+        self._asker = asker
         self._escalation = escalation
         self._governor = run.layers.governor
         self._abort = ""
@@ -77,10 +77,10 @@ class Overseer(Step):
 
         instead = "nothing is done about this measurement, and you are notified"
         if not (self.guarded("oversight", act, lambda: False, instead=instead)):
-            self._let_go(k)
-            self.tell_failure(k)
+            self._drop_redirect(k)
+            self.report_failure(k)
 
-    def tell_failure(self, k: int) -> None:
+    def report_failure(self, k: int) -> None:
         """Notify people, once per run, that the overseer itself failed."""
         if any(about == "oversight" for _, about in self._state.oversight.escalated):
             return
@@ -90,7 +90,7 @@ class Overseer(Step):
         )
         self._escalation(k, "critical", "oversight", text, UNWATCHED)
 
-    def _let_go(self, k: int) -> None:
+    def _drop_redirect(self, k: int) -> None:
         """Record a REDIRECT that could not be put to the user as not approved."""
         made = self._state.oversight.undecided
         if made is not None and made.iteration == k and made.level == "REDIRECT":
@@ -130,7 +130,7 @@ class Overseer(Step):
 
     def _redirect(self, k: int, finding: Finding) -> None:
         acts, *others = finding.situations
-        settings, best = self._governor.oversight, (self._checkpoints.best_point())
+        settings, best = self._governor.oversight, (self._checkpoints.best_rollback())
         critical = ("critical", acts.about) in [(d.severity, d.name) for d in finding.detections]
         if critical:
             self._escalate(k, acts)
@@ -138,19 +138,25 @@ class Overseer(Step):
         failing = [f"failing now: {gate.failing_words}"] if gate and gate.failing else []
         if broken := self._state.gate.broken_words:  # then `failing` names modules, not tests
             failing = [broken]
-        answer = self._given or (
-            self._desk.ask(
+        answer = self._earlier_answer or (
+            self._asker.ask(
                 ev.QuestionAsked(
                     iteration=k,
                     question_id="",
                     topic="redirect",
                     about=acts.about,
-                    text=self._said(acts.reason),
-                    evidence=[*beside(others), *self._found(k), *failing],
+                    text=self._with_reason(acts.reason),
+                    evidence=[*beside(others), *self._find_evidence(k), *failing],
                     proposal=proposal,
                     gains=DAMPED if acts.about == "oscillating" else "",
                     rollback=best,
-                    options=[APPROVE, EDIT, DECLINE, *self._back(best, instructs=True), ABORT],
+                    options=[
+                        APPROVE,
+                        EDIT,
+                        DECLINE,
+                        *self._rollback_option(best, instructs=True),
+                        ABORT,
+                    ],
                     default="approve",
                 ),
                 within_s=0.0 if self._run.headless else settings.redirect_timeout_s,
@@ -173,30 +179,30 @@ class Overseer(Step):
 
     def _pause(self, k: int, finding: Finding) -> None:
         acts, *others = finding.situations
-        settings, best = self._governor.oversight, (self._checkpoints.best_point())
+        settings, best = self._governor.oversight, (self._checkpoints.best_rollback())
         self._escalate(k, acts)
         # A run that is merely slow or low on budget continues to its limit without an answer.
         default = "continue" if acts.goes_on else "abort"
         within = 0.0 if acts.goes_on and self._run.headless else settings.pause_timeout_s
         if within:  # the wait is what this iteration's health check reports
             self._check_health(k, finding, "paused")
-        answer = self._given or (
-            self._desk.ask(
+        answer = self._earlier_answer or (
+            self._asker.ask(
                 ev.QuestionAsked(
                     iteration=k,
                     question_id="",
                     topic="pause",
                     about=acts.about,
-                    text=self._said(acts.reason),
+                    text=self._with_reason(acts.reason),
                     evidence=[
                         *beside(others),
-                        *self._found(k),
+                        *self._find_evidence(k),
                         *(f"recommended: {what}" for what in self._recommended(acts.about)),
                     ],
                     rollback=best,
                     options=[
                         *(CONTINUE, GUIDE, *extensions(self._state)),
-                        *(*self._back(best, instructs=False), ABORT),
+                        *(*self._rollback_option(best, instructs=False), ABORT),
                     ],
                     default=default,
                 ),
@@ -208,20 +214,20 @@ class Overseer(Step):
 
     def _recommended(self, about: Subject) -> tuple[str, ...]:
         """Recommend only what is possible: no restore if the files are at their best."""
-        return recommendations(about, at_best=self._checkpoints.better_point() is None)
+        return recommendations(about, at_best=self._checkpoints.better_snapshot() is None)
 
-    def _back(self, best: Rollback | None, *, instructs: bool) -> list[Option]:
+    def _rollback_option(self, best: Rollback | None, *, instructs: bool) -> list[Option]:
         readings = [100 * point.completion for point in self._state.control.points]
         return roll_back(best, instructs=instructs, readings=readings)
 
-    def _said(self, reason: str) -> str:
+    def _with_reason(self, reason: str) -> str:
         """Return the reason for the question; if no work can end the run, add what would."""
         if not passes_already(self._state):
             return reason
         ends = needed_words(self._state.run.started)
         return f"{reason.rstrip('.')}; the completion command already passes: {ends}"
 
-    def _found(self, k: int) -> list[str]:
+    def _find_evidence(self, k: int) -> list[str]:
         """Return blockers and validation issues of the iteration, as evidence for a question."""
         known = self._state.intelligence
         assessed, validated = known.assessments.get(k), known.validations.get((k, "after"))
@@ -253,7 +259,7 @@ class Overseer(Step):
             self._checkpoints.take_boundary(k, "after a question")
 
     @property
-    def _given(self) -> ev.QuestionAnswered | None:
+    def _earlier_answer(self) -> ev.QuestionAnswered | None:
         """An answer from before the run was resumed that has had no effect yet."""
         made = self._state.oversight.interventions[-1]
         return self._state.needs.answer if made.decision else None
@@ -289,7 +295,7 @@ class Overseer(Step):
         if self._abort:
             raise Ended("aborted", self._abort)
 
-    def tell_abort(self, reason: str) -> None:
+    def record_abort(self, reason: str) -> None:
         """Record an abort decided by the user, or by silence, and notify the others."""
         made = self._state.oversight.interventions
         if made and made[-1].level == "ABORT":

@@ -20,7 +20,7 @@ def pause_point(run: Run, checkpoints: Checkpoints) -> None:
         capture=lambda note, by: checkpoints.capture(k, "key", note, by),
         restore=checkpoints.restore,
     )
-    with scheduler.offering(controls):
-        scheduler.wait_for_owner(lambda: not state.run.paused, "it was paused")
+    with scheduler.accepting(controls):
+        scheduler.wait_for_user(lambda: not state.run.paused, "it was paused")
         scheduler.join()
     checkpoints.take_boundary(k, "after a pause")

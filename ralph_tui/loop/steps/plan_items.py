@@ -49,7 +49,7 @@ class PlanItems(Step):
         self.unfit, self._job, self._due = "", None, 0.0
         self._signs = self._unsure = None
         self._failed = self._settled = False
-        self._notice(None)
+        self._read_now(None)
         self._settled = self._state.context.item is not None
 
     def watch(self) -> None:
@@ -57,12 +57,12 @@ class PlanItems(Step):
         if self._run.start.plan is None or self._failed:
             return
         if self._job is None:
-            self._look()
+            self._start_reading()
         elif self._job.done:
             job, self._job = self._job, None
             self._take(job)
 
-    def _look(self) -> None:
+    def _start_reading(self) -> None:
         run, now = self._state.run, self._host.clock.monotonic()
         signs = (run.last_output_at, run.last_change_at)
         if now >= self._due and (signs != self._signs or self._unsure is not None):
@@ -73,7 +73,7 @@ class PlanItems(Step):
     def _take(self, job: Job) -> None:
         plan = self.guarded(
             "sensor",
-            lambda: _given(job),
+            lambda: _job_result(job),
             self._fail,
             instead="the plan is not read again in this session",
         )
@@ -90,9 +90,9 @@ class PlanItems(Step):
 
     def end(self) -> None:
         """Note what the ended session ticked last, before another one takes over."""
-        self._notice(self._state.context.percent)
+        self._read_now(self._state.context.percent)
 
-    def _notice(self, percent: float | None) -> None:
+    def _read_now(self, percent: float | None) -> None:
         """Read the plan once, with a short wait: between sessions nothing writes it."""
         if self._run.start.plan is None:
             return
@@ -107,7 +107,7 @@ class PlanItems(Step):
     def _begin(self, item: str, plan: Progress, percent: float | None) -> None:
         expected = self.guarded(
             "context",
-            lambda: _sound(estimate(item, self._state.plan_items.taken)),
+            lambda: _validate(estimate(item, self._state.plan_items.taken)),
             lambda: MEDIUM,
             instead="the plan's next item is treated as medium",
         )
@@ -125,7 +125,7 @@ class PlanItems(Step):
                 later=[text[:LONGEST] for text, done in plan.items if not done][1 : 1 + LATER],
             )
         )
-        self.unfit = self._why_unfit(expected) if item and self._settled else ""
+        self.unfit = self._describe_misfit(expected) if item and self._settled else ""
         if item and expected.size == "very complex":
             self.record(
                 Noticed(
@@ -136,7 +136,7 @@ class PlanItems(Step):
                 )
             )
 
-    def _why_unfit(self, expected: Estimate) -> str:
+    def _describe_misfit(self, expected: Estimate) -> str:
         """Describe why the item needs a fresh session; empty if it fits or nothing would be gained.
 
         A session's first item never needs one, because a handoff would only lead back to it.
@@ -162,7 +162,7 @@ def _first_open(plan: Progress) -> str:
     return next((text for text, done in plan.items if not done), "")[:LONGEST]
 
 
-def _given(job: Job) -> Progress | None:
+def _job_result(job: Job) -> Progress | None:
     if job.error is not None:
         raise job.error
     if job.result is not None and not isinstance(job.result, Progress):
@@ -170,7 +170,7 @@ def _given(job: Job) -> Progress | None:
     return job.result
 
 
-def _sound(given: Estimate) -> Estimate:
+def _validate(given: Estimate) -> Estimate:
     if not isinstance(given, Estimate):
         raise TypeError(f"expected an estimate, not a {type(given).__name__}")
     return given

@@ -25,7 +25,7 @@ LAST_REPORTS = 2
 """How many iterations' reports a prompt quotes."""
 
 
-def said_only(iteration: int, start: ev.RunStarted, state: RunState) -> PromptInput:
+def guidance_only(iteration: int, start: ev.RunStarted, state: RunState) -> PromptInput:
     """Return only what the user has said, with nothing derived; a fallback prompt has no more."""
     redirect, goal = state.oversight.redirect, state.run.started or start
     return PromptInput(
@@ -37,14 +37,14 @@ def said_only(iteration: int, start: ev.RunStarted, state: RunState) -> PromptIn
         max_iterations=state.run.max_iterations,
         instruction=state.intelligence.standing_instruction,
         guidance=[item.text for item in state.guidance.queued],
-        handoff=_left(state),
+        handoff=_last_handoff(state),
         redirect=redirect.instructions if redirect else "",
         redirected_at=redirect.iteration if redirect else 0,
         redirect_undid=_undone_since(state, redirect.iteration) if redirect else "",
     )
 
 
-def all_known(
+def full_input(
     iteration: int,
     start: ev.RunStarted,
     state: RunState,
@@ -66,7 +66,7 @@ def all_known(
         control = replace(control, signal=_urgent(control.signal, strategy))
     interrupted, files = _interrupted(last, state)
     return replace(
-        said_only(iteration, start, state),
+        guidance_only(iteration, start, state),
         reading=reading,
         measured_last=state.gate.measured_last if state.gate.unmeasured else None,
         gate=gate,
@@ -77,7 +77,7 @@ def all_known(
         interrupted=interrupted,
         interrupted_files=files,
         claimed=agent.promised and (reading is None or reading.completion < 100),
-        judged=_judged(state),
+        judged=_last_verdict(state),
         assessment=assessment,
         refined=known.refined.get(assessment.iteration) if assessment else None,
         report=agent.report,
@@ -85,14 +85,14 @@ def all_known(
         strategy=strategy,
         plan=state.memory.plan if settings.memory.enabled else None,
         windows_fill=windows_fill(state.context.history, settings.context.checkpoint_percent),
-        found_out=_found_out(iteration, state, settings),
+        found_out=_list_findings(iteration, state, settings),
         learnings=knowledge_lines(state.memory.plan, state.memory.for_prompt(iteration))
         if settings.memory.enabled
         else [],
     )
 
 
-def _found_out(iteration: int, state: RunState, settings: Settings) -> list[str]:
+def _list_findings(iteration: int, state: RunState, settings: Settings) -> list[str]:
     """List what the agent reported as learned earlier in this run; undone work is marked."""
     known = state.memory.for_prompt(iteration) if settings.memory.enabled else []
     found = found_out(state, iteration, [one.text for one in known])
@@ -102,13 +102,13 @@ def _found_out(iteration: int, state: RunState, settings: Settings) -> list[str]
     ]
 
 
-def _left(state: RunState) -> ev.HandoffWritten | None:
+def _last_handoff(state: RunState) -> ev.HandoffWritten | None:
     """Return the handoff the next session continues from; None without one, or once undone."""
     left = state.context.handoff
     return None if left is None or _undone_since(state, left.iteration) else left
 
 
-def _judged(state: RunState) -> ev.CriterionJudged | None:
+def _last_verdict(state: RunState) -> ev.CriterionJudged | None:
     """Return a model's negative verdict that still applies to the current files."""
     judged = state.intelligence.judged
     if judged is None or judged.met or _undone_since(state, judged.iteration):

@@ -9,24 +9,30 @@ from ralph_tui.events.waiting import Option
 from ralph_tui.layers.control import Evaluation
 from ralph_tui.layers.intelligence import Prompt
 from ralph_tui.layers.intelligence.answers import PromptAnswer
-from ralph_tui.layers.intelligence.fence import closed, harmless
-from ralph_tui.layers.intelligence.handover import resume_section
+from ralph_tui.layers.intelligence.fence import closed, sanitize
+from ralph_tui.layers.intelligence.handoff_section import resume_section
+from ralph_tui.layers.intelligence.model_prompt import model_prompt
 from ralph_tui.layers.intelligence.plain import plain_prompt, sound
 from ralph_tui.layers.intelligence.questions import prompt_question
 from ralph_tui.layers.intelligence.system_context import system_context
-from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template, lacking
-from ralph_tui.layers.intelligence.worded import worded_prompt
+from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template, missing_parts
 from ralph_tui.layers.memory.prompt import learning_line
 from ralph_tui.layers.sensor.passing import needs_promise
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step, guards
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.offers import ABORT
-from ralph_tui.loop.steps.prompt_material import all_known, said_only
-from ralph_tui.loop.steps.prompt_words import Origin, Words, compose_prompt, later_words, reworded
-from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.prompt_material import full_input, guidance_only
+from ralph_tui.loop.steps.prompt_text import (
+    Origin,
+    PromptText,
+    compose_prompt,
+    later_text,
+    with_text,
+)
+from ralph_tui.loop.steps.questions import QuestionAsker
 from ralph_tui.loop.waiting.ends import Ended
-from ralph_tui.text.terms import who_words
+from ralph_tui.text.terms import sender_label
 
 SEND = Option(key="y", answer="send", verb="send it unchanged")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
@@ -39,32 +45,32 @@ SYSTEM_CONTEXT = "system-context.md"
 class PromptWriter(Step):
     """Writes the prompt of each iteration."""
 
-    def __init__(self, run: Run, desk: QuestionDesk, models: ModelHelp) -> None:
+    def __init__(self, run: Run, asker: QuestionAsker, models: ModelHelp) -> None:
         super().__init__(run)
         self._models = models
         self._records = run.ports.records
         self._start = run.start
         self._settings = run.settings
-        self._desk = desk
-        self._told_too_long = False
+        self._asker = asker
+        self._warned_too_long = False
         self._given = run.ports.template
         self._template_now: str | None = None
         """The user's template as it was last read."""
         self._answer: PromptAnswer | None = None
         """A model's wording of this iteration's prompt."""
-        self._yours: tuple[Words, str] | None = None
+        self._yours: tuple[PromptText, str] | None = None
         """This iteration's prompt as you edited it, and the standing instruction it contains."""
 
-    def write(self, k: int, control: Evaluation | None) -> Words:
+    def write(self, k: int, control: Evaluation | None) -> PromptText:
         """Write the prompt; `control`: None if that layer is off, and before a measurement."""
         self._answer = self._yours = None
         words = self._compose(k, control)
-        words = self._worded(k, control, words)
-        words, heard = self._shown(k, words)
-        self._keep(k, words, heard)
+        words = self._reword(k, control, words)
+        words, heard = self._offer_edit(k, words)
+        self._save(k, words, heard)
         return words
 
-    def write_again(self, k: int) -> Words:
+    def rewrite(self, k: int) -> PromptText:
         """Write the prompt for the iteration's next session: the same prompt plus the handoff.
 
         Neither the user nor a model is asked again: your edit, or else a model's wording, is
@@ -75,28 +81,28 @@ class PromptWriter(Step):
         words = self._compose(k, control)
         words = self.guarded(
             "intelligence",
-            lambda: self._as_before(k, control, words),
+            lambda: self._reuse(k, control, words),
             lambda: words,
             instead="the template's prompt is sent",
         )
         words = replace(words, composed="")  # the iteration's own is already saved
-        self._keep(k, words, [item.guidance_id for item in self._state.guidance.queued])
+        self._save(k, words, [item.guidance_id for item in self._state.guidance.queued])
         return words
 
-    def _compose(self, k: int, control: Evaluation | None) -> Words:
+    def _compose(self, k: int, control: Evaluation | None) -> PromptText:
         start, state, settings = self._start, self._state, self._settings
         limit, enabled = settings.intelligence.prompt_budget_tokens, settings.intelligence.enabled
         prompt: Prompt | None = None
         own_layout = False
         origin: Origin = "template"
         if self._given is not None and enabled:
-            self._look_at_template()
+            self._check_template()
             template = self._given.template
             prompt = self.guarded(
                 "intelligence",
                 lambda: sound(
                     compose_prompt(k, start, state, control, settings, template),
-                    said_only(k, start, state),
+                    guidance_only(k, start, state),
                     whole=False,
                 ),
                 lambda: None,
@@ -107,15 +113,16 @@ class PromptWriter(Step):
             prompt = self.guarded(
                 "intelligence",
                 lambda: sound(
-                    compose_prompt(k, start, state, control, settings), said_only(k, start, state)
+                    compose_prompt(k, start, state, control, settings),
+                    guidance_only(k, start, state),
                 ),
                 lambda: None,
                 instead="the prompt contains no measurements",
             )
         if prompt is None:
-            prompt, origin = plain_prompt(said_only(k, start, state)), "fallback"
-        if prompt.tokens > limit and not self._told_too_long:
-            self._told_too_long = True
+            prompt, origin = plain_prompt(guidance_only(k, start, state)), "fallback"
+        if prompt.tokens > limit and not self._warned_too_long:
+            self._warned_too_long = True
             self._warn(
                 f"the prompt has about {prompt.tokens:,} tokens, more than "
                 f"intelligence.prompt_budget_tokens ({limit:,}): the objective, criteria and your "
@@ -136,16 +143,16 @@ class PromptWriter(Step):
             instead="the agent gets only the prompt",
         )
         composed = prompt.text if enabled else ""
-        return Words(prompt, context, composed, origin, own_layout=own_layout)
+        return PromptText(prompt, context, composed, origin, own_layout=own_layout)
 
     @guards("intelligence", instead="the template is not checked")
-    def _look_at_template(self) -> None:
+    def _check_template(self) -> None:
         """Report, once each, what the user's template lacks and that it has changed."""
         given = self._given
         assert given is not None
         if self._template_now is None:
             self._template_now = given.text
-            for what in lacking(given.template):
+            for what in missing_parts(given.template):
                 self._warn(f"prompt template {given.name}: {what}")
 
         def read() -> str:
@@ -165,16 +172,16 @@ class PromptWriter(Step):
     def _warn(self, text: str) -> None:
         self.record(ev.Noticed(level="warn", source="intelligence", text=text))
 
-    def _worded(self, k: int, control: Evaluation | None, words: Words) -> Words:
+    def _reword(self, k: int, control: Evaluation | None, words: PromptText) -> PromptText:
         """Let a model word the prompt, if enabled; otherwise the template's words stay."""
         limit = self._settings.intelligence.prompt_budget_tokens
-        if not words.composed or not self._models.wants("prompt"):
+        if not words.composed or not self._models.is_enabled("prompt"):
             return words
         made: list[Prompt] = []
 
         def accept(answer: PromptAnswer) -> None:
-            known = all_known(k, self._start, self._state, control, self._settings)
-            made.append(sound(worded_prompt(known, answer, limit, self._template(words)), known))
+            known = full_input(k, self._start, self._state, control, self._settings)
+            made.append(sound(model_prompt(known, answer, limit, self._template(words)), known))
 
         answer = self._models.ask(
             "prompt", k, lambda: prompt_question(words.composed), PromptAnswer, accept
@@ -184,27 +191,27 @@ class PromptWriter(Step):
         self._answer = answer
         return replace(words, prompt=made[-1], origin="model", model_urgency=answer.urgency)
 
-    def _as_before(self, k: int, control: Evaluation | None, words: Words) -> Words:
+    def _reuse(self, k: int, control: Evaluation | None, words: PromptText) -> PromptText:
         """Reuse your edit, or a model's wording, from the iteration's first session."""
-        known = all_known(k, self._start, self._state, control, self._settings)
+        known = full_input(k, self._start, self._state, control, self._settings)
         if self._yours is not None:
             yours, instructed = self._yours
             queued = [item.text for item in self._state.guidance.queued]
-            said = later_words(self._state, queued, instructed)
+            said = later_text(self._state, queued, instructed)
             text = f"{resume_section(known).text()}\n\n{closed(yours.prompt.text.rstrip())}{said}"
-            return replace(reworded(yours, f"{text.rstrip()}\n"), composed=words.composed)
+            return replace(with_text(yours, f"{text.rstrip()}\n"), composed=words.composed)
         if self._answer is None:
             return words
         limit = self._settings.intelligence.prompt_budget_tokens
         layout = self._template(words)
-        prompt = sound(worded_prompt(known, self._answer, limit, layout), known)
+        prompt = sound(model_prompt(known, self._answer, limit, layout), known)
         return replace(words, prompt=prompt, origin="model", model_urgency=self._answer.urgency)
 
-    def _template(self, words: Words) -> Template:
+    def _template(self, words: PromptText) -> Template:
         """The template by which the prompt was composed."""
         return self._given.template if self._given and words.own_layout else BUILT_IN_TEMPLATE
 
-    def _shown(self, k: int, words: Words) -> tuple[Words, list[str]]:
+    def _offer_edit(self, k: int, words: PromptText) -> tuple[PromptText, list[str]]:
         """Let the user edit the prompt if requested; also return the ids of the guidance in it."""
         queued = self._state.guidance.queued
         if not self._state.intelligence.edit_requested or self._run.headless:
@@ -215,11 +222,11 @@ class PromptWriter(Step):
             self._yours = words, instructed
         heard = {item.guidance_id for item in queued}
         later = [i for i in self._state.guidance.queued if i.guidance_id not in heard]
-        said = later_words(self._state, [item.text for item in later], instructed)
-        words = reworded(words, f"{closed(words.prompt.text.rstrip())}{said}") if said else words
+        said = later_text(self._state, [item.text for item in later], instructed)
+        words = with_text(words, f"{closed(words.prompt.text.rstrip())}{said}") if said else words
         return words, [*heard, *(item.guidance_id for item in later)]
 
-    def _edited(self, k: int, words: Words) -> Words:
+    def _edited(self, k: int, words: PromptText) -> PromptText:
         proposed = words.prompt.text
         if len(proposed) > MAX_EDITABLE:
             self._warn(
@@ -227,7 +234,7 @@ class PromptWriter(Step):
                 "to edit here: it is sent unchanged"
             )
             return words
-        answer = self._desk.ask(
+        answer = self._asker.ask(
             ev.QuestionAsked(
                 iteration=k,
                 question_id="",
@@ -241,13 +248,13 @@ class PromptWriter(Step):
         )
         if answer.answer == "abort":
             self.record(ev.AbortRequested(by=answer.by))
-            raise Ended("aborted", f"aborted by {who_words(answer.by)}; the work stays as it is")
+            raise Ended("aborted", f"aborted by {sender_label(answer.by)}; the work stays as it is")
         text = answer.text.strip()
         if not text or text == proposed.strip():
             return words
-        return replace(reworded(words, f"{text}\n"), edited_by=answer.by)
+        return replace(with_text(words, f"{text}\n"), edited_by=answer.by)
 
-    def _keep(self, k: int, words: Words, guidance: list[str]) -> None:
+    def _save(self, k: int, words: PromptText, guidance: list[str]) -> None:
         """Save the prompt and its system context, then record it, before it is sent."""
         records, prompt = self._records, words.prompt
 
@@ -285,18 +292,18 @@ class PromptWriter(Step):
                 origin=words.origin,
                 edited_by=words.edited_by,
                 system_context=context,
-                learnings=self._carried(k, prompt.text),
+                learnings=self._learning_ids(k, prompt.text),
                 model_urgency=words.model_urgency,
             )
         )
         for guidance_id in guidance:
             self.record(ev.GuidanceDelivered(guidance_id=guidance_id, into="prompt"))
 
-    def _carried(self, k: int, text: str) -> list[str]:
+    def _learning_ids(self, k: int, text: str) -> list[str]:
         """Return the ids of the learnings that the prompt actually contains."""
         looked_up = self._state.memory.for_prompt(k)
         lines = set(text.splitlines())
-        return [one.learning_id for one in looked_up if harmless(learning_line(one)) in lines]
+        return [one.learning_id for one in looked_up if sanitize(learning_line(one)) in lines]
 
 
 def _text(text: str) -> str:

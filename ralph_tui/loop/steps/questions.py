@@ -38,7 +38,7 @@ class _Open:
     """Only keys pressed after this postpone the deadline; None: earlier ones do, too."""
 
 
-class QuestionDesk(Step):
+class QuestionAsker(Step):
     """Asks one question at a time."""
 
     def __init__(self, run: Run, escalation: Escalation, checkpoints: Checkpoints) -> None:
@@ -72,12 +72,12 @@ class QuestionDesk(Step):
         escalate_at = None if escalated else now + timedelta(seconds=self._escalate_after_s)
         within = timedelta(seconds=within_s)
         self._open = _Open(question, on_answer, escalate_at, within, now if offers else None)
-        deadline = max(now + within, self._held_until(self._open) or now)
+        deadline = max(now + within, self._postponed_to(self._open) or now)
         asked = question.model_copy(update={"question_id": str(uuid4()), "deadline": deadline})
         self._open.asked = asked
         self.record(asked)
 
-    def _held_until(self, open_: _Open) -> datetime | None:
+    def _postponed_to(self, open_: _Open) -> datetime | None:
         """Return the deadline as postponed by the last key; None if no key postpones it."""
         seen = self._scheduler.seen_at
         if seen is None or not open_.within or (open_.since is not None and seen < open_.since):
@@ -92,7 +92,7 @@ class QuestionDesk(Step):
         # The user may have stopped the countdown: the recorded question decides.
         question = self._state.needs.question
         deadline = question.deadline if question is not None else None
-        until = self._held_until(self._open)
+        until = self._postponed_to(self._open)
         if deadline is not None and until is not None and until > deadline:
             moved = until - deadline >= timedelta(seconds=POSTPONED_S)
             if moved or now >= deadline:
@@ -136,9 +136,9 @@ class QuestionDesk(Step):
         given: list[ev.QuestionAnswered] = []
         self.open(question, given.append, within_s=within_s, escalated=escalated, offers=offers)
         controls = Controls(restore=self._restore, answered=self.answered, look_after=self.tick)
-        with self._scheduler.offering(controls):
+        with self._scheduler.accepting(controls):
             # A default that is due now does not wait for the inbox.
             self.tick()
-            self._scheduler.wait_for_owner(lambda: bool(given), "it waited for an answer")
+            self._scheduler.wait_for_user(lambda: bool(given), "it waited for an answer")
             self._scheduler.join()
         return given[0]

@@ -94,13 +94,13 @@ def _oscillating(spans: Sequence[IterationSpan]) -> list[str]:
     ]
     gates = [span.gate for span in last if span.gate and not span.gate.unnamed]
     names = dict.fromkeys(name for gate in gates for name in gate.failing)
-    turns = [name for name in names if _turns([name in gate.failing for gate in gates])]
+    turns = [name for name in names if _flips([name in gate.failing for gate in gates])]
     if turns:
         said.append(_names("These tests alternate between passing and failing", turns))
     return said
 
 
-def _turns(failed: Sequence[bool]) -> bool:
+def _flips(failed: Sequence[bool]) -> bool:
     """True if a test changed at least twice: one that failed and now passes was repaired."""
     return sum(one != other for one, other in pairwise(failed)) > 1
 

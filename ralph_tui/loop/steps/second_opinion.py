@@ -25,7 +25,7 @@ class SecondOpinion(Step):
         """Ask a model about the latest assessment; its answer is kept beside the assessment."""
         known = self._state.intelligence
         made = known.assessment
-        if not self._models.wants("assessment") or made is None or not made.iteration:
+        if not self._models.is_enabled("assessment") or made is None or not made.iteration:
             return
         k = made.iteration
         given = known.refined.get(k)

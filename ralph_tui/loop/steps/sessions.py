@@ -16,14 +16,14 @@ from ralph_tui.commands import Controls
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
+from ralph_tui.loop.steps.agent_questions import AgentQuestions
 from ralph_tui.loop.steps.agents import Agents
-from ralph_tui.loop.steps.asking import AgentQuestions
 from ralph_tui.loop.steps.checkpoints import Checkpoints
-from ralph_tui.loop.steps.context import ContextMonitor, Wanted
+from ralph_tui.loop.steps.context import ContextMonitor, HandoffRequest
+from ralph_tui.loop.steps.handoff_runner import HandoffRunner
 from ralph_tui.loop.steps.plan_items import PlanItems
-from ralph_tui.loop.steps.prompt_words import Words, later_words
-from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.loop.steps.rollover import Rollovers
+from ralph_tui.loop.steps.prompt_text import PromptText, later_text
+from ralph_tui.loop.steps.questions import QuestionAsker
 from ralph_tui.loop.steps.state_file import StateFile
 from ralph_tui.loop.steps.watchdog import Watchdog
 from ralph_tui.ports.agents import Permissions, Turn
@@ -96,7 +96,7 @@ class SessionBudget(Step):
             if limit is not None:
                 yield name, used, limit, shown
 
-    def tell_overshoot(self, k: int) -> None:
+    def report_overrun(self, k: int) -> None:
         """Report budget overruns: a session is stopped only after the call that exceeds one."""
         over = [
             f"{name} by {shown(used - limit)}"
@@ -119,11 +119,11 @@ def _tokens(number: float) -> str:
 REFUSED = ("limited", "missing", "not_started", "auth", "unknown_model")
 """Session outcomes after which an agent cannot work, for a time or until the user fixes it."""
 
-HANDING_OVER = ("rolled_over", "limited", "silent", "unresumable", "stopped")
+SWITCHING = ("rolled_over", "limited", "silent", "unresumable", "stopped")
 """Session outcomes after which another session of the same iteration follows."""
 _FROM_THERE = "Check the state of the files and continue from there. Do not restart the task."
-GO_ON = f"You were interrupted because you produced no output for a long time. {_FROM_THERE}"
-GO_ON_SERVED = (
+CONTINUE = f"You were interrupted because you produced no output for a long time. {_FROM_THERE}"
+CONTINUE_SERVED = (
     f"Your service stopped because of a limit or an outage. This is a retry. {_FROM_THERE}"
 )
 """Prompts for a session that is resumed."""
@@ -141,16 +141,16 @@ class Sessions(Step):
         self,
         run: Run,
         checkpoints: Checkpoints,
-        desk: QuestionDesk,
-        rollovers: Rollovers,
+        asker: QuestionAsker,
+        handoff_runner: HandoffRunner,
         state_file: StateFile,
     ) -> None:
         super().__init__(run)
         self._ports = run.ports
         self._start = run.start
         self._checkpoints = checkpoints
-        self._desk = desk
-        self._rollovers = rollovers
+        self._asker = asker
+        self._handoff_runner = handoff_runner
         self._state_file = state_file
         self._items = PlanItems(run)
         self._agents = Agents(run)
@@ -161,13 +161,13 @@ class Sessions(Step):
         """Report caveats about the agents before their first session."""
         self._agents.warn()
 
-    def run(self, k: int, told: Words) -> ev.SessionFinished:
+    def run(self, k: int, prompt_text: PromptText) -> ev.SessionFinished:
         """Run sessions until the iteration's work ends; return how the last one ended.
 
         Raises `Ended` if no agent can work, ``AgentError`` if the agent cannot be started.
         """
-        watchdog = Watchdog(k, self._run, self._desk, lambda: self._agents.stand_in)
-        prompt, instructed = told.prompt.text, self._state.intelligence.standing_instruction
+        watchdog = Watchdog(k, self._run, self._asker, lambda: self._agents.replacement_agent)
+        prompt, instructed = prompt_text.prompt.text, self._state.intelligence.standing_instruction
         resume: str | None = None
         go_on = taken_over = ""
         records, prepared = self._ports.records, self._state.gate.prompt
@@ -176,76 +176,76 @@ class Sessions(Step):
         while True:
             folder = self._scheduler.run_job("record", lambda: records.iteration_folder(k))
             queued = [item.text for item in self._state.guidance.queued]
-            said = later_words(self._state, queued, instructed)
+            said = later_text(self._state, queued, instructed)
             instructed = self._state.intelligence.standing_instruction
             prompt = f"{prompt.rstrip()}{said}" if said else prompt
             words = f"{prompt}{taken_over}" if resume is None else f"{go_on}{said}"
             if said or taken_over or unsent is None:
-                self._keep_words(k, words, unsent)
+                self._save_text(k, words, unsent)
             turn = self._turn(k, folder, words, resume)
-            turn = replace(turn, system_context=told.system_context)
+            turn = replace(turn, system_context=prompt_text.system_context)
             finished = self._session(turn, watchdog)
             unsent = None
             resumes = self._agents.working.resumes
-            if self._handed_over(k, finished, watchdog):
+            if self._switch_agent(k, finished, watchdog):
                 resume, taken_over = None, f"\n\n{TAKEN_OVER}"
             elif finished.outcome == "limited":
                 if finished.tokens and resumes:  # without an answer, no work had begun
-                    resume, go_on = turn.session_id, GO_ON_SERVED
+                    resume, go_on = turn.session_id, CONTINUE_SERVED
             elif finished.outcome == "silent":
-                resume, go_on = (turn.session_id if resumes else None), GO_ON
+                resume, go_on = (turn.session_id if resumes else None), CONTINUE
             elif finished.outcome in ("unresumable", "not_started"):
                 resume = None
             elif finished.outcome == "stopped":  # by a full disk; the run continues
                 resume = None
                 self._checkpoints.retry_boundary(k)
             elif finished.outcome not in ("rolled_over", "context_full"):
-                self._budget.tell_overshoot(k)
+                self._budget.report_overrun(k)
                 return finished
-            wanted = self._wanted(turn, finished)
-            if wanted is not None and self._may_go_on():
-                told = self._rollovers.hand_over(k, wanted)
+            request = self._handoff_request(turn, finished)
+            if request is not None and self._can_continue():
+                prompt_text = self._handoff_runner.hand_off(k, request)
                 taken_over = ""
                 self._state_file.keep()
-                prompt, resume = told.prompt.text, None
+                prompt, resume = prompt_text.prompt.text, None
                 instructed = self._state.intelligence.standing_instruction
                 unsent = self._state.gate.prompt.path if self._state.gate.prompt else None
             elif finished.outcome in ("rolled_over", "context_full"):
-                if wanted is not None:
-                    self._rollovers.leave_behind(k, wanted)
-                self._budget.tell_overshoot(k)
+                if request is not None:
+                    self._handoff_runner.leave_handoff(k, request)
+                self._budget.report_overrun(k)
                 return finished
 
-    def _handed_over(self, k: int, finished: ev.SessionFinished, watchdog: Watchdog) -> bool:
+    def _switch_agent(self, k: int, finished: ev.SessionFinished, watchdog: Watchdog) -> bool:
         """Handle a refused or silent session; True if another agent continues the iteration."""
         if finished.outcome in REFUSED:
             return self._agents.refused(k, finished)
-        if finished.outcome == "silent" and watchdog.hands_over:
+        if finished.outcome == "silent" and watchdog.switches_agent:
             return self._agents.silent(k, finished)
         return False
 
-    def _wanted(self, turn: Turn, finished: ev.SessionFinished) -> Wanted | None:
+    def _handoff_request(self, turn: Turn, finished: ev.SessionFinished) -> HandoffRequest | None:
         """Return why another session should take over; None if none should.
 
         A session that was due to hand off when a limit or silence ended it is not resumed, but
         hands off.
         """
-        monitor, wanted = self._context, self._context.wanted
+        monitor, request = self._context, self._context.request
         if finished.outcome == "context_full":
             monitor.overflowed()
             # Without any work done, the prompt alone filled the window and would fill the next one.
             done = turn.resume is not None or self._state.context.calls > 0
             acts = done and self._run.settings.context.rollover
-            wanted = Wanted("L3", "the context window is full") if acts else None
-        elif finished.outcome not in HANDING_OVER:
+            request = HandoffRequest("L3", "the context window is full") if acts else None
+        elif finished.outcome not in SWITCHING:
             return None
-        return wanted
+        return request
 
-    def _may_go_on(self) -> bool:
+    def _can_continue(self) -> bool:
         """True if a fresh session of the same iteration may follow."""
-        return self._context.may_roll_over and not self._budget.used_up
+        return self._context.can_hand_off and not self._budget.used_up
 
-    def _keep_words(self, k: int, words: str, unsent: str | None) -> None:
+    def _save_text(self, k: int, words: str, unsent: str | None) -> None:
         """Save the words for the next session in a file, before they are sent.
 
         `unsent`: the prompt's file if no session has received it, else None.
@@ -289,7 +289,7 @@ class Sessions(Step):
         scheduler, checkpoints, k = self._scheduler, self._checkpoints, turn.iteration
         checkpoints.begin_session(k, turn.session_id)
         self._ports.watcher.follow(k, checkpoints.latest.tree)
-        questions = AgentQuestions(k, self._run, self._desk)
+        questions = AgentQuestions(k, self._run, self._asker)
         self._budget.begin()
         self._context.begin()
         self._items.begin()
@@ -303,7 +303,7 @@ class Sessions(Step):
                 self._budget.keep()
                 watchdog.watch()
                 questions.watch()
-                self._desk.tick()
+                self._asker.tick()
 
         scheduler.start_timer(
             self._run.settings.checkpoints.interval_s, lambda: checkpoints.capture(k, "timer")
@@ -311,11 +311,11 @@ class Sessions(Step):
         controls = Controls(
             capture=lambda note, by: checkpoints.capture(k, "key", note, by),
             look_after=look_after,
-            answered=self._desk.answered,
+            answered=self._asker.answered,
         )
         self._ports.memory.begin()
         try:
-            with scheduler.offering(controls):
+            with scheduler.accepting(controls):
                 scheduler.session = self._agents.working.start(turn, scheduler.host.emit)
                 finished = scheduler.wait_for_session()
         finally:

@@ -42,7 +42,7 @@ class StateFile(Step):
         """Write the file if the plan item or the pending handoff has changed."""
         if self._file is None:
             return
-        if self._signs != self._now_signs:
+        if self._signs != self._current_signs:
             self._kept = None  # forces a write, which also reads the plan
             self.keep()
         else:
@@ -53,7 +53,7 @@ class StateFile(Step):
         if self._file is None:
             return
         self._take()
-        self._signs = self._now_signs
+        self._signs = self._current_signs
         fields = self.guarded(
             "context",
             lambda: self._fields(ended),
@@ -79,7 +79,7 @@ class StateFile(Step):
             self._take()
 
     @property
-    def _now_signs(self) -> tuple[object, ...]:
+    def _current_signs(self) -> tuple[object, ...]:
         return self._state.context.item, self._state.context.handoff
 
     def _fields(self, ended: Outcome | None) -> Fields:
@@ -104,7 +104,10 @@ class StateFile(Step):
             self._warn(str(job.error))
             return
         told = self.guarded(
-            "context", lambda: _given(job), lambda: None, instead="the state file is not updated"
+            "context",
+            lambda: _job_result(job),
+            lambda: None,
+            instead="the state file is not updated",
         )
         self._failed = self._failed and told is None
         for sentence in told or ():
@@ -117,7 +120,7 @@ class StateFile(Step):
             self.record(Noticed(level="warn", source="context", text=text))
 
 
-def _given(job: Job) -> Sequence[str]:
+def _job_result(job: Job) -> Sequence[str]:
     if job.error is not None:
         raise job.error
     return cast("Sequence[str]", job.result)

@@ -13,7 +13,7 @@ from ralph_tui.events.intelligence import Blocker, ValidationIssue
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence import validation
 from ralph_tui.layers.intelligence.strategy import Strategy
-from ralph_tui.layers.sensor.tampering import deciding, named_files
+from ralph_tui.layers.sensor.tampering import deciding_files, named_files
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step, guards
 from ralph_tui.state import RunState
@@ -32,7 +32,7 @@ class Strategist(Step):
         super().__init__(run)
         self._governor = run.layers.governor
         self._enabled = run.settings.intelligence.enabled
-        self._named = named_files(run.start.command or "")
+        self._named_files = named_files(run.start.command or "")
 
     @guards("intelligence", instead="the approach stays as it is")
     def plan(self, k: int) -> None:
@@ -106,7 +106,7 @@ class Strategist(Step):
 
     def _session(self) -> validation.Session:
         gate, files = self._state.gate.last, self._state.files
-        changed = deciding((change.path for change in files.changes), self._named)
+        changed = deciding_files((change.path for change in files.changes), self._named_files)
         return validation.Session(
             promised=self._state.agent.promised,
             command=self._run.start.command is not None,

@@ -6,8 +6,8 @@ from ralph_tui.events import QuestionAnswered, QuestionAsked
 from ralph_tui.events.waiting import Option
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.offers import ABORT
-from ralph_tui.loop.steps.questions import QuestionDesk
-from ralph_tui.text.terms import who_words
+from ralph_tui.loop.steps.questions import QuestionAsker
+from ralph_tui.text.terms import sender_label
 
 WAIT = Option(key="y", answer="wait", verb="wait for the same time again; do not interrupt")
 RETRY = Option(key="i", answer="retry", verb="interrupt the agent; it continues in this iteration")
@@ -16,7 +16,9 @@ STOP = Option(
 )
 
 
-HAND_OVER = Option(key="h", answer="hand_over", verb="end the session; {} continues this iteration")
+SWITCH_AGENT = Option(
+    key="h", answer="hand_over", verb="end the session; {} continues this iteration"
+)
 
 
 class Watchdog:
@@ -26,48 +28,52 @@ class Watchdog:
     """
 
     def __init__(
-        self, k: int, run: Run, desk: QuestionDesk, stand_in: Callable[[], str] = lambda: ""
+        self,
+        k: int,
+        run: Run,
+        desk: QuestionAsker,
+        replacement_agent: Callable[[], str] = lambda: "",
     ) -> None:
-        """`stand_in`: returns the agent that could take over, or an empty string."""
-        self.hands_over = False
+        """`replacement_agent`: returns the agent that could take over, or an empty string."""
+        self.switches_agent = False
         """True if the session was ended so that another agent takes over."""
         self._k = k
-        self._stand_in = stand_in
+        self._substitute = replacement_agent
         self._scheduler = run.scheduler
         self._state = run.state
         self._limits = run.settings.agent
-        self._desk = desk
+        self._asker = desk
         self._retried = False
         self._asks = False
         """True while the watchdog's question is open."""
         self._signs: tuple[object, ...] = ()
         self._quiet_since = 0.0
         """Monotonic time of the last sign of life, or of the last answer about the silence."""
-        self._heard_at = 0.0
+        self._last_output_at = 0.0
         """Monotonic time of the last sign of life."""
 
     def begin(self) -> None:
         """Start watching a session, which is a sign of life; a new agent gets its own retry."""
-        if self.hands_over:
-            self.hands_over = self._retried = False
-        self._quiet_since = self._heard_at = self._now()
+        if self.switches_agent:
+            self.switches_agent = self._retried = False
+        self._quiet_since = self._last_output_at = self._now()
 
     def watch(self) -> None:
         """Ask about a silent agent, or withdraw the question; called while the agent works."""
         run = self._state.run
         if self._state.asking.waiting:  # it is waiting for the user
             self._withdraw("the agent asked a question")
-            self._quiet_since = self._heard_at = self._now()
+            self._quiet_since = self._last_output_at = self._now()
             return
         signs = (run.last_output_at, run.last_change_at)
         if signs != self._signs:
             self._signs = signs
-            self._quiet_since = self._heard_at = self._now()
+            self._quiet_since = self._last_output_at = self._now()
             self._withdraw("the agent is active again")
-        elif not self._desk.is_open and self._now() - self._quiet_since >= self._limits.silence_s:
+        elif not self._asker.is_open and self._now() - self._quiet_since >= self._limits.silence_s:
             self._asks = True
-            asked = self._question(self._now() - self._heard_at)
-            self._desk.open(asked, self._decide, within_s=self._limits.silence_answer_s)
+            asked = self._question(self._now() - self._last_output_at)
+            self._asker.open(asked, self._decide, within_s=self._limits.silence_answer_s)
 
     def end(self) -> None:
         """Withdraw the watchdog's question, because the session has ended."""
@@ -77,25 +83,25 @@ class Watchdog:
         """Withdraw only the watchdog's own question: the desk may show another one."""
         if self._asks:
             self._asks = False
-            self._desk.withdraw(reason)
+            self._asker.withdraw(reason)
 
-    def _decide(self, given: QuestionAnswered) -> None:
+    def _decide(self, answered: QuestionAnswered) -> None:
         self._asks, session = False, self._scheduler.session
         self._quiet_since = self._now()
-        if given.answer == ABORT.answer:
-            by = who_words(given.by)
+        if answered.answer == ABORT.answer:
+            by = sender_label(answered.by)
             self._scheduler.end("aborted", f"aborted by {by}, because the agent was silent")
-        elif session is not None and given.answer in (RETRY.answer, HAND_OVER.answer):
-            self._retried, self.hands_over = True, given.answer == HAND_OVER.answer
+        elif session is not None and answered.answer in (RETRY.answer, SWITCH_AGENT.answer):
+            self._retried, self.switches_agent = True, answered.answer == SWITCH_AGENT.answer
             session.stop("silent")
-        elif session is not None and given.answer == STOP.answer:
+        elif session is not None and answered.answer == STOP.answer:
             session.stop("interrupted")
 
     def _question(self, quiet: float) -> QuestionAsked:
         again = [STOP] if self._retried else [RETRY]
-        if self._retried and (other := self._stand_in()):
-            verb = HAND_OVER.verb.format(other)
-            again.insert(0, HAND_OVER.model_copy(update={"verb": verb}))
+        if self._retried and (other := self._substitute()):
+            verb = SWITCH_AGENT.verb.format(other)
+            again.insert(0, SWITCH_AGENT.model_copy(update={"verb": verb}))
         return QuestionAsked(
             iteration=self._k,
             question_id="",

@@ -47,7 +47,7 @@ from ralph_tui.commands import Abort, Command, Controls, Present, Stop, refusal
 from ralph_tui.events import CommandRefused, Event, LearningChanged, Noticed, SessionFinished
 from ralph_tui.events.memory import Change, unchanged_words
 from ralph_tui.events.run import Outcome
-from ralph_tui.layers.memory.by_hand import by_hand
+from ralph_tui.layers.memory.user_reflection import user_reflection
 from ralph_tui.loop.waiting.disk_full import RETRY_S, is_full, wait_began, wait_ended
 from ralph_tui.loop.waiting.ends import Ended, Late
 from ralph_tui.ports.agents import Session
@@ -112,7 +112,7 @@ class Scheduler:
         self.session: Session | None = None
         self.controls = Controls()
         """The controls that the current wait offers to commands."""
-        self._asked_to_end: Session | None = None
+        self._end_requested: Session | None = None
         self._finished: SessionFinished
         self._ending: Ended | None = None
         self._ended_at = 0.0
@@ -130,7 +130,7 @@ class Scheduler:
     # -- waiting -----------------------------------------------------------------------------
 
     @contextmanager
-    def offering(self, controls: Controls) -> Iterator[None]:
+    def accepting(self, controls: Controls) -> Iterator[None]:
         """Offer these controls to commands until the block ends."""
         before, self.controls = self.controls, controls
         try:
@@ -146,26 +146,26 @@ class Scheduler:
         while not done():
             if idle and self._ending is not None:
                 break
-            self._attend(self.host.receive(LOOK_S))
-            self._ring()
+            self._process(self.host.receive(LOOK_S))
+            self._fire_timer()
             if self.controls.look_after is not None:
                 self.controls.look_after()
         if self._ending is not None and not self._closing:
             self._closing = True
             raise self._ending
 
-    def wait_for_owner(self, done: Callable[[], bool], doing: str) -> None:
+    def wait_for_user(self, done: Callable[[], bool], activity: str) -> None:
         """Wait until `done` for the user to act, while no agent works.
 
         If the user has asked the run to stop after its iteration, the run ends instead of waiting.
-        `doing` completes the reason, for example "it was paused".
+        `activity` completes the reason, for example "it was paused".
         """
 
         def over() -> bool:
             if done():
                 return True
             if self._ending is None and self.state.run.stopping == "after_iteration":
-                self.end("interrupted", f"stopped while {doing}, as asked")
+                self.end("interrupted", f"stopped while {activity}, as asked")
             return False
 
         self.wait_until(over, idle=True)
@@ -243,8 +243,8 @@ class Scheduler:
 
     def end_session(self, outcome: str) -> None:
         """Ask the session to end, but only once: a second call would kill it."""
-        if self.session is not None and self.session is not self._asked_to_end:
-            self._asked_to_end = self.session
+        if self.session is not None and self.session is not self._end_requested:
+            self._end_requested = self.session
             self.session.stop(outcome)
 
     def start_timer(self, seconds: float, act: Callable[[], None]) -> None:
@@ -263,7 +263,7 @@ class Scheduler:
     def sleep_until(self, moment: datetime) -> str:
         """Wait for a wall-clock time or a `RetryNow`; return what ended the wait."""
         ended_by: list[str] = []
-        with self.offering(replace(self.controls, retry=ended_by.append)):
+        with self.accepting(replace(self.controls, retry=ended_by.append)):
             self.wait_until(lambda: bool(ended_by) or self.host.clock.now() >= moment, idle=True)
         return ended_by[0] if ended_by else "the clock"
 
@@ -290,7 +290,7 @@ class Scheduler:
         if self.controls.cancel is not None:
             self.controls.cancel()
 
-    def _ring(self) -> None:
+    def _fire_timer(self) -> None:
         if self._timer is None:
             return
         due, seconds, act = self._timer
@@ -298,7 +298,7 @@ class Scheduler:
             self._timer = (self.host.clock.monotonic() + seconds, seconds, act)
             act()
 
-    def _attend(self, item: object) -> None:
+    def _process(self, item: object) -> None:
         match item:
             case SessionFinished():
                 self.session, self._finished = None, item
@@ -359,7 +359,7 @@ class Scheduler:
 
     def reflect(self, text: str) -> None:
         """Record a reflection in the user's words."""
-        self.record(by_hand(self.state, text))
+        self.record(user_reflection(self.state, text))
 
     def change_learning(self, learning_id: str, change: Change, text: str, by: str) -> None:
         """Change a learning in the background; record the change, or why it failed."""

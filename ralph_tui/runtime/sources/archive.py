@@ -15,7 +15,7 @@ from ralph_tui.adapters.search.query import search, silent
 from ralph_tui.base.errors import UsageError
 from ralph_tui.ports.search import Found
 from ralph_tui.ports.source import Source
-from ralph_tui.runtime.sources.found import AnyRun, read_run, to_replay
+from ralph_tui.runtime.sources.find_run import AnyRun, read_run, to_replay
 from ralph_tui.runtime.sources.recorded import opened
 
 
@@ -34,11 +34,11 @@ def search_all(
     tell: Callable[[str], None] = silent,
 ) -> list[Found]:
     """Search the runs of a worktree, whichever tool recorded them, with `query.search`."""
-    others = [_told(run) for run in foreign_runs().find(root)]
+    others = [_other_run(run) for run in foreign_runs().find(root)]
     return search(root, query, limit, kinds=kinds, others=others, tell=tell)
 
 
-def _told(run: ForeignRun) -> OtherRun:
+def _other_run(run: ForeignRun) -> OtherRun:
     return OtherRun(run.name, run.stamp, run.folder, lambda: read_run(run).events)
 
 

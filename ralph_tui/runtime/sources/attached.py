@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.adapters.records.lock import Owner, holder, owner_of
-from ralph_tui.adapters.records.newer import told_newer
+from ralph_tui.adapters.records.newer import newer_sentence
 from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
 from ralph_tui.adapters.records.status import unheard
 from ralph_tui.adapters.remote.client import send
@@ -19,7 +19,7 @@ from ralph_tui.commands import WATCHED, Command
 from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk
-from ralph_tui.runtime.sources.following import followed_run
+from ralph_tui.runtime.sources.follower import followed_run
 from ralph_tui.runtime.sources.outbox import Outbox
 from ralph_tui.runtime.sources.presence import Presence
 from ralph_tui.runtime.sources.run_record import RunRecord
@@ -71,16 +71,16 @@ class Attached:
     def poll(self, state: RunState, now: float) -> RunState:
         state = self._journal.look(state)
         if self._journal.whole:
-            self._look_after(state, now)
+            self._check_process(state, now)
         return state
 
-    def _look_after(self, state: RunState, now: float) -> None:
+    def _check_process(self, state: RunState, now: float) -> None:
         """Check if a process still works on the run."""
         started = state.run.started
         works = started.run_id if started is not None and state.run.live else None
         if self._presence.look(works, now):
             self.lost = self._presence.lost
-            newer = told_newer(started) if started is not None else ""
+            newer = newer_sentence(started) if started is not None else ""
             self.note = self._journal.problem or newer  # the verdict already shows `lost`
 
     def clock(self, state: RunState) -> datetime:
@@ -113,13 +113,13 @@ class Attached:
         return owner
 
 
-class Watched(Attached):
+class WatchedLoop(Attached):
     """A loop that ralph-tui did not start, from the journal written by its hooks.
 
     It accepts no commands, and no process shows whether it continues.
     """
 
-    def _look_after(self, state: RunState, now: float) -> None:
+    def _check_process(self, state: RunState, now: float) -> None:
         silent = (self._wall_clock() - state.at).total_seconds()
         self.lost = state.run.live and silent >= HEARD_S
         self.note = unheard(silent) if self.lost else self._journal.problem

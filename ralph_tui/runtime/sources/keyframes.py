@@ -43,7 +43,7 @@ class Keyframes:
         self._stop.set()
 
     @property
-    def at_work(self) -> bool:
+    def is_working(self) -> bool:
         """True while more keyframes are being made."""
         return self._thread.is_alive()
 

@@ -23,28 +23,28 @@ class Outbox(Generic[T]):
         """`hand_over` blocks; a ``RalphError`` from it counts as a refusal."""
         self.refused: deque[tuple[T, str]] = deque()
         """Refused commands, each with the reason."""
-        self._hand_over = hand_over
-        self._wishes: SimpleQueue[T | None] = SimpleQueue()
-        self._messenger = threading.Thread(target=self._deliver, name="ralph-attach", daemon=True)
+        self._send = hand_over
+        self._queue: SimpleQueue[T | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._deliver, name="ralph-attach", daemon=True)
 
     def start(self) -> None:
         """Begin to deliver; called once."""
-        self._messenger.start()
+        self._thread.start()
 
-    def put(self, wish: T) -> None:
+    def put(self, command: T) -> None:
         """Add a command to the end of the queue."""
-        self._wishes.put(wish)
+        self._queue.put(command)
 
     def stop(self) -> None:
         """Deliver what is in the queue, then stop."""
-        self._wishes.put(None)
+        self._queue.put(None)
 
     def _deliver(self) -> None:
-        while (wish := self._wishes.get()) is not None:
+        while (command := self._queue.get()) is not None:
             try:
-                answer = self._hand_over(wish)
+                answer = self._send(command)
             except RalphError as error:
-                self.refused.append((wish, one_line(str(error))))
+                self.refused.append((command, one_line(str(error))))
             else:
                 if isinstance(answer, Refused):
-                    self.refused.append((wish, one_line(answer.reason)))
+                    self.refused.append((command, one_line(answer.reason)))

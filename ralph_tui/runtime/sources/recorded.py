@@ -37,7 +37,7 @@ def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -
         if run.of_fleet:
             replay.why_lost = f"{UNHEARD.word}: {FLEET_GONE}"
     else:
-        name, folder = named(record), record.folder
+        name, folder = run_name(record), record.folder
         replay = Replay(record.events, folder, note=record.problem or note or record.remark)
         replay.record = RunRecord(record.path, record)
         if _imported(record):
@@ -45,17 +45,17 @@ def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -
     if isinstance(record, Path) or not _imported(record):
         replay.files = RecordedFiles(folder)
     if at is not None:
-        replay.seek(within(name, replay.length, at))
+        replay.seek(check_position(name, replay.length, at))
     return replay
 
 
-def was_left(replay: Replay) -> bool:
+def was_left_early(replay: Replay) -> bool:
     """True if the user has not seen the run's end, so that its result is shown first."""
     first, seen = replay.first, replay.record.seen() if replay.record is not None else None
-    return isinstance(first, RunStarted) and not first.imported and away.was_left(first, seen)
+    return isinstance(first, RunStarted) and not first.imported and away.was_left_early(first, seen)
 
 
-def named(recording: Recording) -> str:
+def run_name(recording: Recording) -> str:
     """Return the name of the run, as its record has it, else its attempt."""
     first = recording.events[0] if recording.events else None
     if isinstance(first, RunStarted) and first.imported:
@@ -81,7 +81,7 @@ def _imported(recording: Recording) -> bool:
     return isinstance(first, RunStarted) and bool(first.imported)
 
 
-def within(name: str, length: int, at: int) -> int:
+def check_position(name: str, length: int, at: int) -> int:
     """Return `at` if the named record has such an event; raises ``UsageError`` if not."""
     if 1 <= at <= length:
         return at

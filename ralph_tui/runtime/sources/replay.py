@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from time import monotonic
 
-from ralph_tui.analysis.means import broken_off
+from ralph_tui.analysis.resume_words import explain_damage
 from ralph_tui.commands import Command
 from ralph_tui.events import Event
 from ralph_tui.ports.player import Player
@@ -27,11 +27,11 @@ WHOLE_S = 30.0
 TOP_SPEED = 64
 LONGEST_GAP_S = 2.0
 """Maximum seconds of a silence at normal speed."""
-TOLD_GAP_S = 60.0
+SHOWN_GAP_S = 60.0
 """Seconds from which a silence is called a wait."""
 
 
-class FilmTime:
+class ReplayTime:
     """Replay time of each event, in seconds; the list of moments may grow.
 
     A long silence passes faster but is never skipped, so clocks, ages and countdowns run through
@@ -81,7 +81,7 @@ class FilmTime:
         if not 0 < position < len(self._times):
             return 0.0
         film, run = self._gap(position)
-        return run if run >= TOLD_GAP_S and run > 2 * film else 0.0
+        return run if run >= SHOWN_GAP_S and run > 2 * film else 0.0
 
     def _gap(self, position: int) -> tuple[float, float]:
         """Return the seconds until the next event, in replay time and in the run."""
@@ -151,7 +151,7 @@ class Replay:
         self._record = ListedRecord(events) if isinstance(events, Sequence) else events
         self.length = self.position = len(self._record)
         self._outline = self._record.outline
-        self._film = FilmTime(self._outline.at)
+        self._replay_time = ReplayTime(self._outline.at)
         self._keyframes = Keyframes(self._record)
         self._applied = 0
         self._since = 0.0
@@ -159,13 +159,13 @@ class Replay:
         self._last: float | None = None
         self._look_due = 0.0
         self._unattended = False
-        self._given = self._told = note
+        self._given = self._last_note = note
         """The note given, and the note last set."""
-        self._tell()
+        self._update_note()
 
     def begin(self) -> None:
         """Play from the first event, at a speed that shows the whole run in about half a minute."""
-        whole = self._film.of(self.length)
+        whole = self._replay_time.of(self.length)
         self.speed = next((s for s in SPEEDS if s and whole <= s * WHOLE_S), TOP_SPEED)
         self.seek(1)
         self.playing = self.length > 1
@@ -202,7 +202,7 @@ class Replay:
         started = state.run.started
         if not self.broken or started is None or started.watched:
             return ""
-        return f"{UNHEARD.word}: {broken_off(started.name, state.seq)}"
+        return f"{UNHEARD.word}: {explain_damage(started.name, state.seq)}"
 
     # the record -------------------------------------------------------------------------------
 
@@ -213,18 +213,18 @@ class Replay:
         if length < self.length:
             self._outline.cut(length)
         if length != self.length:
-            self._film.follow()
+            self._replay_time.follow()
         self.new += max(0, length - self.length)
         self.length = length
         if self.position >= length:
             self.position, self.new = length, 0
-        self._tell()
+        self._update_note()
 
-    def _tell(self) -> None:
+    def _update_note(self) -> None:
         """Update the note on the record, unless other code has set it."""
         note = self._record.problem or self._given or self._record.remark
-        if note != self._told and self.note == self._told:
-            self.note = self._told = note
+        if note != self._last_note and self.note == self._last_note:
+            self.note = self._last_note = note
 
     def _fold(self, state: RunState) -> RunState:
         """Fold the state up to the position, or part of the way there."""
@@ -232,7 +232,7 @@ class Replay:
         while True:
             state = self._nearest(state)
             left = self.position - self._applied
-            if not left or (left > FRAME and self._keyframes.at_work):
+            if not left or (left > FRAME and self._keyframes.is_working):
                 return state
             stop = min(self.position, self._applied - self._applied % FRAME + FRAME)
             events = self._record.events(self._applied, stop)
@@ -257,8 +257,8 @@ class Replay:
     def _play(self, passed: float) -> None:
         if self.speed:
             now = self._now() + passed * self.speed
-            self.position = max(self.position, self._film.position(now, self.length))
-            self._since = now - self._film.of(self.position)
+            self.position = max(self.position, self._replay_time.position(now, self.length))
+            self._since = now - self._replay_time.of(self.position)
         else:
             self.position = min(self.length, self.position + max(1, self.length // 60))
             self._since = 0.0
@@ -266,16 +266,16 @@ class Replay:
             self.playing, self.new = False, 0
 
     def _now(self) -> float:
-        return self._film.of(self.position) + self._since
+        return self._replay_time.of(self.position) + self._since
 
     def clock(self, state: RunState) -> datetime:
         if self._applied != self.position or not self._since:
             return state.at
-        return datetime.fromtimestamp(self._film.clock(self.position, self._since), UTC)
+        return datetime.fromtimestamp(self._replay_time.clock(self.position, self._since), UTC)
 
     @property
     def wait(self) -> float:
-        return self._film.wait(self.position) if self.playing else 0.0
+        return self._replay_time.wait(self.position) if self.playing else 0.0
 
     # for the player ---------------------------------------------------------------------------
 
@@ -303,17 +303,17 @@ class Replay:
             self.new = 0
 
     def share(self, position: int) -> float:
-        whole = self._film.of(self.length)
-        return self._film.of(position) / whole if whole else 1.0
+        whole = self._replay_time.of(self.length)
+        return self._replay_time.of(position) / whole if whole else 1.0
 
     @property
     def here(self) -> float:
-        whole = self._film.of(self.length)
+        whole = self._replay_time.of(self.length)
         return min(1.0, self._now() / whole) if whole else 1.0
 
-    def at_share(self, share: float) -> int:
-        whole = self._film.of(self.length)
-        return self._film.position(share * whole, self.length) if share < 1 else self.length
+    def position_at(self, share: float) -> int:
+        whole = self._replay_time.of(self.length)
+        return self._replay_time.position(share * whole, self.length) if share < 1 else self.length
 
     def moment(self, position: int) -> tuple[datetime, int]:
         index = bisect_right(self._outline.iterations, position, key=lambda pair: pair[0])

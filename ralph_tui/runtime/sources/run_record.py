@@ -27,7 +27,7 @@ from ralph_tui.base.errors import RalphError, why
 from ralph_tui.base.plain_files import fresh, make_folder, write_all
 from ralph_tui.events import RunStarted
 from ralph_tui.state.fleet_work import FleetWork
-from ralph_tui.state.seen import Seen
+from ralph_tui.state.last_seen import LastSeen
 from ralph_tui.text.sanitize import one_line
 
 INSIDE, ELSEWHERE = "exports", "ralph-tui-exports"
@@ -69,7 +69,7 @@ class RunRecord:
                 make_folder(folder)
             else:
                 keep_out(folder)
-            path, file = _fresh(path)
+            path, file = _create(path)
             _fill(path, file, text)
         except OSError as error:
             advice = why(error, "make the folder writable")
@@ -84,12 +84,12 @@ class RunRecord:
             return datetime.fromtimestamp(self._run.status.stat().st_mtime, UTC)
         return None
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> LastSeen | None:
         if self.worktree is None:
             return None
         return read_seen(ralph_folder(self.worktree), self._run.name)
 
-    def put_down(self, seen: Seen) -> None:
+    def save_seen(self, seen: LastSeen) -> None:
         if self.worktree is not None and self._journal.exists():
             write_seen(ralph_folder(self.worktree), self._run.name, seen)
 
@@ -104,7 +104,7 @@ class RunRecord:
         return (attempt / INSIDE, True) if ours else (Path.cwd() / ELSEWHERE, False)
 
 
-def _fresh(path: Path) -> tuple[Path, BinaryIO]:
+def _create(path: Path) -> tuple[Path, BinaryIO]:
     """Create a file of this name, or of the first numbered one that is free."""
     for number in count(1):
         free = path if number == 1 else path.with_stem(f"{path.stem}-{number}")

@@ -28,10 +28,10 @@ class RecordedFiles:
         self._lock = threading.Lock()
 
     def changes(self, since: str, until: str) -> tuple[FileChange, ...]:
-        return self._holding(since, until).changes(since, until)
+        return self._workspace_with(since, until).changes(since, until)
 
     def from_present(self, tree: str) -> tuple[FileChange, ...]:
-        workspace = self._holding(tree)
+        workspace = self._workspace_with(tree)
         from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 
         # Only the run makes its index: another process would get in its way.
@@ -45,7 +45,7 @@ class RecordedFiles:
         return way_back(workspace.changes(tree))
 
     def diff(self, since: str, until: str, path: str | None = None) -> str:
-        workspace = self._holding(since, until)
+        workspace = self._workspace_with(since, until)
         found = workspace.diff(since, until, path)
         if found or path is None:
             return found
@@ -53,7 +53,7 @@ class RecordedFiles:
         parts = parts_of(workspace.diff(since, until))
         return "".join(part for name, part in parts if one_line(spelled_name(name)) == path)
 
-    def _holding(self, *trees: str) -> "GitWorkspace":
+    def _workspace_with(self, *trees: str) -> "GitWorkspace":
         """Return the workspace, after checking that it has these trees."""
         with self._lock:
             if self._opened is None or not self._opened.repository.git_dir.is_dir():

@@ -140,7 +140,7 @@ class LineFilter:
         spans += self._private_keys(line)
         spans += _split_tokens(line)
         spans += _spans(line, lowered)
-        self._look_ahead(line, lowered, spans)
+        self._find_ahead(line, lowered, spans)
         for _ in range(_PASSES):
             if not spans:
                 break
@@ -192,7 +192,7 @@ class LineFilter:
         elif word and (alone := _WORD_ALONE.fullmatch(line)) and formats.is_mixed(alone[1]):
             yield alone.span(1)
 
-    def _look_ahead(self, line: str, lowered: str, spans: list[tuple[int, int]]) -> None:
+    def _find_ahead(self, line: str, lowered: str, spans: list[tuple[int, int]]) -> None:
         """Remember a value or token that begins at the end of this line."""
         if line.strip():
             self._named = assigned.open_name(line)

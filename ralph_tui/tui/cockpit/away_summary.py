@@ -13,7 +13,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from ralph_tui.analysis.away import Told, is_news, while_away
+from ralph_tui.analysis.away import ToneLine, is_news, while_away
 from ralph_tui.ports.source import Source
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.cockpit.view_log import is_lost
@@ -34,7 +34,7 @@ class AwaySummary(TextDialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "close", show=False)]
 
-    def __init__(self, news: Sequence[Told], clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, news: Sequence[ToneLine], clock: Callable[[], float] = monotonic) -> None:
         super().__init__(TITLE, [Content("\n").join(_row(line) for line in news)], clock)
 
     def pairs(self) -> Sequence[Pair]:
@@ -50,7 +50,7 @@ class AwaySummary(TextDialog):
         return True
 
 
-def _row(line: Told) -> Content:
+def _row(line: ToneLine) -> Content:
     style = "bold" if line.tone in ("warn", "bad") else "dim" if line.below else ""
     if not line.below:
         return Content.assemble((line.text, style))

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable
 from typing import Literal
 
-from ralph_tui.analysis.next_steps import next_steps, refusal_to_go_on
+from ralph_tui.analysis.next_steps import explain_refusal, next_steps
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.modals.choice_dialog import Confirm
@@ -50,7 +50,7 @@ class Continuation:
     def refusal(self, name: Literal["resume", "again"]) -> str | None:
         """Return why the step is not available; None if it is."""
         state = self._host.state
-        why = refusal_to_go_on(name, state, gone=self._is_gone)
+        why = explain_refusal(name, state, gone=self._is_gone)
         if why is not None:
             return why
         if self.fleet is not None:

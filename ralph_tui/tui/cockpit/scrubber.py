@@ -139,7 +139,7 @@ class Scrubber(LineWidget, can_focus=True):
     def _at(self, column: int) -> int:
         mark = self._marks()[0].get(column)
         last = max(1, self._room - 1)
-        return mark.position if mark else self._player.at_share(column / last)
+        return mark.position if mark else self._player.position_at(column / last)
 
     def _pointed_at(self) -> int | None:
         """The event position under the pointer."""

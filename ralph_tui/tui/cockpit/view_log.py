@@ -11,7 +11,7 @@ from functools import partial
 
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.state.seen import Seen, seen_of
+from ralph_tui.state.last_seen import LastSeen, seen_of
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 
 EVERY_S = 5.0
@@ -32,7 +32,7 @@ class ViewLog:
         """`enabled`: False if this screen records nothing, as in an ordinary replay."""
         self._host = host
         self._enabled = enabled
-        self._last: Seen | None = None
+        self._last: LastSeen | None = None
         """The last record; moving back in a replay does not undo what was seen."""
         self._next = float("-inf")
         self._key_at = float("-inf")
@@ -55,7 +55,7 @@ class ViewLog:
         seen, record = self._seen(), self._host.source.record
         if seen is not None and record is not None:
             self._next = now + EVERY_S
-            write: Callable[[], None] = partial(record.put_down, seen)
+            write: Callable[[], None] = partial(record.save_seen, seen)
             self._host.ralph.run_worker(write, thread=True)
 
     def disable(self) -> None:
@@ -66,9 +66,9 @@ class ViewLog:
         """Record once more on leaving; the file is small, so this may block."""
         seen, record = self._seen(), self._host.source.record
         if seen is not None and record is not None:
-            record.put_down(seen)
+            record.save_seen(seen)
 
-    def _seen(self) -> Seen | None:
+    def _seen(self) -> LastSeen | None:
         """Return what the user sees now, with the time; None if nothing is to be recorded."""
         state, source, last = self._host.state, self._host.source, self._last
         if not self._enabled or state.run.started is None:

@@ -3,7 +3,7 @@
 The help also explains the columns of a row.
 """
 
-from ralph_tui.analysis.means import MORE
+from ralph_tui.analysis.resume_words import MORE
 from ralph_tui.ports.runs import RunRow
 from ralph_tui.text.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import CRITICAL, DIED, NEEDS_YOU, OUTCOMES, PHASES

@@ -162,7 +162,7 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
         best = f"best {percent(run.best, run.completion)} {where}"
     spent = flat(run.billing or "") or ("cost unknown" if state.roster.worked else "")
     if run.cost_known:
-        without = state.roster.untold_words
+        without = state.roster.unreported_text
         paid = f"({flat(run.billing)})" if run.billing else ""
         spent = " ".join(filter(None, (cost(state), flat(without), paid)))
     open_one, trees = state.timeline.current, whole_change(state)

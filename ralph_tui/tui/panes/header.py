@@ -8,8 +8,8 @@ import re
 from datetime import datetime
 from typing import ClassVar
 
-from ralph_tui.analysis.next_steps import refusal_to_go_on
-from ralph_tui.analysis.verdict import Verdict, gone_word, verdict
+from ralph_tui.analysis.next_steps import explain_refusal
+from ralph_tui.analysis.verdict import Verdict, lost_word, verdict
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
@@ -43,7 +43,7 @@ def activity(state: RunState, now: datetime, room: int = ROOM, *, lost: bool | s
     """Draw the run's current activity and its duration, in about `room` cells."""
     run = state.run
     if lost:
-        return [(gone_word(lost).label, "bad strong")]
+        return [(lost_word(lost).label, "bad strong")]
     if run.finished is not None:
         return [(OUTCOMES[run.finished.outcome].label, "dim")]
     if (waits := state.needs.wait) is not None:
@@ -74,7 +74,7 @@ def _agent(state: RunState, now: datetime, room: int) -> Line:
     """Draw the running tool call and its time; between calls, the session's time."""
     call = state.agent.running
     # A substitute for the chosen agent is named at any width.
-    who = flat(state.roster.working, 16) if state.roster.stands_in_for else "agent"
+    who = flat(state.roster.working, 16) if state.roster.fallback_cause else "agent"
     if state.run.phase == "waiting":
         took = _elapsed(state.agent.began_at, now)
         return _work_line(f"{PHASES['waiting'].glyph} {who}", "dim", took, "starts", room)
@@ -288,7 +288,7 @@ class OneLine(Header):
             wanted = ["decide", *(["pause"] if state.run.paused else []), "retry", *wanted]
         refused = {name: BY_NAME[name].refusal(state) for name in wanted}
         if self.lost:
-            refused["resume"] = refusal_to_go_on("resume", state, gone=True)
+            refused["resume"] = explain_refusal("resume", state, gone=True)
         able = (BY_NAME[name] for name in wanted if refused[name] is None)
         action = next(able, None) if state.run.started is not None else None
         if action is None:

@@ -8,9 +8,16 @@ from typing import Any
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.seen import seen_in
 from ralph_tui.adapters.records.summary import summarize
-from ralph_tui.analysis.away import LONG_S, MAX_EPISODES, is_long, is_news, was_left, while_away
+from ralph_tui.analysis.away import (
+    LONG_S,
+    MAX_EPISODES,
+    is_long,
+    is_news,
+    was_left_early,
+    while_away,
+)
 from ralph_tui.state import RunState
-from ralph_tui.state.seen import Seen, seen_of
+from ralph_tui.state.last_seen import LastSeen, seen_of
 from ralph_tui.text.format import clock, day_and_clock, duration
 from ralph_tui.text.terms import RECORD_BROKEN
 from tests.rows import each_row
@@ -101,7 +108,7 @@ def test_a_run_that_has_just_begun_is_no_news() -> None:
     assert is_long(state, state.at)
 
 
-def halves(name: str, at: int) -> tuple[RunState, Seen, RunState]:
+def halves(name: str, at: int) -> tuple[RunState, LastSeen, RunState]:
     """A story at an iteration's end, what the user had seen of it, and its end."""
     events = STORIES[name]()
     finished = [i for i, event in enumerate(events) if isinstance(event, ev.IterationFinished)]
@@ -206,14 +213,14 @@ def test_who_began_a_run_in_the_background_left_it_then() -> None:
 
 def test_a_run_was_left_before_its_end_or_as_it_began_in_the_background() -> None:
     state, background = RunState().apply_all(STORIES["running"]()), detached("running")
-    assert not was_left(None, None)
-    assert not was_left(state.run.started, None)
-    assert was_left(background.run.started, None)
+    assert not was_left_early(None, None)
+    assert not was_left_early(state.run.started, None)
+    assert was_left_early(background.run.started, None)
     seen = seen_of(state, state.at, lost=False)
-    assert was_left(state.run.started, seen)
-    assert not was_left(state.run.started, replace(seen, over=True))
-    assert not was_left(state.run.started, replace(seen, lost=True))
-    assert not was_left(state.run.started, replace(seen, run="another run"))
+    assert was_left_early(state.run.started, seen)
+    assert not was_left_early(state.run.started, replace(seen, over=True))
+    assert not was_left_early(state.run.started, replace(seen, lost=True))
+    assert not was_left_early(state.run.started, replace(seen, run="another run"))
 
 
 def test_of_a_cost_that_not_all_have_told_it_is_said_whose_it_lacks() -> None:

@@ -11,7 +11,7 @@ from ralph_tui import demo
 from ralph_tui.demo.agent.bugs import BUGS, COMMENT, EXPONENT
 from ralph_tui.demo.agent.plan_file import ITEMS, PLAN, TEXT
 from ralph_tui.demo.agent.planned import HANDOFF_HEADING
-from ralph_tui.layers.intelligence.handover import HEADING
+from ralph_tui.layers.intelligence.handoff_section import HEADING
 from tests.unit.demo.test_scenarios import session
 
 LEFT = "handoff-1.md"

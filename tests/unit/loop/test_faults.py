@@ -109,7 +109,7 @@ def check(world: World) -> None:
         assert PROMISE in prompt
 
 
-ONCE = ("baseline", "concluded", "reflect", "reflection_question", "plan")
+ONCE = ("baseline", "learn_from_run", "reflect", "reflection_question", "plan")
 """Done once in a run; of the two called `plan`, the fold's is checked below."""
 LASTING = [part for part in ALL if part.name != "run"]
 """Without a baseline there is no run."""
@@ -256,7 +256,7 @@ def test_without_memory_the_prompt_has_no_learnings(name: str) -> None:
 
 
 def test_what_fails_before_it_is_staged_is_staged_by_the_next_report() -> None:
-    part = next(part for part in MEMORY if part.name == "reported")
+    part = next(part for part in MEMORY if part.name == "learn_from_report")
     world = third(part)
     staged = [e.iteration for e in world.all(ev.LearningStaged) if e.learning.confidence == 0.6]
     assert 3 not in staged

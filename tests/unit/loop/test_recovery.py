@@ -13,7 +13,7 @@ from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Abort, Answer, Command, Extend, Stop
 from ralph_tui.events.workspace import CategoryTotal
 from ralph_tui.layers.sensor import GateResult
-from ralph_tui.loop.recovery import found
+from ralph_tui.loop.recovery import describe_unfinished
 from ralph_tui.state import RunState
 from tests.examples import FEWER
 from tests.unit.loop.invariants import check
@@ -161,7 +161,7 @@ def test_a_question_left_open_by_an_orderly_stop_is_asked_again() -> None:
 
     whole = world(STORIES["stuck"]).play(leave)
     assert whole.state.run.finished is not None
-    assert "a question was open" in found(whole.state)
+    assert "a question was open" in describe_unfinished(whole.state)
     later = go_on(whole, len(whole.events))
     assert len(later.all(ev.QuestionAsked)) == 2
     assert later.all(ev.IterationFinished)[3].status != "interrupted"
@@ -198,12 +198,14 @@ def test_an_aborted_run_may_go_on() -> None:
 
 
 def test_what_was_in_progress_is_said() -> None:
-    assert found(RunState()) == "nothing was done yet"
+    assert describe_unfinished(RunState()) == "nothing was done yet"
     whole = world(STORIES["steady"]).play(first)
     started = [e for e in whole.events if e.kind == "session_started"][2]
     state = RunState().apply_all(whole.events[: started.seq])
     state.at = (state.timeline.spans[-1].started_at) + timedelta(minutes=38)
-    assert found(state) == "iteration 3, 38m in, 0 files touched, last checkpoint 00:00"
+    assert (
+        describe_unfinished(state) == "iteration 3, 38m in, 0 files touched, last checkpoint 00:00"
+    )
 
 
 @FEWER
@@ -231,7 +233,7 @@ def test_it_is_said_that_a_verification_that_broke_off_is_done_again() -> None:
         (session, ", its session had finished: it is verified now"),
         (session - 1, " touched"),
     ):
-        words = found(RunState().apply_all(whole.events[:number]))
+        words = describe_unfinished(RunState().apply_all(whole.events[:number]))
         assert words.partition(", last checkpoint")[0].endswith(said) or words.endswith(said), words
 
 
@@ -252,7 +254,7 @@ def test_a_stop_while_the_command_runs_leaves_its_iteration_to_be_measured(
     whole.gate.measure = measure
     whole.play(first)
     assert [e.iteration for e in whole.all(ev.IterationFinished)] == [1]
-    assert "its session had finished: it is verified now" in found(whole.state)
+    assert "its session had finished: it is verified now" in describe_unfinished(whole.state)
     later = broken_off(whole, len(whole.events))
     later.workspace.changed = []
     later.play(first, partial(later.loop.resume, ev.RunResumed(pid=2, host="h")))
@@ -296,8 +298,8 @@ def test_a_roll_back_that_was_done_is_no_open_question_later() -> None:
     state = RunState()
     for event in whole.events[:fourth]:
         state.apply(event)
-    assert found(state).startswith("iteration 4 was complete")
-    assert "question" not in found(state)
+    assert describe_unfinished(state).startswith("iteration 4 was complete")
+    assert "question" not in describe_unfinished(state)
 
 
 def test_what_was_done_after_a_roll_back_and_then_cut_off_is_told() -> None:

@@ -23,7 +23,7 @@ from ralph_tui.loop.steps.detection import Detector
 from ralph_tui.loop.steps.measurement import Measurement
 from ralph_tui.loop.steps.memory import MemoryLayer
 from ralph_tui.loop.steps.overseer import Overseer
-from ralph_tui.loop.steps.prompt_words import Words
+from ralph_tui.loop.steps.prompt_text import PromptText
 from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.recording import IterationRecorder
 from ralph_tui.loop.steps.sessions import Sessions
@@ -57,8 +57,8 @@ def nothing(*_: object, **__: object) -> None:
     """A step that does nothing."""
 
 
-def no_words(*_: object) -> Words:
-    return Words(Prompt("", "normal"), "")
+def no_words(*_: object) -> PromptText:
+    return PromptText(Prompt("", "normal"), "")
 
 
 def no_record(*_: object) -> ev.Event:
@@ -263,10 +263,10 @@ def test_each_step_has_its_effect(step: int, whole: World) -> None:
 
 @pytest.mark.parametrize("step", CARRIED_OUT_BY, ids=lambda n: f"{n}-{EFFECTS[n].__name__}")
 def test_without_a_step_its_effect_is_missing(step: int) -> None:
-    owner, name, stand_in = CARRIED_OUT_BY[step]
+    owner, name, replacement_agent = CARRIED_OUT_BY[step]
     lame = world()
     # Some cannot even continue; their results are checked anyway.
-    with patch.object(owner, name, stand_in), suppress(AssertionError, LookupError):
+    with patch.object(owner, name, replacement_agent), suppress(AssertionError, LookupError):
         lame.run()
     with pytest.raises((AssertionError, LookupError)):
         EFFECTS[step](lame)

@@ -18,7 +18,7 @@ from ralph_tui.base.errors import LockHeldError
 from ralph_tui.layers.sensor import GateResult
 from ralph_tui.ports.new_runs import Draft, Surroundings
 from ralph_tui.runtime.claiming import claim
-from ralph_tui.runtime.new_runs import NewRunsHere
+from ralph_tui.runtime.new_runs import FolderNewRuns
 from tests.waiting import PATIENCE_S, until
 
 VERSION = '#!/bin/sh\necho "2.1.198 (Claude Code)"\n'
@@ -45,7 +45,7 @@ def says(place: Surroundings, what: str) -> str:
 def test_all_is_well_where_nothing_is_missing(git_repo: Path, no_claude: Path) -> None:
     (no_claude / "claude").write_text(VERSION)
     (no_claude / "claude").chmod(0o755)
-    here = NewRunsHere(git_repo)
+    here = FolderNewRuns(git_repo)
     place = here.look()
     assert [one.level for one in place.findings] == ["good", "good", "good"]
     assert not place.obstacles
@@ -63,13 +63,13 @@ def test_looking_writes_nothing(git_repo: Path, no_claude: Path) -> None:
         return set(git_repo.rglob("*"))
 
     before = files()
-    NewRunsHere(git_repo).look()
-    NewRunsHere(git_repo).agents()
+    FolderNewRuns(git_repo).look()
+    FolderNewRuns(git_repo).agents()
     assert files() == before
 
 
 def test_what_is_missing_is_said_with_the_way_to_it(tmp_path: Path, no_claude: Path) -> None:
-    place = NewRunsHere(tmp_path).look()
+    place = FolderNewRuns(tmp_path).look()
     assert level(place, "git repository") == "critical"
     assert "git init" in says(place, "git repository")
     assert place.obstacles
@@ -79,13 +79,13 @@ def test_what_is_missing_is_said_with_the_way_to_it(tmp_path: Path, no_claude: P
     assert "--agent-command" in says(place, "agent")
     assert place.chosen == ""
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    place = NewRunsHere(tmp_path).look()
+    place = FolderNewRuns(tmp_path).look()
     assert not place.obstacles
     assert "none yet" in says(place, "commits")
 
 
 def test_a_run_that_works_here_is_named(git_repo: Path) -> None:
-    here = NewRunsHere(git_repo)
+    here = FolderNewRuns(git_repo)
     lock = claim(ralph_folder(git_repo) / "lock", run="task-001/002")
     try:
         assert "task-001/002 is running in this worktree" in says(here.look(), "other runs")
@@ -101,7 +101,7 @@ def test_defaults_come_from_the_configuration(
 ) -> None:
     monkeypatch.setenv("RALPH_TUI_LIMITS__SESSION_TIMEOUT_S", "90m")
     (git_repo / ".ralph-tui.toml").write_text("[limits]\nmax_iterations = 7\nbudget_usd = 2.5\n")
-    defaults = NewRunsHere(git_repo).look().defaults
+    defaults = FolderNewRuns(git_repo).look().defaults
     assert defaults["limits.max_iterations"].text == "7"
     assert defaults["limits.max_iterations"].origin == ".ralph-tui.toml"
     assert defaults["limits.budget_usd"].text == "2.5"
@@ -109,23 +109,23 @@ def test_defaults_come_from_the_configuration(
     assert defaults["permissions.mode"].text == "edits"
     assert defaults["permissions.mode"].origin == ""
     (git_repo / ".ralph-tui.toml").write_text("[limits]\nmax_iterations = 0\n")
-    place = NewRunsHere(git_repo).look()
+    place = FolderNewRuns(git_repo).look()
     assert "max_iterations" in says(place, "settings")
     assert place.defaults["limits.max_iterations"].text == "10"
 
 
 def test_a_trial_counts_tests_as_the_loop_does(git_repo: Path) -> None:
-    found = NewRunsHere(git_repo).trial("echo 1..2; echo ok 1; echo not ok 2; exit 1").run()
+    found = FolderNewRuns(git_repo).trial("echo 1..2; echo ok 1; echo not ok 2; exit 1").run()
     assert found.exit_code == 1
     assert found.counts is not None
     assert (found.counts.passed, found.counts.total) == (1, 2)
-    assert "was not found (exit 127)" in NewRunsHere(git_repo).trial("no-such-thing").run().error
+    assert "was not found (exit 127)" in FolderNewRuns(git_repo).trial("no-such-thing").run().error
     assert not (git_repo / ".aiwg").exists()
 
 
 def test_a_cancelled_trial_leaves_no_process(git_repo: Path) -> None:
     pids = git_repo / "pids"
-    trial = NewRunsHere(git_repo).trial(f"sleep 300 & echo $! $$ > {pids}; wait")
+    trial = FolderNewRuns(git_repo).trial(f"sleep 300 & echo $! $$ > {pids}; wait")
     came: list[GateResult] = []
     thread = threading.Thread(target=lambda: came.append(trial.run()))
     thread.start()
@@ -137,7 +137,7 @@ def test_a_cancelled_trial_leaves_no_process(git_repo: Path) -> None:
 
 
 def test_a_draft_is_kept_out_of_the_worktree_and_for_its_owner_alone(git_repo: Path) -> None:
-    here = NewRunsHere(git_repo)
+    here = FolderNewRuns(git_repo)
     assert here.draft() is None
     draft = Draft("Fix\nit — all", "criterion", "x", "reads well", {"agent.name": "command"})
     here.keep(draft)
@@ -157,12 +157,12 @@ def test_the_last_start_is_proposed_without_its_objective_and_its_secrets(
 ) -> None:
     own = {"agent.name": "command", "agent.command": "./my-agent --stdin"}
     keep_last_start(git_repo, Draft("Fix it", command="pytest -q", settings=own))
-    assert NewRunsHere(git_repo).look().last == Draft(command="pytest -q", settings=own)
+    assert FolderNewRuns(git_repo).look().last == Draft(command="pytest -q", settings=own)
     assert last_start_file(git_repo).stat().st_mode & 0o077 == 0
     assert not (git_repo / ".aiwg").exists()
     secret = {**own, "agent.command": "API_KEY=sk-ant-api03-" + "x9Kq" * 20 + " ./my-agent"}
     keep_last_start(git_repo, Draft(command="pytest -q", settings=secret))
-    proposed = NewRunsHere(git_repo).look().last
+    proposed = FolderNewRuns(git_repo).look().last
     assert proposed == Draft(command="pytest -q", settings={"agent.name": "command"})
 
 
@@ -170,7 +170,7 @@ def test_only_what_differs_from_the_defaults_is_proposed(git_repo: Path, no_clau
     (no_claude / "claude").write_text(VERSION)
     (no_claude / "claude").chmod(0o755)
     keep_last_start(git_repo, Draft(command="x", settings={"agent.name": "claude"}))
-    assert NewRunsHere(git_repo).look().last == Draft(command="x")
+    assert FolderNewRuns(git_repo).look().last == Draft(command="x")
     unknown = {"agent.name": "no-such-agent", "agent.command": "y", "permissions.mode": "skip"}
     keep_last_start(git_repo, Draft(command="x", settings=unknown))
-    assert NewRunsHere(git_repo).look().last == Draft(command="x")
+    assert FolderNewRuns(git_repo).look().last == Draft(command="x")

@@ -14,7 +14,12 @@ from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.ports.worktree import Restored
-from ralph_tui.runtime.restoring import chosen, not_held, points, restore_worktree
+from ralph_tui.runtime.restoring import (
+    describe_missing,
+    find_snapshot,
+    list_snapshots,
+    restore_worktree,
+)
 from ralph_tui.state import RunState
 from tests.rows import each_row
 from tests.workspaces import workspace_of
@@ -74,34 +79,34 @@ def test_the_points_of_a_run() -> None:
     back = ev.WorktreeRestored(iteration=2, snapshot=2, present=4, tree="d" * 40)
     later = (taken(4, 2), back, taken(5, 2))
     state = folded(*BASELINE, *iteration(1, 2, 60.0), *iteration(2, 3, 40.0), *later)
-    known = points(state, frozenset({1, 2, 4}))
+    known = list_snapshots(state, frozenset({1, 2, 4}))
     assert [point.taken.number for point in known] == [1, 2, 3, 4, 5]
     assert [point.completion for point in known] == [10.0, 60.0, 40.0, None, None]
     assert [point.taken.number for point in known if point.best] == [2]
     assert [point.taken.number for point in known if point.undo] == [4]
     assert [point.taken.number for point in known if not point.held] == [3, 5]
-    assert chosen(state, "best").number == 2
-    assert [chosen(state, f"iter-{k}").number for k in range(3)] == [1, 2, 3]
-    assert chosen(state, "004").number == 4
+    assert find_snapshot(state, "best").number == 2
+    assert [find_snapshot(state, f"iter-{k}").number for k in range(3)] == [1, 2, 3]
+    assert find_snapshot(state, "004").number == 4
 
 
 def test_a_restore_that_was_begun_holds_what_was_there() -> None:
     began = ev.RestoreBegan(iteration=1, snapshot=1, present=3)
     state = folded(*BASELINE, *iteration(1, 2, 60.0), taken(3, 1), began)
-    assert [point.taken.number for point in points(state, frozenset()) if point.undo] == [3]
+    assert [point.taken.number for point in list_snapshots(state, frozenset()) if point.undo] == [3]
 
 
 def test_an_iteration_without_a_snapshot_left_nothing_behind() -> None:
     state = folded(*BASELINE, *iteration(1, 2, 60.0, held=False))
     with pytest.raises(UsageError, match="no snapshot at the end of iteration 1"):
-        chosen(state, "iter-1")
-    assert [point.completion for point in points(state, frozenset())] == [10.0]
+        find_snapshot(state, "iter-1")
+    assert [point.completion for point in list_snapshots(state, frozenset())] == [10.0]
 
 
 def test_nothing_was_measured() -> None:
     with pytest.raises(UsageError, match="no best snapshot"):
-        chosen(folded(START), "best")
-    assert points(folded(START), frozenset()) == []
+        find_snapshot(folded(START), "best")
+    assert list_snapshots(folded(START), frozenset()) == []
 
 
 @each_row(
@@ -110,25 +115,28 @@ def test_nothing_was_measured() -> None:
 )
 def test_words_that_mean_nothing(word: str) -> None:
     with pytest.raises(UsageError, match="use a number, best, or iter-N") as told:
-        chosen(folded(*BASELINE), word)
+        find_snapshot(folded(*BASELINE), word)
     assert str(told.value).isprintable()
 
 
 @given(st.text() | st.from_regex(r"(iter-)?[0-9]{1,12}", fullmatch=True))
 def test_only_the_words_for_it_mean_a_point(word: str) -> None:
     if re.fullmatch(r"0{0,8}1|iter-0{1,9}|best", word):
-        assert chosen(folded(*BASELINE), word).number == 1
+        assert find_snapshot(folded(*BASELINE), word).number == 1
     else:
         with pytest.raises(UsageError):
-            chosen(folded(*BASELINE), word)
+            find_snapshot(folded(*BASELINE), word)
 
 
 def test_what_a_snapshot_lacks() -> None:
-    assert not_held(taken(1)) == ""
+    assert describe_missing(taken(1)) == ""
     one = taken(1, missing=["a.bin"], missing_count=1)
-    assert not_held(one) == "1 path that it does not contain stays unchanged: a.bin"
+    assert describe_missing(one) == "1 path that it does not contain stays unchanged: a.bin"
     many = taken(1, missing=["a", "b", "c", "d"], missing_count=30)
-    assert not_held(many) == "30 paths that it does not contain stay unchanged: a, b, c and 27 more"
+    assert (
+        describe_missing(many)
+        == "30 paths that it does not contain stay unchanged: a, b, c and 27 more"
+    )
 
 
 class Breaking(GitWorkspace):
@@ -170,13 +178,13 @@ def test_one_that_fails_half_way_says_how_to_get_back(git_repo: Path, journal: P
     state = RunState().apply_all(recording.events)
     breaking = workspace_of(git_repo, RUN, Breaking)
     with pytest.raises(WorkspaceError, match="restore snapshot 2, which"):
-        restore_worktree(recording, state, breaking, chosen(state, "1"), "me")
+        restore_worktree(recording, state, breaking, find_snapshot(state, "1"), "me")
     kinds = [event.kind for event in after(journal)]
     assert kinds == ["snapshot_taken", "restore_began", "noticed"]
     recording = read_journal(journal)
     state = RunState().apply_all(recording.events)
     workspace = workspace_of(git_repo, RUN)
-    told, held = restore_worktree(recording, state, workspace, chosen(state, "2"), "me")
+    told, held = restore_worktree(recording, state, workspace, find_snapshot(state, "2"), "me")
     assert (told.present, told.paths, held) == (3, ["README.md"], True)
     assert (git_repo / "README.md").read_text() == "changed\nby me\n"
 
@@ -186,7 +194,7 @@ def test_ctrl_c_comes_too_late(git_repo: Path, journal: Path) -> None:
     state = RunState().apply_all(recording.events)
     workspace = workspace_of(git_repo, RUN, Interrupted)
     handler = signal.getsignal(signal.SIGINT)
-    restore_worktree(recording, state, workspace, chosen(state, "1"), "me")
+    restore_worktree(recording, state, workspace, find_snapshot(state, "1"), "me")
     assert signal.getsignal(signal.SIGINT) is handler
     assert (git_repo / "README.md").read_text() == "# sample\n"
     assert [event.kind for event in after(journal)][-1] == "snapshot_taken"
@@ -195,7 +203,7 @@ def test_ctrl_c_comes_too_late(git_repo: Path, journal: Path) -> None:
 def test_what_would_change_is_told_as_the_restore_does_it(git_repo: Path, journal: Path) -> None:
     state = RunState().apply_all(read_journal(journal).events)
     workspace = workspace_of(git_repo, RUN)
-    changes = [change for change, _ in workspace.way_back(chosen(state, "1").tree)]
+    changes = [change for change, _ in workspace.way_back(find_snapshot(state, "1").tree)]
     assert [(c.path, c.status, c.added, c.removed) for c in changes] == [
         ("README.md", "modified", 1, 2),
         ("new.txt", "deleted", 0, 1),

@@ -5,7 +5,7 @@ One adapter drives them all; `quirks` lists their differences. This module only 
 
 from ralph_tui.adapters.agents.acp.quirks import ANY, GEMINI, OPENCODE, Quirks
 from ralph_tui.adapters.agents.description import AgentDescription, lazily
-from ralph_tui.adapters.agents.programs import Program, checks_command, looks_runnable
+from ralph_tui.adapters.agents.programs import Program, can_run, checks_command
 
 
 def _described(name: str, quirks: Quirks, seen_versions: str) -> AgentDescription:
@@ -20,7 +20,7 @@ def _described(name: str, quirks: Quirks, seen_versions: str) -> AgentDescriptio
         default_when="else where installed",
         program=usual,
         title=quirks.title,
-        looks_for=program.looked_for,
+        looks_for=program.search_place,
         found=lazily("acp.agent:described", quirks),
         install=quirks.install,
         login=quirks.login,
@@ -33,7 +33,7 @@ GEMINI_ACP = _described("gemini", GEMINI, "0.61.0")
 OPENCODE_ACP = _described("opencode", OPENCODE, "1.18.33")
 ANY_ACP = AgentDescription(
     name="acp",
-    looks_ready=lambda settings, environ: looks_runnable(settings.command, environ),
+    looks_ready=lambda settings, environ: can_run(settings.command, environ),
     check=checks_command("acp", "my-agent --acp"),
     build=lazily("acp.agent:any_agent"),
     abilities=ANY.abilities,

@@ -129,13 +129,13 @@ def described(
     values = {setting.what: setting.value for setting in set_now}
     return SessionDescribed(
         iteration=iteration,
-        model=values.get("model") or told_model(result),
-        permission_mode=values.get("mode") or told_mode(result),
+        model=values.get("model") or new_session_model(result),
+        permission_mode=values.get("mode") or new_session_mode(result),
         version=f"{able.name} {able.version}".strip() or None,
     )
 
 
-def told_model(result: object) -> str | None:
+def new_session_model(result: object) -> str | None:
     """Return a new session's model, or None if the agent does not report it."""
     fields = as_map(result)
     for option in map(as_map, as_list(fields.get("configOptions"))):
@@ -144,7 +144,7 @@ def told_model(result: object) -> str | None:
     return as_text(as_map(fields.get("models")).get("currentModelId")) or None
 
 
-def told_mode(result: object) -> str | None:
+def new_session_mode(result: object) -> str | None:
     """Return a new session's mode, or None if the agent does not report it."""
     return as_text(as_map(as_map(result).get("modes")).get("currentModeId")) or None
 

@@ -73,7 +73,7 @@ class AcpSession(AgentSession):
                 return False
             self._prompts += 1
             answered = partial(self._answered, guidance_id=guidance_id)
-            self.call("session/prompt", self._prompt(text), answered, self._not_taken)
+            self.call("session/prompt", self._prompt(text), answered, self._on_refused)
         self._emit_all([ev.GuidanceDelivered(guidance_id=guidance_id, into="session")])
         return True
 
@@ -113,7 +113,7 @@ class AcpSession(AgentSession):
                 SessionEnd("error", "The agent opened no session; is it up to date?")
             )
         self._plan.ledger.names[self._turn.session_id] = self._session_id
-        mode, self._own_mode = self._turn.permissions.mode, opening.told_mode(result)
+        mode, self._own_mode = self._turn.permissions.mode, opening.new_session_mode(result)
         settings = opening.settings(self._session_id, result, self.quirks, mode, self._plan.model)
         described = opening.described(self._turn.iteration, self._able, result, settings)
         return [described, *self._set(settings)]
@@ -193,7 +193,7 @@ class AcpSession(AgentSession):
         # If it is refused, the guidance stays queued for the next prompt.
         self.call("_session/steering", self._prompt(text), taken)
 
-    def _not_taken(self, failure: Failure) -> Iterable[ev.Event]:
+    def _on_refused(self, failure: Failure) -> Iterable[ev.Event]:
         """Report that the agent refused the guidance; the turn continues without it."""
         self._prompts -= 1
         if not self._prompts:
@@ -282,11 +282,11 @@ class AcpSession(AgentSession):
     def _has_done_its_work(self) -> bool:
         return self._gave_up or super()._has_done_its_work()
 
-    def _own_end(self, exit_code: int | None) -> SessionEnd:
+    def _end_by_itself(self, exit_code: int | None) -> SessionEnd:
         # Some agents print their error output only at the end, so the status is known only now.
         if self._gave_up:
             return ends.of_silence(self._plan.silence_s, self._refused_status)
-        return super()._own_end(exit_code)
+        return super()._end_by_itself(exit_code)
 
     def _end_of_exit(self, exit_code: int | None) -> SessionEnd:
         return ends.of_exit(exit_code, self.stderr_tail, began=self.began)

@@ -51,7 +51,7 @@ def end_of_result(
         text for item in as_list(result.get("errors")) if (text := as_text(item))
     )
     details = details[:2000]
-    outcome = _told(result)
+    outcome = _outcome_of_result(result)
     failed = failed_call(as_text(result.get("api_error")), result.get("api_error_status"))
     limit = failed.limit if failed is not None else None
     if outcome == "error":
@@ -91,7 +91,7 @@ def _failed(result: Mapping[str, object]) -> bool:
     return silent and as_text(result.get("subtype")).startswith("error_")
 
 
-def _told(result: Mapping[str, object]) -> SessionOutcome:
+def _outcome_of_result(result: Mapping[str, object]) -> SessionOutcome:
     reason = as_text(result.get("terminal_reason"))
     ended = reason or as_text(result.get("subtype"))
     if ended in _INTERRUPTED:

@@ -71,7 +71,7 @@ def _fallback(fields: Json) -> Notice:
     return f"The agent changed to another model{': ' * bool(model)}{model}", "warn"
 
 
-def _told(fields: Json) -> Notice | None:
+def _progress_notice(fields: Json) -> Notice | None:
     for name in ("content", "message", "text", "summary"):
         if (text := as_text(fields.get(name))).strip():
             return text, "log"
@@ -83,8 +83,8 @@ SENTENCES: Mapping[str, Callable[[Json], Notice | None]] = {
     "system/hook_response": _hook,
     "system/status": _status,
     "system/model_fallback": _fallback,
-    "system/informational": _told,
-    "system/notification": _told,
+    "system/informational": _progress_notice,
+    "system/notification": _progress_notice,
 }
 """Kinds of events that are reported directly; a function returns None to report nothing."""
 

@@ -8,7 +8,7 @@ is understood. Pure, except for the open requests.
 import json
 from collections.abc import Mapping
 
-from ralph_tui.adapters.agents.asked import MAX_INPUT, asked, choice_in
+from ralph_tui.adapters.agents.requests import MAX_INPUT, asked, choice_in
 from ralph_tui.events import AgentAsked, AgentAskedNoMore, Event
 from ralph_tui.events.asking import AgentChoice
 from ralph_tui.ports.agents import AgentAnswer

@@ -254,7 +254,7 @@ class StreamSession(ProcessSession):
         reader = self._reader
         return self._input_closed and reader.ends.of_last_turn is not None and not reader.in_turn
 
-    def _own_end(self, exit_code: int | None) -> SessionEnd:
+    def _end_by_itself(self, exit_code: int | None) -> SessionEnd:
         reader, end = self._reader, self._reader.ends.of_last_turn
         died = exit_code is None or exit_code > 128
         if end is None or (died and reader.in_turn):

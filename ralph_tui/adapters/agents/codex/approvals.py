@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ralph_tui.adapters.agents.asked import choice_in
 from ralph_tui.adapters.agents.codex.items import (
     ToolItems,
     as_shown,
@@ -14,6 +13,7 @@ from ralph_tui.adapters.agents.codex.items import (
     shown_changes,
 )
 from ralph_tui.adapters.agents.codex.reader import CodexReader
+from ralph_tui.adapters.agents.requests import choice_in
 from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.messages import Id, Request
 from ralph_tui.ports.agents import AgentAnswer

@@ -1,11 +1,11 @@
 """The agent `command`: any shell command that takes the prompt on stdin. Only its description."""
 
 from ralph_tui.adapters.agents.description import AgentDescription, lazily
-from ralph_tui.adapters.agents.programs import checks_command, looks_runnable
+from ralph_tui.adapters.agents.programs import can_run, checks_command
 
 COMMAND = AgentDescription(
     name="command",
-    looks_ready=lambda settings, environ: looks_runnable(settings.command, environ),
+    looks_ready=lambda settings, environ: can_run(settings.command, environ),
     check=checks_command("command", "my-agent --stdin"),
     build=lazily("command.agent:CommandAgent"),
     takes_command=True,

@@ -88,7 +88,7 @@ class CommandSession(ProcessSession):
         self._wait_s = min(self._wait_s * 2, SLOWEST_S) if flooded else BATCH_S
         return batch.events(self._turn.iteration)
 
-    def _own_end(self, exit_code: int | None) -> SessionEnd:
+    def _end_by_itself(self, exit_code: int | None) -> SessionEnd:
         said = f": {shorten(self.stderr_tail.strip(), LONGEST_REASON)}" if self.stderr_tail else "."
         if exit_code == 0:
             return SessionEnd("success")

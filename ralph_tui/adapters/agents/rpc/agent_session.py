@@ -10,10 +10,10 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
 
-from ralph_tui.adapters.agents.asked import can_be_shown
 from ralph_tui.adapters.agents.ends import SessionEnd, Tally
 from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.reader import SessionReader
+from ralph_tui.adapters.agents.requests import can_be_shown
 from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
 from ralph_tui.adapters.processes.child import Child
@@ -220,7 +220,7 @@ class AgentSession(RpcSession):
     def _has_done_its_work(self) -> bool:
         return self._over is not None
 
-    def _own_end(self, exit_code: int | None) -> SessionEnd:
+    def _end_by_itself(self, exit_code: int | None) -> SessionEnd:
         return self._over or self._end_of_exit(exit_code)
 
     def _tally(self) -> Tally:

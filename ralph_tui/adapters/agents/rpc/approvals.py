@@ -7,8 +7,8 @@ agent's own would be written to its folder and would outlast the session.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ralph_tui.adapters.agents.asked import asked
 from ralph_tui.adapters.agents.permissions import Permits, host_of, rules_for_denied
+from ralph_tui.adapters.agents.requests import asked
 from ralph_tui.adapters.agents.rpc.messages import Id
 from ralph_tui.adapters.agents.tools import tool_denied
 from ralph_tui.events import AgentAsked, ToolDenied

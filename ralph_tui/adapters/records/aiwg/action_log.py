@@ -49,7 +49,7 @@ _SUBJECTS: dict[ActionKind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _AgentWords:
     """Words of the agent, not processed yet, because few of them are needed."""
 
     text: str
@@ -71,14 +71,14 @@ class Actions:
     def __init__(self) -> None:
         self._open: dict[str, _Begun] = {}
         self._denied: dict[str, str] = {}
-        self._words: dict[str | None, _Said] = {}
+        self._words: dict[str | None, _AgentWords] = {}
         """Last words by speaker: None for the agent, the starting tool call for a subagent."""
         self._derivation = Derivation()
 
-    def take(self, event: ev.Event | _Said) -> Iterator[dict[str, Any]]:
+    def take(self, event: ev.Event | _AgentWords) -> Iterator[dict[str, Any]]:
         """Yield the lines that this event completes."""
         match event:
-            case _Said():
+            case _AgentWords():
                 self._words[event.parent] = event
                 return
             case ev.ToolStarted():
@@ -149,7 +149,7 @@ class ActionLog:
         self._written = _size(self._path)
         return aside
 
-    def _events(self) -> Iterator[ev.Event | _Said]:
+    def _events(self) -> Iterator[ev.Event | _AgentWords]:
         with reading(self._journal) as file:
             file.seek(self._read)
             for line in file:
@@ -162,19 +162,19 @@ class ActionLog:
                 if kind is None or kind[1].decode() not in _KINDS:
                     continue
                 try:
-                    yield _said(line) if kind[1] == _SPOKEN else ev.parse_event(line)
+                    yield _parse_words(line) if kind[1] == _SPOKEN else ev.parse_event(line)
                 except ValueError:
                     continue
 
 
-def _said(line: bytes) -> _Said:
+def _parse_words(line: bytes) -> _AgentWords:
     """Parse words of the agent; raise ``ValueError`` for any other line."""
     fields = parse_json(line)
     known = fields if isinstance(fields, dict) else {}
     text, parent = known.get("text"), known.get("parent")
     if not (isinstance(text, str) and isinstance(parent, str | None)):
         raise ValueError("no words of an agent")
-    return _Said(strip_controls(text), parent)
+    return _AgentWords(strip_controls(text), parent)
 
 
 def _line(tool: _Begun, *, ok: bool, said: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.summary import summarize
-from ralph_tui.analysis.means import resuming
+from ralph_tui.analysis.resume_words import resume_command
 from ralph_tui.base.errors import JournalError
 from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.events.workspace import Category
@@ -186,7 +186,7 @@ def rebuild_attempt(folder: Path) -> Rebuilt:
         what = recording.problem.partition(";")[0]
         raise JournalError(
             f"{what}; the files built from it were not changed; "
-            f"'{resuming(RecordedRun(journal).name, len(recording.events))}' continues from "
+            f"'{resume_command(RecordedRun(journal).name, len(recording.events))}' continues from "
             "the events before it"
         )
     state = RunState().apply_all(recording.events)

@@ -1,6 +1,6 @@
 """Agent questions are bounded and sanitized; a rule too long to show is not offered."""
 
-from ralph_tui.adapters.agents.asked import MAX_INPUT, MAX_RULE, asked, choice
+from ralph_tui.adapters.agents.requests import MAX_INPUT, MAX_RULE, asked, choice
 from tests.rows import each_row
 
 KEY = "ghp_" + "a1B2" * 9

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents import AGENTS
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.adapters.agents.programs import begins_with, looks_runnable, missing_program
+from ralph_tui.adapters.agents.programs import begins_with, can_run, missing_program
 from ralph_tui.base.errors import UsageError
 from ralph_tui.config.settings import AgentSettings
 from tests.examples import FEWER
@@ -58,8 +58,8 @@ def test_what_is_there_is_not_missing(tmp_path: Path) -> None:
     assert missing_program("bin/notes", {}, tmp_path) == "bin/notes"
     assert missing_program("bin", on_path, tmp_path) == "bin"
     assert missing_program("true", {"PATH": ""}, tmp_path) == ""
-    assert not looks_runnable(None, on_path)
-    assert looks_runnable("my-agent", on_path)
+    assert not can_run(None, on_path)
+    assert can_run("my-agent", on_path)
 
 
 @each_row("name", ["acp", "command"])

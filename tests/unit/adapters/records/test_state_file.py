@@ -16,7 +16,7 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.base.file_lock import locked
-from ralph_tui.layers.context.loop_state import merged
+from ralph_tui.layers.context.loop_state import merge
 from ralph_tui.layers.context.state_file import parse, read
 from ralph_tui.layers.sensor import Progress
 from tests.rows import each_row
@@ -194,7 +194,7 @@ def test_a_merge_loses_no_item_and_repeats_none(
     earlier = FIELDS | {"todo_items": before, "completed_items": []}
     there = read(earlier | others).state
     there["todo_items"] = [*before, *(item for item in added if item not in before)]
-    state = merged(there, earlier, ours)
+    state = merge(there, earlier, ours)
     assert set(now) <= set(state["todo_items"])
     assert set(added) - set(before) <= set(state["todo_items"])
     assert len(state["todo_items"]) == len(set(state["todo_items"]))

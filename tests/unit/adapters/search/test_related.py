@@ -10,7 +10,7 @@ from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.adapters.search.related import MOST, related_tasks
 from ralph_tui.layers.memory.content import iterations_of
-from ralph_tui.layers.memory.extraction import concluded
+from ralph_tui.layers.memory.extraction import learn_from_run
 from ralph_tui.runtime.past_runs import RecordedRuns
 from ralph_tui.state import RunState
 from tests.unit.adapters.search.journals import BEGIN, a_run, attempt, started, write
@@ -84,7 +84,7 @@ def test_a_plan_counts_the_iterations_that_an_estimate_counts(tmp_path: Path) ->
     *done, end = measured_run(OBJECTIVE, "run-1")
     write(attempt(tmp_path, "task-001/001"), [*done, cut, again, measured, end])
     state = RunState().apply_all(read_journal(attempt(tmp_path) / "events.jsonl").events)
-    [learned] = [one for one in concluded(state, "completed") if one.type == "estimate"]
+    [learned] = [one for one in learn_from_run(state, "completed") if one.type == "estimate"]
     assert iterations_of(learned.content) == 2
     mine = AttemptFolder.create(tmp_path, OBJECTIVE, BEGIN)
     assert list(RecordedRuns(mine).iterations()) == [2]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.hooks.program.transcript import FIRST, MOST, heard_in, listen
+from ralph_tui.hooks.program.transcript import FIRST, MOST, listen, summarize
 from tests.examples import FEWER
 from tests.paths import ROOT
 from tests.rows import each_row
@@ -32,7 +32,7 @@ def test_after_a_compaction_the_window_counts_anew() -> None:
     assert heard.tokens == 990_012
     upto = (RECORDED / "compacted.jsonl").read_text().split('"subtype": "compact_boundary"')[0]
     lines = (RECORDED / "compacted.jsonl").read_text().splitlines()[: upto.count("\n") + 1]
-    assert heard_in(map(json.loads, lines)).tokens == 639
+    assert summarize(map(json.loads, lines)).tokens == 639
 
 
 def test_a_tool_that_failed_has_its_words() -> None:
@@ -53,7 +53,7 @@ def test_a_refusal_of_the_service_has_its_kind() -> None:
 def test_a_subagent_does_not_fill_the_window() -> None:
     assert listen(RECORDED / "subagent.jsonl").tokens == 12_412
     entries = [assistant(5000), assistant(90_000, isSidechain=True)]
-    assert heard_in(entries).tokens == 5000
+    assert summarize(entries).tokens == 5000
 
 
 def test_what_the_program_says_itself_uses_nothing() -> None:
@@ -62,23 +62,23 @@ def test_what_the_program_says_itself_uses_nothing() -> None:
         "model": "<synthetic>",
         "content": [{"type": "text", "text": "Interrupted"}],
     }
-    heard = heard_in([assistant(5000), entry])
+    heard = summarize([assistant(5000), entry])
     assert (heard.tokens, heard.api_error) == (5000, "")
 
 
 @each_row("odd", [0, -5, "many", None, True, 1.5, 10**30, [], {}])
 def test_a_number_of_no_use_leaves_the_last_one(odd: object) -> None:
-    assert heard_in([assistant(5000), assistant(odd)]).tokens == 5000
-    assert heard_in([assistant(odd)]).tokens is None
+    assert summarize([assistant(5000), assistant(odd)]).tokens == 5000
+    assert summarize([assistant(odd)]).tokens is None
 
 
 def test_usage_may_go_backwards() -> None:
-    assert heard_in([assistant(150_000), assistant(90_000)]).tokens == 90_000
+    assert summarize([assistant(150_000), assistant(90_000)]).tokens == 90_000
 
 
 def test_only_what_is_new_is_told_again() -> None:
     early, late = "2026-01-07T11:00:00.000Z", "2026-01-07T11:00:05.000Z"
-    heard = heard_in([assistant(5000, early), assistant(6000, late)], since=early)
+    heard = summarize([assistant(5000, early), assistant(6000, late)], since=early)
     assert heard.messages == (("m" + late, 6001),)
     assert heard.last_at == late
 
@@ -89,7 +89,7 @@ def test_only_what_is_new_is_told_again() -> None:
      "isApiErrorMessage", "version"]), JSON | st.sampled_from(["assistant", "user", "system",
      "compact_boundary"])), max_size=6), st.text(max_size=3))  # fmt: skip
 def test_whatever_stands_in_it_is_heard(entries: list[object], since: str) -> None:
-    heard = heard_in((entry for entry in entries if isinstance(entry, dict)), since)
+    heard = summarize((entry for entry in entries if isinstance(entry, dict)), since)
     assert heard.tokens is None or heard.tokens > 0
 
 
@@ -122,7 +122,7 @@ MESSAGE = st.fixed_dictionaries(
 @FEWER
 @given(st.lists(MESSAGE, max_size=6))
 def test_whatever_a_message_holds_is_heard(entries: list[dict[str, object]]) -> None:
-    heard = heard_in(entries)
+    heard = summarize(entries)
     assert all(isinstance(call.result, str) for call in heard.calls)
 
 

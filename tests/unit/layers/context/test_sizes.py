@@ -13,8 +13,8 @@ from ralph_tui.layers.context.sizes import (
     TABLE,
     Basis,
     Estimate,
+    ItemUse,
     Size,
-    Taken,
     by_lines,
     estimate,
     tag_of,
@@ -30,7 +30,7 @@ WORDS = st.one_of(
 )
 
 
-def untagged(*points: float) -> list[Taken]:
+def untagged(*points: float) -> list[ItemUse]:
     return [("medium", "default", of) for of in points]
 
 
@@ -71,7 +71,7 @@ def test_without_tag_and_history_it_is_medium() -> None:
 def test_without_tag_it_is_as_the_finished_ones_were() -> None:
     assert estimate("Parse dates", untagged(6.0, 7.0, 9.0, 35.0))[::3] == ("trivial", "history")
     assert estimate("Parse dates", untagged(50.0, 45.0, 48.0))[::3] == ("complex", "history")
-    tagged: list[Taken] = [("trivial", "tag", 5.0)] * 9
+    tagged: list[ItemUse] = [("trivial", "tag", 5.0)] * 9
     assert estimate("Parse dates", tagged).basis == "default"
 
 
@@ -87,7 +87,7 @@ def test_history_never_says_that_an_item_must_be_split() -> None:
 
 
 @given(WORDS, TAKEN)
-def test_the_range_never_leaves_that_of_its_class(item: str, taken: list[Taken]) -> None:
+def test_the_range_never_leaves_that_of_its_class(item: str, taken: list[ItemUse]) -> None:
     known = estimate(item, taken)
     row = BUDGETS[known.size]
     assert row.low <= known.low <= known.high <= row.high
@@ -108,7 +108,7 @@ def test_one_wild_number_moves_the_class_no_further_than_a_neighbour_of_the_medi
 
 @given(WORDS, TAKEN, SIZES, BASES)
 def test_what_is_tagged_stays_what_its_tag_says(
-    item: str, taken: list[Taken], size: Size, basis: Basis
+    item: str, taken: list[ItemUse], size: Size, basis: Basis
 ) -> None:
     said = tag_of(item)
     known = estimate(item, [*taken, (size, basis, 1e9)])

@@ -12,7 +12,7 @@ from ralph_tui.layers.memory.content import (
     convention,
     estimate,
     iterations_of,
-    joined_estimates,
+    join_estimates,
     learning_id,
     samples_of,
     strategy,
@@ -137,7 +137,7 @@ def test_an_edit_keeps_what_is_not_its_words() -> None:
 
 @given(st.integers(1, 50), st.integers(1, 50), st.floats(1, 100), st.floats(1, 100))
 def test_estimates_join_by_their_runs(runs: int, others: int, one: float, other: float) -> None:
-    both = joined_estimates(estimate(one, None, runs), estimate(other, 10.0, others))
+    both = join_estimates(estimate(one, None, runs), estimate(other, 10.0, others))
     assert both["basedOnSamples"] == runs + others
     assert both["estimatedIterations"] == pytest.approx(
         (one * runs + other * others) / (runs + others), abs=0.02
@@ -146,7 +146,7 @@ def test_estimates_join_by_their_runs(runs: int, others: int, one: float, other:
 
 
 def test_joined_estimates_worked_out() -> None:
-    both = joined_estimates({**estimate(4, 10, 3), "theirs": 1}, estimate(8, 30, 1))
+    both = join_estimates({**estimate(4, 10, 3), "theirs": 1}, estimate(8, 30, 1))
     assert both == {**estimate(5, 15, 4), "theirs": 1}
 
 
@@ -154,9 +154,9 @@ def test_only_those_who_said_how_many_count_as_having_said_it() -> None:
     """Another tool's estimate may give only the time of an iteration."""
     theirs = {"avgIterationTime": 60_000}
     ours = estimate(6, 12, 2)
-    assert joined_estimates(theirs, ours) == {**theirs, **ours}
-    assert joined_estimates(ours, theirs) == ours
-    assert "based on 2 runs" in text_of("estimate", joined_estimates(theirs, ours))
+    assert join_estimates(theirs, ours) == {**theirs, **ours}
+    assert join_estimates(ours, theirs) == ours
+    assert "based on 2 runs" in text_of("estimate", join_estimates(theirs, ours))
 
 
 def test_the_same_words_of_two_runs_meet() -> None:

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from ralph_tui import events as ev
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.run import Outcome
-from ralph_tui.layers.memory.extraction import concluded, learning_id, reported
+from ralph_tui.layers.memory.extraction import learn_from_report, learn_from_run, learning_id
 from ralph_tui.layers.memory.issues import without_details
-from ralph_tui.layers.memory.knowledge import joins, promoted, proven
+from ralph_tui.layers.memory.knowledge import is_same, promoted, proven
 from ralph_tui.layers.oversight import propose
 from tests.rows import each_row
 from tests.unit.layers.memory.histories import Worked, files, state_of
@@ -24,7 +24,7 @@ def only(learnings: list[Learning], type_: str) -> Learning:
 
 
 def told(*texts: str) -> list[Learning]:
-    return reported(ev.AgentReported(iteration=1, learnings=list(texts)), "test-fix")
+    return learn_from_report(ev.AgentReported(iteration=1, learnings=list(texts)), "test-fix")
 
 
 # -- reported --------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def test_a_completed_run_shows_how_and_how_long() -> None:
         Worked(65, "renamed a helper", tools=["Edit"]),
         Worked(100, f"made the parser ask the token{HOW}", tools=["Bash"]),
     )
-    found = concluded(state, "completed")
+    found = learn_from_run(state, "completed")
     assert [one.type for one in found] == ["strategy", "estimate"]
     strategy, estimate = found
     assert strategy.content == {
@@ -109,15 +109,15 @@ def test_a_completed_run_shows_how_and_how_long() -> None:
 
 
 def test_a_completed_run_below_90_shows_only_how_long() -> None:
-    assert [one.type for one in concluded(state_of(Worked(89, f"did it{HOW}")), "completed")] == [
-        "estimate"
-    ]
-    assert only(concluded(state_of(Worked(90, f"did it{HOW}")), "completed"), "strategy")
+    assert [
+        one.type for one in learn_from_run(state_of(Worked(89, f"did it{HOW}")), "completed")
+    ] == ["estimate"]
+    assert only(learn_from_run(state_of(Worked(90, f"did it{HOW}")), "completed"), "strategy")
 
 
 def test_without_a_word_of_the_agent_there_is_no_approach() -> None:
     state = state_of(Worked(100, tools=["Bash"]))
-    assert [one.type for one in concluded(state, "completed")] == ["estimate"]
+    assert [one.type for one in learn_from_run(state, "completed")] == ["estimate"]
 
 
 def test_an_approach_names_the_redirect_that_was_in_force() -> None:
@@ -134,7 +134,7 @@ def test_an_approach_names_the_redirect_that_was_in_force() -> None:
         Worked(60, f"made one test pass{HOW}", after=[ended]),
         Worked(100, f"and then the others{HOW}"),
     )
-    assert only(concluded(state, "completed"), "strategy").text == (
+    assert only(learn_from_run(state, "completed"), "strategy").text == (
         "Asked to rethink the problem and make the smallest failing thing work first. Made one "
         f"test pass{HOW}. And then the others{HOW}."
     )
@@ -164,7 +164,7 @@ def test_an_approach_names_the_strategy_that_was_in_force(
         Worked(60, f"made one pass{HOW}", before=[planned(2, approach, focus)]),
         Worked(100, f"and the others{HOW}", before=[planned(3, "persist", "finish")]),
     )
-    assert only(concluded(state, "completed"), "strategy").text == (
+    assert only(learn_from_run(state, "completed"), "strategy").text == (
         f"Asked to {asked}. Made one pass{HOW}. And the others{HOW}."
     )
 
@@ -178,7 +178,7 @@ def test_a_redirect_comes_before_the_strategy_that_was_in_force_with_it() -> Non
         Worked(0, after=redirect),
         Worked(100, f"did so{HOW}", before=[planned(2, "pivot", "review")]),
     )
-    text = only(concluded(state, "completed"), "strategy").text
+    text = only(learn_from_run(state, "completed"), "strategy").text
     assert text == f"Asked to do this: The lexer. Did so{HOW}."
 
 
@@ -190,7 +190,7 @@ def test_a_redirect_that_was_edited_is_told_in_its_own_words_and_a_declined_one_
             ev.RedirectDecided(iteration=1, about="stuck", approved=approved, instructions=words),
         ]
         state = state_of(Worked(0, after=redirect), Worked(100, f"did so{HOW}"))
-        return only(concluded(state, "completed"), "strategy").text
+        return only(learn_from_run(state, "completed"), "strategy").text
 
     assert text(approved=True) == f"Asked to do this: Start with the lexer. Did so{HOW}."
     assert text(approved=False) == f"Did so{HOW}."
@@ -208,7 +208,7 @@ def test_what_a_rollback_or_a_grown_total_gained_is_no_work_of_the_iteration() -
         Worked(95, "grew", grew=True),
         Worked(100, f"last{HOW}"),
     )
-    assert only(concluded(state, "completed"), "strategy").text == f"First{HOW}. Last{HOW}."
+    assert only(learn_from_run(state, "completed"), "strategy").text == f"First{HOW}. Last{HOW}."
 
 
 # -- a run that did not ----------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_an_issue_that_stood_in_two_iterations_is_an_antipattern() -> None:
         Worked(58, "started the database first"),
         Worked(25, "tried a cache"),
     )
-    (one,) = concluded(state, "limit_reached")
+    (one,) = learn_from_run(state, "limit_reached")
     assert (one.type, one.confidence, one.standing) == ("antipattern", 0.7, "staged")
     assert one.content == {
         "pattern": "Cannot reach the database at db.local:… (attempt …)",
@@ -242,7 +242,7 @@ def test_an_issue_that_stood_in_two_iterations_is_an_antipattern() -> None:
 def test_the_start_is_no_iteration_in_which_an_issue_stood() -> None:
     state = state_of(Worked(1, timed_out=True), Worked(2, timed_out=True))
     state.timeline.spans[0].gate = state.timeline.spans[1].gate
-    (one,) = concluded(state, "failed")
+    (one,) = learn_from_run(state, "failed")
     assert one.content["consequence"].startswith(
         "It occurred at the start and in 2 iterations, and "
     )
@@ -252,14 +252,14 @@ def test_what_went_no_better_afterwards_has_no_alternative() -> None:
     state = state_of(
         Worked(10, "a", blockers=["no network"]), Worked(9, "b", blockers=["No network."])
     )
-    (one,) = concluded(state, "failed")
+    (one,) = learn_from_run(state, "failed")
     assert set(one.content) == {"pattern", "consequence"}
 
 
 def test_an_issue_of_one_iteration_does_not_stand() -> None:
-    assert concluded(state_of(Worked(1, blockers=["x y"]), Worked(2)), "failed") == []
+    assert learn_from_run(state_of(Worked(1, blockers=["x y"]), Worked(2)), "failed") == []
     twice = Worked(1, blockers=["no network", "No network"])
-    assert concluded(state_of(twice, Worked(2)), "failed") == []
+    assert learn_from_run(state_of(twice, Worked(2)), "failed") == []
 
 
 @each_row(
@@ -273,36 +273,36 @@ def test_an_issue_of_one_iteration_does_not_stand() -> None:
 def test_a_session_that_fails_and_a_command_without_an_answer_are_issues(
     one: Worked, pattern: str
 ) -> None:
-    (found,) = concluded(state_of(one, one), "limit_reached")
+    (found,) = learn_from_run(state_of(one, one), "limit_reached")
     assert found.content["pattern"] == pattern
 
 
 def test_a_crash_of_the_agents_program_is_nothing_of_the_task() -> None:
     crashed = Worked(1, ended="crashed", reason="The agent exited with code 3 in its work")
-    assert concluded(state_of(crashed, crashed), "failed") == []
+    assert learn_from_run(state_of(crashed, crashed), "failed") == []
 
 
 def test_what_its_service_does_is_no_issue_of_a_run() -> None:
     limited = Worked(1, ended="limited", reason="usage limit reached")
-    assert concluded(state_of(limited, limited), "failed") == []
+    assert learn_from_run(state_of(limited, limited), "failed") == []
 
 
 def test_the_same_issue_of_two_runs_is_proven_whatever_the_runs_came_to() -> None:
     def learned(points: float) -> Learning:
         hit = Worked(points, blockers=["The fixture server never starts"])
-        (one,) = concluded(state_of(hit, hit), "limit_reached")
+        (one,) = learn_from_run(state_of(hit, hit), "limit_reached")
         return one
 
     one, other = learned(10), learned(70)
     assert one.learning_id == other.learning_id
-    assert joins(one, other)
-    assert joins(promoted(one), other)
+    assert is_same(one, other)
+    assert is_same(promoted(one), other)
 
 
 def test_a_run_that_was_only_interrupted_has_shown_nothing() -> None:
     hit = Worked(95, "did it", blockers=["no network"])
-    assert concluded(state_of(hit, hit), "interrupted") == []
-    assert concluded(state_of(hit, hit), "aborted")
+    assert learn_from_run(state_of(hit, hit), "interrupted") == []
+    assert learn_from_run(state_of(hit, hit), "aborted")
 
 
 @given(
@@ -322,7 +322,7 @@ def test_a_run_that_was_only_interrupted_has_shown_nothing() -> None:
 def test_whatever_happened_it_can_be_learned_from(
     iterations: list[Worked], outcome: Outcome
 ) -> None:
-    found = concluded(state_of(*iterations), outcome)
+    found = learn_from_run(state_of(*iterations), outcome)
     kinds = [one.type for one in found]
     if outcome == "completed":
         assert kinds.count("estimate") == bool(iterations)
@@ -330,7 +330,7 @@ def test_whatever_happened_it_can_be_learned_from(
     else:
         assert set(kinds) <= {"antipattern"}
     assert all(one.text and one.standing == "staged" for one in found)
-    assert concluded(state_of(*iterations), outcome) == found
+    assert learn_from_run(state_of(*iterations), outcome) == found
 
 
 # -- particulars -----------------------------------------------------------------------------------
@@ -364,7 +364,9 @@ def test_particulars_are_gone_after_one_pass(text: str) -> None:
 
 @each_row("said", ["Counted.", "all done, everything passes now", "fixed it"])
 def test_what_merely_names_the_outcome_is_no_strategy(said: str) -> None:
-    assert [one.type for one in concluded(state_of(Worked(100, said)), "completed")] == ["estimate"]
+    assert [one.type for one in learn_from_run(state_of(Worked(100, said)), "completed")] == [
+        "estimate"
+    ]
 
 
 @each_row(
@@ -380,4 +382,4 @@ def test_a_run_that_lost_tests_or_changed_what_measures_it_teaches_no_strategy(
 ) -> None:
     state = state_of(*work)
     state.run.completion = 100.0
-    assert [one.type for one in concluded(state, "completed")] == ["estimate"]
+    assert [one.type for one in learn_from_run(state, "completed")] == ["estimate"]

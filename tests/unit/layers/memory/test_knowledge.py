@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import estimate
 from ralph_tui.layers.memory.knowledge import (
-    RELIED_ON,
     START,
-    credited,
-    joins,
+    TRUSTED,
+    is_same,
     merged,
     promoted,
     proven,
     success_rate,
+    with_use,
 )
 from tests.rows import each_row
 from tests.unit.layers.memory.learnings import FRACTIONS, learning, learnings
@@ -36,7 +36,7 @@ def test_the_rate_worked_out(uses: int, successes: int, rate: float) -> None:
 def test_credits_count_as_the_formula_says(outcomes: list[bool]) -> None:
     one = learning()
     for success in outcomes:
-        one = credited(one, success=success)
+        one = with_use(one, success=success)
     assert (one.uses, one.successes) == (len(outcomes), sum(outcomes))
     assert one.success_rate == pytest.approx((3 + one.successes) / (4 + one.uses))
 
@@ -45,8 +45,8 @@ def test_credits_count_as_the_formula_says(outcomes: list[bool]) -> None:
 def test_a_harmful_learning_is_unlearned_within_four_uses(confidence: float) -> None:
     """Whatever its confidence: it begins with the starting rate and never helps."""
     one, uses = learning(confidence=confidence, success_rate=START), 0
-    while one.success_rate >= RELIED_ON:
-        one, uses = credited(one, success=False), uses + 1
+    while one.success_rate >= TRUSTED:
+        one, uses = with_use(one, success=False), uses + 1
     assert uses <= 4
 
 
@@ -54,8 +54,8 @@ def test_a_harmful_learning_is_unlearned_within_four_uses(confidence: float) -> 
 def test_even_one_that_another_tool_swore_by_is_unlearned_within_four_uses(rate: float) -> None:
     one = learning(success_rate=rate)
     for _ in range(4):
-        one = credited(one, success=False)
-    assert one.success_rate < RELIED_ON
+        one = with_use(one, success=False)
+    assert one.success_rate < TRUSTED
 
 
 @given(learnings(), st.booleans())
@@ -63,7 +63,7 @@ def test_a_credit_moves_the_rate_its_way_and_confidence_never_down(
     one: Learning,
     success: bool,  # noqa: FBT001
 ) -> None:
-    after = credited(one, success=success)
+    after = with_use(one, success=success)
     assert 0 <= after.success_rate <= 1
     assert after.confidence >= one.confidence
     if not success:
@@ -77,7 +77,7 @@ def test_a_credit_moves_the_rate_its_way_and_confidence_never_down(
 )
 def test_what_is_proven_does_not_stay_invisible(before: float, after: float) -> None:
     assert promoted(learning(confidence=before)).confidence == pytest.approx(after)
-    assert credited(learning(confidence=before), success=True).confidence == pytest.approx(after)
+    assert with_use(learning(confidence=before), success=True).confidence == pytest.approx(after)
 
 
 @given(learnings())
@@ -151,14 +151,14 @@ def test_joining_loses_no_evidence_and_no_wish(known: Learning, new: Learning) -
 
 @given(learnings(), learnings())
 def test_only_like_joins_like(one: Learning, other: Learning) -> None:
-    assert joins(one, other) == joins(other, one)
-    assert joins(one, one)
+    assert is_same(one, other) == is_same(other, one)
+    assert is_same(one, one)
     if (one.type, one.task_type) != (other.type, other.task_type):
-        assert not joins(one, other)
+        assert not is_same(one, other)
 
 
 def test_estimates_of_one_kind_of_task_are_one() -> None:
     one = learning("", "estimate", content=estimate(3, None, 1))
-    assert joins(one, learning("", "estimate", content=estimate(90, 400, 7)))
-    assert not joins(one, learning("", "estimate", "feature", content=estimate(3, None, 1)))
-    assert not joins(learning("run one test"), learning("write more docs"))
+    assert is_same(one, learning("", "estimate", content=estimate(90, 400, 7)))
+    assert not is_same(one, learning("", "estimate", "feature", content=estimate(3, None, 1)))
+    assert not is_same(learning("run one test"), learning("write more docs"))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.events import PlanMade
 from ralph_tui.events.memory import Learning, Retrieved
-from ralph_tui.layers.intelligence import recollection
+from ralph_tui.layers.intelligence import history_sections
 from ralph_tui.layers.memory.prompt import LONGEST, knowledge_lines
 from tests.rows import each_row
 from tests.unit.layers.memory.learnings import learning
@@ -29,7 +29,7 @@ WHAT_IT_IS = (
 
 def knowledge_section(plan: PlanMade | None, learnings: list[Learning]) -> str:
     found = [Retrieved(**one.model_dump(), why="It fits.") for one in learnings]
-    return recollection.knowledge_section(knowledge_lines(plan, found)).text()
+    return history_sections.knowledge_section(knowledge_lines(plan, found)).text()
 
 
 def body(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.layers.memory.content import estimate
-from ralph_tui.layers.memory.knowledge import START, credited
+from ralph_tui.layers.memory.knowledge import START, with_use
 from ralph_tui.layers.memory.orders import gives_orders
 from ralph_tui.layers.memory.retrieval import IN_PROMPT, LIMITS, UNPROVEN, Candidate, rank, retrieve
 from tests.rows import each_row
@@ -293,7 +293,7 @@ def test_a_planted_harmful_learning_is_gone_within_four_uses(
     one: Learning = learning("delete it", type_, confidence=confidence, success_rate=START)
     uses = 0
     while any(found.in_prompt for found in retrieve([Candidate(one, score)], "test-fix")):
-        one, uses = credited(one, success=False), uses + 1
+        one, uses = with_use(one, success=False), uses + 1
         assert uses <= 4
     assert uses
 

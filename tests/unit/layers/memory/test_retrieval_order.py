@@ -1,6 +1,6 @@
 """Order of learnings: unproven ones, the newer of two, one that is tried again."""
 
-from ralph_tui.layers.memory.knowledge import credited
+from ralph_tui.layers.memory.knowledge import with_use
 from ralph_tui.layers.memory.prompt import learning_line
 from ralph_tui.layers.memory.retrieval import LIMITS, Candidate, retrieve
 from tests.unit.layers.memory.learnings import learning
@@ -43,10 +43,10 @@ def test_what_was_dropped_comes_back_once_alone_after_five_runs() -> None:
     assert "5 runs did not use it, and it is tried once more" in found.why
     (same,) = retrieve([Candidate(one, 1.0) for one in dropped], "test-fix", found.learning_id)
     assert same == found
-    tried = [credited(one, success=False) for one in dropped[:1]]
+    tried = [with_use(one, success=False) for one in dropped[:1]]
     assert tried[0].rested == 0
     assert retrieve([Candidate(one) for one in tried], "test-fix") == []
-    helped = credited(dropped[0], success=True)
+    helped = with_use(dropped[0], success=True)
     assert (helped.uses, helped.successes, helped.rested) == (1, 1, 0)
     (back,) = retrieve([Candidate(helped)], "test-fix")
     assert not back.again

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.memory.similarity import contradicts, jaccard, says_same, similar, words
+from ralph_tui.layers.memory.similarity import contradicts, is_same_text, jaccard, similar, words
 from tests.rows import each_row
 
 TEXTS = st.text(alphabet="abc ABC._-", max_size=30)
@@ -60,7 +60,7 @@ def test_what_differs_in_a_negation_a_number_an_opposite_or_its_order_is_not_the
 ) -> None:
     assert contradicts(one, other)
     assert contradicts(other, one)
-    assert not says_same(one, other)
+    assert not is_same_text(one, other)
 
 
 @each_row(
@@ -73,5 +73,5 @@ def test_what_differs_in_a_negation_a_number_an_opposite_or_its_order_is_not_the
     ],
 )
 def test_the_same_in_almost_the_same_words_is_the_same(one: str, other: str) -> None:
-    assert says_same(one, other)
+    assert is_same_text(one, other)
     assert not contradicts(one, other)

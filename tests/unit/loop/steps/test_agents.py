@@ -116,7 +116,7 @@ def test_at_a_long_limit_the_next_one_goes_on_and_the_first_comes_back() -> None
         "fake in iterations 1, 3-4",
         "second in iterations 1-2",
     ]
-    assert world.state.roster.stands_in(BEGAN) == ""
+    assert world.state.roster.explain_fallback(BEGAN) == ""
 
 
 def test_a_short_limit_is_waited_for() -> None:
@@ -145,7 +145,7 @@ def test_a_refused_login_and_a_missing_program_hand_over_for_good() -> None:
     assert who(world) == [(1, "fake"), (1, "second"), (1, "third"), (2, "third")]
     assert changes(world) == [(1, "fake", "second", "auth"), (1, "second", "third", "missing")]
     assert all(event.until is None for event in world.all(ev.AgentChanged))
-    words = world.state.roster.stands_in(BEGAN)
+    words = world.state.roster.explain_fallback(BEGAN)
     assert words == "fake is not signed in; third works in the meantime"
 
 
@@ -186,7 +186,7 @@ def test_nobody_is_said_to_work_while_all_are_waited_for() -> None:
     said = []
     for event in world.steps():
         if isinstance(event, ev.AgentChanged | ev.WaitStarted):
-            said.append(bool(world.state.roster.stands_in(BEGAN)))
+            said.append(bool(world.state.roster.explain_fallback(BEGAN)))
     assert said == [True, False]
 
 
@@ -215,7 +215,7 @@ def test_one_that_was_not_there_at_the_start_is_said_once_and_left_out() -> None
     world.run()
     assert changes(world) == [(1, "gone", "fake", "missing")]
     assert {agent for _, agent in who(world)} == {"fake"}
-    words = world.state.roster.stands_in(BEGAN)
+    words = world.state.roster.explain_fallback(BEGAN)
     assert words == "gone cannot be run (gone is gone); fake works in the meantime"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from ralph_tui import events as ev
-from ralph_tui.adapters.agents.asked import asked, choice
+from ralph_tui.adapters.agents.requests import asked, choice
 from ralph_tui.commands import (
     Answer,
     Checkpoint,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ralph_tui.adapters.records.summary import summarize
-from ralph_tui.analysis.next_steps import next_steps, refusal_to_go_on
+from ralph_tui.analysis.next_steps import explain_refusal, next_steps
 from ralph_tui.cli.status_words import next_step
 from ralph_tui.commands import Command
 from ralph_tui.events import QuestionAsked, ReadingTaken, ReflectionWritten
@@ -32,7 +32,7 @@ def test_headless_it_fails_before_anything_is_spent_and_says_what_to_add() -> No
     steps = {step.name: step.command for step in next_steps(world.state)}
     assert "resume" not in steps
     assert steps["again"].endswith(" --until-promise")
-    assert "already passes" in str(refusal_to_go_on("resume", world.state))
+    assert "already passes" in str(explain_refusal("resume", world.state))
     assert next_step(json.loads(json.dumps(summarize(world.state))), "") == steps["again"]
 
 
@@ -112,7 +112,7 @@ def test_at_the_limit_the_missing_word_is_named_and_a_resume_is_offered(
     assert learned.learning == f"The completion command passes: {missing}."
     assert "iterations more" not in learned.model_dump_json()
     assert "resume" in {step.name for step in next_steps(world.state)}
-    assert refusal_to_go_on("resume", world.state) is None
+    assert explain_refusal("resume", world.state) is None
     status = json.loads(json.dumps(summarize(world.state)))
     assert next_step(status, "") == "ralph-tui resume --max-iterations 7"
 

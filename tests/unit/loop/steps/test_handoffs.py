@@ -214,11 +214,11 @@ def test_a_folder_that_cannot_be_written_costs_the_file_alone() -> None:
 STEPS = "ralph_tui.loop.steps"
 
 
-@pytest.mark.parametrize("name", ["handoff_of", "handoff_text", "written_event", "Changed"])
+@pytest.mark.parametrize("name", ["build_handoff", "handoff_text", "written_event", "TreeDiff"])
 @pytest.mark.parametrize("kind", ["raise", "none", "object"])
 def test_one_that_cannot_be_made_ends_no_run(name: str, kind: str) -> None:
     made = world(works(says="Here I am."))
-    part = Part("context", f"{STEPS}.handoffs", name)
+    part = Part("context", f"{STEPS}.handoff_writer", name)
     with injected(made, Fault(part, kind)):
         made.run()
     assert made.end.outcome == "completed"

@@ -370,7 +370,7 @@ def test_a_rule_that_fails_costs_the_run_only_its_advice(monkeypatch: pytest.Mon
     def broken(*_: object) -> list[ev.Event]:
         raise ZeroDivisionError("of a rule")
 
-    for name in ("retrieve", "reported", "concluded", "success", "plan", "reflect"):
+    for name in ("retrieve", "learn_from_report", "learn_from_run", "success", "plan", "reflect"):
         with monkeypatch.context() as patch:
             patch.setattr(memory, name, broken)
             world = World([0, 5, 10], knowledge=Remembered())

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option
-from ralph_tui.loop.steps.offers import runs_out
+from ralph_tui.loop.steps.offers import is_nearly_used
 from tests.world import FakeSession, World
 from tests.world.owner import answer
 
@@ -64,7 +64,7 @@ def test_both_are_named_where_both_run_out() -> None:
 )
 def test_what_runs_out(limit: int, used: int, needed: float | None) -> None:
     short = needed is not None and used + needed > limit
-    assert runs_out(used, limit, needed) == (short or used >= 0.7 * limit)
-    assert runs_out(limit, limit, needed)
-    if runs_out(used, limit, None):
-        assert runs_out(used + 1, limit, needed)
+    assert is_nearly_used(used, limit, needed) == (short or used >= 0.7 * limit)
+    assert is_nearly_used(limit, limit, needed)
+    if is_nearly_used(used, limit, None):
+        assert is_nearly_used(used + 1, limit, needed)

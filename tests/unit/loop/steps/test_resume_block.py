@@ -10,7 +10,7 @@ from ralph_tui.commands import Answer, EditPrompt, Guide
 from ralph_tui.config.settings import Settings
 from ralph_tui.layers.context.resume import DO_NOT_RESTART
 from ralph_tui.layers.intelligence import IntelligenceSettings
-from ralph_tui.layers.intelligence.handover import HEADING
+from ralph_tui.layers.intelligence.handoff_section import HEADING
 from ralph_tui.layers.intelligence.template import parse_template
 from ralph_tui.ports.records import PromptTemplate
 from tests.unit.loop.steps.rollovers import fills

@@ -6,7 +6,7 @@ from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Answer, RollOver
 from ralph_tui.config.settings import Settings
-from ralph_tui.layers.memory.issues import standing
+from ralph_tui.layers.memory.issues import recurring_issues
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.ports.worktree import Committed
 from ralph_tui.state.actions import Derivation
@@ -219,7 +219,7 @@ def test_to_hand_over_is_no_fault() -> None:
     state = world.state
     rows = [row for row in state.agent.rows if row.kind == "session" and not row.ok]
     assert rows == []
-    assert standing(state.timeline.spans) == []
+    assert recurring_issues(state.timeline.spans) == []
     assert not [e for e in world.events if e.kind == "assessment_made" and e.blockers]  # type: ignore[attr-defined]
     assert state.run.iteration_tool_errors == 0
     made = next(e for e in world.events if e.kind == "assessment_made" and e.iteration == 1)  # type: ignore[attr-defined]
@@ -244,7 +244,7 @@ def test_an_iteration_whose_last_session_handed_over_says_so() -> None:
 def test_an_agent_without_tools_that_is_asked_to_hand_over_has_worked() -> None:
     def silent(session: FakeSession) -> None:
         session.emit(ev.SessionStarted(
-            iteration=session.iteration, session_id="s", agent="command", tells_tools=False,
+            iteration=session.iteration, session_id="s", agent="command", reports_tools=False,
             tells_context=False,
         ))  # fmt: skip
 

@@ -20,7 +20,7 @@ from ralph_tui.loop.steps.service_limits import (
     STALE_RESET_S,
     wait_until,
 )
-from ralph_tui.loop.steps.sessions import GO_ON, GO_ON_SERVED
+from ralph_tui.loop.steps.sessions import CONTINUE, CONTINUE_SERVED
 from tests.world import FakeSession, World, wait
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -216,8 +216,8 @@ def test_a_session_that_a_limit_cut_off_is_resumed_also_through_an_outage() -> N
     world.run()
     later = world.agent.prompts[1:]
     assert len(later) == 3
-    assert later[0] == f"{GO_ON_SERVED}\n\n# Guidance from the user\n\nmind the lexer\n"
-    assert later[1:] == [GO_ON_SERVED] * 2
+    assert later[0] == f"{CONTINUE_SERVED}\n\n# Guidance from the user\n\nmind the lexer\n"
+    assert later[1:] == [CONTINUE_SERVED] * 2
 
 
 def test_words_that_a_session_did_not_live_to_hear_are_in_the_whole_prompt() -> None:
@@ -242,7 +242,7 @@ def test_a_session_that_cannot_be_resumed_begins_anew_with_the_whole_prompt() ->
     world.agent.acts.extend([works_then_is_refused, cannot_resume])
     world.run()
     first, resumed, anew = world.agent.prompts
-    assert (resumed, anew) == (GO_ON_SERVED, first)
+    assert (resumed, anew) == (CONTINUE_SERVED, first)
     assert world.end.outcome == "completed"
 
 
@@ -285,7 +285,7 @@ def test_each_session_of_an_iteration_has_a_prompt_of_its_own() -> None:
     assert [world.records.files[path] for path in told[:4]] == world.agent.prompts[:4]
     assert world.agent.prompts[0] == world.agent.prompts[1]
     assert "and look at b.py" in world.agent.prompts[2]
-    assert world.agent.prompts[3] == GO_ON
+    assert world.agent.prompts[3] == CONTINUE
     assert told[4] == "results/iter-002/prompt.md"
 
 
@@ -311,7 +311,7 @@ def test_silence_is_asked_about_and_by_default_retried_once() -> None:
         ("retry", "the default"),
         ("stop", "the default"),
     ]
-    assert world.agent.prompts[1] == GO_ON
+    assert world.agent.prompts[1] == CONTINUE
     assert len(world.agent.sessions) == 2
     assert 1700 < world.host.clock.seconds < 1900
 

@@ -12,8 +12,8 @@ from ralph_tui.adapters.records import lock
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.runs import HEARD_S
 from ralph_tui.base.errors import WorkspaceError
-from ralph_tui.runtime.sources import listed
-from ralph_tui.runtime.sources.listed import ListedRuns
+from ralph_tui.runtime.sources import run_list
+from ralph_tui.runtime.sources.run_list import ListedRuns
 from tests.hooked import NAME, HookedLoop
 from tests.unit.adapters.records.test_listing import put
 
@@ -102,7 +102,7 @@ def test_runs_of_other_tools_are_among_them(tmp_path: Path) -> None:
 def test_the_first_look_finds_the_newest_tasks_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listed, "AT_ONCE", 2)
+    monkeypatch.setattr(run_list, "AT_ONCE", 2)
     for task in (9, 10, 11):
         put(tmp_path, f"task-{task:03}/001")
     runs = ListedRuns(tmp_path)

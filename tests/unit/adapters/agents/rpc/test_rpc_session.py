@@ -46,7 +46,7 @@ class Talk(RpcSession):
             return None
         return [self._said(f"told {len(str(notification.params.get('text')))}")]
 
-    def _own_end(self, exit_code: int | None) -> SessionEnd:
+    def _end_by_itself(self, exit_code: int | None) -> SessionEnd:
         return SessionEnd("success" if exit_code == 0 else "crashed", f"exit {exit_code}")
 
     def ask(self, method: str) -> None:

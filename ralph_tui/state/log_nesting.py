@@ -9,10 +9,10 @@ from ralph_tui.events.asking import AgentRequest
 from ralph_tui.state.fold import Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.log_episodes import LEFT, OVERSEERS, Episodes
-from ralph_tui.text.terms import who_words
+from ralph_tui.text.terms import sender_label
 
 
-class Affairs(Part):
+class EntryNesting(Part):
     """Nesting of log entries, except the overseer's."""
 
     def __init__(self, entries: LogEntries, episodes: Episodes) -> None:
@@ -82,13 +82,13 @@ class Affairs(Part):
         return None
 
     def on_held(self, e: ev.QuestionHeld) -> bool | None:
-        return self._tell(e, e.row().nested, settles=False)
+        return self._add_question(e, e.row().nested, settles=False)
 
     def on_answered(self, e: ev.QuestionAnswered) -> bool | None:
         asked = self._asked[0] if self._asked is not None else None
         if asked is not None and asked.request is not None:
             return self._answered_agent(e, asked, asked.request)
-        return self._tell(e, e.row_of(asked))
+        return self._add_question(e, e.row_of(asked))
 
     def _answered_agent(
         self, e: ev.QuestionAnswered, asked: ev.QuestionAsked, request: AgentRequest
@@ -117,9 +117,9 @@ class Affairs(Part):
         return None
 
     def on_withdrawn(self, e: ev.QuestionWithdrawn) -> bool | None:
-        return self._tell(e, e.row())
+        return self._add_question(e, e.row())
 
-    def _tell(
+    def _add_question(
         self,
         e: ev.QuestionHeld | ev.QuestionAnswered | ev.QuestionWithdrawn,
         row: ev.Row,
@@ -155,7 +155,7 @@ class Affairs(Part):
         if entry is None:
             entry = self._log.add(e, row, "restore")
         else:
-            back = f"undone by {who_words(e.by)}: " if entry is undone else ""
+            back = f"undone by {sender_label(e.by)}: " if entry is undone else ""
             self._log.nest(
                 entry, e, row._replace(word="" if back else row.word, text=back + row.text)
             )

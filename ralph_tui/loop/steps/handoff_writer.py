@@ -19,24 +19,24 @@ from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.handoff_material import (
-    Changed,
     Material,
-    handoff_of,
-    said_last,
+    TreeDiff,
+    build_handoff,
+    last_messages,
+    reword_handoff,
     session_rows,
-    worded,
     written_event,
 )
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.prompting import EDIT, SEND
-from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.questions import QuestionAsker
 from ralph_tui.loop.waiting.ends import Ended, Late
-from ralph_tui.text.terms import who_words
+from ralph_tui.text.terms import sender_label
 
 LONGEST_DIFF = 200_000
 """Maximum characters of a diff that are searched for changed lines."""
-LOOK_S = 10.0
+LOOKUP_S = 10.0
 """Seconds for each lookup: a handoff is not worth more."""
 
 OBJECTIVE = 1200
@@ -46,37 +46,39 @@ TRANSCRIPT = "transcript.jsonl"
 T = TypeVar("T")
 
 
-class Handoffs(Step):
+class HandoffWriter(Step):
     """Writes the handoff from one session to the next."""
 
     def __init__(
-        self, run: Run, desk: QuestionDesk, checkpoints: Checkpoints, models: ModelHelp
+        self, run: Run, asker: QuestionAsker, checkpoints: Checkpoints, models: ModelHelp
     ) -> None:
         super().__init__(run)
         self._records = run.ports.records
         self._workspace = run.ports.workspace
         self._rules = run.settings.context
-        self._desk = desk
+        self._asker = asker
         self._checkpoints = checkpoints
         self._models = models
         self._copies_fail = False
 
-    def leave(self, began: ev.RolloverBegan, snapshot: int | None) -> None:
+    def write_handoff(self, began: ev.RolloverBegan, snapshot: int | None) -> None:
         """Write the handoff of the session that has just ended, and let the user edit it."""
         event, text = self.guarded(
             "context",
-            lambda: self._made(began, snapshot),
-            lambda: self._bare(began, snapshot),
+            lambda: self._build(began, snapshot),
+            lambda: self._minimal(began, snapshot),
             instead="the handoff has only the objective and references",
         )
-        written = self._keep(event, text)
+        written = self._save(event, text)
         self.ask(written, text)
 
     # evidence ---------------------------------------------------------------------------------
 
-    def _made(self, began: ev.RolloverBegan, snapshot: int | None) -> tuple[ev.HandoffWritten, str]:
+    def _build(
+        self, began: ev.RolloverBegan, snapshot: int | None
+    ) -> tuple[ev.HandoffWritten, str]:
         handoff, diff = self._gather(began, snapshot)
-        handoff = self._worded(began.iteration, handoff, diff)
+        handoff = self._reword(began.iteration, handoff, diff)
         event, text = written_event(handoff, began, snapshot, self._state), handoff_text(handoff)
         if not isinstance(event, ev.HandoffWritten) or not isinstance(text, str):
             raise TypeError("a handoff must be an event and text")
@@ -84,57 +86,57 @@ class Handoffs(Step):
             raise ValueError(f"a handoff must have at most {MAX_CHARACTERS:,} characters")
         return event, text
 
-    def _worded(self, k: int, handoff: Handoff, diff: str) -> Handoff:
+    def _reword(self, k: int, handoff: Handoff, diff: str) -> Handoff:
         """Let a model, if enabled, describe the work in progress and the next step."""
-        objective, said = self._run.start.objective, said_last(session_rows(self._state))
+        objective, said = self._run.start.objective, last_messages(session_rows(self._state))
         answer = self._models.ask(
             "handoff",
             k,
             lambda: handoff_question(objective, handoff_text(handoff), said, diff),
             HandoffAnswer,
         )
-        return handoff if answer is None else worded(handoff, answer)
+        return handoff if answer is None else reword_handoff(handoff, answer)
 
     def _gather(self, began: ev.RolloverBegan, snapshot: int | None) -> tuple[Handoff, str]:
         """Return the handoff and the diff of what the session changed."""
         start, latest = self._run.start, self._checkpoints.latest
-        plan = self._looked_up("plan", self._run.ports.read_plan, None)
-        since = self._taken(self._handed_over_before(began)) or latest
-        until = self._taken(snapshot)
-        session = Changed()
+        plan = self._measured("plan", self._run.ports.read_plan, None)
+        since = self._find_snapshot(self._start_snapshot(began)) or latest
+        until = self._find_snapshot(snapshot)
+        session = TreeDiff()
         whole: tuple[FileChange, ...] = ()
         if until is not None:
             changes = self._changes(since.tree, until.tree)
-            diff = self._looked_up(
+            diff = self._measured(
                 "lines", partial(self._workspace.excerpt, since.tree, until.tree, LONGEST_DIFF), ""
             )
-            session, whole = Changed(changes, diff), changes
+            session, whole = TreeDiff(changes, diff), changes
             if since.tree != latest.tree:
                 whole = self._changes(latest.tree, until.tree)
         pointers = self._references(began, since.ref, until.ref if until else "")
         found = Material(session, whole, plan, start.plan or "", pointers)
-        known = handoff_of(start.objective, start.command or "", began, self._state, found)
+        known = build_handoff(start.objective, start.command or "", began, self._state, found)
         return known, session.diff
 
     def _changes(self, since: str, until: str) -> tuple[FileChange, ...]:
         nothing: tuple[FileChange, ...] = ()
         work = partial(self._workspace.changes, since, until)
-        return self._looked_up("changes", work, nothing)
+        return self._measured("changes", work, nothing)
 
-    def _looked_up(self, name: str, work: Callable[[], T], fallback: T) -> T:
+    def _measured(self, name: str, work: Callable[[], T], fallback: T) -> T:
         try:
-            return self._scheduler.run_job(name, work, LOOK_S)
+            return self._scheduler.run_job(name, work, LOOKUP_S)
         except (WorkspaceError, Late) as error:
             self._warn(f"the handoff lacks the {name}: {error}")
             return fallback
 
-    def _handed_over_before(self, began: ev.RolloverBegan) -> int | None:
+    def _start_snapshot(self, began: ev.RolloverBegan) -> int | None:
         """Return the snapshot the ended session began with; None: the iteration's first."""
         before = (began.iteration, began.number - 1)
         left = self._state.context.handoffs
         return next((h.snapshot for h in left if (h.iteration, h.number) == before), None)
 
-    def _taken(self, snapshot: int | None) -> ev.SnapshotTaken | None:
+    def _find_snapshot(self, snapshot: int | None) -> ev.SnapshotTaken | None:
         return self._state.timeline.snapshots.get(snapshot or 0)
 
     def _references(self, began: ev.RolloverBegan, since: str, until: str) -> tuple[Reference, ...]:
@@ -158,7 +160,9 @@ class Handoffs(Step):
         ]
         return tuple(found)
 
-    def _bare(self, began: ev.RolloverBegan, snapshot: int | None) -> tuple[ev.HandoffWritten, str]:
+    def _minimal(
+        self, began: ev.RolloverBegan, snapshot: int | None
+    ) -> tuple[ev.HandoffWritten, str]:
         """Return a minimal handoff that needs no lookup and calls nothing that may have failed."""
         prompt, k = self._state.gate.prompt, began.iteration
         objective = "\n> ".join(self._run.start.objective[:OBJECTIVE].split("\n"))
@@ -187,7 +191,7 @@ class Handoffs(Step):
 
     # the file ---------------------------------------------------------------------------------
 
-    def _keep(self, event: ev.HandoffWritten, text: str) -> ev.HandoffWritten:
+    def _save(self, event: ev.HandoffWritten, text: str) -> ev.HandoffWritten:
         """Write the handoff and record its event; empty paths if it could not be written."""
         k = event.iteration
         try:
@@ -240,7 +244,7 @@ class Handoffs(Step):
         """Ask the user to send or edit the handoff; without an answer it is sent as it is."""
         if self._run.start.mode != "attended" or not self._rules.handoff_edit_s:
             return
-        answer = self._desk.ask(
+        answer = self._asker.ask(
             ev.QuestionAsked(
                 iteration=written.iteration,
                 question_id="",
@@ -256,14 +260,14 @@ class Handoffs(Step):
         )
         if answer.answer == "abort":
             self.record(ev.AbortRequested(by=answer.by))
-            raise Ended("aborted", f"aborted by {who_words(answer.by)}; the work stays as it is")
+            raise Ended("aborted", f"aborted by {sender_label(answer.by)}; the work stays as it is")
         edited = answer.text.strip()
         if edited and edited != text.strip():
-            made_at = self._set_aside(written, text)
+            made_at = self._save_original(written, text)
             by = written.model_copy(update={"edited_by": answer.by, "made_at": made_at})
-            self._keep(by, f"{edited}\n")
+            self._save(by, f"{edited}\n")
 
-    def _set_aside(self, written: ev.HandoffWritten, text: str) -> str:
+    def _save_original(self, written: ev.HandoffWritten, text: str) -> str:
         """Save the original: an edit may drop what the next session has to look up."""
         name = f"handoff-{written.number}-as-made.md"
         try:

@@ -17,4 +17,4 @@ def look(found: RecordedRun) -> Callable[[], None]:
     from ralph_tui.runtime.sources.run_record import RunRecord  # noqa: PLC0415
 
     known = told(found, lambda status: seen_in(status, datetime.now(UTC)))
-    return lambda: RunRecord(found.journal).put_down(known)
+    return lambda: RunRecord(found.journal).save_seen(known)

@@ -23,9 +23,9 @@ _NOTES = (
 )
 
 
-def verdict(given: PromptInput) -> Section:
+def verdict(inputs: PromptInput) -> Section:
     """Return a model's negative verdict on the criterion."""
-    judged = given.judged
+    judged = inputs.judged
     if judged is None:
         return spoken("Verdict")
     lead = (
@@ -36,28 +36,28 @@ def verdict(given: PromptInput) -> Section:
     return Section("Verdict", (*whole(lead), reason))
 
 
-def last_iteration(given: PromptInput) -> Section:
+def last_iteration(inputs: PromptInput) -> Section:
     """Return the last iteration's results, and how it ended if not of its own accord."""
-    said = [given.interrupted] if given.interrupted else []
-    told = given.judged is not None and given.judged.iteration == given.iteration - 1
-    if given.claimed and not told:
-        judge = "the measurement" if given.command else "the user"
+    said = [inputs.interrupted] if inputs.interrupted else []
+    told = inputs.judged is not None and inputs.judged.iteration == inputs.iteration - 1
+    if inputs.claimed and not told:
+        judge = "the measurement" if inputs.command else "the user"
         said.append(
             f"The last iteration promised completion, but {judge} disagrees. "
             "Do not promise it again until the work is done."
         )
     files = foreign(
         "changed files", "the files of the interrupted iteration", "Files it changed",
-        given.interrupted_files,
+        inputs.interrupted_files,
     )  # fmt: skip
-    lines = _came_to(given)
+    lines = _results(inputs)
     came_to = foreign("assessment", "the last iteration's results", "Results", lines)
-    after = ["The files were restored afterwards."] if given.restored and (said or lines) else []
+    after = ["The files were restored afterwards."] if inputs.restored and (said or lines) else []
     return Section("Last iteration", (*whole(*said), files, came_to, *whole(*after)))
 
 
-def _came_to(given: PromptInput) -> list[str]:
-    made, report = given.assessment, given.report
+def _results(inputs: PromptInput) -> list[str]:
+    made, report = inputs.assessment, inputs.report
     lines: list[str] = []
     blockers: Sequence[Blocker] = ()
     if made is not None:
@@ -67,26 +67,26 @@ def _came_to(given: PromptInput) -> list[str]:
         blockers = made.blockers
     elif report is not None:
         blockers = [Blocker(text=text, source="report") for text in report.blockers]
-    lines += [_in_the_way(one) for one in sorted(blockers, key=lambda one: not one.standing)]
-    if given.refined is not None:
-        lines.append(f"A model's second opinion: {item(given.refined.summary)}")
-        approach = given.refined.approach
+    lines += [_blocker_line(one) for one in sorted(blockers, key=lambda one: not one.standing)]
+    if inputs.refined is not None:
+        lines.append(f"A model's second opinion: {item(inputs.refined.summary)}")
+        approach = inputs.refined.approach
         lines.append(f"Its suggested approach: {item(approach)}" if approach else "")
-    if not _given_up(given):
+    if not _is_abandoned(inputs):
         own = item(report.next) if report else ""
-        first = given.strategy.priorities if given.strategy else ()
+        first = inputs.strategy.priorities if inputs.strategy else ()
         said = own in map(item, first)  # already among the priorities
         lines.append(f"The agent planned to continue with: {own}" if own and not said else "")
-        step = item(made.next_step) if made and given.strategy is None else ""
+        step = item(made.next_step) if made and inputs.strategy is None else ""
         lines.append(f"Next step: {step}" if step != own and step else "")
     return [line for line in lines if line]
 
 
-def _given_up(given: PromptInput) -> bool:
+def _is_abandoned(inputs: PromptInput) -> bool:
     """True if the agent's next step belongs to an abandoned approach or to undone work."""
-    redirected = given.redirect and given.redirected_at == given.iteration - 1
-    pivots = given.strategy is not None and given.strategy.approach != "persist"
-    return bool(given.restored or redirected or pivots)
+    redirected = inputs.redirect and inputs.redirected_at == inputs.iteration - 1
+    pivots = inputs.strategy is not None and inputs.strategy.approach != "persist"
+    return bool(inputs.restored or redirected or pivots)
 
 
 def _done(one: Statement) -> str:
@@ -95,16 +95,16 @@ def _done(one: Statement) -> str:
     return f"Done: {item(one.text)}{_GROUNDS.get(one.source, '')}"
 
 
-def _in_the_way(one: Blocker) -> str:
+def _blocker_line(one: Blocker) -> str:
     lead = "Still blocked by" if one.standing else "Blocked by"
     return f"{lead}: {item(one.text)}{_GROUNDS.get(one.source, '')}"
 
 
-def reports(given: PromptInput) -> Section:
+def reports(inputs: PromptInput) -> Section:
     """Return the agent's statements about its last iterations."""
     lines = []
-    said = {one.text for one in given.assessment.blockers} if given.assessment else set()
-    for report in given.reports:
+    said = {one.text for one in inputs.assessment.blockers} if inputs.assessment else set()
+    for report in inputs.reports:
         claimed = "" if report.completion is None else f", at {percent(report.completion)}"
         summary = item(report.summary) or "no summary"
         lines.append(f"Iteration {report.iteration}{claimed}: {summary}")
@@ -118,9 +118,9 @@ def reports(given: PromptInput) -> Section:
     return Section("Reports from the last iterations", (quoted,))
 
 
-def findings_section(given: PromptInput) -> Section:
+def findings_section(inputs: PromptInput) -> Section:
     """Return what the agent has learned in this run."""
-    lines = [f"- {item(line)}" for line in given.found_out]
+    lines = [f"- {item(line)}" for line in inputs.found_out]
     label = "Learnings that earlier sessions of this run reported, newest first"
     found = foreign("findings", "findings of this run", label, lines)
     return Section("Findings of this run", (found,))

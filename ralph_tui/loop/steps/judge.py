@@ -17,10 +17,10 @@ from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.offers import ABORT
-from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.questions import QuestionAsker
 from ralph_tui.loop.waiting.ends import Ended
 from ralph_tui.text.format import percent
-from ralph_tui.text.terms import who_words
+from ralph_tui.text.terms import sender_label
 
 YES = Option(key="y", answer="yes", verb="yes: complete the run")
 NO = Option(key="n", answer="no", verb="no: continue with the next iteration")
@@ -29,24 +29,24 @@ SHOWN = 8
 """Maximum number of changed files named in a question."""
 DIFF = 20_000
 """Maximum characters of the diff in a question."""
-UNJUDGED = "the judging model gave no verdict"
+NO_VERDICT = "the judging model gave no verdict"
 
 
-class Judging(Step):
+class Judge(Step):
     """Checks the agent's promise against the criterion."""
 
     def __init__(
-        self, run: Run, desk: QuestionDesk, checkpoints: Checkpoints, models: ModelHelp
+        self, run: Run, asker: QuestionAsker, checkpoints: Checkpoints, models: ModelHelp
     ) -> None:
         super().__init__(run)
         self._workspace = run.ports.workspace
-        self._desk = desk
+        self._asker = asker
         self._checkpoints = checkpoints
         self._models = models
 
     def judge(self, k: int, reading: Reading, files: ev.FilesChanged) -> Reading:
         """Judge iteration k, whose session promised to be done; return its measurement."""
-        wanted = self._models.wants("judge")
+        wanted = self._models.is_enabled("judge")
         if wanted:
             verdict = self.guarded(
                 "intelligence",
@@ -72,8 +72,8 @@ class Judging(Step):
         given = JudgeInput(
             objective=self._run.start.objective,
             criterion=self._run.goal.criterion or "",
-            claim=_claimed(self._state.agent.report),
-            changed=_changed(files),
+            claim=_list_claims(self._state.agent.report),
+            changed=_list_changes(files),
             diff=diff,
         )
         answer = self._models.ask("judge", k, lambda: judge_question(given), JudgeAnswer)
@@ -88,16 +88,16 @@ class Judging(Step):
         self, k: int, reading: Reading, files: ev.FilesChanged, *, unjudged: bool
     ) -> Reading:
         diff = self._diff(*self._checkpoints.compared, DIFF)
-        answer = self._desk.ask(
+        answer = self._asker.ask(
             ev.QuestionAsked(
                 iteration=k,
                 question_id="",
                 topic="criterion",
                 text=f"The agent says it is done. Is this true: {self._run.goal.criterion}",
                 evidence=[
-                    *([UNJUDGED] if unjudged else []),
-                    *_claimed(self._state.agent.report),
-                    _changed(files),
+                    *([NO_VERDICT] if unjudged else []),
+                    *_list_claims(self._state.agent.report),
+                    _list_changes(files),
                 ],
                 options=[YES, NO, GUIDE, ABORT],
                 default="no",
@@ -115,7 +115,7 @@ class Judging(Step):
             case "abort":
                 self.record(ev.AbortRequested(by=answer.by))
                 raise Ended(
-                    "aborted", f"aborted by {who_words(answer.by)}; the work stays as it is"
+                    "aborted", f"aborted by {sender_label(answer.by)}; the work stays as it is"
                 )
         return reading
 
@@ -133,7 +133,7 @@ def _accepted(reading: Reading, by: str) -> Reading:
     return replace(reading, completion=100.0, held=False, note=f"accepted by {by}")
 
 
-def _claimed(said: ev.AgentReported | None) -> list[str]:
+def _list_claims(said: ev.AgentReported | None) -> list[str]:
     """List what the agent says about its work, as evidence for the judge."""
     if said is None:
         return ["the agent left no report"]
@@ -146,7 +146,7 @@ def _claimed(said: ev.AgentReported | None) -> list[str]:
     ]
 
 
-def _changed(files: ev.FilesChanged) -> str:
+def _list_changes(files: ev.FilesChanged) -> str:
     whole = sum(total.files for total in files.totals)
     if not whole:
         return "no files changed in this iteration"

@@ -5,7 +5,7 @@ from ralph_tui.events.asking import AgentRequest
 from ralph_tui.state.fold import Fold
 
 
-class AskingFold(Fold):
+class RequestsFold(Fold):
     """Requests of the agent; the loop asks the user about them one at a time."""
 
     def __init__(self) -> None:

@@ -72,11 +72,11 @@ def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> Recorded
     if imported is None and around is not None and newest_run(around, hooked=hooked) is None:
         imported = max(foreign_runs().find(around), key=lambda run: run.changed, default=None)
     if imported is not None:
-        raise UsageError(only_read(imported))
+        raise UsageError(explain_read_only(imported))
     return resolve_run(root, name, hooked=hooked)
 
 
-def only_read(run: ForeignRun) -> str:
+def explain_read_only(run: ForeignRun) -> str:
     """Explain why no command acts on a run of another tool, and what can be done."""
     name, tool = one_line(run.name), foreign_runs().tool
     return (

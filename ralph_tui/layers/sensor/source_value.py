@@ -9,7 +9,7 @@ from ralph_tui.layers.sensor.plan import Progress
 
 
 @dataclass(frozen=True)
-class Spoken:
+class SourceValue:
     """A source's value in points, 0-100, with the counts behind it."""
 
     points: float
@@ -17,7 +17,7 @@ class Spoken:
     total: int | None = None
 
 
-def tests_say(gate: GateResult | None, expected: int) -> Spoken | None:
+def share_of_tests(gate: GateResult | None, expected: int) -> SourceValue | None:
     """Return the share of passing tests among `expected` or those counted, whichever is more.
 
     None without counts.
@@ -26,7 +26,7 @@ def tests_say(gate: GateResult | None, expected: int) -> Spoken | None:
     if counts is None:
         return None
     share = counts.passed / max(expected, counts.total, 1)
-    return Spoken(100 * share, counts.passed, counts.total)
+    return SourceValue(100 * share, counts.passed, counts.total)
 
 
 def counts_of(gate: GateResult | None) -> Counts | None:
@@ -54,15 +54,15 @@ def recorded_counts(event: GateFinished) -> Counts | None:
     )
 
 
-def plan_says(plan: Progress | None) -> Spoken | None:
+def share_of_plan(plan: Progress | None) -> SourceValue | None:
     """Return the share of plan items that are done; None without items."""
     if plan is None or plan.total <= 0:
         return None
-    return Spoken(100 * plan.done / plan.total, plan.done, plan.total)
+    return SourceValue(100 * plan.done / plan.total, plan.done, plan.total)
 
 
-def number(value: float | None) -> Spoken | None:
+def number(value: float | None) -> SourceValue | None:
     """Return a claimed number of points, clamped to 0-100; None if it is not a number."""
     if value is None or math.isnan(value):
         return None
-    return Spoken(min(100.0, max(0.0, value)))
+    return SourceValue(min(100.0, max(0.0, value)))

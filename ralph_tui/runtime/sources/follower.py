@@ -35,7 +35,7 @@ F = TypeVar("F", bound=Fold)
 E = TypeVar("E", bound=Event)
 
 
-class Following(Generic[F, E]):
+class Follower(Generic[F, E]):
     """Follows one journal; the caller keeps the state."""
 
     def __init__(
@@ -111,23 +111,23 @@ class Following(Generic[F, E]):
 
 
 def followed_run(
-    journal: Path, heard: Callable[[Event], object] | None = None
-) -> Following[RunState, Event]:
-    """Follow the journal of a run; `heard` receives each event once."""
+    journal: Path, on_event: Callable[[Event], object] | None = None
+) -> Follower[RunState, Event]:
+    """Follow the journal of a run; `on_event` receives each event once."""
 
     def parse(line: bytes, state: RunState) -> Event:
         return parse_line(line, state.run.started)
 
-    apply = telling(RunState.apply, heard) if heard is not None else RunState.apply
-    return Following(
+    apply = with_listener(RunState.apply, on_event) if on_event is not None else RunState.apply
+    return Follower(
         journal, RunState, parse, apply, f"; see ralph-tui replay {as_argument(journal.parent)}"
     )
 
 
-def telling(
-    apply: Callable[[F, E], object], heard: Callable[[E], object]
+def with_listener(
+    apply: Callable[[F, E], object], on_event: Callable[[E], object]
 ) -> Callable[[F, E], object]:
-    """Wrap `apply` so that `heard` receives each event once, even if a journal is read again."""
+    """Wrap `apply` so that `on_event` receives each event once, even if a journal is read again."""
     last = 0
 
     def both(state: F, event: E) -> None:
@@ -135,12 +135,12 @@ def telling(
         apply(state, event)
         if event.seq > last:
             last = event.seq
-            heard(event)
+            on_event(event)
 
     return both
 
 
-def until_over(journal: Following[F, E], state: F, works: Callable[[F], bool]) -> F:
+def follow_to_end(journal: Follower[F, E], state: F, works: Callable[[F], bool]) -> F:
     """Follow a journal until no process writes it and no event is left; return the last state.
 
     Raises ``JournalError`` if the journal breaks off or is empty.

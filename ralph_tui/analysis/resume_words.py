@@ -6,21 +6,21 @@ MORE = 5
 """Iterations offered when the granted ones are used up."""
 
 
-def resuming(run: str = "", kept: int | None = None, more: str = "") -> str:
+def resume_command(run: str = "", kept: int | None = None, more: str = "") -> str:
     """Return the command that resumes a run; without a name, the newest.
 
-    `kept`: number of events before the damage of a damaged journal; `more`: see `lacking`.
+    `kept`: number of events before the damage of a damaged journal; `more`: see `limit_options`.
     """
     named = f" {run}" if run else ""
     return f"ralph-tui resume{named}{'' if kept is None else f' --from {kept}'}{more}"
 
 
-def broken_off(run: str, kept: int) -> str:
+def explain_damage(run: str, kept: int) -> str:
     """Return why the end of a run with a damaged journal is unknown, and how to resume it."""
-    return f"{RECORD_BROKEN}; {resuming(run, kept)} continues from here"
+    return f"{RECORD_BROKEN}; {resume_command(run, kept)} continues from here"
 
 
-def lacking(done: int, most: int, budget_usd: float | None, *, limited: bool) -> str:
+def limit_options(done: int, most: int, budget_usd: float | None, *, limited: bool) -> str:
     """Return the options for `resume`, with a leading space; empty if it needs no options.
 
     `limited`: the run ended at its limit. A run without iterations left needs more, however it

@@ -33,7 +33,7 @@ class _Open:
     reply: Reply
 
 
-class Asking:
+class Requests:
     """Handles requests and their answers; called in the engine's thread."""
 
     def __init__(self, core: Core, aborted: set[str]) -> None:

@@ -90,7 +90,7 @@ class ListedRuns:
 
     def living(self) -> Sequence[str]:
         working = self._working()
-        return [*([working] if working in self._found else []), *self._heard()]
+        return [*([working] if working in self._found else []), *self._recent_loops()]
 
     def read(self, names: Iterable[str]) -> Mapping[str, RunRow]:
         owner = worker_here(self._root)
@@ -109,7 +109,7 @@ class ListedRuns:
         owner = worker_here(self._root)
         return owner.run if owner is not None else ""
 
-    def _heard(self) -> Iterator[str]:
+    def _recent_loops(self) -> Iterator[str]:
         """Yield loops recorded by hooks that wrote an event recently."""
         oldest = time() - HEARD_S
         for name, listed in self._found.items():

@@ -10,9 +10,9 @@ from ralph_tui.layers.intelligence.material import PromptInput
 HEADING = "Context checkpoint: continue from here"
 
 
-def resume_section(given: PromptInput) -> Section:
+def resume_section(inputs: PromptInput) -> Section:
     """Return the section, which is never cut; empty if no session handed off."""
-    left, reading = given.handoff, given.reading
+    left, reading = inputs.handoff, inputs.reading
     if left is None:
         return spoken(HEADING)
     before = ""

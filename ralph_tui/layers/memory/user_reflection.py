@@ -6,7 +6,7 @@ from ralph_tui.text.format import percent
 from ralph_tui.text.terms import OUTCOMES
 
 
-def by_hand(state: RunState, text: str) -> ReflectionWritten:
+def user_reflection(state: RunState, text: str) -> ReflectionWritten:
     """Build the user's reflection on the current attempt, without an analysis."""
     started = state.run.started
     number = started.attempt if started else ""

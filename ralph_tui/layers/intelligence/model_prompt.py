@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ralph_tui.layers.intelligence.answers import PromptAnswer
 from ralph_tui.layers.intelligence.budget import estimate_tokens
-from ralph_tui.layers.intelligence.fence import fenced, harmless
+from ralph_tui.layers.intelligence.fence import fenced, sanitize
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.layers.intelligence.prompts import Prompt, build_prompt
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template
@@ -21,8 +21,8 @@ LEAD = (
 )
 
 
-def worded_prompt(
-    given: PromptInput, answer: PromptAnswer, limit: int, template: Template = BUILT_IN_TEMPLATE
+def model_prompt(
+    inputs: PromptInput, answer: PromptAnswer, limit: int, template: Template = BUILT_IN_TEMPLATE
 ) -> Prompt:
     """Build the prompt within `limit` tokens; ``ValueError`` if the model's words are too long."""
     words = _words(answer)
@@ -30,11 +30,11 @@ def worded_prompt(
     if tokens > limit * SHARE:
         raise ValueError(f"its {tokens:,} tokens are more than half of the prompt's budget")
     section = f"# What to do now\n\n{LEAD}\n\n{words}"
-    prompt = build_prompt(given, limit, template.before("contract", section))
-    return prompt if given.signal else replace(prompt, urgency=answer.urgency)
+    prompt = build_prompt(inputs, limit, template.before("contract", section))
+    return prompt if inputs.signal else replace(prompt, urgency=answer.urgency)
 
 
 def _words(answer: PromptAnswer) -> str:
     focus = "\n".join(f"{number}. {text}" for number, text in enumerate(answer.focus_areas, 1))
     parts = [answer.prompt, focus and f"Focus on:\n{focus}", answer.system_context]
-    return fenced(harmless("\n\n".join(part.strip() for part in parts if part.strip())), "text")
+    return fenced(sanitize("\n\n".join(part.strip() for part in parts if part.strip())), "text")

@@ -50,7 +50,7 @@ ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was record
 """The same for a run that another tool recorded."""
 
 
-def gone_word(why: bool | str) -> Term:  # noqa: FBT001
+def lost_word(why: bool | str) -> Term:  # noqa: FBT001
     """Return the word for a run without further events: died, unless its fleet knows better."""
     return DIED if why is True or str(why).startswith(DIED.word) else NOBODY_KNOWS
 
@@ -58,7 +58,7 @@ def gone_word(why: bool | str) -> Term:  # noqa: FBT001
 def gone(state: RunState, why: bool | str = True) -> Verdict:  # noqa: FBT001
     """Return the verdict on a run whose process is gone; `why` replaces the usual sentence."""
     if isinstance(why, str):
-        return Verdict(DIED.glyph, "bad", gone_word(why).word, why)
+        return Verdict(DIED.glyph, "bad", lost_word(why).word, why)
     if state.foreign.tool:
         return ENDLESS
     return UNHEARD if state.run.started and state.run.started.watched else LOST
@@ -88,7 +88,7 @@ def _decides(asked: QuestionAsked) -> str:
     return f"{topic} {text.partition(';')[0]}" if topic else text
 
 
-def giving_up(state: RunState) -> Verdict | None:
+def abort(state: RunState) -> Verdict | None:
     """Return the verdict on a pending abort, or on a stop without delay."""
     run = state.run
     if run.aborting:
@@ -155,7 +155,7 @@ def held(state: RunState, *, keys: Keys | None) -> Verdict | None:
     return Verdict(PHASES["waiting"].glyph, "warn", "waiting", text)
 
 
-def handing_over(state: RunState) -> Verdict | None:
+def handoff(state: RunState) -> Verdict | None:
     """Return the verdict on a handoff, until the iteration's next session has begun."""
     words = handing_over_words(state)
     if not words:
@@ -176,7 +176,7 @@ def quiet(state: RunState, now: datetime) -> Verdict | None:
     return Verdict(*mark("warn"), "quiet", text)
 
 
-def standing_in(found: Verdict, state: RunState, now: datetime) -> Verdict:
+def with_fallback(found: Verdict, state: RunState, now: datetime) -> Verdict:
     """Add to a verdict why an agent other than the first is at work."""
-    words = state.roster.stands_in(now)
+    words = state.roster.explain_fallback(now)
     return replace(found, text=f"{found.text}; {row(words)}") if words else found

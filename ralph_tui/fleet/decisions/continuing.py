@@ -107,7 +107,7 @@ def interrupted_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
             yield told.LoopRequeued(loop=loop.spec.id, reason=why, resume=resume)
         elif loop.status == "queued" and loop.resuming and loop.tree_removed:
             yield told.LoopRequeued(loop=loop.spec.id, reason=PRUNED, resume=False)
-        elif loop.status == "queued" and loop.resuming and _tree_is_gone(state, loop, now):
+        elif loop.status == "queued" and loop.resuming and _clone_is_lost(state, loop, now):
             host = state.hosts.get(loop.host)
             why = STOPPED if host is not None and host.left else LOST
             yield told.LoopRequeued(loop=loop.spec.id, reason=why, resume=False)
@@ -163,7 +163,7 @@ def _after_loss(state: FleetState, loop: LoopState) -> FleetEvent:
     return told.LoopRequeued(loop=name, reason=LOST, resume=resume)
 
 
-def _tree_is_gone(state: FleetState, loop: LoopState, now: datetime) -> bool:
+def _clone_is_lost(state: FleetState, loop: LoopState, now: datetime) -> bool:
     """True if the machine with the loop's clone is not coming back."""
     host = state.hosts.get(loop.host)
     return host is None or (not host_with_tree(state, loop) and now >= gone_at(state, host))

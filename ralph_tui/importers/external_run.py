@@ -15,6 +15,7 @@ from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.events.run import IterationStatus
 from ralph_tui.events.workspace import ChangeStatus, FileChange
 from ralph_tui.importers import external, verdicts
+from ralph_tui.importers.conversion import IterationContent, NoteLevel, RunContent, note, started_as
 from ralph_tui.importers.external import (
     Analysed,
     ExternalState,
@@ -38,7 +39,6 @@ from ralph_tui.importers.records import (
     as_texts,
     as_when,
 )
-from ralph_tui.importers.telling import NoteLevel, ToldIteration, ToldRun, note, started_as
 from ralph_tui.layers.memory.content import text_of
 from ralph_tui.layers.sensor import AgentReport
 from ralph_tui.layers.sensor.categories import categorize
@@ -73,7 +73,7 @@ _DIFFED: Mapping[str, ChangeStatus] = {
 _STATUS: Mapping[str, ChangeStatus] = {"added": "added", "deleted": "deleted"}
 
 
-def told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
+def read_run(run: ImportedRun, files: RunFiles) -> RunContent:
     """Return the run's content, and add notes to its files."""
     state = read_state(files) or salvaged(files) or ExternalState({}, ())
     return External(run, files, state).told()
@@ -96,7 +96,7 @@ class External:
             self._others = {as_ordinal(e.get("number")) or 0 for e in loops[0].entries}
         self._root = as_text(as_map(state.fields.get("config")).get("workingDir"))
 
-    def told(self) -> ToldRun:
+    def told(self) -> RunContent:
         told = self._header()
         found = numbered(
             self._loop.entries,
@@ -118,11 +118,11 @@ class External:
     def _is_own(self, number: int) -> bool:
         return number not in self._others
 
-    def _header(self) -> ToldRun:
+    def _header(self) -> RunContent:
         run, state, fields = self._run, self._state, self._state.fields
         config = as_map(fields.get("config"))
         entry = external.list_entry(self._files, state.objective, state.started)
-        told = ToldRun(
+        told = RunContent(
             started_as(
                 run,
                 objective=state.objective,
@@ -143,16 +143,16 @@ class External:
             told.started, told.updated, told.outcome = None, state.started, None
         return told
 
-    def _iteration(self, one: Numbered) -> ToldIteration:
+    def _iteration(self, one: Numbered) -> IterationContent:
         number = one.number
         entry = one.entry or {}
-        told = ToldIteration(one.shown, session_id=as_text(entry.get("sessionId")))
+        told = IterationContent(one.shown, session_id=as_text(entry.get("sessionId")))
         own = self._is_own(number)
         if own:
             told.prompt = self._files.first(f"prompts/{number:03}-prompt.md")
             told.system_context = self._files.first(f"iterations/{number:03}/system-context.md")
             told.output = self._there.output(number)
-            self._heard(told, number, as_number(entry.get("exitCode")))
+            self._read_output(told, number, as_number(entry.get("exitCode")))
         if one.shown != number:
             told.notes.append(note(f"{TOOL} recorded it as iteration {number}", "log"))
         if one.entry is None:
@@ -169,24 +169,27 @@ class External:
             told.after += verdicts.reflected(self._there.reflections[number])
         return told
 
-    def _heard(self, told: ToldIteration, number: int, exit_code: float | None) -> None:
+    def _read_output(self, told: IterationContent, number: int, exit_code: float | None) -> None:
         """Read the session's output; if it is gone, its transcript has the same lines."""
         start = 0
         transcript, begins = self._there.transcript(number)
         if not told.output and transcript:
             told.output, start = transcript, begins
         if told.output:
-            tape, errors = self._there.tape(number), self._there.output(number, "stderr")
+            transcript_of, errors = (
+                self._there.transcript_of(number),
+                self._there.output(number, "stderr"),
+            )
             told.printed = OutputReader(told.number, self._root).read(
                 self._files,
                 told.output,
-                tape,
+                transcript_of,
                 errors,
                 None if exit_code is None else int(exit_code),
                 start=start,
             )
 
-    def _recorded(self, told: ToldIteration, entry: Json, number: int) -> None:
+    def _recorded(self, told: IterationContent, entry: Json, number: int) -> None:
         own = self._is_own(number)
         analysis = analysed(entry, number, self._files if own else None)
         told.status = STATUS.get(as_text(entry.get("status")), "incomplete")
@@ -208,7 +211,7 @@ class External:
             entry, as_map(entry.get("assessment")) or assessed, as_when(assessed.get("timestamp"))
         )
 
-    def _clues(self, one: Numbered, told: ToldIteration) -> Clues:
+    def _clues(self, one: Numbered, told: IterationContent) -> Clues:
         entry = one.entry or {}
         check = as_map(entry.get("healthReport")) or self._there.checks.get(one.number, {})
         analytics = self._there.analysed.get(one.number, {})
@@ -221,7 +224,7 @@ class External:
             analytics=_stamp(analytics),
         )
 
-    def _afterwards(self, told: ToldRun) -> None:
+    def _afterwards(self, told: RunContent) -> None:
         fields, analytics = self._state.fields, self._there.analytics
         if self._run.session:
             return
@@ -351,11 +354,11 @@ def _learned(files: RunFiles, run_id: str, iteration: int, updated: datetime | N
     return found
 
 
-def earlier_told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
+def read_earlier_run(run: ImportedRun, files: RunFiles) -> RunContent:
     """Return the content of an earlier run, and add notes to its files."""
     about = files.json(f"analytics/{run.path.name}") or {}
     entry = external.analytics_entry(files, about)
-    told = ToldRun(
+    told = RunContent(
         started_as(
             run,
             objective=as_text(about.get("task_description")),
@@ -382,10 +385,10 @@ def earlier_told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
     return told
 
 
-def _earlier_iteration(one: Numbered) -> ToldIteration:
+def _earlier_iteration(one: Numbered) -> IterationContent:
     row: Json = one.entry or {}
     reflections = tuple(as_texts(row.get("reflections")))
-    return ToldIteration(
+    return IterationContent(
         one.shown,
         status="incomplete" if one.entry is not None else "interrupted",
         read=one.entry is not None,

@@ -12,7 +12,7 @@ from ralph_tui.events.asking import AgentRequest
 from ralph_tui.events.waiting import SILENCE, Option
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
-from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.questions import QuestionAsker
 from ralph_tui.ports.agents import AgentAnswer
 from ralph_tui.text.format import wait_time
 
@@ -35,19 +35,19 @@ class _Refused:
 
     answer: AgentAnswer
     question_id: str
-    again: int = 0
+    repeats: int = 0
 
 
 class AgentQuestions(Step):
     """Shows one session's questions to the user."""
 
-    def __init__(self, k: int, run: Run, desk: QuestionDesk) -> None:
+    def __init__(self, k: int, run: Run, desk: QuestionAsker) -> None:
         super().__init__(run)
         self._k = k
-        self._asking = run.state.asking
+        self._requests = run.state.asking
         self._within_s = 0.0 if run.headless else run.settings.permissions.answer_s
         self._headless = run.headless
-        self._desk = desk
+        self._asker = desk
         self._request: AgentRequest | None = None
         """The request behind the open question."""
         self._refused: dict[str, _Refused] = {}
@@ -55,32 +55,32 @@ class AgentQuestions(Step):
 
     def watch(self) -> None:
         """Ask the next question or withdraw one taken back; called while the agent works."""
-        asking, request = self._asking, self._request
+        asking, request = self._requests, self._request
         if request is not None and request.request_id not in asking.waiting:
             last = asking.no_more
             told = last is not None and last.request_id == request.request_id and last.reason
             self._withdraw(told or "the agent withdrew its question")
-        while asking.waiting and not self._desk.is_open and not self._scheduler.ending:
+        while asking.waiting and not self._asker.is_open and not self._scheduler.ending:
             asked = next(iter(asking.waiting.values()))
-            if (refused := self._refused.get(_call(asked))) is not None:
+            if (refused := self._refused.get(_request_key(asked))) is not None:
                 self._refuse_again(asked, refused)
                 continue
             self._request = asked
             question = _question(self._k, asked, asking.agent)
-            self._desk.open(question, self._decide, within_s=self._within_s)
+            self._asker.open(question, self._decide, within_s=self._within_s)
 
     def end(self) -> None:
         """Withdraw the open question, because its session has ended."""
         self._withdraw("the session ended")
 
     def _refuse_again(self, asked: AgentAsked, refused: _Refused) -> None:
-        refused.again += 1
+        refused.repeats += 1
         self.record(
             AgentRefusedAgain(
                 iteration=self._k,
                 request_id=asked.request_id,
                 question_id=refused.question_id,
-                times=refused.again,
+                times=refused.repeats,
             )
         )
         if self._scheduler.session is not None:
@@ -89,32 +89,32 @@ class AgentQuestions(Step):
     def _withdraw(self, reason: str) -> None:
         if self._request is not None:
             self._request = None
-            self._desk.withdraw(reason)
+            self._asker.withdraw(reason)
 
-    def _decide(self, given: QuestionAnswered) -> None:
+    def _decide(self, answered: QuestionAnswered) -> None:
         request, self._request = self._request, None
         session = self._scheduler.session
         if request is not None and session is not None:
-            answer = self._answer(request, given)
-            if answer.decision == "refuse" and (call := _call(request)):
-                self._refused[call] = _Refused(answer, given.question_id)
+            answer = self._answer(request, answered)
+            if answer.decision == "refuse" and (call := _request_key(request)):
+                self._refused[call] = _Refused(answer, answered.question_id)
             session.answer(request.request_id, answer)
 
-    def _answer(self, request: AgentRequest, given: QuestionAnswered) -> AgentAnswer:
-        match given.answer:
+    def _answer(self, request: AgentRequest, answered: QuestionAnswered) -> AgentAnswer:
+        match answered.answer:
             case "once":
                 return AgentAnswer("once")
             case "session" if request.rule:
                 return AgentAnswer("session")
             case "choose":
-                return AgentAnswer("once", choices=tuple(map(tuple, given.choices)))
-        return AgentAnswer("refuse", self._words(request, given))
+                return AgentAnswer("once", choices=tuple(map(tuple, answered.choices)))
+        return AgentAnswer("refuse", self._words(request, answered))
 
-    def _words(self, request: AgentRequest, given: QuestionAnswered) -> str:
+    def _words(self, request: AgentRequest, answered: QuestionAnswered) -> str:
         """Return the text of a refusal, for the agent."""
         then = "Decide yourself." if request.choices else "Continue without it."
-        if given.by != SILENCE:
-            said = given.text.strip()
+        if answered.by != SILENCE:
+            said = answered.text.strip()
             no = "The user leaves the decision to you" if request.choices else "The user refused it"
             return f"{no}: {said}" if said else f"{no}. {then}"
         if self._headless or not self._within_s:
@@ -123,7 +123,7 @@ class AgentQuestions(Step):
         return f"The user did not answer within {wait_time(self._within_s)}; {then}"
 
 
-def _call(request: AgentRequest) -> str:
+def _request_key(request: AgentRequest) -> str:
     """Return a key that identifies a repeated request; empty if the request gives no details."""
     if not request.input and not request.choices:
         return ""

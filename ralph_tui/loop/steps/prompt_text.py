@@ -10,14 +10,14 @@ from ralph_tui.layers.intelligence import Prompt, build_prompt
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.layers.intelligence.fence import closed
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template
-from ralph_tui.loop.steps.prompt_material import all_known, said_only
+from ralph_tui.loop.steps.prompt_material import full_input, guidance_only
 from ralph_tui.state import RunState
 
 Origin = Literal["template", "model", "fallback"]
 
 
 @dataclass(frozen=True)
-class Words:
+class PromptText:
     """The prompt and system context that the agent gets."""
 
     prompt: Prompt
@@ -35,7 +35,7 @@ class Words:
 
 def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
     """Return a prompt of what the user has said, with nothing derived; used with the layer off."""
-    return build_prompt(said_only(iteration, start, state))
+    return build_prompt(guidance_only(iteration, start, state))
 
 
 def compose_prompt(
@@ -52,11 +52,11 @@ def compose_prompt(
     """
     if not settings.intelligence.enabled:
         return basic_prompt(iteration, start, state)
-    known = all_known(iteration, start, state, control, settings)
+    known = full_input(iteration, start, state, control, settings)
     return build_prompt(known, settings.intelligence.prompt_budget_tokens, template)
 
 
-def later_words(state: RunState, guidance: list[str], instructed: str) -> str:
+def later_text(state: RunState, guidance: list[str], instructed: str) -> str:
     """Return what the user said since a prompt was written, as its last sections.
 
     `instructed`: the standing instruction that the prompt already has.
@@ -72,7 +72,7 @@ def later_words(state: RunState, guidance: list[str], instructed: str) -> str:
     return said
 
 
-def reworded(words: Words, text: str) -> Words:
+def with_text(words: PromptText, text: str) -> PromptText:
     """Return a copy with another text."""
     prompt = replace(words.prompt, text=text, tokens=estimate_tokens(text))
     return replace(words, prompt=prompt)

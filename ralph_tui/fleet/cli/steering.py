@@ -28,18 +28,18 @@ HOLDS = {"pause": "starts no other loop until you unpause it", "unpause": "start
 
 def pause(args: argparse.Namespace) -> int:
     """Pause loops before their next iteration."""
-    return _tell(args.loop, "pause", "pauses before its next iteration")
+    return _send_each(args.loop, "pause", "pauses before its next iteration")
 
 
 def unpause(args: argparse.Namespace) -> int:
     """Let paused loops continue."""
-    return _tell(args.loop, "unpause", "continues")
+    return _send_each(args.loop, "unpause", "continues")
 
 
 def guide(args: argparse.Namespace) -> int:
     """Send guidance to the agents of loops."""
     text = text_argument(args.text)
-    return _tell(args.loop, "guide", "gets your guidance", text=text)
+    return _send_each(args.loop, "guide", "gets your guidance", text=text)
 
 
 def abort(args: argparse.Namespace) -> int:
@@ -70,7 +70,7 @@ def stop(args: argparse.Namespace) -> int:
     return ExitCode.COMPLETED
 
 
-def _tell(loop: str, name: str, done: str, **fields: object) -> int:
+def _send_each(loop: str, name: str, done: str, **fields: object) -> int:
     """Send a command and print a line for each loop; raise ``RalphError`` if none accepted it."""
     fleet = find_live_fleet()
     heard, refusals = 0, []
@@ -82,7 +82,7 @@ def _tell(loop: str, name: str, done: str, **fields: object) -> int:
         else:
             heard += 1
             print(f"{fleet.name} {HOLDS[name]}")
-    for one in _meant(fleet, loop):
+    for one in _chosen_loops(fleet, loop):
         try:
             tell(fleet, one, {"name": name, **fields})
         except RefusedError as error:
@@ -106,7 +106,7 @@ def _never_began(fleet: FleetFolder, loop: str) -> bool:
     return known is not None and not known.run_id
 
 
-def _meant(fleet: FleetFolder, loop: str) -> Iterator[str]:
+def _chosen_loops(fleet: FleetFolder, loop: str) -> Iterator[str]:
     """Yield the named loop, or all running loops."""
     if loop != ALL:
         yield loop

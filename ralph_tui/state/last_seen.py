@@ -10,7 +10,7 @@ from ralph_tui.state import RunState
 
 
 @dataclass(frozen=True)
-class Seen:
+class LastSeen:
     """A status as saved in a file, which anyone could have written."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(allow_inf_nan=False)
@@ -35,10 +35,10 @@ class Seen:
     """True if the run's process was gone."""
 
 
-def seen_of(state: RunState, now: datetime, *, lost: bool) -> Seen:
+def seen_of(state: RunState, now: datetime, *, lost: bool) -> LastSeen:
     """Return the run's current status."""
     run = state.run
-    return Seen(
+    return LastSeen(
         run=run.started.run_id if run.started is not None else "",
         seq=state.seq,
         at=now,

@@ -11,9 +11,9 @@ from ralph_tui.layers.context.levels import whole
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.checkpoints import Checkpoints
-from ralph_tui.loop.steps.context import Wanted
-from ralph_tui.loop.steps.handoffs import Handoffs
-from ralph_tui.loop.steps.prompt_words import Words
+from ralph_tui.loop.steps.context import HandoffRequest
+from ralph_tui.loop.steps.handoff_writer import HandoffWriter
+from ralph_tui.loop.steps.prompt_text import PromptText
 from ralph_tui.loop.steps.prompting import PromptWriter
 
 NAMED = 3
@@ -26,7 +26,7 @@ def commit_work(run: Run, k: int, trees: tuple[str, str], message: str) -> None:
     if commits is None or not run.settings.context.commit_wip or not until:
         return
     try:
-        with run.scheduler.offering(Controls(cancel=commits.cancel)):
+        with run.scheduler.accepting(Controls(cancel=commits.cancel)):
             made = run.scheduler.run_job("commit", lambda: commits.commit(since, until, message))
     except WorkspaceError as error:
         _warn(run, f"could not commit the session's work: {error}")
@@ -48,32 +48,36 @@ def _warn(run: Run, text: str) -> None:
     run.record(Noticed(level="warn", source="context", text=text))
 
 
-class Rollovers(Step):
+class HandoffRunner(Step):
     """Carries out the context handoffs of a run."""
 
     def __init__(
-        self, run: Run, checkpoints: Checkpoints, handoffs: Handoffs, prompt_writer: PromptWriter
+        self,
+        run: Run,
+        checkpoints: Checkpoints,
+        handoffs: HandoffWriter,
+        prompt_writer: PromptWriter,
     ) -> None:
         super().__init__(run)
-        self._handoffs = handoffs
+        self._writer = handoffs
         self._checkpoints = checkpoints
         self._prompt_writer = prompt_writer
 
-    def hand_over(self, k: int, wanted: Wanted) -> Words:
+    def hand_off(self, k: int, request: HandoffRequest) -> PromptText:
         """Hand off from an ended session; return the words for the next one."""
-        began = self._began(k, wanted)
+        began = self._began(k, request)
         self.record(began)
-        snapshot = self._checkpoints.hold_rollover(k, message_of(began))
-        commit_work(self._run, k, self._checkpoints.handed_over, message_of(began))
-        self._handoffs.leave(began, snapshot)
+        snapshot = self._checkpoints.snapshot_handoff(k, commit_message(began))
+        commit_work(self._run, k, self._checkpoints.handed_over, commit_message(began))
+        self._writer.write_handoff(began, snapshot)
         self._comment(began)
-        return self._prompt_writer.write_again(k)
+        return self._prompt_writer.rewrite(k)
 
-    def leave_behind(self, k: int, wanted: Wanted) -> None:
+    def leave_handoff(self, k: int, request: HandoffRequest) -> None:
         """Leave a handoff to the next iteration, because this one may have no more sessions."""
-        began = self._began(k, wanted)  # not recorded: no session takes over in this iteration
-        snapshot = self._checkpoints.hold_rollover(k, message_of(began))
-        self._handoffs.leave(began, snapshot)
+        began = self._began(k, request)  # not recorded: no session takes over in this iteration
+        snapshot = self._checkpoints.snapshot_handoff(k, commit_message(began))
+        self._writer.write_handoff(began, snapshot)
 
     def catch_up(self, asked: QuestionAsked | None) -> None:
         """Complete a handoff that was cut off; the next iteration continues from it.
@@ -86,17 +90,17 @@ class Rollovers(Step):
             return
         if left and (left.iteration, left.number) == (began.iteration, began.number):
             if asked is not None and asked.topic == "handoff":
-                self._handoffs.ask(left, asked.proposal)
+                self._writer.ask(left, asked.proposal)
             return
-        snapshot = self._checkpoints.hold_rollover(began.iteration, message_of(began))
-        self._handoffs.leave(began, snapshot)
+        snapshot = self._checkpoints.snapshot_handoff(began.iteration, commit_message(began))
+        self._writer.write_handoff(began, snapshot)
 
     def _comment(self, began: RolloverBegan) -> None:
         """Comment on the run's issue, if it has one."""
         outreach, key = self._run.ports.outreach, f"rollover-{began.iteration}-{began.number}"
         if not outreach.enabled:
             return
-        text = comment_of(began, self._state.context.handoff)
+        text = comment_text(began, self._state.context.handoff)
         self.guarded(
             "outreach",
             lambda: outreach.comment(key, text, began.iteration, self._run.start),
@@ -104,19 +108,19 @@ class Rollovers(Step):
             instead="no comment is posted on the run's issue",
         )
 
-    def _began(self, k: int, wanted: Wanted) -> RolloverBegan:
+    def _began(self, k: int, request: HandoffRequest) -> RolloverBegan:
         use = self._state.context.use
         return RolloverBegan(
             iteration=k,
             number=(use.rollovers if use else 0) + 1,
-            cause=wanted.cause,
+            cause=request.cause,
             percent=self._state.context.percent,
-            reason=wanted.reason,
-            by=wanted.by,
+            reason=request.reason,
+            by=request.by,
         )
 
 
-def comment_of(began: RolloverBegan, left: HandoffWritten | None) -> str:
+def comment_text(began: RolloverBegan, left: HandoffWritten | None) -> str:
     """Return the comment on the run's issue about a handoff."""
     said = [f"iteration {began.iteration}: the session hands off to a fresh one ({began.reason})."]
     if left is not None and left.summary:
@@ -126,7 +130,7 @@ def comment_of(began: RolloverBegan, left: HandoffWritten | None) -> str:
     return "\n".join(said)
 
 
-def message_of(began: RolloverBegan) -> str:
+def commit_message(began: RolloverBegan) -> str:
     """Return the commit message, in the form ``ralph: checkpoint iter 5 (L2 at 85%)``."""
     full = "" if began.percent is None else f" at {whole(began.percent)}%"
     return f"ralph: checkpoint iter {began.iteration} ({began.cause}{full})"

@@ -1,7 +1,7 @@
 """Convert a foreign run to the events that ralph-tui's own loop would have recorded, in its order.
 
-Readers of all forms fill in a `ToldRun`. Values that were not recorded are None or empty, and stay
-so. Times never decrease: an event with an unknown or earlier time gets that of the event before it.
+Readers of all forms fill in a `RunContent`. Values that were not recorded stay None or empty. Times
+never decrease: an event with an unknown or earlier time gets that of the event before it.
 
 Control, alarms and checks are our governor's results for the measurements. As in the lab, redirects
 count as approved and pauses as continued, because no user was asked.
@@ -38,7 +38,7 @@ _OF_LIMITS = ("budget", "pace")
 
 
 @dataclass
-class ToldIteration:
+class IterationContent:
     """One iteration. Files are relative to the run's folder; empty for no file."""
 
     number: int
@@ -87,7 +87,7 @@ class ToldIteration:
 
 
 @dataclass
-class ToldRun:
+class RunContent:
     """A whole run."""
 
     start: ev.RunStarted
@@ -98,7 +98,7 @@ class ToldRun:
     outcome: Outcome | None = None
     """None if no end was recorded."""
     reason: str = ""
-    iterations: list[ToldIteration] = field(default_factory=list)
+    iterations: list[IterationContent] = field(default_factory=list)
     notes: list[Timed] = field(default_factory=list)
     """Notes for its beginning."""
     afterwards: list[Timed] = field(default_factory=list)
@@ -124,19 +124,19 @@ def note(text: str, level: NoteLevel = "warn", at: datetime | None = None) -> Ti
     return ev.Noticed(level=level, source=TOOL, text=text), at
 
 
-def recording_of(run: ImportedRun, told: ToldRun, files: RunFiles) -> Recording:
+def recording_of(run: ImportedRun, told: RunContent, files: RunFiles) -> Recording:
     """Return the whole run, with the notes of `files`."""
-    events = _Telling(told, files).events()
+    events = _EventMaker(told, files).events()
     bad = len(files.notes) + files.unnamed
     problem = f"{count(bad, 'file')} of this run cannot be used: the log names them" if bad else ""
     size = files.size(str(run.path.relative_to(run.folder)))
     return Recording(run.path, events, problem, size=size, kept_in=run.folder)
 
 
-class _Telling:
+class _EventMaker:
     """Makes the events one after the other, and folds each."""
 
-    def __init__(self, told: ToldRun, files: RunFiles) -> None:
+    def __init__(self, told: RunContent, files: RunFiles) -> None:
         self._told = told
         self._files = files
         self._state = RunState()
@@ -149,44 +149,44 @@ class _Telling:
         """Return all events, with numbers and times."""
         told = self._told
         most = told.start.max_iterations or len(told.iterations)
-        self._tell(told.start.model_copy(update={"max_iterations": most}))
+        self._add(told.start.model_copy(update={"max_iterations": most}))
         for sentence in self._files.notes:
-            self._tell(*note(sentence))
+            self._add(*note(sentence))
         if self._files.unnamed:
             more = count(self._files.unnamed, "further file")
-            self._tell(*note(f"{more} cannot be used"))
-        self._tell_all(told.notes)
+            self._add(*note(f"{more} cannot be used"))
+        self._add_all(told.notes)
         if not told.iterations:
-            self._tell(*note("no iteration was recorded", "log"))
+            self._add(*note("no iteration was recorded", "log"))
         for iteration in told.iterations:
             self._iteration(iteration)
         last = told.iterations[-1].number if told.iterations else 0
-        self._tell_all(told.afterwards, last)
+        self._add_all(told.afterwards, last)
         if told.outcome is not None:
-            self._tell(self._finished(told.outcome), told.updated)
+            self._add(self._finished(told.outcome), told.updated)
         return self._events
 
-    def _tell(self, event: ev.Event, at: datetime | None = None) -> None:
+    def _add(self, event: ev.Event, at: datetime | None = None) -> None:
         if at is not None and (self._latest is None or at <= self._latest):
             self._at = max(self._at, at)
         stamped = event.model_copy(update={"seq": len(self._events) + 1, "at": self._at})
         self._events.append(stamped)
         self._state.apply(stamped)
 
-    def _tell_all(self, events: Iterable[Timed], iteration: int | None = None) -> None:
+    def _add_all(self, events: Iterable[Timed], iteration: int | None = None) -> None:
         """Add events; `iteration` is set in events that lack it."""
         for event, at in events:
             known = {} if iteration is None else {"iteration": iteration}
-            self._tell(event.model_copy(update=known) if known else event, at)
+            self._add(event.model_copy(update=known) if known else event, at)
 
-    def _iteration(self, told: ToldIteration) -> None:
+    def _iteration(self, told: IterationContent) -> None:
         k, most = told.number, self._state.run.max_iterations
-        self._tell(
+        self._add(
             ev.IterationStarted(iteration=k, max_iterations=most), told.opened or told.started
         )
-        self._tell_all(_in_order(told.before), k)
+        self._add_all(_in_order(told.before), k)
         if told.prompt:
-            self._tell(
+            self._add(
                 ev.PromptPrepared(
                     iteration=k,
                     path=told.prompt,
@@ -194,20 +194,20 @@ class _Telling:
                     system_context=told.system_context,
                 )
             )
-        self._tell_all(_session(told, self._told.start.agent))
+        self._add_all(_session(told, self._told.start.agent))
         if told.changes:
-            self._tell(files_changed(k, told.changes, live=False), told.ended)
+            self._add(files_changed(k, told.changes, live=False), told.ended)
         if told.report is not None:
-            self._tell(told.report.event(k), told.ended)
+            self._add(told.report.event(k), told.ended)
         if told.read:
-            self._tell(self._reading(told), told.ended)
+            self._add(self._reading(told), told.ended)
             for event in self._recomputed(k):
-                self._tell(event)
-        self._tell_all(_in_order(told.after), k)
-        self._tell_all(told.notes)
-        self._tell(self._iteration_finished(told), told.closed or told.ended)
+                self._add(event)
+        self._add_all(_in_order(told.after), k)
+        self._add_all(told.notes)
+        self._add(self._iteration_finished(told), told.closed or told.ended)
 
-    def _reading(self, told: ToldIteration) -> ev.ReadingTaken:
+    def _reading(self, told: IterationContent) -> ev.ReadingTaken:
         points = self._state.run.completion or 0.0 if told.completion is None else told.completion
         return ev.ReadingTaken(
             iteration=told.number,
@@ -233,7 +233,7 @@ class _Telling:
             self._governor.answered(approved=True)
         return [evaluation.signal, *known, *_found(k, finding if limited else _unlimited(finding))]
 
-    def _iteration_finished(self, told: ToldIteration) -> ev.IterationFinished:
+    def _iteration_finished(self, told: IterationContent) -> ev.IterationFinished:
         run = self._state.run
         heard = told.printed is not None
         known = heard and run.iteration_cost_known
@@ -259,7 +259,7 @@ class _Telling:
         return ended(run, outcome, reason, max(self._events[0].at, told.updated or self._at))
 
 
-def _began(told: ToldRun) -> datetime:
+def _began(told: RunContent) -> datetime:
     """Return the run's start, or the first iteration's start if that is earlier."""
     first = next((i.started for i in told.iterations if i.started is not None), None)
     if told.started is not None and (first is None or told.started <= first + _WHOLE_SECOND):
@@ -295,7 +295,7 @@ def _found(iteration: int, finding: Finding) -> Iterator[ev.Event]:
     yield health_check(iteration, health_of(finding), finding)
 
 
-def _session(told: ToldIteration, agent: str) -> list[Timed]:
+def _session(told: IterationContent, agent: str) -> list[Timed]:
     """Return a session's start, events, checkpoints and end; without one, only checkpoints."""
     printed, end = told.printed, told.ended
     moments = _moments(told)
@@ -309,7 +309,7 @@ def _session(told: ToldIteration, agent: str) -> list[Timed]:
         session_id=told.session_id or printed.session_id,
         agent=agent,
         transcript=told.output,
-        tells_tools=not printed.plain,
+        reports_tools=not printed.plain,
         tells_context=not printed.plain,
     )
     return [
@@ -321,7 +321,7 @@ def _session(told: ToldIteration, agent: str) -> list[Timed]:
     ]
 
 
-def _session_finished(told: ToldIteration, printed: Printed) -> ev.Event:
+def _session_finished(told: IterationContent, printed: Printed) -> ev.Event:
     known: dict[str, object] = {"duration_s": told.lasted_s}
     if printed.plain:  # it does not say how it ended, and the exit code after a signal is 0 too
         cut = told.completion is None
@@ -365,7 +365,7 @@ def _between_seconds(
         yield from ((event, latest + index * part) for index, (event, _) in enumerate(same, 1))
 
 
-def _moments(told: ToldIteration) -> list[Timed]:
+def _moments(told: IterationContent) -> list[Timed]:
     """Return the checkpoints, numbered within the iteration."""
     found: list[Timed] = []
     for number, (event, at) in enumerate(told.checkpoints, 1):

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from ralph_tui.events import ForeignVerdict
+from ralph_tui.importers.conversion import IterationContent, RunContent, note, started_as
 from ralph_tui.importers.internal import LoopState, objective_of, read_loop
 from ralph_tui.importers.printed import Timed
 from ralph_tui.importers.records import (
@@ -22,7 +23,6 @@ from ralph_tui.importers.records import (
     as_texts,
     as_when,
 )
-from ralph_tui.importers.telling import ToldIteration, ToldRun, note, started_as
 from ralph_tui.layers.sensor import AgentReport
 from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.terms import in_words
@@ -33,11 +33,11 @@ _FILE = re.compile(r"iteration-(\d{1,6})\.json")
 _REPORT = re.compile(r"completion-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)\.md")
 
 
-def told_of(run: ImportedRun, files: RunFiles) -> ToldRun:
+def read_run(run: ImportedRun, files: RunFiles) -> RunContent:
     """Return the run's content, and add notes to its files."""
     state = read_loop(run, files)
     fields = state.fields
-    told = ToldRun(
+    told = RunContent(
         started_as(
             run,
             objective=objective_of(run, state),
@@ -66,7 +66,7 @@ def _reason(state: LoopState) -> str:
     return in_words(said or ("" if status in ("success", state.outcome) else status))
 
 
-def _iterations(state: LoopState, files: RunFiles) -> list[ToldIteration]:
+def _iterations(state: LoopState, files: RunFiles) -> list[IterationContent]:
     """Return iterations in the file's order, with missing numbers inserted."""
     entries = [
         (as_ordinal(entry.get("number")) or place, entry)
@@ -76,7 +76,7 @@ def _iterations(state: LoopState, files: RunFiles) -> list[ToldIteration]:
     known = {number for number, _ in entries}
     ahead = [number for number in filed if number > max(known, default=0)]
     last, made = 0, 0
-    found: dict[int, ToldIteration] = {}
+    found: dict[int, IterationContent] = {}
     for number, entry in [*entries, *((number, _filed_entry(files, number)) for number in ahead)]:
         if number in found:
             text = f"recorded again: {_said(entry) or 'no details'}"
@@ -103,20 +103,20 @@ def _filed_entry(files: RunFiles, number: int) -> Json:
     return files.json(f"iterations/iteration-{number}.json") or {}
 
 
-def _missing(number: int, files: RunFiles | None) -> ToldIteration:
+def _missing(number: int, files: RunFiles | None) -> IterationContent:
     """Return an unlisted iteration from its own file; without one it counts as interrupted."""
     entry = _filed_entry(files, number) if files is not None else {}
     if entry:
         return _iteration(number, entry)
-    return ToldIteration(number, status="interrupted", read=False)
+    return IterationContent(number, status="interrupted", read=False)
 
 
-def _iteration(number: int, entry: Json) -> ToldIteration:
+def _iteration(number: int, entry: Json) -> IterationContent:
     result = as_text(entry.get("result"))
     verified = entry.get("verified") is True
     ended = as_when(entry.get("timestamp"))
     checked = "verified" if verified else "not verified"
-    return ToldIteration(
+    return IterationContent(
         number,
         status="completed" if verified else "incomplete",
         completion=100.0 if verified else None,
@@ -142,7 +142,7 @@ def _said(entry: Json) -> str:
     return ": ".join(filter(None, (as_text(entry.get("action")), as_text(entry.get("result")))))
 
 
-def _place(iterations: Sequence[ToldIteration], state: LoopState) -> None:
+def _place(iterations: Sequence[IterationContent], state: LoopState) -> None:
     """Set each iteration's times; none begins before the last end, as durations are only claims."""
     begin = state.started or state.updated
     ends = _spread([one.ended for one in iterations], begin, state.updated)
@@ -172,7 +172,7 @@ def _spread(
     return placed
 
 
-def _reports(files: RunFiles, told: ToldRun) -> list[Timed]:
+def _reports(files: RunFiles, told: RunContent) -> list[Timed]:
     """Note the run's own final report; others in the folder belong to earlier loops."""
     found: list[Timed] = []
     for name in files.names("") if told.updated is not None and told.outcome is not None else ():
