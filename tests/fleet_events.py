@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.ports.clones import Choice, Loop
@@ -37,9 +37,9 @@ def a_plan(*loops: Loop, **more: object) -> Plan:
     return Plan.model_validate({"loops": loops, "start_every_s": 0.0, **more})
 
 
-def started(plan: Plan) -> told.FleetStarted:
+def started(plan: Plan) -> ev.FleetStarted:
     """The first event of a fleet's journal."""
-    return told.FleetStarted(fleet_id="f", name="fleet-001", root="/r", commit="c0", plan=plan)
+    return ev.FleetStarted(fleet_id="f", name="fleet-001", root="/r", commit="c0", plan=plan)
 
 
 def stamped(events: list[FleetEvent], first: int = 1) -> list[FleetEvent]:
@@ -55,65 +55,65 @@ SIX = a_plan(a_loop("1"), a_loop("2", account="work"), *three_tries(), a_loop("4
 outcomes = st.sampled_from(("completed", "limit_reached", "aborted", "failed", "interrupted"))
 
 an_event: st.SearchStrategy[FleetEvent] = st.one_of(
-    st.builds(told.FleetResumed, by=st.just("you")),
-    st.builds(told.HostJoined, host=hosts, slots=st.integers(1, 3), machine=hosts),
-    st.builds(told.HostRefused, host=hosts, reason=words),
-    st.builds(told.HostLost, host=hosts, reason=words, left=st.booleans()),
-    st.builds(told.HostLeaving, host=hosts, reason=words),
+    st.builds(ev.FleetResumed, by=st.just("you")),
+    st.builds(ev.HostJoined, host=hosts, slots=st.integers(1, 3), machine=hosts),
+    st.builds(ev.HostRefused, host=hosts, reason=words),
+    st.builds(ev.HostLost, host=hosts, reason=words, left=st.booleans()),
+    st.builds(ev.HostLeaving, host=hosts, reason=words),
     st.builds(
-        told.LoopPlaced, loop=ids, attempt=st.integers(1, 3), host=hosts, branch=ids,
+        ev.LoopPlaced, loop=ids, attempt=st.integers(1, 3), host=hosts, branch=ids,
         budget_usd=dollars, resumed=st.booleans(),
     ),
-    st.builds(told.LoopStage, loop=ids, stage=st.sampled_from(("cloning", "setup"))),
+    st.builds(ev.LoopStage, loop=ids, stage=st.sampled_from(("cloning", "setup"))),
     st.builds(
-        told.LoopBegan, loop=ids, run_id=ids, run=st.just("task-001/001"), folder=ids,
+        ev.LoopBegan, loop=ids, run_id=ids, run=st.just("task-001/001"), folder=ids,
         ports=st.none() | st.just((9000, 9009)),
     ),
     st.builds(
-        told.LoopProgressed, loop=ids, phase=st.sampled_from(("agent", "limited", "paused")),
+        ev.LoopProgressed, loop=ids, phase=st.sampled_from(("agent", "limited", "paused")),
         waits_for=st.sampled_from(("", "usage_limit", "disk_full")), iteration=st.integers(0, 9),
         completion=points, best=points, cost_usd=dollars, question=words, until=st.none() | times,
     ),
-    st.builds(told.LoopLost, loop=ids, until=times),
-    st.builds(told.LoopAdopted, loop=ids, host=hosts, known=st.integers(0, 9)),
-    st.builds(told.LoopRetried, loop=ids),
-    st.builds(told.LoopStopAsked, loop=ids, reason=words, now=st.booleans()),
+    st.builds(ev.LoopLost, loop=ids, until=times),
+    st.builds(ev.LoopAdopted, loop=ids, host=hosts, known=st.integers(0, 9)),
+    st.builds(ev.LoopRetried, loop=ids),
+    st.builds(ev.LoopStopAsked, loop=ids, reason=words, now=st.booleans()),
     st.builds(
-        told.LoopEnded, loop=ids, outcome=outcomes, reason=words, iterations=st.integers(0, 9),
+        ev.LoopEnded, loop=ids, outcome=outcomes, reason=words, iterations=st.integers(0, 9),
         completion=points, cost_usd=dollars, never_began=st.booleans(),
     ),
-    st.builds(told.LoopRequeued, loop=ids, reason=words, resume=st.booleans()),
-    st.builds(told.LoopSkipped, loop=ids, reason=words),
-    st.builds(told.TreeRemoved, loop=ids),
-    st.builds(told.CollectionAsked, loop=ids),
-    st.builds(told.ResultCollected, loop=ids, branch=ids, commit=ids, files=st.integers(0, 9)),
-    st.builds(told.CollectionFailed, loop=ids, reason=words, final=st.booleans()),
+    st.builds(ev.LoopRequeued, loop=ids, reason=words, resume=st.booleans()),
+    st.builds(ev.LoopSkipped, loop=ids, reason=words),
+    st.builds(ev.TreeRemoved, loop=ids),
+    st.builds(ev.CollectionAsked, loop=ids),
+    st.builds(ev.ResultCollected, loop=ids, branch=ids, commit=ids, files=st.integers(0, 9)),
+    st.builds(ev.CollectionFailed, loop=ids, reason=words, final=st.booleans()),
     st.builds(
-        told.AttemptKept, loop=ids, attempt=st.integers(1, 3), host=ids, branch=ids | st.just(""),
+        ev.AttemptKept, loop=ids, attempt=st.integers(1, 3), host=ids, branch=ids | st.just(""),
     ),
     st.builds(
-        told.ConflictsFound, branch=ids,
+        ev.ConflictsFound, branch=ids,
         others=st.dictionaries(ids, st.just(("a.py", "b.py")), max_size=2), unknown=words,
     ),
-    st.builds(told.VerificationBegan, loop=ids),
-    st.builds(told.WinnerVerified, loop=ids, passed=st.booleans(), reason=words),
+    st.builds(ev.VerificationBegan, loop=ids),
+    st.builds(ev.WinnerVerified, loop=ids, passed=st.booleans(), reason=words),
     st.builds(
-        told.WinnerChosen, tries_at=st.just("3"), loop=st.sampled_from(("3a", "3b", "")),
+        ev.WinnerChosen, tries_at=st.just("3"), loop=st.sampled_from(("3a", "3b", "")),
         reason=words,
     ),
     st.builds(
-        told.AccountHeld, account=st.sampled_from(("", "work")), until=st.none() | times,
+        ev.AccountHeld, account=st.sampled_from(("", "work")), until=st.none() | times,
         cause=st.sampled_from(("", "usage_limit", "outage")), reason=words,
     ),
-    st.builds(told.AccountReleased, account=st.sampled_from(("", "work")), loop=ids),
+    st.builds(ev.AccountReleased, account=st.sampled_from(("", "work")), loop=ids),
     st.builds(
-        told.BudgetReached, percent=st.sampled_from((90, 100)), spent_usd=st.just(9.0),
+        ev.BudgetReached, percent=st.sampled_from((90, 100)), spent_usd=st.just(9.0),
         budget_usd=st.just(10.0),
     ),
-    st.builds(told.CommandGiven, loop=ids | st.just(""), name=st.sampled_from(("abort", "pause"))),
-    st.builds(told.FleetNoticed, text=words),
-    st.builds(told.StopAsked, by=st.just("you"), now=st.booleans(), abort=st.booleans()),
-    st.builds(told.FleetFinished, outcome=outcomes, reason=words),
+    st.builds(ev.CommandGiven, loop=ids | st.just(""), name=st.sampled_from(("abort", "pause"))),
+    st.builds(ev.FleetNoticed, text=words),
+    st.builds(ev.StopAsked, by=st.just("you"), now=st.booleans(), abort=st.booleans()),
+    st.builds(ev.FleetFinished, outcome=outcomes, reason=words),
 )  # fmt: skip
 """Any kind except the first, in no sensible order."""
 

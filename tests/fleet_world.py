@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
@@ -71,12 +71,12 @@ class PlayedFleet:
     def join(self, host: str, slots: int = 2, machine: str = "") -> None:
         """Let a host report its loops; loops that are missing there count as gone."""
         place = machine or host
-        self.record(told.HostJoined(host=host, slots=slots, machine=place, home=place))
+        self.record(ev.HostJoined(host=host, slots=slots, machine=place, home=place))
         for name, loop in self.state.loops.items():
             held = [run for run in self.alive.get(name, ()) if run.host == host]
             if loop.placed and any(run.attempt == loop.attempt for run in held):
                 held[0].until = None
-                self.record(told.LoopAdopted(loop=name, host=host, known=1))
+                self.record(ev.LoopAdopted(loop=name, host=host, known=1))
             elif held:  # it is not wanted any more
                 self._gone(name, host)
             elif loop.placed and loop.host == host:
@@ -84,7 +84,7 @@ class PlayedFleet:
 
     def lose(self, host: str, *, killed: bool = False) -> None:
         """Lose a host for the fleet; its loops continue until their lease ends."""
-        self.record(told.HostLost(host=host, reason="no answer"))
+        self.record(ev.HostLost(host=host, reason="no answer"))
         until = self.now + timedelta(seconds=0 if killed else self.plan.lease_s)
         for runs in self.alive.values():
             for run in runs:
@@ -95,18 +95,18 @@ class PlayedFleet:
     def begin(self, *names: str) -> None:
         """Their trees are made, and their runs record their first event."""
         for name in names:
-            run = told.LoopBegan(loop=name, run_id=f"r{name}", run="t/1", folder="/t", machine="")
+            run = ev.LoopBegan(loop=name, run_id=f"r{name}", run="t/1", folder="/t", machine="")
             self.record(run)
 
     def say(self, name: str, phase: str = "agent", **more: object) -> None:
         """Report a loop's progress; `more`: fields of `LoopProgressed`."""
-        self.record(told.LoopProgressed.model_validate({"loop": name, "phase": phase, **more}))
+        self.record(ev.LoopProgressed.model_validate({"loop": name, "phase": phase, **more}))
 
     def end(self, name: str, outcome: Outcome = "completed", **more: object) -> None:
         """End a loop's run; `more`: fields of `LoopEnded`."""
         self._gone(name, self.state.loops[name].host)
         fields = {"loop": name, "outcome": outcome, **more}
-        self.record(told.LoopEnded.model_validate(fields))
+        self.record(ev.LoopEnded.model_validate(fields))
 
     def process_gone(self, name: str) -> None:
         """End a loop's process without a report."""
@@ -117,22 +117,22 @@ class PlayedFleet:
         """Their work arrives."""
         for name in names:
             fields = {"loop": name, "branch": f"ralph/{name}", "commit": f"c{name}", **more}
-            self.record(told.ResultCollected.model_validate(fields))
+            self.record(ev.ResultCollected.model_validate(fields))
 
     def verify(self, name: str, *, passed: bool = True) -> None:
         """Record the repeated run of its completion command."""
-        self.record(told.WinnerVerified(loop=name, passed=passed, reason="" if passed else "red"))
+        self.record(ev.WinnerVerified(loop=name, passed=passed, reason="" if passed else "red"))
 
     # -- decisions -----------------------------------------------------------------------------
 
     def _carry_out(self, decision: FleetEvent) -> None:
-        if isinstance(decision, told.LoopPlaced):
+        if isinstance(decision, ev.LoopPlaced):
             self._check_place(decision)
             runs = self.alive.setdefault(decision.loop, [])
             runs.append(Alive(decision.host, decision.attempt))
         self.record(decision)
 
-    def _check_place(self, decision: told.LoopPlaced) -> None:
+    def _check_place(self, decision: ev.LoopPlaced) -> None:
         state, loop = self.state, self.state.loops[decision.loop]
         host = state.hosts[decision.host]
         assert host.here
@@ -152,13 +152,13 @@ class PlayedFleet:
         last = [
             event.at
             for event in self.events
-            if isinstance(event, told.LoopPlaced)
+            if isinstance(event, ev.LoopPlaced)
             and self.state.loops[event.loop].spec.login == loop.spec.login
         ]
         every = timedelta(seconds=self.plan.start_every_s)
         assert not last or self.now >= max(last) + every
 
-    def _check_budget(self, decision: told.LoopPlaced, loop: LoopState) -> None:
+    def _check_budget(self, decision: ev.LoopPlaced, loop: LoopState) -> None:
         budget, given = self.plan.budget_usd, decision.budget_usd
         own = loop.spec.budget_usd
         assert own is None or (given is not None and given <= own)

@@ -181,7 +181,7 @@ def next_step(status: RunStatus, run: str) -> str:
     return str(status["again"] or "") or resume_command(run, kept, more)
 
 
-def told(purpose: str, command: str) -> str:
+def command_row(purpose: str, command: str) -> str:
     """Format a row: a purpose, then the command as typed."""
     return f"  {f'{purpose}:':<{PURPOSE_CELLS - 1}} {command}"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import told
+from ralph_tui.adapters.records.status import describe_status
 
 
 def look(found: RecordedRun) -> Callable[[], None]:
@@ -16,5 +16,5 @@ def look(found: RecordedRun) -> Callable[[], None]:
     from ralph_tui.adapters.records.seen import seen_in  # noqa: PLC0415
     from ralph_tui.runtime.sources.run_record import RunRecord  # noqa: PLC0415
 
-    known = told(found, lambda status: seen_in(status, datetime.now(UTC)))
+    known = describe_status(found, lambda status: seen_in(status, datetime.now(UTC)))
     return lambda: RunRecord(found.journal).save_seen(known)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.ports.clones import Earlier, Loop
 
@@ -215,7 +215,7 @@ class LoopState:
 
     # -- folding: the change that each event makes ---------------------------------------------
 
-    def on_placed(self, event: told.LoopPlaced) -> None:
+    def on_placed(self, event: ev.LoopPlaced) -> None:
         if event.resumed:
             self.resumes += 1
         else:
@@ -234,17 +234,17 @@ class LoopState:
         self.lost_at = self.lost_until = self.ended_at = self.retried_at = None
         self._quiet()
 
-    def on_staged(self, event: told.LoopStage) -> None:
+    def on_staged(self, event: ev.LoopStage) -> None:
         self.stage = event.stage
 
-    def on_began(self, event: told.LoopBegan) -> None:
+    def on_began(self, event: ev.LoopBegan) -> None:
         self.status, self.stage = "running", ""
         self.not_collected, self.work_gone = "", False
         self.run_id, self.run, self.folder = event.run_id, event.run, event.folder
         self.ports, self.began_at = event.ports, self.began_at or event.at
         self.machine = event.machine or self.machine
 
-    def on_progressed(self, event: told.LoopProgressed) -> None:
+    def on_progressed(self, event: ev.LoopProgressed) -> None:
         if event.phase != self.phase:
             self.phase_at = event.at
         self.phase, self.waits_for, self.verdict = event.phase, event.waits_for, event.verdict
@@ -259,10 +259,10 @@ class LoopState:
         if event.cost_usd is not None:
             self.cost_usd = event.cost_usd
 
-    def on_lost(self, event: told.LoopLost) -> None:
+    def on_lost(self, event: ev.LoopLost) -> None:
         self.status, self.lost_at, self.lost_until = "lost", event.at, event.until
 
-    def on_adopted(self, event: told.LoopAdopted) -> None:
+    def on_adopted(self, event: ev.LoopAdopted) -> None:
         self.status = "running" if self.began_at else "placing"
         self.host = event.host
         self.resuming = False
@@ -270,18 +270,18 @@ class LoopState:
             self.stop_asked = self.stop_reason = ""
         self.lost_at = self.lost_until = None
 
-    def on_retried(self, event: told.LoopRetried) -> None:
+    def on_retried(self, event: ev.LoopRetried) -> None:
         self.retried_at = event.at
 
-    def on_stop_asked(self, event: told.LoopStopAsked) -> None:
+    def on_stop_asked(self, event: ev.LoopStopAsked) -> None:
         self.stop_asked, self.stop_reason = "now" if event.now else "after_iteration", event.reason
 
-    def on_commanded(self, event: told.CommandGiven) -> None:
+    def on_commanded(self, event: ev.CommandGiven) -> None:
         """Do not continue a loop automatically once the user has stopped it."""
         if event.name == "stop" and not event.refused:
             self.stop_asked = self.stop_asked or "after_iteration"
 
-    def on_ended(self, event: told.LoopEnded) -> None:
+    def on_ended(self, event: ev.LoopEnded) -> None:
         self.status, self.outcome, self.reason = "ended", event.outcome, event.reason
         self.never_began, self.elsewhere, self.ended_at = (
             event.never_began,
@@ -300,7 +300,7 @@ class LoopState:
         self.lost_at = self.lost_until = None
         self._quiet()
 
-    def on_requeued(self, event: told.LoopRequeued) -> None:
+    def on_requeued(self, event: ev.LoopRequeued) -> None:
         if self.commit and self.branch:
             made = (self.branch, self.commit, self.attempt, self.host, self.files)
             self.earlier = Earlier(*made)
@@ -320,38 +320,38 @@ class LoopState:
         self.verified, self.changed_lines = None, None
         self._quiet()
 
-    def on_skipped(self, event: told.LoopSkipped) -> None:
+    def on_skipped(self, event: ev.LoopSkipped) -> None:
         self.status, self.reason, self.ended_at = "skipped", event.reason, event.at
         self.aborted = event.aborted
 
-    def on_tree_removed(self, _: told.TreeRemoved) -> None:
+    def on_tree_removed(self, _: ev.TreeRemoved) -> None:
         self.tree_removed = True
 
-    def on_collection_asked(self, _: told.CollectionAsked) -> None:
+    def on_collection_asked(self, _: ev.CollectionAsked) -> None:
         self.collecting, self.not_collected = True, ""
 
-    def on_collected(self, event: told.ResultCollected) -> None:
+    def on_collected(self, event: ev.ResultCollected) -> None:
         self.collected, self.collecting, self.not_collected = True, False, ""
         self.branch, self.commit, self.files = event.branch, event.commit, event.files
         self.better, self.record = event.best, event.record
         if event.changed_lines is not None:
             self.changed_lines = event.changed_lines
 
-    def on_kept(self, event: told.AttemptKept) -> None:
+    def on_kept(self, event: ev.AttemptKept) -> None:
         self.left = {number: host for number, host in self.left.items() if number != event.attempt}
         if event.branch:
             self.kept = {**self.kept, event.attempt: event.branch}
 
-    def on_collection_failed(self, event: told.CollectionFailed) -> None:
+    def on_collection_failed(self, event: ev.CollectionFailed) -> None:
         self.collecting, self.not_collected = False, event.reason or "the reason is unknown"
         self.work_gone = event.final
         if event.final:
             self.left = {number: on for number, on in self.left.items() if number != self.attempt}
 
-    def on_verification_began(self, _: told.VerificationBegan) -> None:
+    def on_verification_began(self, _: ev.VerificationBegan) -> None:
         self.verifying = True
 
-    def on_verified(self, event: told.WinnerVerified) -> None:
+    def on_verified(self, event: ev.WinnerVerified) -> None:
         self.verifying, self.verified, self.verified_why = False, event.passed, event.reason
 
     def _quiet(self) -> None:
@@ -370,9 +370,9 @@ TAKERS = taking(LoopState)
 """Methods of `LoopState` by event type."""
 
 
-def ended(loop: LoopState, outcome: Outcome, reason: str, **more: bool) -> told.LoopEnded:
+def ended(loop: LoopState, outcome: Outcome, reason: str, **more: bool) -> ev.LoopEnded:
     """Return the end of an attempt with its progress so far; `more` holds further event fields."""
-    return told.LoopEnded(
+    return ev.LoopEnded(
         loop=loop.spec.id,
         outcome=outcome,
         reason=reason,

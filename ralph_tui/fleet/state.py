@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from ralph_tui.events.base import EPOCH
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import TAKERS, LoopState, taking
 from ralph_tui.fleet.plan import Plan
 
 NOTICES = 500
 """Maximum number of events kept for the fleet's log; older ones are dropped."""
-_UNTOLD = (told.LoopProgressed, told.LoopStage, told.CollectionAsked)
+_UNTOLD = (ev.LoopProgressed, ev.LoopStage, ev.CollectionAsked)
 """Event types left out of the log, because the loops' rows show them and they are frequent."""
 
 
@@ -62,29 +62,29 @@ class Trial:
 class FleetState:
     """The state of a fleet, updated by `apply`. A ``deepcopy`` of it is independent."""
 
-    started: told.FleetStarted | None = None
-    finished: told.FleetFinished | None = None
+    started: ev.FleetStarted | None = None
+    finished: ev.FleetFinished | None = None
     plan: Plan = field(default_factory=Plan)
     unattended: bool = True
     """True if new loops apply their questions' defaults."""
-    reach: told.Reach = field(default_factory=told.Reach)
+    reach: ev.Reach = field(default_factory=ev.Reach)
     loops: dict[str, LoopState] = field(default_factory=dict)
     """By id, in the order of the plan, which is also the order of the queue."""
     tried: dict[str, list[LoopState]] = field(default_factory=dict)
     """Attempts, grouped by the name that those at one objective share."""
     hosts: dict[str, HostState] = field(default_factory=dict)
-    held: dict[str, told.AccountHeld] = field(default_factory=dict)
+    held: dict[str, ev.AccountHeld] = field(default_factory=dict)
     """Accounts on which nothing starts, by `Loop.login`."""
     trials: dict[str, Trial] = field(default_factory=dict)
     """Probing loops of accounts on hold."""
     released: dict[str, datetime] = field(default_factory=dict)
     """When each account was last released."""
-    chosen: dict[str, told.WinnerChosen] = field(default_factory=dict)
+    chosen: dict[str, ev.WinnerChosen] = field(default_factory=dict)
     """Winners by the name that the attempts share."""
     budget_percent: int = 0
     """0, or 90 or 100 once that much is used."""
-    stopping: told.StopAsked | None = None
-    paused: told.CommandGiven | None = None
+    stopping: ev.StopAsked | None = None
+    paused: ev.CommandGiven | None = None
     """Set while the whole fleet is paused, so that no queued loop begins."""
     last_start: dict[str, datetime] = field(default_factory=dict)
     """By account: when one of its loops was last placed or ordered to try again."""
@@ -128,7 +128,7 @@ class FleetState:
         if not isinstance(event, _UNTOLD):
             self.notices = [*self.notices[-NOTICES + 1 :], event]
 
-    def on_fleet_started(self, event: told.FleetStarted) -> None:
+    def on_fleet_started(self, event: ev.FleetStarted) -> None:
         self.started, self.plan = event, event.plan
         self.unattended, self.reach = event.unattended, event.reach
         self.loops = {spec.id: LoopState(spec) for spec in event.plan.loops}
@@ -137,7 +137,7 @@ class FleetState:
             if loop.spec.tries_at:
                 self.tried.setdefault(loop.spec.tries_at, []).append(loop)
 
-    def on_fleet_resumed(self, event: told.FleetResumed) -> None:
+    def on_fleet_resumed(self, event: ev.FleetResumed) -> None:
         """Wait for hosts to join the new process, and let stopped loops continue."""
         self.finished = self.stopping = self.paused = None
         self.unattended, self.reach = event.unattended, event.reach
@@ -148,10 +148,10 @@ class FleetState:
         for loop in self.loops.values():
             loop.fleet_resumed()
 
-    def on_fleet_finished(self, event: told.FleetFinished) -> None:
+    def on_fleet_finished(self, event: ev.FleetFinished) -> None:
         self.finished = event
 
-    def on_host_joined(self, event: told.HostJoined) -> None:
+    def on_host_joined(self, event: ev.HostJoined) -> None:
         self.hosts[event.host] = HostState(
             event.host, event.slots, event.machine, event.home, event.version, since=event.at
         )
@@ -161,11 +161,11 @@ class FleetState:
                 loop.ask_again()
                 loop.collecting = False
 
-    def on_host_leaving(self, event: told.HostLeaving) -> None:
+    def on_host_leaving(self, event: ev.HostLeaving) -> None:
         if host := self.hosts.get(event.host):
             host.leaving, host.reason = True, event.reason
 
-    def on_host_lost(self, event: told.HostLost) -> None:
+    def on_host_lost(self, event: ev.HostLost) -> None:
         host = self.hosts.get(event.host)
         if host is None:
             return
@@ -175,7 +175,7 @@ class FleetState:
             if loop.host == event.host:
                 loop.collecting = False
 
-    def on_loop_placed(self, event: told.LoopPlaced) -> None:
+    def on_loop_placed(self, event: ev.LoopPlaced) -> None:
         loop = self.loops.get(event.loop)
         if loop is not None:
             self.last_start[loop.spec.login] = event.at
@@ -183,11 +183,11 @@ class FleetState:
             loop.machine = host.machine if host else ""
             loop.home = host.home if host else ""
 
-    def on_loop_began(self, event: told.LoopBegan) -> None:
+    def on_loop_began(self, event: ev.LoopBegan) -> None:
         if host := self._host_of(event.loop):
             host.failed_at = None
 
-    def on_loop_ended(self, event: told.LoopEnded) -> None:
+    def on_loop_ended(self, event: ev.LoopEnded) -> None:
         if event.never_began and (host := self._host_of(event.loop)):
             host.failed_at = event.at
 
@@ -195,12 +195,12 @@ class FleetState:
         loop = self.loops.get(name)
         return None if loop is None else self.hosts.get(loop.host)
 
-    def on_loop_adopted(self, event: told.LoopAdopted) -> None:
+    def on_loop_adopted(self, event: ev.LoopAdopted) -> None:
         loop, host = self.loops.get(event.loop), self.hosts.get(event.host)
         if loop is not None and host is not None:
             loop.home = host.home
 
-    def on_loop_retried(self, event: told.LoopRetried) -> None:
+    def on_loop_retried(self, event: ev.LoopRetried) -> None:
         loop = self.loops.get(event.loop)
         if loop is None:
             return
@@ -209,36 +209,36 @@ class FleetState:
         if login in self.held:
             self.trials[login] = Trial(event.loop, event.at)
 
-    def on_account_held(self, event: told.AccountHeld) -> None:
+    def on_account_held(self, event: ev.AccountHeld) -> None:
         self.held[event.account] = event
         self.trials.pop(event.account, None)
 
-    def on_account_released(self, event: told.AccountReleased) -> None:
+    def on_account_released(self, event: ev.AccountReleased) -> None:
         self.held.pop(event.account, None)
         self.trials.pop(event.account, None)
         self.released[event.account] = event.at
 
-    def on_budget_reached(self, event: told.BudgetReached) -> None:
+    def on_budget_reached(self, event: ev.BudgetReached) -> None:
         self.budget_percent = max(self.budget_percent, event.percent)
 
-    def on_commanded(self, event: told.CommandGiven) -> None:
+    def on_commanded(self, event: ev.CommandGiven) -> None:
         if not event.loop and not event.refused and event.name in ("pause", "unpause"):
             self.paused = event if event.name == "pause" else None
 
-    def on_stop_asked(self, event: told.StopAsked) -> None:
+    def on_stop_asked(self, event: ev.StopAsked) -> None:
         """Keep the stronger of two stop requests."""
         before = self.stopping
         if before is None or (event.abort, event.now) >= (before.abort, before.now):
             self.stopping = event
 
-    def on_winner_chosen(self, event: told.WinnerChosen) -> None:
+    def on_winner_chosen(self, event: ev.WinnerChosen) -> None:
         self.chosen[event.tries_at] = event
         for loop in self.tries(event.tries_at):
             loop.place = "chosen" if loop.spec.id == event.loop else "beaten" if event.loop else ""
             if loop.place == "beaten":  # it will not be merged
                 loop.conflicts, loop.conflicts_unknown = {}, ""
 
-    def on_conflicts_found(self, event: told.ConflictsFound) -> None:
+    def on_conflicts_found(self, event: ev.ConflictsFound) -> None:
         for loop in self.loops.values():
             if loop.branch == event.branch:
                 loop.conflicts, loop.conflicts_unknown = dict(event.others), event.unknown

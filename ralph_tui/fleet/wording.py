@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.events.loops import AS_BEFORE, NO_WORK, best_words
 from ralph_tui.fleet.events.whole import at_mark
@@ -153,7 +153,7 @@ def _parts(state: FleetState, now: datetime) -> Iterator[str]:
         yield f"{used}: {at_mark(state.budget_percent)}"
 
 
-def _stopping(asked: told.StopAsked, *, held: bool) -> str:
+def _stopping(asked: ev.StopAsked, *, held: bool) -> str:
     """Describe the stop; `held` means that an open question keeps an iteration from ending."""
     if asked.abort:
         return "it is being aborted"

@@ -107,7 +107,7 @@ def beside(path: Path, now: datetime) -> Path:
 
 
 @contextmanager
-def told(name: str, doing: str) -> Iterator[None]:
+def named_errors(name: str, doing: str) -> Iterator[None]:
     """Turn a system error into a ``RalphError`` with the name that the user knows."""
     try:
         yield
@@ -137,7 +137,7 @@ class LoopFile:
         name = environ.get(VARIABLE) or f".claude/{state_file.NAME}"
         path = Path(name) if Path(name).is_absolute() else within(root, name)
         shown = one_line(name)
-        with told(shown, "read"):
+        with named_errors(shown, "read"):
             try:
                 return cls(root, shown, path, read_bytes(path))
             except FileNotFoundError:
@@ -209,7 +209,7 @@ class LoopFile:
 
     def begin(self, state: State, now: datetime) -> Path | None:
         """Write a new state; return the backup of an earlier one, if any. Raises ``RalphError``."""
-        with told(self.name, "write"), locked(self._lock):
+        with named_errors(self.name, "write"), locked(self._lock):
             there = read_bytes(self.path) if self.path.exists() else None
             if there != self.content:
                 raise RalphError(
@@ -262,7 +262,7 @@ class Program:
 
     def standing(self) -> Standing:
         """Compare the copy with the program. Raises ``RalphError`` if it cannot be read."""
-        with told(FOLDER, "read"):
+        with named_errors(FOLDER, "read"):
             version, copied = self._list()
             standing = Standing(there=self.folder.is_dir(), version=version)
             for name in sorted({*self.files, *copied}):
@@ -280,7 +280,7 @@ class Program:
     def install(self, now: datetime) -> list[Path]:
         """Copy the program; return the backups of changed files. Raises ``RalphError``."""
         standing = self.standing()
-        with told(FOLDER, "write to"):
+        with named_errors(FOLDER, "write to"):
             make_folder(self.folder, below=self.root)
             kept = [self._keep(name, now) for name in standing.edited]
             for name in (*standing.missing, *standing.older, *standing.edited):
@@ -299,7 +299,7 @@ class Program:
     def remove(self, now: datetime) -> list[Path]:
         """Remove the copy; return the backups of changed files. Raises ``RalphError``."""
         standing = self.standing()
-        with told(FOLDER, "take away"):
+        with named_errors(FOLDER, "take away"):
             kept = [self._keep(name, now) for name in standing.edited]
             _, copied = self._list()
             for name in (*{*self.files, *copied}, LIST):

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from ralph_tui.base.errors import RalphError
 from ralph_tui.base.plain_files import make_folder, open_plain, read_bytes, write_whole
-from ralph_tui.hooks.project import FOLDER, beside, told, within
+from ralph_tui.hooks.project import FOLDER, beside, named_errors, within
 from ralph_tui.text.foreign_json import parse_json, parse_json_at
 
 NAME = ".claude/settings.json"
@@ -73,7 +73,7 @@ class SettingsFile:
     def of(cls, root: Path) -> "SettingsFile":
         """Read the file. Raises ``RalphError`` if it is unreadable or outside the project."""
         path = within(root, NAME)
-        with told(NAME, "read"):
+        with named_errors(NAME, "read"):
             try:
                 return cls(root, path, read_bytes(path, below=root))
             except FileNotFoundError:
@@ -122,7 +122,7 @@ class SettingsFile:
                 f"{NAME} changed in the meantime; nothing was written; run the command again"
             )
         kept: Path | None = None
-        with told(NAME, "write"):
+        with named_errors(NAME, "write"):
             make_folder(self.path.parent, below=self.root)
             mode = None
             if self.content is not None:

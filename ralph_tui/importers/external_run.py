@@ -76,7 +76,7 @@ _STATUS: Mapping[str, ChangeStatus] = {"added": "added", "deleted": "deleted"}
 def read_run(run: ImportedRun, files: RunFiles) -> RunContent:
     """Return the run's content, and add notes to its files."""
     state = read_state(files) or salvaged(files) or ExternalState({}, ())
-    return External(run, files, state).told()
+    return External(run, files, state).content()
 
 
 class External:
@@ -96,7 +96,7 @@ class External:
             self._others = {as_ordinal(e.get("number")) or 0 for e in loops[0].entries}
         self._root = as_text(as_map(state.fields.get("config")).get("workingDir"))
 
-    def told(self) -> RunContent:
+    def content(self) -> RunContent:
         told = self._header()
         found = numbered(
             self._loop.entries,

@@ -17,7 +17,7 @@ from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.base.errors import RalphError
 from ralph_tui.events import Event, WorktreeRestored
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.records import find_fleet, read_fleet
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.state import RunState
@@ -259,11 +259,11 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     assert "conflicts with HEAD: plan.md" in shown
     assert shown.count("; the branch has since been deleted") == 1
     recorded = read_fleet(find_fleet(root).journal).events
-    placed = [event for event in recorded if isinstance(event, told.LoopPlaced)]
+    placed = [event for event in recorded if isinstance(event, ev.LoopPlaced)]
     assert sorted((one.loop, one.attempt, one.resumed) for one in placed) == [
         ("1", 1, False), ("1", 1, True), ("2", 1, False), ("2", 2, False), ("3", 1, False),
     ]  # fmt: skip
-    again = {e.reason for e in recorded if isinstance(e, told.LoopRequeued) and e.loop == "1"}
+    again = {e.reason for e in recorded if isinstance(e, ev.LoopRequeued) and e.loop == "1"}
     assert again == {"its process died"}, "no signal was sent"
     kinds = [event.kind for event in mirror_of(root, "1")]
     assert (kinds.count("run_started"), "run_resumed" in kinds) == (1, True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Command, Present
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.ports import Asked
@@ -50,20 +50,20 @@ PLAN = Plan(
         _loop("5", RUST, after=("1",)),
     ),
 )
-BEGINS = told.FleetStarted(
+BEGINS = ev.FleetStarted(
     fleet_id="4e1c", name="fleet-001", root="/home/me/parser", commit="c0ffee", plan=PLAN
 )
 
 
 def joined(host: str, slots: int = 2, machine: str = "desk") -> FleetEvent:
-    return told.HostJoined(host=host, slots=slots, machine=machine, version="1")
+    return ev.HostJoined(host=host, slots=slots, machine=machine, version="1")
 
 
 def placed(loop: str, host: str = "local", attempt: int = 1) -> list[FleetEvent]:
     branch = f"ralph/fleet-001/{loop}"
     return [
-        told.LoopPlaced(loop=loop, attempt=attempt, host=host, branch=branch),
-        told.LoopStage(loop=loop, stage="cloning"),
+        ev.LoopPlaced(loop=loop, attempt=attempt, host=host, branch=branch),
+        ev.LoopStage(loop=loop, stage="cloning"),
     ]
 
 
@@ -71,7 +71,7 @@ def began(loop: str, host: str = "local", attempt: int = 1) -> list[FleetEvent]:
     folder = f"/home/me/.local/state/ralph-tui/fleets/4e1c/{loop}"
     return [
         *placed(loop, host, attempt),
-        told.LoopBegan(
+        ev.LoopBegan(
             loop=loop, run_id=f"run-{loop}", run="task-001/001", folder=folder, machine="desk",
             ports=(20000, 20009),
         ),
@@ -81,7 +81,7 @@ def began(loop: str, host: str = "local", attempt: int = 1) -> list[FleetEvent]:
 def works(loop: str, *completions: float, **more: Any) -> list[FleetEvent]:
     fields: dict[str, Any] = {"phase": "agent", "cost_usd": 0.6 * len(completions)} | more
     return [
-        told.LoopProgressed(
+        ev.LoopProgressed(
             loop=loop, iteration=number, max_iterations=10, completion=value, **fields
         )
         for number, value in enumerate(completions, 1)
@@ -90,11 +90,11 @@ def works(loop: str, *completions: float, **more: Any) -> list[FleetEvent]:
 
 def ended(loop: str, outcome: Any = "completed", **more: Any) -> FleetEvent:
     fields: dict[str, Any] = {"iterations": 4, "completion": 1.0, "cost_usd": 2.1} | more
-    return told.LoopEnded(loop=loop, outcome=outcome, **fields)
+    return ev.LoopEnded(loop=loop, outcome=outcome, **fields)
 
 
 def collected(loop: str, files: int = 5) -> FleetEvent:
-    return told.ResultCollected(
+    return ev.ResultCollected(
         loop=loop, branch=f"ralph/fleet-001/{loop}", commit=f"{loop}c0ffee123", files=files,
         changed_lines=120,
     )  # fmt: skip
@@ -134,14 +134,14 @@ def finished() -> list[FleetEvent]:
         ended("3a"), collected("3a", 12), ended("3b", "interrupted", reason="another try has won"),
         collected("3b", 2),
         ended("3c", "failed", reason="the agent cannot sign in", completion=0.9),
-        told.CollectionFailed(loop="3c", reason="the disk of beta is full"),
-        told.WinnerVerified(loop="3a", passed=True),
-        told.WinnerChosen(tries_at="3", loop="3a", reason="the first whose tests pass"),
-        told.ConflictsFound(branch="ralph/fleet-001/1",
+        ev.CollectionFailed(loop="3c", reason="the disk of beta is full"),
+        ev.WinnerVerified(loop="3a", passed=True),
+        ev.WinnerChosen(tries_at="3", loop="3a", reason="the first whose tests pass"),
+        ev.ConflictsFound(branch="ralph/fleet-001/1",
                             others={"ralph/fleet-001/3a": ("parser.py", "lexer.py")}),
         *began("4"), ended("4"), collected("4", 1),
-        told.LoopSkipped(loop="5", reason="aborted by you (terminal pts/3)"),
-        told.FleetFinished(outcome="limit_reached", reason="4 of 7 loops completed",
+        ev.LoopSkipped(loop="5", reason="aborted by you (terminal pts/3)"),
+        ev.FleetFinished(outcome="limit_reached", reason="4 of 7 loops completed",
                            spent_usd=12.3),
     ])  # fmt: skip
 

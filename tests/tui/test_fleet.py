@@ -6,7 +6,7 @@ from operator import eq
 from textual import events
 
 from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.ports import ALL, FLEET, Asked
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui import bars
@@ -173,7 +173,7 @@ def test_the_selected_loop_is_told_in_full() -> None:
 
 def test_many_conflicts_leave_room_for_where_the_work_is() -> None:
     others = {f"ralph/fleet-001/{name}": ("parser.py",) for name in ("2", "3a", "3b", "4", "5")}
-    more = told.ConflictsFound(branch="ralph/fleet-001/1", others=others)
+    more = ev.ConflictsFound(branch="ralph/fleet-001/1", others=others)
 
     async def look(fleet: FleetDriver) -> None:
         await fleet.sees("conflicts with 5 branches: ralph/fleet-001/2")
@@ -185,8 +185,8 @@ def test_many_conflicts_leave_room_for_where_the_work_is() -> None:
 
 def test_a_lost_host_and_its_loops_are_counted_down() -> None:
     lost = [
-        told.HostLost(host="beta", reason="no answer"),
-        told.LoopLost(loop="3b", until=timed(under_way())[-1].at.replace(hour=2)),
+        ev.HostLost(host="beta", reason="no answer"),
+        ev.LoopLost(loop="3b", until=timed(under_way())[-1].at.replace(hour=2)),
     ]
 
     async def look(fleet: FleetDriver) -> None:
@@ -208,8 +208,8 @@ def test_where_there_is_one_machine_objectives_have_the_room_of_its_name() -> No
 
 
 def test_a_host_that_was_stopped_has_left_and_is_no_warning() -> None:
-    leaving = told.HostLeaving(host="beta", reason="it was stopped by SIGINT")
-    left = told.HostLost(host="beta", reason="it was stopped by SIGINT", left=True)
+    leaving = ev.HostLeaving(host="beta", reason="it was stopped by SIGINT")
+    left = ev.HostLost(host="beta", reason="it was stopped by SIGINT", left=True)
 
     async def look(fleet: FleetDriver) -> None:
         await fleet.sees("– beta left")
@@ -219,7 +219,7 @@ def test_a_host_that_was_stopped_has_left_and_is_no_warning() -> None:
         await fleet.sees("beta has left")
 
     settled = [one for one in under_way() if getattr(one, "host", "") != "beta"]
-    joined = told.HostJoined(host="beta", slots=2)
+    joined = ev.HostJoined(host="beta", slots=2)
     with_fleet(look, FleetDriver(timed([*settled, joined, leaving, left])), size=(140, 45))
 
 
@@ -243,9 +243,9 @@ def test_a_fleet_whose_process_is_gone_says_so_and_takes_no_command() -> None:
 def test_foreign_text_is_text() -> None:
     hostile = "[bold]x[/foo] \x1b[31mred\x07"
     hostile_events = [
-        told.FleetNoticed(text=hostile, level="warn"),
+        ev.FleetNoticed(text=hostile, level="warn"),
         *works("1", 0.9, verdict=hostile, question=hostile, question_id="x"),
-        told.CollectionFailed(loop="1", reason=hostile),
+        ev.CollectionFailed(loop="1", reason=hostile),
     ]
 
     async def look(fleet: FleetDriver) -> None:
@@ -408,7 +408,7 @@ def test_a_fleet_that_ends_meanwhile_is_not_said_to_be_alive(key: str) -> None:
     async def press(fleet: FleetDriver) -> None:
         await fleet.press(key)
         await fleet.sees("esc back")
-        fleet.fleet.coming.append(told.FleetFinished(outcome="completed"))
+        fleet.fleet.coming.append(ev.FleetFinished(outcome="completed"))
         await fleet.sees("the fleet has ended; q leaves this screen")
         await fleet.until(lambda: fleet.app.screen is fleet.screen)
         await fleet.press("q")

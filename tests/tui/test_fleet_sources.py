@@ -15,7 +15,7 @@ from ralph_tui.adapters.remote.server import Reply, hearing_fleet, serving
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.commands import Pause
 from ralph_tui.events import Event
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.cli.showing import find_shown
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.records import FleetFolder, create_fleet, take_lock
@@ -103,7 +103,7 @@ def test_a_process_that_is_gone_is_noticed_and_a_fleet_that_is_over_is_not_lost(
     assert _looked(fleet).lost
     assert not fleet.live
     assert fleet.clock() == fleet.state.at
-    elsewhere.records(told.FleetFinished(outcome="aborted"))
+    elsewhere.records(ev.FleetFinished(outcome="aborted"))
     assert not _looked(fleet).lost
     fleet.stop()
 
@@ -214,7 +214,7 @@ def test_a_loop_that_has_no_place_says_so(elsewhere: Elsewhere) -> None:
     loop.note = "? loop 2 asks"
     assert loop.note == "? loop 2 asks"
     loop.note = ""
-    elsewhere.records(told.LoopSkipped(loop="5", reason="the budget is used up"))
+    elsewhere.records(ev.LoopSkipped(loop="5", reason="the budget is used up"))
     _looked(fleet)
     with pytest.raises(RalphError, match="loop 5 has no record: it does not run: the budget"):
         opened_loop(fleet, fleet.state.loops["5"])
@@ -260,7 +260,7 @@ def test_a_loop_that_is_over_is_a_film_of_its_mirror(elsewhere: Elsewhere) -> No
 def test_of_a_loop_that_is_over_the_command_that_restores_is_named(elsewhere: Elsewhere) -> None:
     """Its screen restores nothing and offers no key for it."""
     record = ".aiwg/ralph/fleets/fleet-001/loops/1/attempts/001"
-    done = told.ResultCollected(loop="1", branch="", commit=BEGINS.commit, record=record)
+    done = ev.ResultCollected(loop="1", branch="", commit=BEGINS.commit, record=record)
     elsewhere.records(*began("1"), ended("1", "limit_reached"), done)
     elsewhere.mirrors("1", *story("stuck")).close()
     fleet = _looked(Fleet(elsewhere.folder))
@@ -291,8 +291,8 @@ def test_the_tree_is_looked_into_where_it_holds_the_very_run(
     mine.close()
     machine = socket.gethostname()
     place = {"run": "task-001/001", "folder": str(tree), "machine": machine}
-    elsewhere.records(*began("1")[:-1], told.LoopBegan(loop="1", run_id=RUN_ID, **place))
-    elsewhere.records(*began("2")[:-1], told.LoopBegan(loop="2", run_id="another", **place))
+    elsewhere.records(*began("1")[:-1], ev.LoopBegan(loop="1", run_id=RUN_ID, **place))
+    elsewhere.records(*began("2")[:-1], ev.LoopBegan(loop="2", run_id="another", **place))
     for name in ("1", "2"):
         elsewhere.mirrors(name, *events).close()
     fleet = _looked(Fleet(elsewhere.folder))

@@ -52,7 +52,7 @@ class Receipts:
         self._delivered: set[str] = {""}
         self._acknowledged: set[str] = {""}
 
-    def told(self, guidance_id: str, state: str) -> list[ev.Event]:
+    def record(self, guidance_id: str, state: str) -> list[ev.Event]:
         """Record a state of a message, as the agent's program reports it."""
         events: list[ev.Event] = []
         if state not in ("queued", "started", "completed"):
@@ -69,7 +69,7 @@ class Receipts:
     def repeated(self, text: str) -> list[ev.Event]:
         """Acknowledge guidance that the agent's program repeats."""
         awaited = list(self.awaited.items())
-        return self.told(next((key for key, words in awaited if words == text), ""), "started")
+        return self.record(next((key for key, words in awaited if words == text), ""), "started")
 
 
 class SessionReader:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, nothing_recorded
-from ralph_tui.adapters.records.status import newer_of, told, worked_s
+from ralph_tui.adapters.records.status import describe_status, newer_of, worked_s
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.adapters.records.task_table import TaskRow
 from ralph_tui.base.errors import UsageError, WorkspaceError, why
@@ -96,7 +96,7 @@ def _up_to_now(attempt: "Attempt", run: RecordedRun) -> "Attempt":
     """Extend the duration of a run without an end; its record ends with an iteration."""
     if attempt.status not in GOING_ON or not run.journal.exists():
         return attempt
-    lasted = {"duration_s": round(told(run, worked_s), 3)}
+    lasted = {"duration_s": round(describe_status(run, worked_s), 3)}
     done = attempt.execution.model_copy(update=lasted)
     return attempt.model_copy(update={"execution": done})
 

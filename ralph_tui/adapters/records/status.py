@@ -55,7 +55,7 @@ class _Known(dict[str, Any]):
         return None
 
 
-def told(run: RecordedRun, words: Callable[[RunStatus], T]) -> T:
+def describe_status(run: RecordedRun, words: Callable[[RunStatus], T]) -> T:
     """Return `words` for the run's status; if its file is invalid, fold the journal.
 
     The agent can write the file, so it may contain anything.

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun, newest_run
-from ralph_tui.adapters.records.status import problem_of, told
+from ralph_tui.adapters.records.status import describe_status, problem_of
 from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.checkup.finding import Finding, refusal
@@ -44,7 +44,7 @@ def _newest(run: RecordedRun, *, held: bool) -> Finding:
         says, _, fix = problem.partition("; ")
         return Finding("warning", WHAT, says, fix)
     try:
-        if not held and told(run, _phase) == "died":
+        if not held and describe_status(run, _phase) == "died":
             return Finding("note", WHAT, f"{run.name} ended early", f"ralph-tui resume {run.name}")
     except RalphError as error:
         return refusal("warning", WHAT, error)

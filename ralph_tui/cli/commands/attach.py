@@ -17,7 +17,7 @@ from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
-from ralph_tui.cli.status_words import next_step, told
+from ralph_tui.cli.status_words import command_row, next_step
 from ralph_tui.config.files import screen_settings
 from ralph_tui.runtime.sources.find_run import find_run, read_run
 from ralph_tui.text.terms import outcome_word
@@ -119,22 +119,22 @@ def _describe_left(found: RecordedRun, name: str | None) -> str:
         outcome = status["outcome"] or "died"
         rows = [f"the run {found.name} has ended ({outcome_word(outcome)})"]
         if command := next_step(status, named.lstrip()):
-            rows.append(told("continue it", command))
-        return "\n".join([*rows, told("read its report", f"ralph-tui report{named}")])
+            rows.append(command_row("continue it", command))
+        return "\n".join([*rows, command_row("read its report", f"ralph-tui report{named}")])
     rows = [f"the run {found.name} continues"]
     if status["paused"]:
         rows = [
             f"the run {found.name} is paused",
-            told("let it continue", f"ralph-tui unpause{option}"),
+            command_row("let it continue", f"ralph-tui unpause{option}"),
         ]
     elif status["pause_requested"] and not status["question"]:
         rows = [
             f"the run {found.name} continues; it pauses after this iteration",
-            told("let it continue", f"ralph-tui unpause{option}"),
+            command_row("let it continue", f"ralph-tui unpause{option}"),
         ]
     elif status["question"]:
         rows = [
             f"the run {found.name} waits for an answer",
-            told("answer", f"ralph-tui decide{option}"),
+            command_row("answer", f"ralph-tui decide{option}"),
         ]
-    return "\n".join([*rows, told("reopen the screen", f"ralph-tui attach{named}")])
+    return "\n".join([*rows, command_row("reopen the screen", f"ralph-tui attach{named}")])

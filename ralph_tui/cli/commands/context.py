@@ -7,7 +7,7 @@ from pathlib import Path
 from ralph_tui.adapters.records.files import without_unknown
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.run_status import RunStatus
-from ralph_tui.adapters.records.status import told
+from ralph_tui.adapters.records.status import describe_status
 from ralph_tui.cli.context_words import context_table
 from ralph_tui.runtime.sources.find_run import find_ours
 
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     Raises ``UsageError`` if there is no such run.
     """
     found = find_ours(worktree_root(Path.cwd()), args.run or args.named, hooked=True)
-    print(told(found, lambda status: _words(args, status)))
+    print(describe_status(found, lambda status: _words(args, status)))
     return 0
 
 

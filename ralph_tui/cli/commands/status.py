@@ -10,7 +10,13 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import damage_of, endless, newer_of, status_of_past, told
+from ralph_tui.adapters.records.status import (
+    damage_of,
+    describe_status,
+    endless,
+    newer_of,
+    status_of_past,
+)
 from ralph_tui.cli.status_words import recorded_verdict, status_line, status_text
 from ralph_tui.cli.viewed import look
 from ralph_tui.runtime.sources.find_run import find_run, read_run
@@ -40,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         print(_page(args, status))
         return 0
     seen = None if args.line or args.json else look(found)
-    print(told(found, lambda status: _words(args, found, status)))
+    print(describe_status(found, lambda status: _words(args, found, status)))
     if seen:
         seen()
     return 0

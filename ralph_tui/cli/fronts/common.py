@@ -14,7 +14,7 @@ from ralph_tui.analysis.next_steps import StepName, next_steps
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.cli.fronts.run_lines import PlainLines
-from ralph_tui.cli.status_words import told
+from ralph_tui.cli.status_words import command_row
 from ralph_tui.events import Event
 from ralph_tui.state import RunState
 
@@ -52,17 +52,24 @@ def words_of_leaving(state: RunState, attempt: "AttemptFolder") -> str:
     if state.run.paused:
         rows = [
             "the run is paused and waits here",
-            told("let it continue", f"ralph-tui unpause{there}"),
+            command_row("let it continue", f"ralph-tui unpause{there}"),
         ]
     elif state.run.pause_requested and state.needs.question is None:
         rows = [
             "the run continues here as plain lines; it pauses after this iteration",
-            told("let it continue", f"ralph-tui unpause{there}"),
+            command_row("let it continue", f"ralph-tui unpause{there}"),
         ]
     elif state.needs.question is not None:
-        rows = ["the run waits here for an answer", told("answer", f"ralph-tui decide{there}")]
+        rows = [
+            "the run waits here for an answer",
+            command_row("answer", f"ralph-tui decide{there}"),
+        ]
     return "\n".join(
-        [*rows, told("reopen the screen", f"ralph-tui attach{at}"), told("stop it", "ctrl+c")]
+        [
+            *rows,
+            command_row("reopen the screen", f"ralph-tui attach{at}"),
+            command_row("stop it", "ctrl+c"),
+        ]
     )
 
 

@@ -20,7 +20,7 @@ from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
 from ralph_tui.cli.options import terminal_width
-from ralph_tui.cli.status_words import told
+from ralph_tui.cli.status_words import command_row
 from ralph_tui.config.files import screen_settings
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
@@ -314,13 +314,15 @@ def left_words(folder: FleetFolder, state: FleetState, lost: Lost = "") -> str:
         ):
             loops = [one for one in state.loops.values() if one.commit and one.place in places]
             branches = [one.branch for one in loops if one.branch]
-            rows += [told(purpose, clip(", ".join(branches), 300))] if branches else []
-        rows += [told("continue it", "ralph-tui fleet resume")] if lost == "died" else []
-        return "\n".join([*rows, told("its screen", f"ralph-tui fleet attach {folder.name}")])
+            rows += [command_row(purpose, clip(", ".join(branches), 300))] if branches else []
+        rows += [command_row("continue it", "ralph-tui fleet resume")] if lost == "died" else []
+        return "\n".join(
+            [*rows, command_row("its screen", f"ralph-tui fleet attach {folder.name}")]
+        )
     return "\n".join(
         [
             *rows,
-            told("the screen", "ralph-tui fleet attach"),
-            told("stop it", "ralph-tui fleet stop"),
+            command_row("the screen", "ralph-tui fleet attach"),
+            command_row("stop it", "ralph-tui fleet stop"),
         ]
     )

@@ -9,7 +9,7 @@ from datetime import datetime
 from math import floor
 from typing import Literal
 
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState, ended
 from ralph_tui.fleet.state import FleetState, gone_at, host_with_tree
@@ -28,9 +28,9 @@ def reached(state: FleetState) -> Iterator[FleetEvent]:
         return
     spent = state.spent_usd
     if spent >= budget and state.budget_percent < ALL:
-        yield told.BudgetReached(percent=100, spent_usd=spent, budget_usd=budget)
+        yield ev.BudgetReached(percent=100, spent_usd=spent, budget_usd=budget)
     elif 10 * spent >= 9 * budget and state.budget_percent < NEARLY:
-        yield told.BudgetReached(percent=90, spent_usd=spent, budget_usd=budget)
+        yield ev.BudgetReached(percent=90, spent_usd=spent, budget_usd=budget)
 
 
 class Shares:
@@ -93,7 +93,7 @@ def lost_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
     for loop in state.loops.values():
         host = state.hosts.get(loop.host)
         if loop.status in ("placing", "running") and host is not None and not host.here:
-            yield told.LoopLost(loop=loop.spec.id, until=gone_at(state, host))
+            yield ev.LoopLost(loop=loop.spec.id, until=gone_at(state, host))
         elif loop.status == "lost" and (unwanted(state, loop) or now >= _until(loop)):
             yield _after_loss(state, loop)
 
@@ -104,13 +104,13 @@ def interrupted_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
         if goes_on(state, loop):
             resume = not loop.never_began and not loop.tree_removed
             why = PRUNED if loop.tree_removed else loop.reason or "its process died"
-            yield told.LoopRequeued(loop=loop.spec.id, reason=why, resume=resume)
+            yield ev.LoopRequeued(loop=loop.spec.id, reason=why, resume=resume)
         elif loop.status == "queued" and loop.resuming and loop.tree_removed:
-            yield told.LoopRequeued(loop=loop.spec.id, reason=PRUNED, resume=False)
+            yield ev.LoopRequeued(loop=loop.spec.id, reason=PRUNED, resume=False)
         elif loop.status == "queued" and loop.resuming and _clone_is_lost(state, loop, now):
             host = state.hosts.get(loop.host)
             why = STOPPED if host is not None and host.left else LOST
-            yield told.LoopRequeued(loop=loop.spec.id, reason=why, resume=False)
+            yield ev.LoopRequeued(loop=loop.spec.id, reason=why, resume=False)
 
 
 def goes_on(state: FleetState, loop: LoopState) -> bool:
@@ -158,9 +158,9 @@ def _after_loss(state: FleetState, loop: LoopState) -> FleetEvent:
     if _attempts(loop) >= MAX_ATTEMPTS:
         return ended(loop, "failed", f"{LOST}, and it was lost {_attempts(loop)} times")
     if loop.tree_removed:
-        return told.LoopRequeued(loop=name, reason=PRUNED, resume=False)
+        return ev.LoopRequeued(loop=name, reason=PRUNED, resume=False)
     resume = bool(loop.run_id and host_with_tree(state, loop) and loop.resumes < MAX_RESUMES)
-    return told.LoopRequeued(loop=name, reason=LOST, resume=resume)
+    return ev.LoopRequeued(loop=name, reason=LOST, resume=resume)
 
 
 def _clone_is_lost(state: FleetState, loop: LoopState, now: datetime) -> bool:
@@ -188,7 +188,7 @@ def stopped(state: FleetState) -> Iterator[FleetEvent]:
         reason, now = _why_stop(state, loop)
         now = now or loop.status == "placing"
         if reason and (now or not loop.stop_asked):
-            yield told.LoopStopAsked(loop=loop.spec.id, reason=reason, now=now)
+            yield ev.LoopStopAsked(loop=loop.spec.id, reason=reason, now=now)
 
 
 def _why_stop(state: FleetState, loop: LoopState) -> tuple[str, bool]:
@@ -218,7 +218,7 @@ def never_begun(state: FleetState) -> Iterator[FleetEvent]:
             )
             yield ended(loop, outcome, reason)
         else:
-            yield told.LoopSkipped(loop=loop.spec.id, reason=reason)
+            yield ev.LoopSkipped(loop=loop.spec.id, reason=reason)
 
 
 def _why_not(state: FleetState, loop: LoopState) -> str:

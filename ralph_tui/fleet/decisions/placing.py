@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from ralph_tui.events.base import EPOCH
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.decisions.continuing import Shares, met
 from ralph_tui.fleet.decisions.results import being_decided
 from ralph_tui.fleet.events import FleetEvent
@@ -51,7 +51,7 @@ def _free(
     ]
     if new:
         until, first = min(new, key=lambda each: each[0])
-        return told.AccountHeld(
+        return ev.AccountHeld(
             account=login,
             until=until,
             cause=_cause(first),
@@ -59,7 +59,7 @@ def _free(
         )
     following = [loop for loop in loops if loop.limited and _follows(loop, released, now)]
     if following and may_start(state, login, now):
-        return told.LoopRetried(loop=following[0].spec.id)
+        return ev.LoopRetried(loop=following[0].spec.id)
     return None
 
 
@@ -80,25 +80,21 @@ def _on_hold(
     since = max(until, held.at)
     working = [loop for loop in loops if _was_answered(loop, since, now)]
     if working:
-        return told.AccountReleased(account=login, loop=working[0].spec.id)
+        return ev.AccountReleased(account=login, loop=working[0].spec.id)
     if trial is not None:
         if _completed_since(state.loops.get(trial.loop), trial.at):
-            return told.AccountReleased(account=login, loop=trial.loop)
+            return ev.AccountReleased(account=login, loop=trial.loop)
         tried = next((loop for loop in loops if loop.spec.id == trial.loop), None)
         if tried is not None and _last_report(tried) > trial.at and tried.limited and tried.until:
             if tried.until > now:
                 again = f"reported again by loop {trial.loop}"
-                return told.AccountHeld(
+                return ev.AccountHeld(
                     account=login, until=tried.until, cause=_cause(tried), reason=again
                 )
         elif tried is not None and now < trial.at + timedelta(seconds=TRIAL_S):
             return None
     waiting = [loop for loop in loops if loop.limited and (loop.retried_at or EPOCH) < since]
-    return (
-        told.LoopRetried(loop=waiting[0].spec.id)
-        if waiting
-        else told.AccountReleased(account=login)
-    )
+    return ev.LoopRetried(loop=waiting[0].spec.id) if waiting else ev.AccountReleased(account=login)
 
 
 def may_start(state: FleetState, login: str, now: datetime) -> bool:
@@ -162,7 +158,7 @@ def placed(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
         room.take(loop, host)
         shares.take(loop, given)
         attempt = loop.attempt if loop.resuming else loop.attempt + 1
-        yield told.LoopPlaced(
+        yield ev.LoopPlaced(
             loop=loop.spec.id,
             attempt=attempt,
             branch=f"ralph/{fleet}/{loop.spec.id}",

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ralph_tui.events.base import EPOCH
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.decisions.continuing import LOST, goes_on, unwanted
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
@@ -22,9 +22,9 @@ def collected(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
             continue
         host = state.hosts.get(loop.host)
         if host is not None and host.here:
-            yield told.CollectionAsked(loop=loop.spec.id)
+            yield ev.CollectionAsked(loop=loop.spec.id)
         elif host is None or unwanted(state, loop) or now >= gone_at(state, host):
-            yield told.CollectionFailed(loop=loop.spec.id, reason=_work_place(loop))
+            yield ev.CollectionFailed(loop=loop.spec.id, reason=_work_place(loop))
 
 
 def _work_place(loop: LoopState) -> str:
@@ -73,13 +73,13 @@ def _winner(state: FleetState, common: str, tries: list[LoopState]) -> FleetEven
         if not loop.collected or loop.verifying:
             return None  # its work is being collected or verified
         if loop.spec.command is not None and loop.verified is None:
-            return told.VerificationBegan(loop=loop.spec.id)
-        return told.WinnerChosen(
+            return ev.VerificationBegan(loop=loop.spec.id)
+        return ev.WinnerChosen(
             tries_at=common, loop=loop.spec.id, reason=_why_best(tries, best, place)
         )
     if open_ or state.stopping is not None:
         return None
-    return told.WinnerChosen(tries_at=common, loop="", reason=_why_none(tries, best))
+    return ev.WinnerChosen(tries_at=common, loop="", reason=_why_none(tries, best))
 
 
 def _may_win(loop: LoopState) -> bool:
@@ -111,10 +111,17 @@ def _why_best(tries: Sequence[LoopState], best: Sequence[LoopState], place: int)
     if mine[0] != next_one[0]:
         return f"its completion is the best of {len(best)}{but}"
     if mine[1] != next_one[1]:
-        return f"{len(best)} completed, and it changed the fewest lines, {loop.changed_lines}{but}"
-    if mine[2] != next_one[2]:
-        return f"{len(best)} completed, and it cost the least{but}"
-    return f"{len(best)} completed alike, and it comes first{but}"
+        level, most = 1, f"changed the fewest lines, {loop.changed_lines}"
+        more = f"changed fewer lines, {loop.changed_lines}"
+    elif mine[2] != next_one[2]:
+        level, most, more = 2, "cost the least", "cost less"
+    else:
+        level, most, more = 3, "comes first", "comes first"
+    equal = [one.spec.id for one in rest if _worth(one)[:level] == mine[:level]]
+    if len(equal) < len(rest):
+        return f"it is as good as {', '.join(equal)}, and it {more}{but}"
+    alike = " alike" if level == 3 else ""
+    return f"{len(best)} completed{alike}, and it {most}{but}"
 
 
 def _why_none(tries: Sequence[LoopState], best: Sequence[LoopState]) -> str:
@@ -139,7 +146,7 @@ def finished(state: FleetState) -> Iterator[FleetEvent]:
         return
     if state.stopping is None and any(not loop.over for loop in loops):
         return
-    yield told.FleetFinished(
+    yield ev.FleetFinished(
         outcome=outcome_of(state), reason=_reason(state), spent_usd=state.spent_usd or None
     )
 

@@ -20,7 +20,7 @@ from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.remote.server import hearing_fleet, serving
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.base.errors import UsageError
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.dispatch import KEY_HOLDERS, Address
 from ralph_tui.fleet.host.worker_host import WorkerHost
 from ralph_tui.fleet.plan import HERE, Plan
@@ -58,7 +58,7 @@ BASES = "refs/ralph/fleets/"
 class Connection:
     """How hosts take part in a fleet."""
 
-    reach: told.Reach = field(default_factory=told.Reach)
+    reach: ev.Reach = field(default_factory=ev.Reach)
     """On a resume, empty fields keep their earlier values."""
     agents: int | None = None
     """Maximum loops at once on this machine; None for the plan's value."""
@@ -73,7 +73,7 @@ class AssembledFleet:
     engine: FleetEngine
     folder: FleetFolder
     dispatcher: Dispatcher
-    opening: Sequence[told.FleetEvent] = field(default=())
+    opening: Sequence[ev.FleetEvent] = field(default=())
 
     def begin(self) -> None:
         """Start its threads; raise ``RalphError`` if hosts cannot join."""
@@ -97,7 +97,7 @@ def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[Asse
             check_base(repository, source, plan, _trees(connection))
         records = create_fleet(repository.root)
         held.callback(remove_unbegun, records)
-        start = told.FleetStarted(
+        start = ev.FleetStarted(
             program_version=__version__,
             fleet_id=fleet_id,
             name=records.name,
@@ -125,7 +125,7 @@ def resumed_fleet(
     with ExitStack() as held:
         recording = read_fleet(records.journal)
         start = recording.events[0]
-        assert isinstance(start, told.FleetStarted)
+        assert isinstance(start, ev.FleetStarted)
         repository = open_repository(folder_of(start.root))
         if copied := copied_words(records, start):
             raise UsageError(
@@ -150,7 +150,7 @@ def resumed_fleet(
         if start.plan.agents if connection.agents is None else connection.agents:
             check_home(state, start.fleet_id, _trees(connection))
         cut(recording.journal)
-        resumed = told.FleetResumed(
+        resumed = ev.FleetResumed(
             by=by,
             reach=connection.reach,
             unattended=connection.unattended,
@@ -202,10 +202,10 @@ class _Parts:
     repository: Repository
     records: FleetFolder
     lock: Lock
-    start: told.FleetStarted
+    start: ev.FleetStarted
     source: Source
     state: FleetState
-    opening: Sequence[told.FleetEvent]
+    opening: Sequence[ev.FleetEvent]
 
 
 def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> AssembledFleet:
@@ -236,7 +236,7 @@ def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> Assemb
 
 
 def _make_dispatcher(
-    start: told.FleetStarted, records: FleetFolder, connection: Connection
+    start: ev.FleetStarted, records: FleetFolder, connection: Connection
 ) -> Dispatcher:
     """Make the dispatcher; imports Dask, so only a fleet's process calls it."""
     from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher  # noqa: PLC0415
@@ -258,12 +258,12 @@ def _make_dispatcher(
     )
 
 
-def _keep_base(repository: Repository, start: told.FleetStarted) -> None:
+def _keep_base(repository: Repository, start: ev.FleetStarted) -> None:
     """Protect the base commit from git's clean-up, even if the user removes its branches."""
     repository.git("update-ref", f"{BASES}{start.fleet_id}", start.commit)
 
 
-def _let_base_go(repository: Repository, start: told.FleetStarted, engine: FleetEngine) -> None:
+def _let_base_go(repository: Repository, start: ev.FleetStarted, engine: FleetEngine) -> None:
     if not engine.state.seq or why_over(engine.state):
         repository.git("update-ref", "-d", f"{BASES}{start.fleet_id}", accept=None)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from ralph_tui.commands import Abort, Command, RetryNow, Stop
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet import ports as orders
 from ralph_tui.fleet.decisions.placing import patience_s
 from ralph_tui.fleet.events import AttemptKept, ConflictsFound, FleetEvent
@@ -76,7 +76,7 @@ class CarryingOut:
 
     def follow(self, event: FleetEvent) -> None:
         core, loop = self._core, self._core.state.loops.get(getattr(event, "loop", ""))
-        if isinstance(event, told.WinnerChosen):
+        if isinstance(event, ev.WinnerChosen):
             for beaten in core.state.tries(event.tries_at):
                 if beaten.outcome == "interrupted":  # the others were removed already
                     self._remove(beaten)
@@ -84,17 +84,17 @@ class CarryingOut:
         if loop is None:
             return
         match event:
-            case told.LoopPlaced():
+            case ev.LoopPlaced():
                 self._place(event, loop)
-            case told.LoopStopAsked():
+            case ev.LoopStopAsked():
                 self._stop(event, loop)
-            case told.LoopRetried():
+            case ev.LoopRetried():
                 self._tell(loop, RetryNow(by=SIGNED))
-            case told.CollectionAsked():
+            case ev.CollectionAsked():
                 core.order(loop.host, orders.Collect(loop=event.loop, attempt=loop.attempt))
-            case told.VerificationBegan():
+            case ev.VerificationBegan():
                 core.work(f"verify {event.loop}", lambda: [self._results.verify(loop)])
-            case told.ResultCollected():
+            case ev.ResultCollected():
                 self._remove(loop)
                 core.work("conflicts", self._conflicts, once=True)
 
@@ -104,7 +104,7 @@ class CarryingOut:
             order = orders.Remove(loop=loop.spec.id, attempt=loop.attempt)
             self._core.order(loop.host, order)
 
-    def _place(self, placed: told.LoopPlaced, loop: LoopState) -> None:
+    def _place(self, placed: ev.LoopPlaced, loop: LoopState) -> None:
         state, started = self._core.state, self._core.state.started
         assert started is not None
         plan = started.plan
@@ -128,7 +128,7 @@ class CarryingOut:
         )
         self._core.order(placed.host, order)
 
-    def _stop(self, asked: told.LoopStopAsked, loop: LoopState) -> None:
+    def _stop(self, asked: ev.LoopStopAsked, loop: LoopState) -> None:
         """Stop a loop: at once with an `End` order, or with the command that fits."""
         stopping = self._core.state.stopping
         if loop.status == "running" and stopping is not None and stopping.abort:

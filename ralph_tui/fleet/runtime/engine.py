@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.base.errors import JournalError, RalphError, resource_error
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.ports import Dispatcher, Gone, Observation, Told
 from ralph_tui.fleet.runtime.carrying_out import CarryingOut, Mirrors, Results
@@ -45,7 +45,7 @@ class _Done:
     """Work that has ended."""
 
     name: str
-    events: Sequence[told.FleetEvent] = ()
+    events: Sequence[ev.FleetEvent] = ()
     error: BaseException | None = None
 
 
@@ -83,11 +83,11 @@ class FleetEngine(Core):
         self.followers = (carrying_out.follow, self._asking.follow)
         self._thread = threading.Thread(target=self._drive, name="ralph-fleet", daemon=True)
         self._worker = threading.Thread(target=self._do_work, name="ralph-fleet-git", daemon=True)
-        self._opening: Sequence[told.FleetEvent] = ()
+        self._opening: Sequence[ev.FleetEvent] = ()
 
     # -- thread-safe interface -----------------------------------------------------------------
 
-    def begin(self, *opening: told.FleetEvent) -> None:
+    def begin(self, *opening: ev.FleetEvent) -> None:
         """Record the opening events, and run the fleet to its end.
 
         Raises ``RalphError`` if hosts cannot join; then nothing is recorded.
@@ -108,7 +108,7 @@ class FleetEngine(Core):
 
     def warn(self, text: str) -> None:
         """Record a warning about the fleet's process."""
-        self._inbox.put(told.FleetNoticed(text=text, level="warn"))
+        self._inbox.put(ev.FleetNoticed(text=text, level="warn"))
 
     def request(self, request: Request, reply: Callable[[Accepted | Refused], None]) -> None:
         """Queue a request; `reply` is called once, from another thread, even after the end."""
@@ -164,7 +164,7 @@ class FleetEngine(Core):
             if not decisions:
                 return took
             for decision in decisions:
-                if not isinstance(decision, told.FleetFinished):
+                if not isinstance(decision, ev.FleetFinished):
                     self.record(decision)
                 elif self.working:  # its events must come before the end
                     return took
@@ -181,10 +181,10 @@ class FleetEngine(Core):
                 self._asking.take(item.request, item.reply)
             case _Done():
                 self._done(item)
-            case told.FleetNoticed():
+            case ev.FleetNoticed():
                 self.record(item)
             case Told():
-                self._asking.told(item)
+                self._asking.answered(item)
             case _:
                 self._observing.take(item)  # type: ignore[arg-type]
                 if isinstance(item, Gone):
@@ -195,7 +195,7 @@ class FleetEngine(Core):
         self.rounds.change()  # the end may have waited for it
         if isinstance(done.error, RalphError | OSError):
             text = f"{done.name}: {clip(one_line(str(done.error)), 500)}"
-            self.record(told.FleetNoticed(text=text, level="warn"))
+            self.record(ev.FleetNoticed(text=text, level="warn"))
         elif done.error is not None:
             raise done.error
         for event in done.events:
@@ -210,9 +210,9 @@ class FleetEngine(Core):
         with suppress(JournalError):
             if not sentence:
                 trace = "".join(traceback.format_exception(bug))
-                self.put(told.FleetNoticed(text=trace, level="warn"))
+                self.put(ev.FleetNoticed(text=trace, level="warn"))
             spent = self.state.spent_usd
-            self.put(told.FleetFinished(outcome="failed", reason=reason, spent_usd=spent or None))
+            self.put(ev.FleetFinished(outcome="failed", reason=reason, spent_usd=spent or None))
 
     def _close(self) -> None:
         self._inbox.close()

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet import ports as seen
 from ralph_tui.fleet.events import LoopProgressed
 from ralph_tui.fleet.loop_state import LoopState, ended
@@ -95,9 +95,9 @@ def better(loop: LoopState) -> float | None:
     return loop.best
 
 
-def with_best(event: told.FleetEvent, best: float | None, *, keeps_record: bool) -> told.FleetEvent:
+def with_best(event: ev.FleetEvent, best: float | None, *, keeps_record: bool) -> ev.FleetEvent:
     """Add the loop's best completion to the event of its collection."""
-    if not isinstance(event, told.ResultCollected):
+    if not isinstance(event, ev.ResultCollected):
         return event
     record = "" if keeps_record else event.record
     return event.model_copy(update={"best": best, "record": record})
@@ -153,11 +153,11 @@ class Observing:
             case seen.Joined():
                 self._joined(one)
             case seen.Leaving():
-                self._core.record(told.HostLeaving(host=one.host, reason=one.reason))
+                self._core.record(ev.HostLeaving(host=one.host, reason=one.reason))
             case seen.Gone():
                 self._gone(one)
             case seen.Refused():
-                self._core.record(told.HostRefused(host=one.host, reason=one.reason))
+                self._core.record(ev.HostRefused(host=one.host, reason=one.reason))
             case seen.NeedsBase():
                 self._needs_base(one)
             case seen.Noted():
@@ -173,7 +173,7 @@ class Observing:
         core, known = self._core, self._core.state.hosts.get(one.host)
         if known is None or not known.here or known.slots != one.slots:
             core.record(
-                told.HostJoined(
+                ev.HostJoined(
                     host=one.host,
                     slots=one.slots,
                     machine=one.machine,
@@ -191,7 +191,7 @@ class Observing:
                 self._missing(loop, one.host)
             elif loop.host == one.host and loop.status != "lost":
                 # Another host took the name; the loop may run on its host until the lease ends.
-                core.record(told.LoopLost(loop=loop.spec.id, until=self._lease_over()))
+                core.record(ev.LoopLost(loop=loop.spec.id, until=self._lease_over()))
 
     def _lease_over(self) -> datetime:
         lease = self._core.state.plan.lease_s
@@ -208,7 +208,7 @@ class Observing:
         elif loop.status != "ended":
             seq = self._mirrors(held.loop, held.attempt).seq
             if loop.status in ("lost", "queued") or loop.host != host:
-                core.record(told.LoopAdopted(loop=held.loop, host=host, known=seq))
+                core.record(ev.LoopAdopted(loop=held.loop, host=host, known=seq))
             core.order(host, seen.Adopt(loop=held.loop, attempt=held.attempt, seen=seq))
         elif held.alive:
             core.order(host, seen.End(loop=held.loop))
@@ -234,10 +234,10 @@ class Observing:
         if loop.run_id:
             self._core.record(ended(loop, "interrupted", gone))
         else:
-            self._core.record(told.LoopRequeued(loop=loop.spec.id, reason=gone))
+            self._core.record(ev.LoopRequeued(loop=loop.spec.id, reason=gone))
 
     def _gone(self, one: seen.Gone) -> None:
-        self._core.record(told.HostLost(host=one.host, reason=one.reason, left=one.left))
+        self._core.record(ev.HostLost(host=one.host, reason=one.reason, left=one.left))
 
     def _needs_base(self, one: seen.NeedsBase) -> None:
         started = self._core.state.started
@@ -245,7 +245,7 @@ class Observing:
             return
         host, commit, core = one.host, one.commit, self._core
 
-        def bundle() -> list[told.FleetEvent]:
+        def bundle() -> list[ev.FleetEvent]:
             # Orders are thread-safe, unlike events.
             core.order(host, Base(commit=commit, bundle=self._results.bundle_base(commit)))
             return []
@@ -255,7 +255,7 @@ class Observing:
     def _noted(self, one: seen.Noted) -> None:
         where = f"{one.host}: " if one.host else ""
         self._core.record(
-            told.FleetNoticed(text=f"{where}{one.text}", level=one.level, loop=one.loop)
+            ev.FleetNoticed(text=f"{where}{one.text}", level=one.level, loop=one.loop)
         )
 
     # -- loops ---------------------------------------------------------------------------------
@@ -284,16 +284,16 @@ class Observing:
                 if one.never_began:
                     core.order(host, seen.Remove(**which))
                     if one.attempt in core.state.loops[one.loop].left:
-                        core.record(told.AttemptKept(**which, host=host))
+                        core.record(ev.AttemptKept(**which, host=host))
                     return
                 what = f"the work of attempt {one.attempt} of loop {one.loop} stays on {host}"
                 text = f"{what}: {one.reason}"
-                core.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
+                core.record(ev.FleetNoticed(text=text, level="warn", loop=one.loop))
             case Collected():
                 del self._overtaken[one.loop, one.attempt]
                 run_id = self._mirrors(one.loop, one.attempt).run_id
 
-                def keep() -> list[told.FleetEvent]:
+                def keep() -> list[ev.FleetEvent]:
                     event = self._results.keep(one, host, run_id)
                     # Orders are thread-safe.
                     core.order(host, seen.Remove(**which))
@@ -305,11 +305,11 @@ class Observing:
         core = self._core
         match one:
             case seen.Stage() if loop.status == "placing":
-                core.record(told.LoopStage(loop=one.loop, stage=one.stage))
+                core.record(ev.LoopStage(loop=one.loop, stage=one.stage))
             case seen.Began() if loop.run_id != one.run_id or loop.status == "placing":
                 host = core.state.hosts.get(loop.host)
                 core.record(
-                    told.LoopBegan(
+                    ev.LoopBegan(
                         loop=one.loop,
                         run_id=one.run_id,
                         run=one.run,
@@ -336,7 +336,7 @@ class Observing:
                 self._unreadable.add(key)
                 what = clip(one_line(str(error)), 200)
                 text = f"the record of loop {one.loop} breaks off after event {mirror.seq}: {what}"
-                self._core.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
+                self._core.record(ev.FleetNoticed(text=text, level="warn", loop=one.loop))
         else:
             told_of = filter(None, (without_room(loop, line) for line in one.lines))
             for waits in told_of if loop.placed else ():
@@ -357,7 +357,7 @@ class Observing:
         if asks_anew:
             asked = clip(one_line(progress.question), 300)
             text = f"loop {one.loop} asks: {asked} (ralph-tui fleet decide {one.loop})"
-            self._core.record(told.FleetNoticed(text=text, level="warn", loop=one.loop))
+            self._core.record(ev.FleetNoticed(text=text, level="warn", loop=one.loop))
 
     def _over(self, loop: LoopState, one: seen.Over) -> None:
         outcome: Outcome = one.outcome
@@ -371,12 +371,12 @@ class Observing:
         if loop.status != "ended" or loop.commit:
             return
         if isinstance(one, seen.NotCollected):
-            self._core.record(told.CollectionFailed(loop=one.loop, reason=one.reason))
+            self._core.record(ev.CollectionFailed(loop=one.loop, reason=one.reason))
             return
         run_id, earlier, best = loop.run_id, loop.earlier, better(loop)
         keeps_record = loop.outcome == "interrupted"  # a resume would continue the record
 
-        def receive() -> list[told.FleetEvent]:
+        def receive() -> list[ev.FleetEvent]:
             events = self._results.receive(one, run_id, earlier)
             return [with_best(event, best, keeps_record=keeps_record) for event in events]
 

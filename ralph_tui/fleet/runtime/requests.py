@@ -10,7 +10,7 @@ from itertools import count
 
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.commands import Abort, Command, Pause, Present, Stop, Unpause
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState, ended, refusal
 from ralph_tui.fleet.ports import End, Tell, Told
@@ -69,7 +69,7 @@ class Requests:
         fields = command.model_dump(mode="json")
         self._core.order(loop.host, Tell(id=number, loop=loop.spec.id, command=fields))
 
-    def told(self, answer: Told) -> None:
+    def answered(self, answer: Told) -> None:
         """Handle a run's answer to a command."""
         asked = self._open.pop(answer.id, None)
         if asked is None:
@@ -84,7 +84,7 @@ class Requests:
         """Refuse open commands; with `host`, only those sent to that host."""
         for number, asked in list(self._open.items()):
             if host is None or asked.host == host:
-                self.told(Told(id=number, refused=reason))
+                self.answered(Told(id=number, refused=reason))
 
     def waiting(self) -> list[Reply]:
         """Remove and return the callbacks of unanswered commands; the caller must answer them."""
@@ -93,16 +93,16 @@ class Requests:
 
     def follow(self, event: FleetEvent) -> None:
         """React to a recorded event: pause a new run, or refuse commands to an ended one."""
-        if isinstance(event, told.LoopBegan):
+        if isinstance(event, ev.LoopBegan):
             self._loop_began(event.loop)
-        elif isinstance(event, told.LoopEnded):
+        elif isinstance(event, ev.LoopEnded):
             self._loop_over(event.loop)
 
     def _loop_over(self, loop: str) -> None:
         """Refuse commands that the ended run has not answered."""
         for number, asked in list(self._open.items()):
             if asked.loop == loop:
-                self.told(Told(id=number, refused="the run has ended"))
+                self.answered(Told(id=number, refused="the run has ended"))
 
     def _abort(self, loop: LoopState, command: Command) -> int:
         """Abort a loop that does not run yet; return the number of the first event."""
@@ -112,7 +112,7 @@ class Requests:
             self._core.record(ended(loop, "aborted", f"aborted by {command.by}"))
         elif loop.status == "queued":
             reason = f"aborted by {command.by}"
-            self._core.record(told.LoopSkipped(loop=name, reason=reason, aborted=True))
+            self._core.record(ev.LoopSkipped(loop=name, reason=reason, aborted=True))
         else:
             self._aborted.add(name)
             self._core.order(loop.host, End(loop=name))
@@ -142,7 +142,7 @@ class Requests:
         first = self._given("", command, "")
         abort = isinstance(command, Abort)
         now = abort or (isinstance(command, Stop) and command.mode == "now")
-        self._core.record(told.StopAsked(by=command.by, now=now, abort=abort))
+        self._core.record(ev.StopAsked(by=command.by, now=now, abort=abort))
         reply(Accepted(first))
 
     def _hold(self, command: Pause | Unpause, reply: Reply) -> None:
@@ -164,11 +164,11 @@ class Requests:
         if isinstance(command, Present):  # not worth recording
             return self._core.state.seq
         return self._core.record(
-            told.CommandGiven(loop=loop, name=command.name, by=command.by, refused=refused)
+            ev.CommandGiven(loop=loop, name=command.name, by=command.by, refused=refused)
         )
 
 
-def _reached(asked: told.StopAsked, command: Command) -> bool:
+def _reached(asked: ev.StopAsked, command: Command) -> bool:
     """True if the requested stop is already in effect."""
     if isinstance(command, Abort):
         return asked.abort

@@ -364,7 +364,7 @@ class Scheduler:
     def change_learning(self, learning_id: str, change: Change, text: str, by: str) -> None:
         """Change a learning in the background; record the change, or why it failed."""
 
-        def told(job: Job) -> None:
+        def on_done(job: Job) -> None:
             if isinstance(job.error, RalphError | OSError):
                 why_not = unchanged_words(learning_id, str(job.error))
                 self.record(Noticed(level="warn", source="memory", text=why_not))
@@ -376,7 +376,7 @@ class Scheduler:
                     LearningChanged(learning_id=learning_id, change=change, text=words, by=by)
                 )
 
-        self.spawn("learning", lambda: self.knowledge.change(learning_id, change, text), told)
+        self.spawn("learning", lambda: self.knowledge.change(learning_id, change, text), on_done)
 
     def end(self, outcome: Outcome, reason: str) -> None:
         """End the run: stop what works, and make the current wait raise `Ended`."""

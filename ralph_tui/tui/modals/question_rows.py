@@ -110,10 +110,10 @@ def content(
     if len(why) > most:  # the beginning stays in view
         why, whole = why[:most], reason(asked, width, MAX_ROWS)
     why += readings(asked, state, width)
-    return why, [*whole, *told(asked, edited=edited, width=width, proposes=proposes)]
+    return why, [*whole, *evidence_rows(asked, edited=edited, width=width, proposes=proposes)]
 
 
-def told(asked: QuestionAsked, *, edited: str, width: int, proposes: bool) -> list[Line]:
+def evidence_rows(asked: QuestionAsked, *, edited: str, width: int, proposes: bool) -> list[Line]:
     """Return all further evidence, the proposal first; it may need scrolling.
 
     `proposes`: include the proposal, or `edited` if the user has edited it.

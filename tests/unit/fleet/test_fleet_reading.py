@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.base.errors import JournalError
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.records import read_fleet
 from ralph_tui.fleet.state import FleetState
 from tests.fleet_events import SIX, started
@@ -14,9 +14,9 @@ from tests.world import FakeClock
 
 EVENTS = [
     started(SIX),
-    told.HostJoined(host="local", slots=2),
-    told.LoopPlaced(loop="1", attempt=1, host="local", branch="ralph/fleet-001/1"),
-    told.LoopEnded(loop="1", outcome="completed"),
+    ev.HostJoined(host="local", slots=2),
+    ev.LoopPlaced(loop="1", attempt=1, host="local", branch="ralph/fleet-001/1"),
+    ev.LoopEnded(loop="1", outcome="completed"),
 ]
 
 
@@ -50,7 +50,7 @@ def test_a_torn_last_line_is_dropped_and_cut_before_more_is_written(path: Path) 
     assert len(recording.events) == 3
     cut(recording.journal)
     journal = Journal(path, FakeClock(), seq=3)
-    journal.append(told.StopAsked(by="you"))
+    journal.append(ev.StopAsked(by="you"))
     journal.close()
     assert [event.seq for event in read_fleet(path).events] == [1, 2, 3, 4]
 

@@ -3,7 +3,7 @@
 import re
 from datetime import timedelta
 
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import fleet_sentence, loop_sentence
@@ -16,20 +16,20 @@ BEGUN = [
     event
     for name in "12"
     for event in (
-        told.LoopPlaced(loop=name, attempt=1, host=HERE, branch="b"),
-        told.LoopBegan(loop=name, run_id=name, run="task-001/001", folder="/t"),
+        ev.LoopPlaced(loop=name, attempt=1, host=HERE, branch="b"),
+        ev.LoopBegan(loop=name, run_id=name, run="task-001/001", folder="/t"),
     )
 ]
 AT = stamped([started(PLAN)])[0].at + timedelta(hours=1)
 LIMITED = [
-    told.LoopProgressed(loop=name, phase="limited", waits_for="usage_limit", until=AT,
+    ev.LoopProgressed(loop=name, phase="limited", waits_for="usage_limit", until=AT,
                         verdict="waiting: usage limit")
     for name in "12"
 ]  # fmt: skip
-HELD = told.AccountHeld(account="work", until=AT, cause="usage_limit", reason="met by loop 1")
+HELD = ev.AccountHeld(account="work", until=AT, cause="usage_limit", reason="met by loop 1")
 
 
-def said(*events: told.FleetEvent) -> dict[str, str]:
+def said(*events: ev.FleetEvent) -> dict[str, str]:
     """The sentence of each loop; the fleet's is under ``fleet``."""
     state = FleetState().replay(stamped([started(PLAN), *BEGUN, *events]))
     sentences = {name: loop_sentence(loop, state, state.at) for name, loop in state.loops.items()}
@@ -44,14 +44,14 @@ def test_a_full_account_is_told_to_who_waits_for_it() -> None:
 def test_who_comes_after_others_waits_until_those_that_are_left_are_completed() -> None:
     loops = [a_loop("1"), a_loop("2"), *three_tries(), a_loop("4", after=("1", "2", "3"))]
 
-    def fourth(*events: told.FleetEvent) -> str:
+    def fourth(*events: ev.FleetEvent) -> str:
         state = FleetState().replay(stamped([started(a_plan(*loops)), *events]))
         return loop_sentence(state.loops["4"], state, state.at)
 
-    done = [told.LoopEnded(loop=name, outcome="completed") for name in "12"]
+    done = [ev.LoopEnded(loop=name, outcome="completed") for name in "12"]
     assert fourth() == "it waits until 1, 2, 3 are completed"
     assert fourth(*done) == "it waits until 3 is completed"
-    won = told.WinnerChosen(tries_at="3", loop="3b", reason="it completed first")
+    won = ev.WinnerChosen(tries_at="3", loop="3b", reason="it completed first")
     assert fourth(*done, won) == "it waits for a slot"
 
 
@@ -60,9 +60,9 @@ def test_what_a_stopped_fleet_has_not_begun_waits_for_nothing() -> None:
     assert loop_sentence(state.loops["1"], state, state.at) == "it waits for a slot"
     gone = loop_sentence(state.loops["1"], state, state.at, lost="died")
     assert gone == "it did not begin before the fleet's process ended"
-    stop = told.StopAsked(by="you")
+    stop = ev.StopAsked(by="you")
     assert said(stop)["4"] == "it does not begin: the fleet is stopping"
-    over = told.FleetFinished(outcome="interrupted", reason="stopped by you")
+    over = ev.FleetFinished(outcome="interrupted", reason="stopped by you")
     assert said(stop, over)["4"] == "it did not begin before the fleet stopped"
 
 
@@ -78,28 +78,28 @@ def test_a_held_account_is_told_to_all_that_wait_for_it() -> None:
 
 
 def test_who_tries_first_is_named_and_the_others_wait_for_their_turn() -> None:
-    trial = [*LIMITED, HELD, told.LoopRetried(loop="1")]
+    trial = [*LIMITED, HELD, ev.LoopRetried(loop="1")]
     words = said(*trial)
     assert words["fleet"].startswith("account work may be free again; loop 1 tries first; ")
     assert words["1"] == "waiting: usage limit", "its own run says it best"
     assert words["2"] == "it waits: account work may be free again; loop 1 tries first"
-    freed = [*trial, told.LoopProgressed(loop="1", phase="agent", verdict="at work"),
-             told.AccountReleased(account="work", loop="1")]  # fmt: skip
+    freed = [*trial, ev.LoopProgressed(loop="1", phase="agent", verdict="at work"),
+             ev.AccountReleased(account="work", loop="1")]  # fmt: skip
     words = said(*freed)
     assert words["1"] == "at work"
     assert words["2"] == "it waits for its turn: loops on account work continue one by one"
-    assert said(*freed, told.LoopRetried(loop="2"))["2"] == "waiting: usage limit"
+    assert said(*freed, ev.LoopRetried(loop="2"))["2"] == "waiting: usage limit"
 
 
 def test_one_that_goes_on_in_its_tree_waits_for_the_host_that_has_it() -> None:
     """However many other hosts are free; the message says for how long."""
-    lost = told.HostLost(host="far", left=True)
+    lost = ev.HostLost(host="far", left=True)
     words = said(
-        told.HostJoined(host="far", slots=1, home="far"),
-        told.LoopPlaced(loop="3", attempt=1, host="far", branch="b", home="far"),
-        told.LoopEnded(loop="3", outcome="interrupted", reason="its host was stopped"),
+        ev.HostJoined(host="far", slots=1, home="far"),
+        ev.LoopPlaced(loop="3", attempt=1, host="far", branch="b", home="far"),
+        ev.LoopEnded(loop="3", outcome="interrupted", reason="its host was stopped"),
         lost,
-        told.LoopRequeued(loop="3", reason="its host was stopped", resume=True),
+        ev.LoopRequeued(loop="3", reason="its host was stopped", resume=True),
     )["3"]
     assert re.fullmatch(
         r"it waits for far, where its tree is, until \d\d:\d\d:\d\d; .*its host was stopped", words
@@ -107,7 +107,7 @@ def test_one_that_goes_on_in_its_tree_waits_for_the_host_that_has_it() -> None:
 
 
 def test_a_fleet_that_is_paused_is_what_its_queue_waits_for() -> None:
-    paused = told.CommandGiven(name="pause", by="you")
+    paused = ev.CommandGiven(name="pause", by="you")
     assert said(paused)["3"].startswith("it waits until the fleet is unpaused")
-    goes_on = told.CommandGiven(name="unpause", by="you")
+    goes_on = ev.CommandGiven(name="unpause", by="you")
     assert "unpaused" not in said(paused, goes_on)["3"]

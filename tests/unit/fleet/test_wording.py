@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from ralph_tui.adapters.records.runs import STATUS_VERSION
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.runtime.observing import progress_of
 from ralph_tui.fleet.state import FleetState, Lost
@@ -23,52 +23,52 @@ NOW = START + timedelta(minutes=1)
 
 
 BEGUN = (
-    told.LoopPlaced(loop="1", attempt=1, host=HERE, branch="b"),
-    told.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+    ev.LoopPlaced(loop="1", attempt=1, host=HERE, branch="b"),
+    ev.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
 )
 
 
-def sentence(*events: told.FleetEvent) -> str:
+def sentence(*events: ev.FleetEvent) -> str:
     return fleet_sentence(FleetState().replay(stamped([started(SIX), *events])), NOW)
 
 
-def words(event: told.FleetEvent) -> str:
+def words(event: ev.FleetEvent) -> str:
     said = event.row()
     assert said is not None
     return said.text
 
 
 def test_the_host_of_the_fleets_own_process_is_this_machine() -> None:
-    assert words(told.HostJoined(host=HERE, slots=1)) == "this machine joined, 1 slot"
-    place = told.LoopPlaced(loop="3a", attempt=1, host=HERE, branch="b")
+    assert words(ev.HostJoined(host=HERE, slots=1)) == "this machine joined, 1 slot"
+    place = ev.LoopPlaced(loop="3a", attempt=1, host=HERE, branch="b")
     assert words(place) == "loop 3a is placed on this machine"
-    again = told.LoopPlaced(loop="3a", attempt=1, host="node-7", branch="b", resumed=True)
+    again = ev.LoopPlaced(loop="3a", attempt=1, host="node-7", branch="b", resumed=True)
     assert words(again) == "loop 3a is resumed on node-7"
 
 
 def test_whoever_is_asked_comes_first_then_limits_then_how_many_run() -> None:
     running = (
-        told.HostJoined(host=HERE, slots=2),
-        told.LoopPlaced(loop="1", attempt=1, host=HERE, branch="b"),
-        told.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+        ev.HostJoined(host=HERE, slots=2),
+        ev.LoopPlaced(loop="1", attempt=1, host=HERE, branch="b"),
+        ev.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
     )
     assert sentence(*running) == "1 loop runs; 5 queued"
-    held = told.AccountHeld(account="work")
+    held = ev.AccountHeld(account="work")
     assert sentence(*running, held) == "account work is at its limit; 1 loop runs; 5 queued"
-    asks = told.LoopProgressed(loop="1", phase="paused", question="May I?")
+    asks = ev.LoopProgressed(loop="1", phase="paused", question="May I?")
     assert sentence(*running, held, asks).startswith("loop 1 waits for your answer; account work ")
 
 
 def test_where_an_agents_question_holds_a_stop_it_says_what_ends_it() -> None:
-    asks = told.LoopProgressed(loop="1", phase="agent", question="May I?")
-    said = sentence(*BEGUN, asks, told.StopAsked(by="you"))
+    asks = ev.LoopProgressed(loop="1", phase="agent", question="May I?")
+    said = sentence(*BEGUN, asks, ev.StopAsked(by="you"))
     assert "it stops after the running iterations; answer first, or run" in said
-    assert "answer first" not in sentence(*BEGUN, told.StopAsked(by="you"))
-    assert "answer first" not in sentence(*BEGUN, asks, told.StopAsked(by="you", now=True))
+    assert "answer first" not in sentence(*BEGUN, ev.StopAsked(by="you"))
+    assert "answer first" not in sentence(*BEGUN, asks, ev.StopAsked(by="you", now=True))
 
 
 def test_of_a_dead_fleets_loops_those_elsewhere_are_not_called_dead() -> None:
-    far = told.LoopPlaced(loop="2", attempt=1, host="host3", branch="b")
+    far = ev.LoopPlaced(loop="2", attempt=1, host="host3", branch="b")
     state = FleetState().replay(stamped([started(SIX), *BEGUN, far]))
     assert fleet_sentence(state, NOW, lost="died") == (
         f"{lost_words('died')}; "
@@ -85,23 +85,23 @@ def test_of_a_dead_fleets_loops_those_elsewhere_are_not_called_dead() -> None:
 
 
 def test_a_fleet_that_is_over_says_how_it_ended() -> None:
-    end = told.FleetFinished(outcome="completed", reason="6 of 6 objectives completed")
+    end = ev.FleetFinished(outcome="completed", reason="6 of 6 objectives completed")
     assert sentence(end) == "completed: 6 of 6 objectives completed"
 
 
 def test_a_cost_that_no_agent_tells_is_not_zero() -> None:
     plan = SIX.model_copy(update={"budget_usd": 5.0})
 
-    def spent(*events: told.FleetEvent) -> str:
+    def spent(*events: ev.FleetEvent) -> str:
         return spent_words(FleetState().replay(stamped([started(plan), *events])))
 
-    def works(loop: str, iteration: int, cost: float | None) -> told.FleetEvent:
-        return told.LoopProgressed(loop=loop, phase="agent", iteration=iteration, cost_usd=cost)
+    def works(loop: str, iteration: int, cost: float | None) -> ev.FleetEvent:
+        return ev.LoopProgressed(loop=loop, phase="agent", iteration=iteration, cost_usd=cost)
 
     assert spent() == "$0.00 of $5.00"
     assert spent(works("1", 2, None)) == "cost unknown, budget $5.00"
     assert spent(works("1", 1, None)) == "$0.00 of $5.00"
-    again = told.LoopRequeued(loop="1", reason="its process died", resume=True)
+    again = ev.LoopRequeued(loop="1", reason="its process died", resume=True)
     assert spent(works("1", 1, None), again) == "cost unknown, budget $5.00"
     assert spent(works("1", 2, 1.2)) == "$1.20 of $5.00"
     assert spent(works("1", 2, 1.2), works("2", 2, None)) == "at least $1.20 of $5.00"
@@ -109,31 +109,31 @@ def test_a_cost_that_no_agent_tells_is_not_zero() -> None:
 
 def test_a_loop_in_a_word_is_what_its_sentence_says() -> None:
     begun = (
-        told.LoopPlaced(loop="1", attempt=1, host=HERE, branch="b"),
-        told.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+        ev.LoopPlaced(loop="1", attempt=1, host=HERE, branch="b"),
+        ev.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
     )
 
-    def word(*more: told.FleetEvent, lost: Lost = "") -> str:
+    def word(*more: ev.FleetEvent, lost: Lost = "") -> str:
         state = FleetState().replay(stamped([started(SIX), *begun, *more]))
         return state_word(state.loops["1"], lost=lost)
 
-    def phase(name: str, question: str = "") -> told.FleetEvent:
-        return told.LoopProgressed(loop="1", phase=name, question=question)
+    def phase(name: str, question: str = "") -> ev.FleetEvent:
+        return ev.LoopProgressed(loop="1", phase=name, question=question)
 
     assert word(phase("agent")) == "running"
     assert word(phase("paused")) == "paused"
     assert word(phase("limited")) == "waiting"
     assert word(phase("paused", "May I?")) == "asking"
     assert word(phase("agent"), lost="died") == "died"
-    assert word(told.LoopEnded(loop="1", outcome="limit_reached"), lost="died") == "limit reached"
+    assert word(ev.LoopEnded(loop="1", outcome="limit_reached"), lost="died") == "limit reached"
 
 
 def test_who_asks_or_is_paused_is_told_as_that_and_counted_once() -> None:
-    asks = told.LoopProgressed(loop="1", phase="agent", question="May I?")
+    asks = ev.LoopProgressed(loop="1", phase="agent", question="May I?")
     assert sentence(*BEGUN, asks) == "loop 1 waits for your answer; 5 queued"
-    paused = told.LoopProgressed(loop="1", phase="paused")
+    paused = ev.LoopProgressed(loop="1", phase="paused")
     assert sentence(*BEGUN, paused) == "1 paused; 5 queued"
-    lost = told.LoopLost(loop="1", until=NOW + timedelta(minutes=5))
+    lost = ev.LoopLost(loop="1", until=NOW + timedelta(minutes=5))
     for before in (asks, paused):  # this may no longer be true
         said = sentence(*BEGUN, before, lost)
         assert (
@@ -142,29 +142,29 @@ def test_who_asks_or_is_paused_is_told_as_that_and_counted_once() -> None:
 
 
 def test_of_a_dead_fleets_loop_nobody_collects_the_work() -> None:
-    def result(*more: told.FleetEvent, lost: Lost) -> str:
+    def result(*more: ev.FleetEvent, lost: Lost) -> str:
         state = FleetState().replay(stamped([started(SIX), *BEGUN, *more]))
         return result_sentence(state.loops["1"], lost=lost)
 
-    ended = told.LoopEnded(loop="1", outcome="completed")
-    asked = told.CollectionAsked(loop="1")
+    ended = ev.LoopEnded(loop="1", outcome="completed")
+    asked = ev.CollectionAsked(loop="1")
     assert result(ended, asked, lost="") == "its work is being collected"
     assert result(ended, asked, lost="died") == "its work is not collected yet"
     assert result(ended, lost="died") == "its work is not collected yet"
     assert result(lost="died") == "", "it has not ended"
-    done = told.ResultCollected(loop="1", branch="b", commit="c" * 40)
+    done = ev.ResultCollected(loop="1", branch="b", commit="c" * 40)
     assert result(ended, asked, done, lost="died").startswith("branch b at ")
 
 
 def test_of_a_loop_that_was_better_than_it_ended_the_way_back_is_told() -> None:
     record = ".aiwg/ralph/fleets/fleet-001/loops/1/attempts/001"
-    base = told.ResultCollected(loop="1", branch="", commit="c" * 40)
+    base = ev.ResultCollected(loop="1", branch="", commit="c" * 40)
     none_here = base.model_copy(update={"best": 2 / 3})
     nothing = none_here.model_copy(update={"record": record})
     work = nothing.model_copy(update={"branch": "b", "files": 2})
 
-    def result(done: told.ResultCollected) -> str:
-        ended = told.LoopEnded(loop="1", outcome="limit_reached")
+    def result(done: ev.ResultCollected) -> str:
+        ended = ev.LoopEnded(loop="1", outcome="limit_reached")
         state = FleetState().replay(stamped([started(SIX), *BEGUN, ended, done]))
         return result_sentence(state.loops["1"])
 
@@ -187,8 +187,8 @@ def test_a_loop_lasts_as_long_as_it_worked() -> None:
     row, began = LoopRow(state.loops["1"]), state.loops["1"].began_at
     assert began is not None
     assert lasted(row, began + timedelta(seconds=551)) == "8m 6s"
-    again = told.LoopRequeued(loop="1", reason="its process died", resume=True)
-    placed = told.LoopPlaced(loop="1", attempt=1, host="one", branch="b", resumed=True)
+    again = ev.LoopRequeued(loop="1", reason="its process died", resume=True)
+    placed = ev.LoopPlaced(loop="1", attempt=1, host="one", branch="b", resumed=True)
     state.replay(stamped([again, placed]))
     assert lasted(row, state.at) == "", "nothing works on it"
 
@@ -196,7 +196,7 @@ def test_a_loop_lasts_as_long_as_it_worked() -> None:
 def test_what_somebody_did_to_a_loop_is_told_in_words() -> None:
     def given(name: str, refused: str = "") -> str:
         by = "the terminal pts/5"
-        return words(told.CommandGiven(loop="1", name=name, by=by, refused=refused))
+        return words(ev.CommandGiven(loop="1", name=name, by=by, refused=refused))
 
     assert given("answer") == "you (terminal pts/5) answered the question of loop 1"
     assert given("guide") == "you (terminal pts/5) gave loop 1 guidance"

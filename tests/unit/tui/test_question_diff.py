@@ -3,7 +3,7 @@
 from ralph_tui.cli.question_words import DIFF_LINES, question_text
 from ralph_tui.events import QuestionAsked
 from ralph_tui.tui.draw.spans import Line
-from ralph_tui.tui.modals.question_rows import told
+from ralph_tui.tui.modals.question_rows import evidence_rows
 from tests.world.decisions import criterion
 
 DIFF = """diff --git a/calc.py b/calc.py
@@ -26,7 +26,7 @@ def words(row: Line) -> str:
 
 
 def rows(diff: str) -> list[str]:
-    shown = told(asked(diff), edited="", width=70, proposes=True)
+    shown = evidence_rows(asked(diff), edited="", width=70, proposes=True)
     return [words(row) for row in shown]
 
 

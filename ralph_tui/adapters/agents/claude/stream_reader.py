@@ -197,7 +197,7 @@ class StreamReader(SessionReader):
 
     def _lifecycle(self, fields: Json) -> list[Event]:
         guidance_id = shorten(as_text(fields.get("command_uuid")))
-        return self.receipts.told(guidance_id, as_text(fields.get("state")))
+        return self.receipts.record(guidance_id, as_text(fields.get("state")))
 
     def _compacted(self, fields: Json) -> list[Event]:
         return self.usage.compacted(as_map(fields.get("compact_metadata")), self._offset)

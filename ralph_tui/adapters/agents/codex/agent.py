@@ -171,7 +171,7 @@ class CodexSession(AgentSession):
         asked = {**self._words(text, guidance_id), "expectedTurnId": self._reader.turn}
 
         def taken(_: object) -> Iterable[Event]:
-            return self._reader.receipts.told(guidance_id, "queued")
+            return self._reader.receipts.record(guidance_id, "queued")
 
         def not_taken(_: Failure) -> Iterable[Event]:
             with self._lock:
@@ -196,7 +196,7 @@ class CodexSession(AgentSession):
             return ()
         reader.end = None
         self._begin_turn(late[1], late[0])
-        return reader.receipts.told(late[0], "queued")
+        return reader.receipts.record(late[0], "queued")
 
     # -- what it tells and asks ------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class Usage(SessionUsage):
         """Tokens of each thread before this session."""
         self._used: dict[str, int] = {}
 
-    def told(self, thread: str, usage: Json, *, main: bool, in_turn: bool) -> UsageReported:
+    def add(self, thread: str, usage: Json, *, main: bool, in_turn: bool) -> UsageReported:
         """Handle ``thread/tokenUsage/updated``; before any turn, it is about earlier sessions."""
         total = _tokens(as_map(usage.get("total")))
         last = as_map(usage.get("last"))
@@ -234,13 +234,13 @@ class CodexReader(SessionReader):
         """Acknowledge guidance that the model takes."""
         guidance_id = shorten(as_text(item.get("clientId")))
         if guidance_id in self.receipts.awaited:
-            return self.receipts.told(guidance_id, "started")
+            return self.receipts.record(guidance_id, "started")
         return [] if guidance_id else self.receipts.repeated(content_text(item.get("content")))
 
     def _used(self, params: Json) -> list[Event]:
         thread, usage = as_text(params.get("threadId")), as_map(params.get("tokenUsage"))
         in_turn = bool(self.turn) or bool(self.turns)
-        return [self.usage.told(thread, usage, main=self._is_main(params), in_turn=in_turn)]
+        return [self.usage.add(thread, usage, main=self._is_main(params), in_turn=in_turn)]
 
     def _limits(self, params: Json) -> list[Event]:
         near = self.windows.take(as_map(params.get("rateLimits")))

@@ -8,7 +8,7 @@ from ralph_tui.adapters.clones.checking import Check, FreshCheck
 from ralph_tui.adapters.clones.places import TreeFolder
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.base.errors import UsageError
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.runtime.beginning import remarks
 from ralph_tui.fleet.runtime.results import CollectedWork
 from ralph_tui.fleet.state import FleetState
@@ -21,14 +21,14 @@ def root(git_repo: Path) -> Path:
     return committed(git_repo)
 
 
-def verified(root: Path, trees: Path, command: str, **plan: object) -> told.WinnerVerified:
+def verified(root: Path, trees: Path, command: str, **plan: object) -> ev.WinnerVerified:
     """Result of checking loop 1 of a fleet, whose work is the base."""
     made = a_plan(a_loop("1", command=command), **plan)
     commit = git(root, "rev-parse", "HEAD")
     known = {"fleet_id": FLEET, "name": "fleet-001", "root": str(root), "commit": commit}
-    start = told.FleetStarted.model_validate({**known, "plan": made})
+    start = ev.FleetStarted.model_validate({**known, "plan": made})
     state = FleetState().replay(
-        [start, told.ResultCollected(loop="1", branch="ralph/fleet-001/1", commit=commit)]
+        [start, ev.ResultCollected(loop="1", branch="ralph/fleet-001/1", commit=commit)]
     )
     return CollectedWork(open_repository(root), start, trees).verify(state.loops["1"])
 
@@ -63,7 +63,7 @@ def test_agents_whose_cost_nobody_knows_are_named_where_there_is_a_budget(root: 
         made = a_plan(*loops, **plan)
         repository = open_repository(root)
         told_all = remarks(repository, made, git(root, "rev-parse", "HEAD"))
-        return [one.text for one in told_all if isinstance(one, told.FleetNoticed)]
+        return [one.text for one in told_all if isinstance(one, ev.FleetNoticed)]
 
     assert said() == []
     told_once = "command does not report its cost: the fleet's budget cannot limit it"

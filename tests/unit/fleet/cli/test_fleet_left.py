@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.status_words import told as row
+from ralph_tui.cli.status_words import command_row as row
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.cli.showing import left_code, left_words
 from ralph_tui.fleet.records import FleetFolder
 from ralph_tui.fleet.state import FleetState, why_lost
@@ -13,7 +13,7 @@ from tests.fleet_events import SIX, stamped, started
 from tests.rows import each_row
 
 
-def a_state(*events: told.FleetEvent) -> FleetState:
+def a_state(*events: ev.FleetEvent) -> FleetState:
     return FleetState().replay(stamped([started(SIX), *events]))
 
 
@@ -21,7 +21,7 @@ def a_state(*events: told.FleetEvent) -> FleetState:
     ("outcome", "code"), [("completed", 0), ("failed", 1), ("limit_reached", 3), ("aborted", 4)]
 )
 def test_the_exit_code_is_the_outcome_of_a_fleet_that_is_over(outcome: Outcome, code: int) -> None:
-    over = a_state(told.FleetFinished(outcome=outcome))
+    over = a_state(ev.FleetFinished(outcome=outcome))
     assert left_code(over, ExitCode.COMPLETED, lost="") == code
     assert left_code(over, ExitCode.INTERRUPTED, lost="") == ExitCode.INTERRUPTED, (
         "a signal ended it"
@@ -31,9 +31,9 @@ def test_the_exit_code_is_the_outcome_of_a_fleet_that_is_over(outcome: Outcome, 
 
 
 def test_no_resume_is_promised_of_a_record_that_breaks_off(tmp_path: Path) -> None:
-    failed = told.CollectionFailed(loop="1", reason="its disk was full")
-    ended = told.LoopEnded(loop="1", outcome="completed")
-    for over in ([], [told.FleetFinished(outcome="completed")]):
+    failed = ev.CollectionFailed(loop="1", reason="its disk was full")
+    ended = ev.LoopEnded(loop="1", outcome="completed")
+    for over in ([], [ev.FleetFinished(outcome="completed")]):
         state = a_state(ended, failed, *over)
         lost = why_lost(state, "line 9 cannot be read", alive=False)
         words = left_words(FleetFolder(tmp_path / "fleet-001"), state, lost)
@@ -45,10 +45,10 @@ def test_no_resume_is_promised_of_a_record_that_breaks_off(tmp_path: Path) -> No
 
 def test_only_branches_that_there_are_are_named(tmp_path: Path) -> None:
     state = a_state(
-        told.ResultCollected(loop="1", branch="ralph/fleet-001/1", commit="c1", files=1),
-        told.ResultCollected(loop="2", branch="", commit="c0"),
-        told.ResultCollected(loop="4", branch="ralph/fleet-001/4", commit="c4", files=1),
-        told.FleetFinished(outcome="completed"),
+        ev.ResultCollected(loop="1", branch="ralph/fleet-001/1", commit="c1", files=1),
+        ev.ResultCollected(loop="2", branch="", commit="c0"),
+        ev.ResultCollected(loop="4", branch="ralph/fleet-001/4", commit="c4", files=1),
+        ev.FleetFinished(outcome="completed"),
     )
     words = left_words(FleetFolder(tmp_path / "fleet-001"), state)
     assert "its branches:      ralph/fleet-001/1, ralph/fleet-001/4\n" in words
@@ -61,12 +61,12 @@ def test_a_command_stands_apart_from_what_it_is_for(purpose: str) -> None:
 
 def test_the_winner_stands_apart_from_the_tries_that_it_beat(tmp_path: Path) -> None:
     tries = [
-        told.ResultCollected(loop=f"3{one}", branch=f"ralph/f/3{one}", commit="c", files=1)
+        ev.ResultCollected(loop=f"3{one}", branch=f"ralph/f/3{one}", commit="c", files=1)
         for one in "abc"
     ]
-    alone = told.ResultCollected(loop="1", branch="ralph/f/1", commit="c", files=1)
-    won = told.WinnerChosen(tries_at="3", loop="3b", reason="it completed first")
-    over = told.FleetFinished(outcome="completed")
+    alone = ev.ResultCollected(loop="1", branch="ralph/f/1", commit="c", files=1)
+    won = ev.WinnerChosen(tries_at="3", loop="3b", reason="it completed first")
+    over = ev.FleetFinished(outcome="completed")
     words = left_words(FleetFolder(tmp_path / "f"), a_state(*tries, alone, won, over))
     assert "the winner's:      ralph/f/3b\n" in words
     assert "the others':       ralph/f/3a, ralph/f/3c\n" in words

@@ -20,7 +20,7 @@ from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.base.file_lock import locked
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.cli.pruning import REMOVED
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.events import LoopRequeued
@@ -57,24 +57,24 @@ def a_tree(root: Path, base: Path, loop: str, run: str = "task-001/001") -> Tree
     return folder
 
 
-def a_fleet(root: Path, *events: told.FleetEvent) -> None:
+def a_fleet(root: Path, *events: ev.FleetEvent) -> None:
     """The repository's ended fleet of five attempts."""
     tries = [a_loop(f"1{one}", tries_at="1") for one in "abcde"]
-    there = told.Reach(trees=str(root.parent / "base"))
+    there = ev.Reach(trees=str(root.parent / "base"))
     start = started(a_plan(*tries)).model_copy(
         update={"fleet_id": FLEET, "root": str(root), "reach": there}
     )
     journal = Journal(create_fleet(root).journal, FakeClock())
-    over = told.FleetFinished(outcome="completed")
+    over = ev.FleetFinished(outcome="completed")
     for event in (start, *events, over):
         journal.append(event)
     journal.close()
 
 
-def ended(loop: str, **more: Any) -> list[told.FleetEvent]:
+def ended(loop: str, **more: Any) -> list[ev.FleetEvent]:
     return [
-        told.LoopPlaced(loop=loop, attempt=1, host="here", branch=f"ralph/fleet-001/{loop}"),
-        told.LoopEnded.model_validate({"loop": loop, "outcome": "completed", **more}),
+        ev.LoopPlaced(loop=loop, attempt=1, host="here", branch=f"ralph/fleet-001/{loop}"),
+        ev.LoopEnded.model_validate({"loop": loop, "outcome": "completed", **more}),
     ]
 
 
@@ -86,7 +86,7 @@ def test_what_goes_is_said_truly(root: Path, base: Path) -> None:
         *ended("1b", outcome="failed", never_began=True),
         *ended("1c", outcome="interrupted"),
         *ended("1d"),
-        told.ResultCollected(loop="1d", branch="ralph/fleet-001/1d", commit=commit),
+        ev.ResultCollected(loop="1d", branch="ralph/fleet-001/1d", commit=commit),
     )
     for loop in ("1a", "1c", "1d"):
         a_tree(root, base, loop)
@@ -108,16 +108,16 @@ def test_what_goes_is_said_truly(root: Path, base: Path) -> None:
     assert not (base / FLEET).exists(), "nothing is left of a fleet without trees"
 
 
-def begun(loop: str) -> told.FleetEvent:
-    return told.LoopBegan(loop=loop, run_id="r", run="task-001/001", folder="/t")
+def begun(loop: str) -> ev.FleetEvent:
+    return ev.LoopBegan(loop=loop, run_id="r", run="task-001/001", folder="/t")
 
 
 def test_work_that_went_with_its_tree_is_promised_to_nobody(root: Path, base: Path) -> None:
-    failed = [told.CollectionFailed(loop=f"1{one}", reason="its git is gone") for one in "ab"]
+    failed = [ev.CollectionFailed(loop=f"1{one}", reason="its git is gone") for one in "ab"]
     a_fleet(
         root,
         *(event for one in "ab" for event in (*ended(f"1{one}"), begun(f"1{one}"))),
-        *(told.LoopEnded(loop=f"1{one}", outcome="completed") for one in "ab"),
+        *(ev.LoopEnded(loop=f"1{one}", outcome="completed") for one in "ab"),
         *failed,
     )
     a_tree(root, base, "1a")
@@ -156,8 +156,8 @@ def test_a_loop_that_resume_continues_is_kept_unless_named(root: Path, base: Pat
         root,
         *ended("1a", outcome="interrupted"),
         begun("1a"),
-        told.LoopEnded(loop="1a", outcome="interrupted"),
-        told.ResultCollected(loop="1a", branch="ralph/fleet-001/1a", commit=commit),
+        ev.LoopEnded(loop="1a", outcome="interrupted"),
+        ev.ResultCollected(loop="1a", branch="ralph/fleet-001/1a", commit=commit),
     )
     tree = a_tree(root, base, "1a")
     assert "nothing to prune" in here("fleet", "prune", "--yes", cwd=root).stdout
@@ -171,15 +171,15 @@ def test_a_loop_that_resume_continues_is_kept_unless_named(root: Path, base: Pat
     assert "its clone was pruned: 'ralph-tui fleet resume' starts it over" in status
     state = read_fleet(find_fleet(root).journal).state()
     notice = next(iter(resumed_loops(state)))
-    assert isinstance(notice, told.FleetNoticed)
+    assert isinstance(notice, ev.FleetNoticed)
     assert "loop 1a starts over: its clone was removed by" in notice.text
-    state.apply(told.FleetResumed(by="you", seq=state.seq + 1))
+    state.apply(ev.FleetResumed(by="you", seq=state.seq + 1))
     requeued = [one for one in decide(state, state.at) if isinstance(one, LoopRequeued)]
     assert [(one.loop, one.resume) for one in requeued] == [("1a", False)]
 
 
 def test_of_a_fleet_that_was_given_up_nothing_is_said_to_go_on(root: Path, base: Path) -> None:
-    a_fleet(root, *ended("1a", outcome="interrupted"), told.StopAsked(by="you", abort=True))
+    a_fleet(root, *ended("1a", outcome="interrupted"), ev.StopAsked(by="you", abort=True))
     a_tree(root, base, "1a")
     asked = here("fleet", "prune", cwd=root)
     assert "; stays: its work was not collected and exists nowhere else; " in asked.stdout
@@ -219,10 +219,10 @@ def test_branches_that_stay_are_named_with_the_reason(root: Path) -> None:
     commit = git(root, "rev-parse", "HEAD")
     branches = [f"ralph/fleet-001/1{one}" for one in "abcde"]
     collected = [
-        told.ResultCollected(loop=name.rpartition("/")[2], branch=name, commit=commit)
+        ev.ResultCollected(loop=name.rpartition("/")[2], branch=name, commit=commit)
         for name in branches
     ]
-    won = told.WinnerChosen(tries_at="1", loop="1a", reason="it completed first")
+    won = ev.WinnerChosen(tries_at="1", loop="1a", reason="it completed first")
     a_fleet(root, *(event for one in "abcde" for event in ended(f"1{one}")), *collected, won)
     for name in branches:
         git(root, "branch", name)
@@ -243,7 +243,7 @@ def test_branches_that_stay_are_named_with_the_reason(root: Path) -> None:
 def test_a_copy_of_the_repository_leaves_the_fleet_of_the_first_alone(
     root: Path, base: Path, tmp_path: Path
 ) -> None:
-    stopped = told.LoopEnded(loop="1a", outcome="interrupted")
+    stopped = ev.LoopEnded(loop="1a", outcome="interrupted")
     a_fleet(root, *ended("1a", outcome="interrupted"), begun("1a"), stopped)
     tree = a_tree(root, base, "1a")
     other = tmp_path / "copy"
@@ -347,7 +347,7 @@ def test_a_path_that_no_system_takes_names_no_repository(root: Path, base: Path)
 def test_the_name_of_a_folder_of_trees_is_told_where_it_was_lost(root: Path, base: Path) -> None:
     """Otherwise the loops would wait for a host of that name."""
     name, home = base / HOME_FILE, home_of(base)
-    joined = told.HostJoined(host="here", slots=1, machine="m", home=home)
+    joined = ev.HostJoined(host="here", slots=1, machine="m", home=home)
     a_fleet(root, joined, *ended("1a", outcome="interrupted"))
     a_tree(root, base, "1a")
     state = read_fleet(find_fleet(root).journal).state()

@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.base.errors import JournalError
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.cli.showing import show_fleet
 from ralph_tui.fleet.records import create_fleet
 from ralph_tui.fleet.wording import lost_words
@@ -21,12 +21,12 @@ def test_it_fits_80_columns(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
     plan = a_plan(a_loop("1", objective=goal), a_loop("2", objective=goal))
     events = [
         started(plan).model_copy(update={"root": str(git_repo)}),
-        told.LoopPlaced(loop="1", attempt=1, host="here", branch="ralph/fleet-001/1"),
-        told.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
-        told.LoopProgressed(
+        ev.LoopPlaced(loop="1", attempt=1, host="here", branch="ralph/fleet-001/1"),
+        ev.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+        ev.LoopProgressed(
             loop="1", phase="agent", iteration=4, max_iterations=10, completion=0.95, cost_usd=1.2
         ),
-        told.LoopEnded(loop="1", outcome="limit_reached", reason="all 10 iterations " * 9),
+        ev.LoopEnded(loop="1", outcome="limit_reached", reason="all 10 iterations " * 9),
     ]
     journal = Journal(create_fleet(git_repo).journal, FakeClock())
     for event in events:
@@ -48,7 +48,7 @@ def test_of_a_journal_that_breaks_off_it_says_what_resume_does(git_repo: Path) -
     start = started(a_plan(a_loop("1"))).model_copy(update={"root": str(git_repo)})
     journal = Journal(create_fleet(git_repo).journal, FakeClock())
     journal.append(start)
-    journal.append(told.LoopPlaced(loop="1", attempt=1, host="here", branch="b"))
+    journal.append(ev.LoopPlaced(loop="1", attempt=1, host="here", branch="b"))
     journal.close()
     with journal.path.open("ab") as file:
         file.write(b'{"fake\n')
@@ -80,13 +80,13 @@ def test_of_an_empty_journal_nothing_is_shown_but_that(git_repo: Path) -> None:
 
 
 def test_no_tree_is_named_that_was_removed(git_repo: Path) -> None:
-    collected = told.ResultCollected(loop="1", branch="", commit="c0")
-    placed = told.LoopPlaced(loop="1", attempt=1, host="here", branch="ralph/fleet-001/1")
+    collected = ev.ResultCollected(loop="1", branch="", commit="c0")
+    placed = ev.LoopPlaced(loop="1", attempt=1, host="here", branch="ralph/fleet-001/1")
     events = [
         started(a_plan(a_loop("1"))).model_copy(update={"root": str(git_repo)}),
         placed,
-        told.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
-        told.LoopEnded(loop="1", outcome="interrupted"),
+        ev.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+        ev.LoopEnded(loop="1", outcome="interrupted"),
         collected,
     ]
     journal = Journal(create_fleet(git_repo).journal, FakeClock())
@@ -99,7 +99,7 @@ def test_no_tree_is_named_that_was_removed(git_repo: Path) -> None:
         journal.append(event)
     assert tree() == "/t", "it may go on there"
     again = placed.model_copy(update={"resumed": True})
-    for event in (again, told.LoopEnded(loop="1", outcome="limit_reached"), collected):
+    for event in (again, ev.LoopEnded(loop="1", outcome="limit_reached"), collected):
         journal.append(event)
     journal.close()
     assert tree() == ""

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.decisions.placing import patience_s
 from ralph_tui.fleet.plan import Plan
@@ -24,7 +24,7 @@ def fleet(plan: Plan, slots: int = 2) -> PlayedFleet:
 
 def begun(played: PlayedFleet) -> list[str]:
     """Settle, start the placed loops, and return their names."""
-    names = [made.loop for made in played.settle() if isinstance(made, told.LoopPlaced)]
+    names = [made.loop for made in played.settle() if isinstance(made, ev.LoopPlaced)]
     played.begin(*names)
     return names
 
@@ -33,9 +33,9 @@ def numbered(count: int, **more: object) -> Plan:
     return a_plan(*(a_loop(str(number)) for number in range(1, count + 1)), **more)
 
 
-def a_place(loop: str, attempt: int, host: str, *, resumed: bool = False) -> told.LoopPlaced:
+def a_place(loop: str, attempt: int, host: str, *, resumed: bool = False) -> ev.LoopPlaced:
     branch = f"ralph/fleet-001/{loop}"
-    return told.LoopPlaced(loop=loop, attempt=attempt, host=host, branch=branch, resumed=resumed)
+    return ev.LoopPlaced(loop=loop, attempt=attempt, host=host, branch=branch, resumed=resumed)
 
 
 def outcome(played: PlayedFleet) -> str:
@@ -55,7 +55,7 @@ class TestQueue:
         played = PlayedFleet(numbered(4))
         played.join("one", 1)
         played.join("two", 3)
-        made = [one.host for one in played.settle() if isinstance(one, told.LoopPlaced)]
+        made = [one.host for one in played.settle() if isinstance(one, ev.LoopPlaced)]
         assert sorted(made) == ["one", "two", "two", "two"]
         assert made[0] == "two"
 
@@ -123,11 +123,11 @@ class TestQueue:
 
     def test_what_comes_after_one_that_is_tried_again_waits_for_it_again(self) -> None:
         played = fleet(a_plan(a_loop("1"), a_loop("2", after=("1",)), a_loop("3", after=("1",))))
-        played.record(told.LoopSkipped(loop="3", reason="aborted by me", aborted=True))
+        played.record(ev.LoopSkipped(loop="3", reason="aborted by me", aborted=True))
         played.end("1", "failed", reason="uv: not found", never_began=True)
         played.state.loops["1"].run_id = ""
         assert outcome(played) == "failed"
-        played.record(told.FleetResumed(by="me"))
+        played.record(ev.FleetResumed(by="me"))
         played.join("one")
         assert begun(played) == ["1"]
         played.end("1")
@@ -155,7 +155,7 @@ class TestQueue:
 
     def test_a_queued_loop_is_skipped_when_its_fleet_is_aborted(self) -> None:
         played = fleet(numbered(3))
-        played.record(told.StopAsked(by="you", now=True, abort=True))
+        played.record(ev.StopAsked(by="you", now=True, abort=True))
         played.settle()
         played.end("1", "aborted")
         played.end("2", "aborted")
@@ -208,8 +208,8 @@ class TestBudget:
         played.say("1", cost_usd=9.0)
         made = played.settle()
         assert made == [
-            told.BudgetReached(percent=90, spent_usd=9.0, budget_usd=10.0),
-            told.LoopSkipped(loop="3", reason="the fleet has used 90 % of its budget"),
+            ev.BudgetReached(percent=90, spent_usd=9.0, budget_usd=10.0),
+            ev.LoopSkipped(loop="3", reason="the fleet has used 90 % of its budget"),
         ]
         assert played.state.loops["2"].stop_asked == ""
 
@@ -217,11 +217,11 @@ class TestBudget:
         played = fleet(numbered(2, budget_usd=10.0))
         played.say("1", cost_usd=10.5)
         made = played.settle()
-        assert made[0] == told.BudgetReached(percent=100, spent_usd=10.5, budget_usd=10.0)
+        assert made[0] == ev.BudgetReached(percent=100, spent_usd=10.5, budget_usd=10.0)
         reason = "the fleet's budget is used up"
         assert made[1:] == [
-            told.LoopStopAsked(loop="1", reason=reason, now=False),
-            told.LoopStopAsked(loop="2", reason=reason, now=False),
+            ev.LoopStopAsked(loop="1", reason=reason, now=False),
+            ev.LoopStopAsked(loop="2", reason=reason, now=False),
         ]
         played.end("1", "interrupted", cost_usd=11.0)
         played.end("2", "completed")
@@ -259,12 +259,12 @@ class TestLeases:
         lost_at = played.now
         played.lose("one")
         played.join("two")
-        assert played.settle() == [told.LoopLost(loop="1", until=lost_at + timedelta(seconds=110))]
+        assert played.settle() == [ev.LoopLost(loop="1", until=lost_at + timedelta(seconds=110))]
         played.wait(109)
         assert played.settle() == []
         played.wait(1)
         made = played.settle()
-        assert made[0] == told.LoopRequeued(loop="1", reason="its host is lost", resume=False)
+        assert made[0] == ev.LoopRequeued(loop="1", reason="its host is lost", resume=False)
         assert made[1] == a_place("1", 2, "two")
 
     @each_row(("lease", "margin"), [(5.0, 10.0), (300.0, 30.0), (86_400.0, 60.0)])
@@ -315,7 +315,7 @@ class TestLeases:
         played.wait(700)
         made = played.settle()
         assert made == [
-            told.LoopRequeued(loop="1", reason="its host is lost", resume=False),
+            ev.LoopRequeued(loop="1", reason="its host is lost", resume=False),
             a_place("1", 2, "two"),
         ]  # fmt: skip
 
@@ -323,12 +323,12 @@ class TestLeases:
         played = PlayedFleet(numbered(2))
         played.join("one", 1)
         begun(played)
-        played.record(told.HostLeaving(host="one", reason="it was stopped by SIGINT"))
+        played.record(ev.HostLeaving(host="one", reason="it was stopped by SIGINT"))
         played.end("1", "interrupted", reason="its host was stopped")
         assert played.settle() == [
-            told.LoopRequeued(loop="1", reason="its host was stopped", resume=True)
+            ev.LoopRequeued(loop="1", reason="its host was stopped", resume=True)
         ]
-        played.record(told.HostLost(host="one", left=True))
+        played.record(ev.HostLost(host="one", left=True))
         played.join("one", 1)
         assert begun(played) == ["1"], "it continues in its clone"
 
@@ -340,9 +340,9 @@ class TestLeases:
         begun(played)
         host = played.state.loops["1"].host
         played.end("1", "interrupted", reason="its host was stopped")
-        played.record(told.HostLost(host=host, reason="it was stopped", left=True))
+        played.record(ev.HostLost(host=host, reason="it was stopped", left=True))
         assert played.settle() == [
-            told.LoopRequeued(loop="1", reason="its host was stopped", resume=True)
+            ev.LoopRequeued(loop="1", reason="its host was stopped", resume=True)
         ]
         played.wait(margin_s(100.0) - 1)
         assert played.settle() == []
@@ -382,21 +382,21 @@ class TestLeases:
 
     def test_a_fleet_that_is_resumed_goes_on_with_what_was_stopped(self) -> None:
         played = fleet(numbered(3))
-        played.record(told.StopAsked(by="you", now=True))
+        played.record(ev.StopAsked(by="you", now=True))
         made = played.settle()
         assert made == [
-            told.LoopStopAsked(loop="1", reason="the fleet was stopped", now=True),
-            told.LoopStopAsked(loop="2", reason="the fleet was stopped", now=True),
+            ev.LoopStopAsked(loop="1", reason="the fleet was stopped", now=True),
+            ev.LoopStopAsked(loop="2", reason="the fleet was stopped", now=True),
         ]
         played.end("1", "interrupted")
         played.end("2", "interrupted")
         played.settle()
         played.collect("1", "2")
         assert outcome(played) == "interrupted"
-        played.record(told.FleetResumed(by="you"))
+        played.record(ev.FleetResumed(by="you"))
         played.join("one")
         played.settle()
-        placed = [one for one in played.made[-4:] if isinstance(one, told.LoopPlaced)]
+        placed = [one for one in played.made[-4:] if isinstance(one, ev.LoopPlaced)]
         assert [(one.loop, one.resumed) for one in placed] == [("1", True), ("2", True)]
 
 
@@ -413,7 +413,7 @@ class TestAccounts:
         played = self.limited()
         made = played.settle()
         assert made == [
-            told.AccountHeld(
+            ev.AccountHeld(
                 account="work", until=self.until, cause="usage_limit", reason="reported by loop 1"
             )
         ]
@@ -439,7 +439,7 @@ class TestAccounts:
         played.wait(3599)
         assert played.settle() == []
         played.wait(1)
-        assert played.settle() == [told.LoopRetried(loop="1")]
+        assert played.settle() == [ev.LoopRetried(loop="1")]
         played.wait(5)
         assert played.settle() == []
         played.say("1", "agent")
@@ -447,8 +447,8 @@ class TestAccounts:
         assert played.settle() == []
         played.wait(1)
         assert played.settle() == [
-            told.AccountReleased(account="work", loop="1"),
-            told.LoopRetried(loop="2"),
+            ev.AccountReleased(account="work", loop="1"),
+            ev.LoopRetried(loop="2"),
         ]
         played.say("2", "agent")
         played.end("1")
@@ -461,18 +461,18 @@ class TestAccounts:
         played.say("2", "limited", waits_for="usage_limit", until=self.until)
         played.settle()
         played.wait(3600)
-        assert played.settle() == [told.LoopRetried(loop="1")]
+        assert played.settle() == [ev.LoopRetried(loop="1")]
         played.say("1", "agent")
         played.wait(2)
         assert played.settle() == []
         later = self.until + timedelta(hours=1)
         played.say("1", "limited", waits_for="usage_limit", until=later)
-        assert [type(one) for one in played.settle()] == [told.AccountHeld]
+        assert [type(one) for one in played.settle()] == [ev.AccountHeld]
         played.wait(3600)
-        assert played.settle() == [told.LoopRetried(loop="1")]
+        assert played.settle() == [ev.LoopRetried(loop="1")]
         played.say("1", "agent")
         played.say("1", "verifying")
-        assert played.settle()[0] == told.AccountReleased(account="work", loop="1")
+        assert played.settle()[0] == ev.AccountReleased(account="work", loop="1")
 
     def test_one_that_completes_at_once_was_served(self) -> None:
         played = self.limited(start_every_s=0.0)
@@ -482,11 +482,8 @@ class TestAccounts:
         played.settle()
         played.say("1", "agent")
         played.end("1")
-        about = [one for one in played.settle() if not isinstance(one, told.CollectionAsked)]
-        assert about[:2] == [
-            told.AccountReleased(account="work", loop="1"),
-            told.LoopRetried(loop="2"),
-        ]
+        about = [one for one in played.settle() if not isinstance(one, ev.CollectionAsked)]
+        assert about[:2] == [ev.AccountReleased(account="work", loop="1"), ev.LoopRetried(loop="2")]
 
     def test_a_limit_that_ended_while_no_fleet_was_there_is_waited_for_no_longer(self) -> None:
         loops = [a_loop(str(number), account="work") for number in (1, 2)]
@@ -495,7 +492,7 @@ class TestAccounts:
         played.wait(7200)
         for name in "12":
             played.say(name, "limited", waits_for="usage_limit", until=until)
-        assert played.settle() == [told.LoopRetried(loop="1"), told.LoopRetried(loop="2")]
+        assert played.settle() == [ev.LoopRetried(loop="1"), ev.LoopRetried(loop="2")]
         assert played.settle() == []
 
     def test_who_is_told_when_waits_longer_than_all_before_may_take(self) -> None:
@@ -512,7 +509,7 @@ class TestAccounts:
         played.wait(1)
         later = self.until + timedelta(hours=5)
         played.say("1", "limited", waits_for="usage_limit", until=later)
-        again = told.AccountHeld(
+        again = ev.AccountHeld(
             account="work", until=later, cause="usage_limit", reason="reported again by loop 1"
         )
         assert played.settle() == [again]
@@ -521,11 +518,11 @@ class TestAccounts:
         played = self.limited()
         played.settle()
         played.wait(3600)
-        assert played.settle() == [told.LoopRetried(loop="1")]
+        assert played.settle() == [ev.LoopRetried(loop="1")]
         played.wait(119)
         assert played.settle() == []
         played.wait(1)
-        assert played.settle()[0] == told.AccountReleased(account="work")
+        assert played.settle()[0] == ev.AccountReleased(account="work")
 
     def test_a_login_without_a_running_loop_is_free_when_its_limit_ends(self) -> None:
         played = self.limited()
@@ -534,7 +531,7 @@ class TestAccounts:
         played.end("2", "failed")
         played.settle()
         played.wait(3600)
-        assert played.settle()[0] == told.AccountReleased(account="work")
+        assert played.settle()[0] == ev.AccountReleased(account="work")
 
     def test_loops_without_an_account_share_their_agents_limit(self) -> None:
         claude = {"agent.name": "claude"}
@@ -550,19 +547,19 @@ class TestTries:
     def test_the_first_that_completes_and_passes_again_wins_and_the_others_stop(self) -> None:
         played = fleet(a_plan(*three_tries()))
         played.end("3b")
-        assert played.settle() == [told.CollectionAsked(loop="3b")]  # no third attempt meanwhile
+        assert played.settle() == [ev.CollectionAsked(loop="3b")]  # no third attempt meanwhile
         played.collect("3b")
-        assert played.settle() == [told.VerificationBegan(loop="3b")]
+        assert played.settle() == [ev.VerificationBegan(loop="3b")]
         played.verify("3b")
         reason = "another attempt, 3b, has won"
         assert played.settle() == [
-            told.WinnerChosen(tries_at="3", loop="3b", reason="it completed first"),
-            told.LoopStopAsked(loop="3a", reason=reason, now=True),
-            told.LoopSkipped(loop="3c", reason="3b was chosen before it started"),
+            ev.WinnerChosen(tries_at="3", loop="3b", reason="it completed first"),
+            ev.LoopStopAsked(loop="3a", reason=reason, now=True),
+            ev.LoopSkipped(loop="3c", reason="3b was chosen before it started"),
         ]
         assert state_word(played.state.loops["3c"]) == "not needed"
         played.end("3a", "interrupted")
-        assert played.settle() == [told.CollectionAsked(loop="3a")]
+        assert played.settle() == [ev.CollectionAsked(loop="3a")]
         played.collect("3a")
         assert outcome(played) == "completed"
 
@@ -581,7 +578,7 @@ class TestTries:
         played.settle()
         played.verify("3c")
         made = played.settle()
-        assert made[0] == told.WinnerChosen(
+        assert made[0] == ev.WinnerChosen(
             tries_at="3", loop="3c", reason="it completed first; not 3b: see there"
         )
 
@@ -599,7 +596,7 @@ class TestTries:
         played.end("3a")
         played.end("3b", "failed")
         played.settle()
-        played.record(told.CollectionFailed(loop="3a", reason="no room"))
+        played.record(ev.CollectionFailed(loop="3a", reason="no room"))
         played.settle()
         assert played.state.chosen["3"].loop == ""
         assert "3a: no room" in played.state.chosen["3"].reason
@@ -607,13 +604,32 @@ class TestTries:
     @each_row(
         ("tries", "best", "why"),
         [
-            ({"3a": (0.9, 5, 1), "3b": (1.0, 50, 9), "3c": (1.0, 60, 1)}, "3b", "fewest lines, 50"),
+            (
+                {"3a": (1.0, 55, 1), "3b": (1.0, 50, 9), "3c": (1.0, 60, 1)},
+                "3b",
+                "3 completed, and it changed the fewest lines, 50",
+            ),
+            (
+                {"3a": (0.9, 5, 1), "3b": (1.0, 50, 9), "3c": (1.0, 60, 1)},
+                "3b",
+                "it is as good as 3c, and it changed fewer lines, 50",
+            ),
+            (
+                {"3a": (1.0, 9, 1), "3b": (1.0, 6, 3), "3c": (1.0, 6, 4)},
+                "3b",
+                "it is as good as 3c, and it cost less",
+            ),
+            (
+                {"3a": (1.0, 9, 3), "3b": (1.0, 6, 3), "3c": (1.0, 6, 3)},
+                "3b",
+                "it is as good as 3c, and it comes first",
+            ),
             (
                 {"3a": (1.0, 5, 3.0), "3b": (1.0, 5, 2.0), "3c": (1.0, 5, 4.0)},
                 "3b",
                 "cost the least",
             ),
-            ({"3a": (1.0, 5, 3), "3b": (1.0, 5, 3), "3c": (1.0, 5, 3)}, "3a", "comes first"),
+            ({"3a": (1.0, 5, 3), "3b": (1.0, 5, 3), "3c": (1.0, 5, 3)}, "3a", "3 completed alike"),
             ({"3a": (0.8, 5, 3), "3b": (0.9, 5, 3), "3c": (0.7, 5, 3)}, "3b", "is the best of 3"),
         ],
     )
@@ -622,13 +638,11 @@ class TestTries:
     ) -> None:
         played = fleet(a_plan(*three_tries("all")), slots=3)
         for name, (completion, lines, cost) in tries.items():
-            assert not [
-                made for made in played.settle() if isinstance(made, told.VerificationBegan)
-            ]
+            assert not [made for made in played.settle() if isinstance(made, ev.VerificationBegan)]
             played.end(name, completion=completion, cost_usd=cost)
             played.settle()
             played.collect(name, changed_lines=lines)
-        assert played.settle() == [told.VerificationBegan(loop=best)]
+        assert played.settle() == [ev.VerificationBegan(loop=best)]
         played.verify(best)
         played.settle()
         assert played.state.chosen["3"].loop == best
@@ -640,7 +654,7 @@ class TestTries:
         played.end("3a")
         played.settle()
         played.collect("3a")
-        assert played.settle()[0] == told.WinnerChosen(
+        assert played.settle()[0] == ev.WinnerChosen(
             tries_at="3", loop="3a", reason="it completed first"
         )
 
@@ -673,11 +687,11 @@ class TestEnd:
     def test_what_was_done_is_collected_before_the_end(self) -> None:
         played = fleet(numbered(1))
         played.end("1")
-        assert played.settle() == [told.CollectionAsked(loop="1")]
+        assert played.settle() == [ev.CollectionAsked(loop="1")]
         assert decide(played.state, played.now) == []
         played.collect("1")
         assert played.settle() == [
-            told.FleetFinished(outcome="completed", reason="1 of 1 objective completed")
+            ev.FleetFinished(outcome="completed", reason="1 of 1 objective completed")
         ]
 
     def test_work_on_a_host_that_is_lost_is_waited_for_and_then_left_there(self) -> None:
@@ -689,7 +703,7 @@ class TestEnd:
         assert played.settle() == []
         played.wait(100)
         made = played.settle()
-        assert made[0] == told.CollectionFailed(
+        assert made[0] == ev.CollectionFailed(
             loop="1", reason="its host is lost, one: its work stays there, in /t"
         )
         assert played.state.finished is not None
@@ -700,20 +714,20 @@ class TestEnd:
         played.settle()
         played.lose("one")
         played.join("one")
-        assert played.settle() == [told.CollectionAsked(loop="1")]
+        assert played.settle() == [ev.CollectionAsked(loop="1")]
 
     def test_a_stop_lets_iterations_end_and_leaves_the_queue(self) -> None:
         played = fleet(numbered(3))
-        played.record(told.StopAsked(by="you"))
+        played.record(ev.StopAsked(by="you"))
         reason = "the fleet was stopped"
         assert played.settle() == [
-            told.LoopStopAsked(loop="1", reason=reason, now=False),
-            told.LoopStopAsked(loop="2", reason=reason, now=False),
+            ev.LoopStopAsked(loop="1", reason=reason, now=False),
+            ev.LoopStopAsked(loop="2", reason=reason, now=False),
         ]  # fmt: skip
-        played.record(told.StopAsked(by="the terminal pts/3", now=True))
+        played.record(ev.StopAsked(by="the terminal pts/3", now=True))
         assert played.settle() == [
-            told.LoopStopAsked(loop="1", reason=reason, now=True),
-            told.LoopStopAsked(loop="2", reason=reason, now=True),
+            ev.LoopStopAsked(loop="1", reason=reason, now=True),
+            ev.LoopStopAsked(loop="2", reason=reason, now=True),
         ]  # fmt: skip
         played.end("1")
         played.end("2", "interrupted")
@@ -729,7 +743,7 @@ class TestEnd:
         played = fleet(numbered(3), slots=3)
         played.end("1")
         played.end("2", "aborted")
-        played.record(told.StopAsked(by="you", now=True))
+        played.record(ev.StopAsked(by="you", now=True))
         played.settle()
         played.end("3", "interrupted")
         played.settle()
@@ -739,7 +753,7 @@ class TestEnd:
     def test_a_stop_that_found_nothing_to_stop_hides_no_outcome(self) -> None:
         played = fleet(numbered(2))
         played.end("1", "failed")
-        played.record(told.StopAsked(by="you"))
+        played.record(ev.StopAsked(by="you"))
         played.settle()
         played.end("2")
         played.settle()
@@ -750,14 +764,14 @@ class TestEnd:
         played = fleet(numbered(3))
         played.lose("one")
         played.settle()
-        played.record(told.StopAsked(by="you", now=True, abort=True))
+        played.record(ev.StopAsked(by="you", now=True, abort=True))
         assert outcome(played) == "aborted"
 
     def test_a_loop_that_its_owner_stops_stays_stopped(self) -> None:
         played = fleet(numbered(1))
-        played.record(told.CommandGiven(loop="1", name="stop", by="you"))
+        played.record(ev.CommandGiven(loop="1", name="stop", by="you"))
         played.end("1", "interrupted")
-        assert played.settle() == [told.CollectionAsked(loop="1")]
+        assert played.settle() == [ev.CollectionAsked(loop="1")]
         played.collect("1")
         assert outcome(played) == "interrupted"
 
@@ -792,7 +806,7 @@ class TestEnding:
         played.end("1")
         played.end("2")
         played.collect("1")
-        played.record(told.CollectionFailed(loop="2", reason="its git is gone"))
+        played.record(ev.CollectionFailed(loop="2", reason="its git is gone"))
         played.settle()
         return played
 
@@ -807,19 +821,19 @@ class TestEnding:
         again = "; 'ralph-tui fleet resume' tries to collect it again"
         assert fleet_sentence(played.state, played.state.at).endswith(again)
         assert not why_over(played.state), "a resumed fleet asks for it once more"
-        played.record(told.FleetResumed(by="you"))
+        played.record(ev.FleetResumed(by="you"))
         played.join("one")
-        assert told.CollectionAsked(loop="2") in played.settle()
+        assert ev.CollectionAsked(loop="2") in played.settle()
 
     def test_what_was_removed_is_asked_for_no_more(self) -> None:
         played = self.without_a_branch()
         why = "its tree was removed"
-        played.record(told.CollectionFailed(loop="2", reason=why, final=True))
+        played.record(ev.CollectionFailed(loop="2", reason=why, final=True))
         assert fleet_sentence(played.state, played.state.at).endswith("could not be collected")
         assert why_over(played.state) == "all its loops have ended"
-        played.record(told.FleetResumed(by="you"))
+        played.record(ev.FleetResumed(by="you"))
         played.join("one")
-        assert told.CollectionAsked(loop="2") not in played.settle()
+        assert ev.CollectionAsked(loop="2") not in played.settle()
         assert played.state.loops["2"].not_collected == why
         finished = played.state.finished
         assert finished is not None

@@ -16,7 +16,7 @@ from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Abort, Command, Guide, Pause, RetryNow, Stop
 from ralph_tui.events import Event, Noticed, RunStarted, WaitStarted
 from ralph_tui.fleet import decisions
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet import ports as seen
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import HERE, Plan
@@ -48,27 +48,27 @@ class Played:
 
     def receive(
         self, collected: Collected, run_id: str, earlier: Earlier | None
-    ) -> list[told.FleetEvent]:
+    ) -> list[ev.FleetEvent]:
         assert self.may_go_on.wait(PATIENCE_S)
         if not collected.bundle:
-            return [told.CollectionFailed(loop=collected.loop, reason="no bundle")]
+            return [ev.CollectionFailed(loop=collected.loop, reason="no bundle")]
         branch = collected.branch
-        return [told.ResultCollected(loop=collected.loop, branch=branch, commit=run_id, files=1)]
+        return [ev.ResultCollected(loop=collected.loop, branch=branch, commit=run_id, files=1)]
 
-    def keep(self, collected: Collected, host: str, run_id: str) -> told.AttemptKept:
+    def keep(self, collected: Collected, host: str, run_id: str) -> ev.AttemptKept:
         self.kept_of = run_id
         if collected.bundle == b"refused":
             raise WorkspaceError("the disk is full")
         branch = "kept" if collected.bundle else ""
         loop, attempt = collected.loop, collected.attempt
-        return told.AttemptKept(loop=loop, attempt=attempt, host=host, branch=branch)
+        return ev.AttemptKept(loop=loop, attempt=attempt, host=host, branch=branch)
 
-    def conflicts(self, loops: Sequence[LoopState]) -> list[told.ConflictsFound]:
-        return [told.ConflictsFound(branch=one.branch) for one in loops]
+    def conflicts(self, loops: Sequence[LoopState]) -> list[ev.ConflictsFound]:
+        return [ev.ConflictsFound(branch=one.branch) for one in loops]
 
-    def verify(self, loop: LoopState) -> told.FleetEvent:
+    def verify(self, loop: LoopState) -> ev.FleetEvent:
         passed = self.verified.get(loop.spec.id, True)
-        return told.WinnerVerified(loop=loop.spec.id, passed=passed)
+        return ev.WinnerVerified(loop=loop.spec.id, passed=passed)
 
     def bundle_base(self, commit: str) -> bytes:
         return b"all of " + commit.encode()
@@ -88,7 +88,7 @@ class Fleet:
         journal = Journal(folder / "events.jsonl", clock, **last)  # type: ignore[arg-type]
         outside = Outside(hosts, SOURCE, self.mirror, self.results)
         self.engine = FleetEngine(journal, clock, outside, state)
-        self.events: list[told.FleetEvent] = []
+        self.events: list[ev.FleetEvent] = []
         self.engine.subscribe(self.events.append)
 
     def mirror(self, loop: str, attempt: int) -> Mirror:
@@ -97,8 +97,8 @@ class Fleet:
             self._mirrors[key] = Mirror(self.folder / "loops" / loop / f"{attempt:03}")
         return self._mirrors[key]
 
-    def wait_for(self, kind: type[told.FleetEvent], **fields: object) -> Any:
-        def found() -> told.FleetEvent | None:
+    def wait_for(self, kind: type[ev.FleetEvent], **fields: object) -> Any:
+        def found() -> ev.FleetEvent | None:
             for event in list(self.events):
                 if isinstance(event, kind) and all(
                     getattr(event, name) == value for name, value in fields.items()
@@ -113,8 +113,8 @@ class Fleet:
         self.engine.request(Request(command, loop), answers.append)
         return until(lambda: answers)[0]
 
-    def end(self) -> told.FleetFinished:
-        finished: told.FleetFinished = self.wait_for(told.FleetFinished)
+    def end(self) -> ev.FleetFinished:
+        finished: ev.FleetFinished = self.wait_for(ev.FleetFinished)
         assert self.engine.join(PATIENCE_S)
         return finished
 
@@ -212,7 +212,7 @@ def test_no_more_loops_are_placed_than_a_host_has_slots(tmp_path: Path) -> None:
     with running(tmp_path, a_plan(a_loop("1"), a_loop("2"), a_loop("3")), steady) as fleet:
         fleet.hosts.join("h", slots=2)
         first, second = fleet.hosts.wait_for(Place, 2)
-        fleet.wait_for(told.LoopBegan, loop=second.loop.id)
+        fleet.wait_for(ev.LoopBegan, loop=second.loop.id)
         assert len(fleet.hosts.of(Place)) == 2
         fleet.hosts.observe(over(first, "failed", reason="no"))
         assert fleet.hosts.wait_for(Place, 3)[2].loop.id == "3"
@@ -222,7 +222,7 @@ def test_a_gap_is_asked_for_and_what_came_twice_is_kept_once(tmp_path: Path) -> 
     notes = [Noticed(level="log", source="s", text=f"{n}") for n in range(3)]
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
-        fleet.wait_for(told.LoopBegan)
+        fleet.wait_for(ev.LoopBegan)
 
         def say(first: int, *events: Event) -> None:
             told_lines = lines(*events, first=first)
@@ -243,7 +243,7 @@ def test_what_a_run_records_is_no_reason_to_decide_anything(
 ) -> None:
     decided = 0
 
-    def counted(state: FleetState, now: datetime) -> list[told.FleetEvent]:
+    def counted(state: FleetState, now: datetime) -> list[ev.FleetEvent]:
         nonlocal decided
         decided += 1
         return decisions.decide(state, now)
@@ -251,7 +251,7 @@ def test_what_a_run_records_is_no_reason_to_decide_anything(
     monkeypatch.setattr(engine_module, "decide", counted)
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
-        fleet.wait_for(told.LoopBegan)
+        fleet.wait_for(ev.LoopBegan)
         before = decided
         for number in range(1, 101):
             event = RUN if number == 1 else Noticed(level="log", source="s", text="x")
@@ -270,7 +270,7 @@ def test_a_line_that_is_no_event_is_told_once_and_ends_no_fleet(tmp_path: Path) 
             fleet.hosts.observe(bad)
         fleet.hosts.observe(over(place, "completed"))
         fleet.end()
-    told_of = [one for one in fleet.events if isinstance(one, told.FleetNoticed)]
+    told_of = [one for one in fleet.events if isinstance(one, ev.FleetNoticed)]
     assert len(told_of) == 1
     assert "breaks off after event 0" in told_of[0].text
     assert "\x1b" not in told_of[0].text
@@ -288,7 +288,7 @@ def test_what_a_loop_asks_is_a_line_once(tmp_path: Path) -> None:
             fleet.hosts.observe(seen.Stands(loop="1", attempt=1, status=status))
         fleet.hosts.observe(over(place, "completed"))
         fleet.end()
-    told_of = [one.text for one in fleet.events if isinstance(one, told.FleetNoticed)]
+    told_of = [one.text for one in fleet.events if isinstance(one, ev.FleetNoticed)]
     assert told_of == ["loop 1 asks: Continue? (ralph-tui fleet decide 1)"]
 
 
@@ -310,9 +310,9 @@ def test_progress_is_recorded_where_something_changed(tmp_path: Path) -> None:
             fleet.hosts.observe(one)
         fleet.hosts.observe(over(place, "completed"))
         fleet.end()
-    progress = [one for one in fleet.events if isinstance(one, told.LoopProgressed)]
+    progress = [one for one in fleet.events if isinstance(one, ev.LoopProgressed)]
     assert [(one.iteration, one.completion) for one in progress] == [(1, None), (2, 0.5)]
-    ended = next(one for one in fleet.events if isinstance(one, told.LoopEnded))
+    ended = next(one for one in fleet.events if isinstance(one, ev.LoopEnded))
     assert (ended.completion, ended.cost_usd) == (0.5, 1.5)
 
 
@@ -330,9 +330,9 @@ def test_a_loop_without_room_waits_although_its_status_cannot_be_written(tmp_pat
     full = WaitStarted(iteration=1, cause="disk_full", reason="no space left on device")
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
-        fleet.wait_for(told.LoopBegan)
+        fleet.wait_for(ev.LoopBegan)
         fleet.hosts.observe(seen.Recorded(loop="1", attempt=1, seq=1, lines=lines(RUN, full)))
-        waits = fleet.wait_for(told.LoopProgressed)
+        waits = fleet.wait_for(ev.LoopProgressed)
         assert (waits.phase, waits.waits_for) == ("limited", "disk_full")
         assert waits.verdict == "waiting: its disk is full"
 
@@ -340,7 +340,7 @@ def test_a_loop_without_room_waits_although_its_status_cannot_be_written(tmp_pat
 def test_what_is_said_of_another_attempt_changes_nothing(tmp_path: Path) -> None:
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
-        fleet.wait_for(told.LoopBegan)
+        fleet.wait_for(ev.LoopBegan)
         fleet.hosts.observe(seen.Over(loop="1", attempt=7, outcome="failed"))
         fleet.hosts.observe(seen.Over(loop="9", attempt=1, outcome="failed"))
         assert isinstance(fleet.ask(Pause(), "9"), Refused)  # everything earlier was processed
@@ -350,17 +350,17 @@ def test_what_is_said_of_another_attempt_changes_nothing(tmp_path: Path) -> None
 def test_a_host_that_comes_back_is_asked_for_what_was_missed(tmp_path: Path) -> None:
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
-        fleet.wait_for(told.LoopBegan)
+        fleet.wait_for(ev.LoopBegan)
         fleet.hosts.observe(seen.Recorded(loop="1", attempt=1, seq=1, lines=lines(RUN)))
         fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
-        fleet.wait_for(told.LoopLost)
+        fleet.wait_for(ev.LoopLost)
         fleet.hosts.join(
             "h",
             seen.Held(loop="1", attempt=1, alive=True, seq=5),
             seen.Held(loop="1", attempt=9, alive=True),
             seen.Held(loop="77", attempt=1, alive=False),
         )
-        assert fleet.wait_for(told.LoopAdopted).known == 1
+        assert fleet.wait_for(ev.LoopAdopted).known == 1
         assert fleet.hosts.wait_for(seen.Adopt)[0].seen == 1
         assert [(o.loop, o.attempt) for o in fleet.hosts.wait_for(seen.End)] == [("1", 9)]
         assert [(o.loop, o.attempt) for o in fleet.hosts.wait_for(seen.Remove, 2)] == [
@@ -374,28 +374,28 @@ def test_another_host_of_its_machine_says_nothing_of_a_lost_loop(tmp_path: Path)
     """It has other worktrees: the loop may continue in its own, and be found there again."""
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h", home="one")
-        fleet.wait_for(told.LoopBegan)
+        fleet.wait_for(ev.LoopBegan)
         fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
-        fleet.wait_for(told.LoopLost)
+        fleet.wait_for(ev.LoopLost)
         fleet.hosts.join("other", home="two")
-        fleet.wait_for(told.HostJoined, host="other")
+        fleet.wait_for(ev.HostJoined, host="other")
         fleet.hosts.join("h", seen.Held(loop="1", attempt=1, alive=True, seq=1), home="one")
-        fleet.wait_for(told.LoopAdopted)
+        fleet.wait_for(ev.LoopAdopted)
         assert len(fleet.hosts.of(Place)) == 1, "it is never run twice"
 
 
 def test_who_takes_the_name_of_a_host_has_not_its_loops(tmp_path: Path) -> None:
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h", home="one")
-        fleet.wait_for(told.LoopBegan)
+        fleet.wait_for(ev.LoopBegan)
         fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
         fleet.hosts.join("h", home="two")
-        lost = fleet.wait_for(told.LoopLost)
-        joined = fleet.wait_for(told.HostJoined, home="two")
+        lost = fleet.wait_for(ev.LoopLost)
+        joined = fleet.wait_for(ev.HostJoined, home="two")
         assert (lost.until - joined.at).total_seconds() > 600  # the lease, and a margin
         fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
         fleet.hosts.join("h", home="one")
-        assert "was gone" in fleet.wait_for(told.LoopEnded).reason
+        assert "was gone" in fleet.wait_for(ev.LoopEnded).reason
         assert fleet.hosts.wait_for(Place, 2)[1].resume
 
 
@@ -417,9 +417,9 @@ def test_of_several_tries_the_first_that_is_confirmed_wins_and_the_rest_is_stopp
         fleet.hosts.join("h", slots=3)
         places = {order.loop.id: order for order in fleet.hosts.wait_for(Place, 3)}
         fleet.hosts.observe(over(places["3a"], "completed"))
-        fleet.wait_for(told.WinnerVerified, loop="3a", passed=False)
+        fleet.wait_for(ev.WinnerVerified, loop="3a", passed=False)
         fleet.hosts.observe(over(places["3b"], "completed"))
-        assert fleet.wait_for(told.WinnerChosen).loop == "3b"
+        assert fleet.wait_for(ev.WinnerChosen).loop == "3b"
         assert [order.loop for order in fleet.hosts.wait_for(seen.End)] == ["3c"]
         fleet.hosts.observe(over(places["3c"], "interrupted"))
         assert fleet.end().outcome == "completed"
@@ -438,11 +438,11 @@ class TestCommands:
 
         with running(tmp_path, a_plan(a_loop("1")), steady, hear) as fleet:
             fleet.hosts.join("h")
-            fleet.wait_for(told.LoopBegan)
+            fleet.wait_for(ev.LoopBegan)
             assert fleet.ask(Pause(by="me"), "1") == Accepted(12)
             assert fleet.ask(Guide(text="x", by="me"), "1") == Refused("no session is running")
             assert fleet.hosts.of(seen.Tell)[0].command["by"] == "me"
-        given = [one for one in fleet.events if isinstance(one, told.CommandGiven)]
+        given = [one for one in fleet.events if isinstance(one, ev.CommandGiven)]
         assert [(one.name, one.by, one.refused) for one in given[:2]] == [
             ("pause", "me", ""),
             ("guide", "me", "no session is running"),
@@ -462,7 +462,7 @@ class TestCommands:
     ) -> None:
         with running(tmp_path, a_plan(a_loop("1"), a_loop("2")), steady) as fleet:
             fleet.hosts.join("h", slots=1)
-            fleet.wait_for(told.LoopBegan)
+            fleet.wait_for(ev.LoopBegan)
             answer = fleet.ask(command, loop)
             assert isinstance(answer, Refused)
             assert answer.reason.startswith(why)
@@ -470,7 +470,7 @@ class TestCommands:
     def test_who_waits_for_a_host_that_is_lost_is_told_so(self, tmp_path: Path) -> None:
         with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
             fleet.hosts.join("h")
-            fleet.wait_for(told.LoopBegan)
+            fleet.wait_for(ev.LoopBegan)
             answers: list[Accepted | Refused] = []
             fleet.engine.request(Request(Pause(), "1"), answers.append)
             fleet.hosts.wait_for(seen.Tell)
@@ -482,7 +482,7 @@ class TestCommands:
             fleet.hosts.join("h", slots=1)
             place = fleet.hosts.wait_for(Place)[0]
             assert isinstance(fleet.ask(Abort(by="me"), "2"), Accepted)
-            assert fleet.wait_for(told.LoopSkipped, loop="2").reason == "aborted by me"
+            assert fleet.wait_for(ev.LoopSkipped, loop="2").reason == "aborted by me"
             fleet.hosts.observe(over(place, "completed"))
             assert fleet.end().outcome == "aborted"
 
@@ -499,7 +499,7 @@ class TestCommands:
         with running(tmp_path, a_plan(a_loop("1"), a_loop("2")), steady) as fleet:
             fleet.hosts.join("h", slots=1)
             place = fleet.hosts.wait_for(Place)[0]
-            fleet.wait_for(told.LoopBegan)
+            fleet.wait_for(ev.LoopBegan)
             assert isinstance(fleet.ask(Stop(mode="after_iteration")), Accepted)
             assert isinstance(fleet.ask(Stop(mode="after_iteration")), Refused)
             told_run = fleet.hosts.wait_for(seen.Tell)[0]
@@ -521,11 +521,11 @@ def test_the_end_waits_for_what_is_being_collected(tmp_path: Path) -> None:
         fleet.results.may_go_on.clear()
         fleet.hosts.join("h")
         fleet.hosts.wait_for(seen.Collect)
-        assert not any(isinstance(one, told.FleetFinished) for one in list(fleet.events))
+        assert not any(isinstance(one, ev.FleetFinished) for one in list(fleet.events))
         fleet.results.may_go_on.set()
         fleet.end()
     kinds = [type(one) for one in fleet.events]
-    assert kinds.index(told.ResultCollected) < kinds.index(told.FleetFinished)
+    assert kinds.index(ev.ResultCollected) < kinds.index(ev.FleetFinished)
 
 
 def test_a_host_without_the_commit_is_sent_it(tmp_path: Path) -> None:
@@ -547,18 +547,18 @@ def test_a_bug_is_journalled_and_ends_the_fleet_in_order(
     assert finished.outcome == "failed"
     assert "ZeroDivisionError" in finished.reason
     assert fleet.hosts.stopped
-    notices = [one.text for one in fleet.events if isinstance(one, told.FleetNoticed)]
+    notices = [one.text for one in fleet.events if isinstance(one, ev.FleetNoticed)]
     assert "Traceback" in notices[-1]
 
 
 def test_another_process_goes_on_where_the_journal_ends(tmp_path: Path) -> None:
     with running(tmp_path, a_plan(a_loop("1"), a_loop("2")), steady) as fleet:
         fleet.hosts.join("h", slots=1)
-        fleet.wait_for(told.LoopBegan)
+        fleet.wait_for(ev.LoopBegan)
         # As when it is killed: nothing more is recorded.
         state = read_fleet(tmp_path / "events.jsonl").state()
         again = Fleet(tmp_path, PlayedHosts(obliging), state)
-        again.engine.begin(told.FleetResumed(by="me"))
+        again.engine.begin(ev.FleetResumed(by="me"))
         again.hosts.join("h", slots=1)
         first = again.hosts.wait_for(Place)[0]
         assert (first.loop.id, first.attempt, first.resume) == ("1", 1, True)

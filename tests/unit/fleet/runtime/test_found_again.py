@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from ralph_tui.commands import Abort, Stop
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet import ports as seen
 from ralph_tui.fleet.records import read_fleet
 from ralph_tui.ports.clones import Place
@@ -38,32 +38,32 @@ def test_a_loop_that_was_stopped_does_not_go_on_by_itself(tmp_path: Path, *, ali
     with running(tmp_path, PLAN, found_on_disk) as fleet:
         fleet.hosts.join("h", slots=2, home="home")
         for name in "12":
-            fleet.wait_for(told.LoopBegan, loop=name)
+            fleet.wait_for(ev.LoopBegan, loop=name)
         fleet.ask(Stop(mode="after_iteration"), "1")
         fleet.hosts.observe(seen.Gone(host="h", reason="killed"))
-        fleet.wait_for(told.LoopLost, loop="1")
+        fleet.wait_for(ev.LoopLost, loop="1")
         fleet.hosts.join("h", *held(alive=alive), slots=2, home="home")
-        fleet.wait_for(told.LoopEnded, loop="1")
-        fleet.wait_for(told.ResultCollected, loop="1")
-        fleet.wait_for(told.LoopPlaced, loop="2", resumed=True)
+        fleet.wait_for(ev.LoopEnded, loop="1")
+        fleet.wait_for(ev.ResultCollected, loop="1")
+        fleet.wait_for(ev.LoopPlaced, loop="2", resumed=True)
         assert fleet.engine.state.loops["1"].status == "ended"
 
 
 def test_what_an_aborted_loop_has_made_is_collected_though_it_was_queued(tmp_path: Path) -> None:
     with running(tmp_path, PLAN, found_on_disk) as fleet:
         fleet.hosts.join("h", slots=1, home="home")
-        fleet.wait_for(told.LoopBegan, loop="1")
+        fleet.wait_for(ev.LoopBegan, loop="1")
         fleet.hosts.observe(seen.Leaving(host="h", reason="it was stopped"))
         fleet.hosts.observe(
             seen.Over(loop="1", attempt=1, outcome="interrupted", reason="its host was stopped")
         )
-        fleet.wait_for(told.LoopRequeued, loop="1", resume=True)
+        fleet.wait_for(ev.LoopRequeued, loop="1", resume=True)
         fleet.hosts.observe(seen.Gone(host="h", reason="it was stopped", left=True))
-        fleet.wait_for(told.HostLost)
+        fleet.wait_for(ev.HostLost)
         fleet.ask(Abort(), "1")
         assert fleet.engine.state.loops["1"].outcome == "aborted"
         fleet.hosts.join("h", *held(alive=False)[:1], slots=1, home="home")
-        fleet.wait_for(told.ResultCollected, loop="1")
+        fleet.wait_for(ev.ResultCollected, loop="1")
         kinds = [order.kind for _, order in fleet.hosts.orders if getattr(order, "loop", "") == "1"]
         assert kinds.index("collect") < kinds.index("remove")
 
@@ -91,19 +91,19 @@ def test_a_loop_that_was_stopped_in_order_ends_once(tmp_path: Path) -> None:
     """A resumed fleet knows how it ended, and looks for no other reason."""
     with running(tmp_path, a_plan(a_loop("1")), stopped_in_order) as fleet:
         fleet.hosts.join("h", home="home")
-        fleet.wait_for(told.LoopBegan)
+        fleet.wait_for(ev.LoopBegan)
         fleet.ask(Stop(mode="after_iteration"))
         assert fleet.end().outcome == "interrupted"
     state = read_fleet(tmp_path / "events.jsonl").state()
     again = Fleet(tmp_path, PlayedHosts(stopped_in_order), state)
-    again.engine.begin(told.FleetResumed(by="me"))
-    again.wait_for(told.LoopRequeued)
+    again.engine.begin(ev.FleetResumed(by="me"))
+    again.wait_for(ev.LoopRequeued)
     again.hosts.join("h", held(alive=False)[0], home="home")
     assert again.end().outcome == "completed"
     assert again.hosts.of(seen.Adopt) == []
-    ends = [event.outcome for event in again.events if isinstance(event, told.LoopEnded)]
+    ends = [event.outcome for event in again.events if isinstance(event, ev.LoopEnded)]
     assert ends == ["completed"]
-    assert sum(isinstance(event, told.LoopRequeued) for event in again.events) == 1
+    assert sum(isinstance(event, ev.LoopRequeued) for event in again.events) == 1
 
 
 BEFORE = "its run was ended before its first event"
@@ -138,9 +138,9 @@ def test_a_loop_that_was_killed_before_it_began_begins_at_every_resume(
             assert fleet.end().outcome == "failed"
         # Otherwise it is killed: nothing more is recorded.
         again = Fleet(tmp_path, PlayedHosts(playing), read_fleet(tmp_path / "events.jsonl").state())
-        again.engine.begin(told.FleetResumed(by="me"))
+        again.engine.begin(ev.FleetResumed(by="me"))
         if ended:
-            again.wait_for(told.LoopRequeued, loop="1")
+            again.wait_for(ev.LoopRequeued, loop="1")
         again.hosts.join("h", seen.Held(loop="1", attempt=3, alive=False))
         assert again.hosts.wait_for(Place)[0].attempt == 4
         assert again.end().outcome == "completed"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet import ports as seen
 from ralph_tui.ports.clones import Collected, Place
 from tests.doubles.played_hosts import PlayedHosts
@@ -34,7 +34,7 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
     with running(tmp_path, a_plan(a_loop("1")), once_elsewhere) as fleet:
         fleet.hosts.join("far", home="far")
         fleet.hosts.join("h", home="h")
-        fleet.wait_for(told.LoopRequeued)
+        fleet.wait_for(ev.LoopRequeued)
         second = fleet.hosts.wait_for(Place, 2)[1]
         assert second.attempt == 2
         assert [host for host, order in fleet.hosts.orders if order is second] != [
@@ -60,7 +60,7 @@ def test_its_work_is_a_branch_before_its_tree_goes(fleet: Fleet) -> None:
     assert fleet.hosts.wait_for(seen.Collect)[0].attempt == 1
     assert removed(fleet) == []
     fleet.hosts.observe(WORK)
-    fleet.wait_for(told.AttemptKept, host=host, attempt=1, branch="kept")
+    fleet.wait_for(ev.AttemptKept, host=host, attempt=1, branch="kept")
     assert removed(fleet) == [("1", 1)]
     assert fleet.results.kept_of == RUN.run_id, "its snapshots come with it"
     assert fleet.engine.state.loops["1"].commit == "", "it is not the work of the loop"
@@ -81,7 +81,7 @@ def test_where_nothing_was_made_nothing_is_said(fleet: Fleet) -> None:
     fleet.hosts.observe(seen.NotCollected(**OLD, reason="no tree", never_began=True))
     fleet.hosts.wait_for(seen.Remove)
     assert removed(fleet) == [("1", 1)]
-    assert not [one for one in fleet.events if isinstance(one, told.FleetNoticed)]
+    assert not [one for one in fleet.events if isinstance(one, ev.FleetNoticed)]
 
 
 @pytest.mark.parametrize(
@@ -95,5 +95,5 @@ def test_what_cannot_be_kept_stays_where_it_is(fleet: Fleet, answer: seen.Observ
     rejoin(fleet, alive=False)
     fleet.hosts.wait_for(seen.Collect)
     fleet.hosts.observe(answer)
-    assert fleet.wait_for(told.FleetNoticed).level == "warn"
+    assert fleet.wait_for(ev.FleetNoticed).level == "warn"
     assert removed(fleet) == []

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ralph_tui.commands import Pause, Unpause
-from ralph_tui.fleet import events as told
+from ralph_tui.fleet import events as ev
 from ralph_tui.fleet import ports as seen
 from ralph_tui.ports.clones import Place
 from ralph_tui.ports.host import Accepted, Refused
@@ -28,15 +28,15 @@ def test_its_queue_is_held_until_it_is_unpaused(tmp_path: Path) -> None:
         fleet.hosts.join("h", slots=1)
         place = fleet.hosts.wait_for(Place)[0]
         begin(fleet.hosts, place)
-        fleet.wait_for(told.LoopBegan, loop="1")
+        fleet.wait_for(ev.LoopBegan, loop="1")
         assert isinstance(fleet.ask(Pause()), Accepted)
         assert fleet.ask(Pause()) == Refused("the fleet is already paused")
         fleet.hosts.observe(over(place, "completed"))
-        fleet.wait_for(told.ResultCollected, loop="1")
+        fleet.wait_for(ev.ResultCollected, loop="1")
         assert fleet.engine.state.loops["2"].status == "queued"
         assert isinstance(fleet.ask(Unpause()), Accepted)
         assert fleet.ask(Unpause()) == Refused("the fleet is not paused")
-        fleet.wait_for(told.LoopPlaced, loop="2")
+        fleet.wait_for(ev.LoopPlaced, loop="2")
 
 
 def test_a_loop_that_was_on_its_way_is_paused_when_it_begins(tmp_path: Path) -> None:
