@@ -148,7 +148,7 @@ class SessionStarted(Event):
     """True if guidance can reach the agent while it works."""
     transcript: Line = ""
     """Path relative to the attempt's folder; the offsets of later events refer to this file."""
-    reports_tools: bool = True
+    tells_tools: bool = True
     """False if the agent does not report its tools; its actions are then derived from its work."""
     tells_context: bool = True
     """False if the agent cannot report how full its context window is."""

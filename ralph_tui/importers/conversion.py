@@ -309,7 +309,7 @@ def _session(told: IterationContent, agent: str) -> list[Timed]:
         session_id=told.session_id or printed.session_id,
         agent=agent,
         transcript=told.output,
-        reports_tools=not printed.plain,
+        tells_tools=not printed.plain,
         tells_context=not printed.plain,
     )
     return [

@@ -63,7 +63,7 @@ class Derivation:
                 yield from self._close(ok=False, said=NO_ANSWER)
         match event:
             case ev.SessionStarted():
-                self._open = self._last = None if event.reports_tools else event
+                self._open = self._last = None if event.tells_tools else event
             case ev.IterationStarted():
                 self._last = None
                 self._known.clear()

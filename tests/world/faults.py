@@ -105,7 +105,7 @@ STATE_FILE = [Part("context", f"{_STEPS}.state_file", "fields_of")]
 SENSOR = [
     Part("sensor", f"{_LAYERS}.sensor.sensor:Sensor", "read"),
     Part("sensor", f"{_LAYERS}.sensor.sensor:Sensor", "baseline"),
-    Part("sensor", f"{_LAYERS}.sensor.sensor", "tests_say"),
+    Part("sensor", f"{_LAYERS}.sensor.sensor", "share_of_tests"),
     Part("sensor", f"{_LAYERS}.sensor.sensor", "counts_of"),
     Part("sensor", f"{_LAYERS}.sensor.sensor", "tampering"),
     Part("sensor", f"{_LAYERS}.sensor.sensor", "broken_by"),

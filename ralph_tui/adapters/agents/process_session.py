@@ -98,7 +98,7 @@ class ProcessSession(ABC):
             agent=agent,
             pid=self.pid,
             takes_guidance=self.takes_guidance,
-            reports_tools=not self.speaks_plain_text,
+            tells_tools=not self.speaks_plain_text,
             tells_context=self.tells_context,
             # results/iter-001/transcript.jsonl: the attempt's folder is two above the iteration's.
             transcript=str(transcript.relative_to(transcript.parents[2])),

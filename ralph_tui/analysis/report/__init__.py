@@ -281,7 +281,7 @@ def _completion(material: Material) -> str:
 
 def _tools(material: Material) -> str:
     agent = material.state.agent
-    if not material.reports_tools:
+    if not material.tells_tools:
         return ""
     errors = f", {agent.tool_errors} failed" if agent.tool_errors else ""
     denied = f", {material.state.needs.denials} denied" if material.state.needs.denials else ""

@@ -146,7 +146,7 @@ class Material:
         return self.state.run.worked_s(self.at)
 
     @property
-    def reports_tools(self) -> bool:
+    def tells_tools(self) -> bool:
         """True if the agent reports its tool calls."""
         return self.state.agent.tool_calls > 0
 

@@ -89,7 +89,7 @@ def _row(material: Material, span: IterationSpan, *, waits: bool) -> tuple[str, 
         *times,
         material.cost(done.cost_usd, estimated=material.is_estimated(span)),
         token_count(done.tokens, partial=span.tokens_partial) if done.tokens else "—",
-        str(done.tool_calls) if material.reports_tools else "—",
+        str(done.tool_calls) if material.tells_tools else "—",
         _files_cell(span),
         _gate_cell(span),
     )

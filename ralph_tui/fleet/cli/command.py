@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action. Raises ``RalphError``."""
-    module, _, name = _RUN.get(args.action, f"telling:{args.action}").partition(":")
+    module, _, name = _RUN.get(args.action, f"steering:{args.action}").partition(":")
     return int(getattr(importlib.import_module(f"ralph_tui.fleet.cli.{module}"), name)(args))
 
 
@@ -205,8 +205,8 @@ _RUN = {
     "resume": "starting:resume",
     "status": "showing:status",
     "attach": "showing:attach",
-    "decide": "telling:decide",
+    "decide": "steering:decide",
     "prune": "pruning:prune",
     "worker": "worker:run",
 }
-"""Module and function of an action, in this package; other actions are in `with_listener`."""
+"""Module and function of an action, in this package; other actions are in `steering`."""

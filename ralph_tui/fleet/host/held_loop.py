@@ -241,10 +241,10 @@ class HeldLoop:
         self._observe = observe
         self._preparer = preparer
         self._slots = slots
-        self._telling = RunReporter(place, folder, observe)
+        self._reporter = RunReporter(place, folder, observe)
         self._inbox = Inbox()
         self._lock = threading.Lock()
-        self._telling_again = threading.Lock()
+        self._resending = threading.Lock()
         self._ending = ""
         """Why this host is ending it; empty if it is not."""
         self._cancel: Callable[[], None] | None = None
@@ -267,7 +267,7 @@ class HeldLoop:
     def held(self) -> Held:
         """Return the summary that a host sends when it joins."""
         loop, attempt = self.key
-        return Held(loop=loop, attempt=attempt, alive=self.alive, seq=self._telling.seq)
+        return Held(loop=loop, attempt=attempt, alive=self.alive, seq=self._reporter.seq)
 
     def start(self, before: "HeldLoop | None" = None) -> None:
         """Start the thread, which first waits for the end of the attempt `before`."""
@@ -346,7 +346,7 @@ class HeldLoop:
 
     def _failed(self, outcome: Outcome, reason: str, *, elsewhere: bool = False) -> Over:
         loop, attempt = self.key
-        seq, record = self._telling.seq, self.folder.read()
+        seq, record = self._reporter.seq, self.folder.read()
         never = not seq and (record is None or not record.run)
         common = {"loop": loop, "attempt": attempt, "seq": seq, "never_began": never}
         common["elsewhere"] = never and elsewhere
@@ -367,10 +367,10 @@ class HeldLoop:
             held.callback(child.wait)
             held.callback(child.stop)
             child.at_end(self._inbox.nudge)
-            running = Running(child, channel, self._telling, self.folder, ports)
+            running = Running(child, channel, self._reporter, self.folder, ports)
             ended = running.follow(self._inbox, lambda: self._ending)
             said = self.folder.log("errors")
-            over = over_after(self.key, self._telling.follower, ended, said, self._ending)
+            over = over_after(self.key, self._reporter.follower, ended, said, self._ending)
             if record.run and over.never_began:  # a resumed run that recorded nothing new
                 known = {"never_began": False, "seq": self.place.seen}
                 return over.model_copy(update=known)
@@ -410,7 +410,7 @@ class HeldLoop:
             left = list(self._inbox.orders)
             self._inbox.orders.clear()
             self._inbox.close()
-        self._telling.close()
+        self._reporter.close()
         self._observe(over)
         self._said.set()
         for order in left:
@@ -424,13 +424,13 @@ class HeldLoop:
         threading.Thread(target=self._resend, args=(order.seen,), daemon=True).start()
 
     def _resend(self, seen: int) -> None:
-        with self._telling_again:
+        with self._resending:
             if self._thread is None:
                 with suppress(WorkspaceError):  # report it as it is
                     wait_for_end(self.folder.tree)
-            if not self._telling.began:
-                self._telling.recall()
-            self._telling.again(seen)
-            over = self._over or over_found(self.key, self._telling.follower)
-            self._telling.close()
+            if not self._reporter.began:
+                self._reporter.recall()
+            self._reporter.again(seen)
+            over = self._over or over_found(self.key, self._reporter.follower)
+            self._reporter.close()
             self._observe(over)

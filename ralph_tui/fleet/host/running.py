@@ -163,13 +163,13 @@ class Running:
         self,
         child: Child,
         channel: Channel,
-        with_listener: RunReporter,
+        reporter: RunReporter,
         folder: TreeFolder,
         ports: tuple[int, int] | None,
     ) -> None:
         self._child = child
         self._channel = channel
-        self._telling = with_listener
+        self._reporter = reporter
         self._folder = folder
         self._ports = ports
         self._stop_at = 0.0
@@ -197,10 +197,10 @@ class Running:
             if speaks >= 0 > self._channel.fileno():
                 poll.unregister(speaks)
             self._find()
-            found = self._telling.look(last=ended is not None)
+            found = self._reporter.look(last=ended is not None)
             if ended is not None:
                 return ended
-            quick = found or not self._telling.began
+            quick = found or not self._reporter.began
             pause = QUICK_S if quick else min(SLOW_S, 1.5 * pause)
             self._end(told=bool(ending()))
 
@@ -208,15 +208,15 @@ class Running:
         if isinstance(order, Tell):
             self._channel.tell(order)
         else:
-            self._telling.again(order.seen)
+            self._reporter.again(order.seen)
 
     def _find(self) -> None:
         """Find the run's record through the worktree's lock, which names the run of its owner."""
-        if self._telling.began:
+        if self._reporter.began:
             return
         owner = Owner.read(ralph_folder(self._folder.tree) / "lock")
         if owner.pid == self._child.pid and owner.run:
-            self._telling.begin(owner.run, owner.run_id, self._ports)
+            self._reporter.begin(owner.run, owner.run_id, self._ports)
 
     def _end(self, *, told: bool) -> None:
         if not told:

@@ -42,7 +42,7 @@ def test_a_bug_is_fixed(lab: Lab) -> None:
     usage = heard.of(ev.UsageReported)[-1]
     assert (usage.context_tokens, usage.context_window, usage.cost_usd) == (12_432, 258_400, None)
     started, described = heard.of(ev.SessionStarted)[0], heard.of(ev.SessionDescribed)[-1]
-    assert (started.takes_guidance, started.reports_tools, started.tells_context) == (True,) * 3
+    assert (started.takes_guidance, started.tells_tools, started.tells_context) == (True,) * 3
     assert (described.model, described.permission_mode) == (
         "gpt-5.5-codex",
         "dangerFullAccess, never",

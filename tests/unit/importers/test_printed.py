@@ -107,7 +107,7 @@ def test_plain_words_are_the_agents_words(points: int | None, outcome: str, tmp_
     _, recording, _ = told(tmp_path)
     assert [e.text for e in of_kind(recording, ev.AgentSpoke)] == ["I looked around.\nAll is done."]
     (session,) = of_kind(recording, ev.SessionStarted)
-    assert not session.reports_tools
+    assert not session.tells_tools
     assert of_kind(recording, ev.SessionFinished)[0].outcome == outcome
 
 

@@ -60,7 +60,7 @@ def test_evidence_is_what_the_journal_says_of_the_iteration() -> None:
 
 
 def test_what_an_agent_without_tool_events_did_counts_as_actions() -> None:
-    silent = ev.SessionStarted(iteration=1, session_id="s", agent="command", reports_tools=False)
+    silent = ev.SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False)
     again = ev.IterationStarted(iteration=2, max_iterations=10)
     assert evidence_of(state_of(silent, session(), FILES)).actions == 2
     assert evidence_of(state_of(silent, session(), FILES, silent, session(), FILES)).actions == 3
@@ -71,7 +71,7 @@ def test_what_an_agent_without_tool_events_did_counts_as_actions() -> None:
 
 def test_they_burn_resources_too_live_and_in_the_lab() -> None:
     """100 iterations of ten sessions each that only ever touch one file."""
-    silent = ev.SessionStarted(iteration=1, session_id="s", agent="command", reports_tools=False)
+    silent = ev.SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False)
     sessions = [event for _ in range(10) for event in (silent, session())]
     signal = Governor(10).take(Sample(1, 10), Budget(200)).evaluation.signal
     events: list[ev.Event] = [START, ev.ReadingTaken(iteration=0, completion=10, source="tests")]

@@ -263,7 +263,7 @@ def test_what_fails_before_it_is_staged_is_staged_by_the_next_report() -> None:
     assert {2, 4} <= set(staged)
 
 
-@named([part for part in SENSOR if part.name in ("read", "tests_say", "tampering")])
+@named([part for part in SENSOR if part.name in ("read", "share_of_tests", "tampering")])
 def test_without_the_sensor_the_last_value_is_held(part: Part) -> None:
     world = third(part)
     readings = {event.iteration: event for event in world.all(ev.ReadingTaken)}

@@ -244,7 +244,7 @@ def test_an_iteration_whose_last_session_handed_over_says_so() -> None:
 def test_an_agent_without_tools_that_is_asked_to_hand_over_has_worked() -> None:
     def silent(session: FakeSession) -> None:
         session.emit(ev.SessionStarted(
-            iteration=session.iteration, session_id="s", agent="command", reports_tools=False,
+            iteration=session.iteration, session_id="s", agent="command", tells_tools=False,
             tells_context=False,
         ))  # fmt: skip
 

@@ -413,7 +413,7 @@ def files(*changes: FileChange, live: bool = False) -> ev.FilesChanged:
 
 def without_tools(run: Recorder, outcome: SessionOutcome | None = "success") -> None:
     """A session of an agent that reports no tools."""
-    session = ev.SessionStarted(iteration=1, session_id="s", agent="command", reports_tools=False)
+    session = ev.SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False)
     run.add(session)
     if outcome is not None:
         run.add(ev.SessionFinished(iteration=1, outcome=outcome, reason="exit 3"))
@@ -424,7 +424,7 @@ def test_of_an_agent_without_tool_events_actions_are_derived(tmp_path: Path) -> 
     run.add(ev.IterationStarted(iteration=1, max_iterations=10))
     without_tools(run, "error")
     run.add(files(CHANGED))
-    run.add(ev.SessionStarted(iteration=1, session_id="s", agent="command", reports_tools=False))
+    run.add(ev.SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False))
     run.add(files(ADDED, live=True))
     run.add(ev.SessionFinished(iteration=1, outcome="success"))
     run.add(files(CHANGED, ADDED, FileChange(path="c", status="deleted", category="other")))
