@@ -130,7 +130,9 @@ class Tail:
     def new(self) -> list[dict[str, Any]]:
         """Whole lines that came since the last call."""
         if self.path is None:
-            self.path = next(self.folder.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl"), None)
+            journals = self.folder.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl")
+            # A start that was killed at once may have left an empty one.
+            self.path = next((path for path in journals if path.stat().st_size), None)
         if self.path is None or self.path.stat().st_size <= self._read:
             return []
         with self.path.open("rb") as file:
