@@ -20,7 +20,7 @@ from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.fleet.ports import Adopt, Gone, Joined, Observation, Recorded, Tell, Told
 from tests.dispatched import place
 from tests.doubles.loop_host import PlayedHost
-from tests.fleet_programs import Talking, free_port, host, program
+from tests.fleet_programs import LineProcess, free_port, host, program
 from tests.waiting import until
 
 K = TypeVar("K", bound=Observation)
@@ -56,7 +56,7 @@ class Dispatching:
     def _observe(self, what: Observation) -> None:
         self.observed.append((time.time(), what))
 
-    def join(self, name: str, held: ExitStack) -> Talking:
+    def join(self, name: str, held: ExitStack) -> LineProcess:
         """Start a simulated host, and return it once it has joined."""
         words = host(str(self.address), name, self.folder / name, self.folder / "keys")
         started = held.enter_context(program(*words))
@@ -206,7 +206,7 @@ def _until_many(kind: type[Observation], number: int, fleet: Dispatching) -> Non
     until(lambda: len(fleet.of(kind)) >= number, PATIENCE_S)
 
 
-def _until_cut(far: Talking, times: int) -> None:
+def _until_cut(far: LineProcess, times: int) -> None:
     """Wait until the host has noticed that its fleet is gone."""
     until(lambda: sum("has ended" in line for line in far.lines) >= times, PATIENCE_S)
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from bench.result import Result, Scale, ms, seconds_of
 from ralph_tui.adapters.search.embedder import Embedder, HashedConcepts
-from ralph_tui.adapters.search.related import Method, likeness
-from ralph_tui.adapters.search.terms import sought
+from ralph_tui.adapters.search.related import Method, similarity
+from ralph_tui.adapters.search.terms import query_terms
 from ralph_tui.adapters.search.trained import trained_embedder
 
 TASKS: Final = Path(__file__).parents[1] / "tests" / "fixtures" / "search" / "tasks.json"
@@ -96,10 +96,10 @@ class Recalled:
 
 def _recalled(half: Sequence[Task], embedder: Embedder, method: Method) -> Recalled:
     texts = [task.text for task in half]
-    words = {task.id: set(sought(task.text)) for task in half}
+    words = {task.id: set(query_terms(task.text)) for task in half}
     found: list[tuple[bool, bool]] = []
     for place, task in enumerate(half):
-        scores = likeness(task.text, texts, embedder, method)
+        scores = similarity(task.text, texts, embedder, method)
         others = [at for at in range(len(half)) if at != place and scores[at] > 0]
         first = {half[at].id for at in sorted(others, key=lambda at: -scores[at])[:FIRST]}
         found += [(one in first, not words[one] & words[task.id]) for one in task.matches]
@@ -129,7 +129,7 @@ def _above(half: Sequence[Task], embedder: Embedder) -> tuple[int, int, int, int
     found = others = matches = strangers = 0
     for task in half:
         family = [one for one in half if one.family == task.family and one is not task]
-        scores = likeness(task.text, [one.text for one in family], embedder)
+        scores = similarity(task.text, [one.text for one in family], embedder)
         for one, score in zip(family, scores, strict=True):
             above = score >= embedder.threshold
             if one.id in task.matches:

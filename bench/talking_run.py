@@ -15,7 +15,7 @@ if __name__ == "__main__":
 
     talker = AgentDescription(
         name="talker",
-        looks_ready=lambda settings, environ: True,
+        is_ready=lambda settings, environ: True,
         check=lambda context: None,
         build=lambda context: StreamAgent("talker", program, context),
     )

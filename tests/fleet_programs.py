@@ -14,7 +14,7 @@ from tests.paths import ROOT
 from tests.waiting import PATIENCE_S, until
 
 
-class Talking(Forked):
+class LineProcess(Forked):
     """A module's process that reads lines, and whose output is a list of lines."""
 
     def __init__(self, module: str, *words: str) -> None:
@@ -47,7 +47,7 @@ class Talking(Forked):
 
         return until(found, timeout)
 
-    def tell(self, text: str) -> None:
+    def write_line(self, text: str) -> None:
         """Write a line to its stdin."""
         self._stdin.write(f"{text}\n")
         self._stdin.flush()
@@ -67,9 +67,9 @@ class Talking(Forked):
 
 
 @contextmanager
-def program(module: str, *words: str) -> Iterator[Talking]:
+def program(module: str, *words: str) -> Iterator[LineProcess]:
     """Ended with the block, whatever it does."""
-    with closing(Talking(module, *words)) as child:
+    with closing(LineProcess(module, *words)) as child:
         yield child
 
 
@@ -86,7 +86,7 @@ def free_port() -> int:
         return port
 
 
-class Way:
+class TcpForwarder:
     """Forwards TCP to a port, until it is cut; it can be mended."""
 
     def __init__(self, port: int) -> None:
@@ -106,7 +106,7 @@ class Way:
                 _shut(end)
             self._open.clear()
 
-    def mend(self) -> None:
+    def restore(self) -> None:
         with self._lock:
             self._passable = True
 

@@ -17,7 +17,7 @@ from tests.fleet_events import START, started
 
 
 @dataclass
-class Alive:
+class LiveRun:
     """A loop's run on a host."""
 
     host: str
@@ -36,7 +36,7 @@ class PlayedFleet:
     events: list[FleetEvent] = field(default_factory=list)
     made: list[FleetEvent] = field(default_factory=list)
     """All decisions so far."""
-    alive: dict[str, list[Alive]] = field(default_factory=dict)
+    alive: dict[str, list[LiveRun]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Begin."""
@@ -129,7 +129,7 @@ class PlayedFleet:
         if isinstance(decision, ev.LoopPlaced):
             self._check_place(decision)
             runs = self.alive.setdefault(decision.loop, [])
-            runs.append(Alive(decision.host, decision.attempt))
+            runs.append(LiveRun(decision.host, decision.attempt))
         self.record(decision)
 
     def _check_place(self, decision: ev.LoopPlaced) -> None:

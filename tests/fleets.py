@@ -1,8 +1,8 @@
 """A whole fleet as users run it (its process, hosts and loops), and its invariants.
 
 The invariants are checked on the records: the fleet's journal, its mirrors, and the loops' own
-journals. Each agent of `work` keeps a hard link to its journal, because a worktree is removed once
-its work is collected.
+journals. Each agent of `agent_script` keeps a hard link to its journal, because a worktree is
+removed once its work is collected.
 """
 
 import json
@@ -38,7 +38,7 @@ SLOW_S = 60.0
 
 
 @dataclass
-class Whole:
+class WholeFleet:
     """A fleet of the repository `root`; all else lies below `folder`."""
 
     folder: Path
@@ -48,7 +48,7 @@ class Whole:
     """Host processes by host name; the fleet's own is ``fleet``."""
 
     def __post_init__(self) -> None:
-        for path in (self.kept, self.going):
+        for path in (self.kept, self.permits):
             path.mkdir()
 
     # -- what its parts are called ---------------------------------------------------------------
@@ -63,7 +63,7 @@ class Whole:
         return self.folder / "kept"
 
     @property
-    def going(self) -> Path:
+    def permits(self) -> Path:
         """Files that let agents continue, by loop."""
         return self.folder / "going"
 
@@ -79,8 +79,8 @@ class Whole:
 
     def plan(self, *objectives: str, **fleet: object) -> Path:
         """A file of objectives, each an agent's script; `fleet`: keys of its table."""
-        told = {"name": "night", "start_every": "0s", "ports": 0, "lease": "60s", **fleet}
-        table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in told.items())
+        settings = {"name": "night", "start_every": "0s", "ports": 0, "lease": "60s", **fleet}
+        table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
         text = f"[fleet]\n{table}"
         for script in objectives:
             command = json.dumps(script)
@@ -92,11 +92,11 @@ class Whole:
 
     def start(self, plan: Path, *words: str, program: Program = FLEET) -> None:
         """Run the fleet; on this machine alone unless hosts are given."""
-        self._begin("fleet", program, "run", str(plan), *self._front, *words)
+        self._begin("fleet", program, "run", str(plan), *self._front_options, *words)
 
     def resume(self, *words: str) -> None:
         """Resume the fleet in another process."""
-        self._begin("fleet", FLEET, "resume", *self._front, *words)
+        self._begin("fleet", FLEET, "resume", *self._front_options, *words)
 
     @property
     def listening(self) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ class Whole:
         return ("--agents", "0", "--listen", self.address, "--tls", str(self.keys))
 
     @property
-    def _front(self) -> tuple[str, ...]:
+    def _front_options(self) -> tuple[str, ...]:
         return ("--headless", "--json", "--trees", str(self.folder / "here"))
 
     def join(self, *names: str, port: int = 0) -> None:
@@ -128,7 +128,7 @@ class Whole:
         self.processes[name] = child
         until(lambda: self.count("host_joined", host=name), SLOW_S)
 
-    def second(self) -> subprocess.CompletedProcess[str]:
+    def start_second(self) -> subprocess.CompletedProcess[str]:
         """Try to begin another fleet in the same repository."""
         words = ("fleet", "run", "Again", "-c", "false", "--agent-command", "true", "--headless")
         return run(*words, cwd=self.root)
@@ -139,7 +139,7 @@ class Whole:
         where = ("--base", str(base), "--tls", str(self.keys))
         return ("worker", address, "--name", name, "--agents", "1", *where)
 
-    def said(self, name: str) -> str:
+    def output_of(self, name: str) -> str:
         """The output of a process."""
         return (self.folder / f"{name}.out").read_text()
 
@@ -170,7 +170,7 @@ class Whole:
         try:
             code = self.processes[name].wait(ENDS_S)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"{name} does not end: {self.said(name)[-4000:]}") from None
+            raise AssertionError(f"{name} does not end: {self.output_of(name)[-4000:]}") from None
         del self.processes[name]
         return code
 
@@ -186,28 +186,28 @@ class Whole:
     @property
     def events(self) -> list[Event]:
         """The fleet's journal."""
-        return lines_of(self.records / "events.jsonl")
+        return complete_lines(self.records / "events.jsonl")
 
-    def told(self, kind: str, **fields: object) -> list[Event]:
+    def events_of(self, kind: str, **fields: object) -> list[Event]:
         """Events of this kind, with these fields."""
         found = [event for event in self.events if event["kind"] == kind]
         return [each for each in found if all(each.get(n) == v for n, v in fields.items())]
 
     def count(self, kind: str, **fields: object) -> int:
-        return len(self.told(kind, **fields))
+        return len(self.events_of(kind, **fields))
 
     def wait(self, kind: str, number: int = 1, **fields: object) -> Event:
         """The event of this number among them, when it is there."""
-        return until(lambda: self.told(kind, **fields)[number - 1 :], SLOW_S)[0]
+        return until(lambda: self.events_of(kind, **fields)[number - 1 :], SLOW_S)[0]
 
     def host_of(self, loop: str) -> str:
         """The host of a loop's latest placement."""
-        return str(self.told("loop_placed", loop=loop)[-1]["host"])
+        return str(self.events_of("loop_placed", loop=loop)[-1]["host"])
 
     def tree_of(self, loop: str) -> Path:
-        return Path(until(lambda: self.told("loop_began", loop=loop), SLOW_S)[-1]["folder"])
+        return Path(until(lambda: self.events_of("loop_began", loop=loop), SLOW_S)[-1]["folder"])
 
-    def at_work(self, *loops: str, number: int = 1) -> None:
+    def wait_for_sessions(self, *loops: str, number: int = 1) -> None:
         """Wait until each of these loops has begun this many sessions."""
         for loop in loops:
             until(lambda n=loop: len(self.sessions_begun(n)) >= number, SLOW_S)  # type: ignore[misc]
@@ -217,16 +217,16 @@ class Whole:
             return (self.kept / f"{loop}.begun").read_text().splitlines()
         return []
 
-    def go(self, *loops: str) -> None:
+    def let_work(self, *loops: str) -> None:
         """Let the agents of these loops do their work."""
         for loop in loops:
-            (self.going / loop).touch()
+            (self.permits / loop).touch()
 
     # -- what is alive ---------------------------------------------------------------------------
 
     def alive(self, *, below: Path | None = None) -> list[int]:
         """Processes that work below the folder, or bear the mark of this fleet."""
-        ids = {event["fleet_id"] for event in self.told("fleet_started")}
+        ids = {event["fleet_id"] for event in self.events_of("fleet_started")}
         marks = {f"RALPH_FLEET_ID={one}".encode() for one in ids}
         found = []
         for entry in Path("/proc").iterdir():
@@ -246,11 +246,11 @@ class Whole:
         numbers = [event["seq"] for event in self.events]
         assert numbers == list(range(1, len(numbers) + 1))
         assert not (self.kept / "twice").exists(), (self.kept / "twice").read_text()
-        attempts = {event["loop"]: event["attempt"] for event in self.told("loop_placed")}
+        attempts = {event["loop"]: event["attempt"] for event in self.events_of("loop_placed")}
         sessions: dict[str, list[tuple[str, str]]] = {}
         for mirror in sorted(self.records.glob("loops/*/attempts/*/events.jsonl")):
             loop, attempt = mirror.parts[-4], mirror.parts[-2]
-            lines = lines_of(mirror)
+            lines = complete_lines(mirror)
             assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1)), mirror
             own = self.kept / f"{loop}-{int(attempt)}.jsonl"
             if own.exists():
@@ -261,7 +261,7 @@ class Whole:
         for loop, spans in sessions.items():
             for (_, end), (begin, _) in pairwise(sorted(spans)):
                 assert end <= begin, f"two sessions of loop {loop} at once"
-        branches = {event["loop"]: event for event in self.told("result_collected")}
+        branches = {event["loop"]: event for event in self.events_of("result_collected")}
         for loop in collected:
             branch = branches[loop]["branch"]
             assert git(self.root, "rev-parse", branch) == branches[loop]["commit"]
@@ -269,7 +269,7 @@ class Whole:
         until(lambda: not self.alive())
 
 
-def lines_of(journal: Path) -> list[Event]:
+def complete_lines(journal: Path) -> list[Event]:
     """Complete lines of a journal; none if it does not exist."""
     if not journal.exists():
         return []
@@ -294,13 +294,13 @@ def sessions_in(lines: list[Event]) -> Iterator[tuple[str, str]]:
         yield begun, last
 
 
-def work(whole: Whole, then: str = "", *, waits: bool = True) -> str:
+def agent_script(whole: WholeFleet, then: str = "", *, waits: bool = True) -> str:
     """An agent that begins, leaves a process behind, waits for permission to continue, and ends.
 
     It reports a second session of its loop: everything it starts holds a lock.
     """
-    kept, going = whole.kept, whole.going
-    wait = f'until [ -e "{going}/$RALPH_FLEET_LOOP" ]; do sleep 0.1; done; ' if waits else ""
+    kept, permits = whole.kept, whole.permits
+    wait = f'until [ -e "{permits}/$RALPH_FLEET_LOOP" ]; do sleep 0.1; done; ' if waits else ""
     return (
         "cat >/dev/null; "
         f'exec 9>>"{kept}/$RALPH_FLEET_LOOP.lock"; '

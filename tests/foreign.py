@@ -122,7 +122,7 @@ def used(tool_id: str, tool: str = "Bash", **arguments: str) -> dict[str, Any]:
     return {"type": "tool_use", "id": tool_id, "name": tool, "input": arguments}
 
 
-def gave(tool_id: str, content: str = "ok", *, error: bool = False) -> dict[str, Any]:
+def output(tool_id: str, content: str = "ok", *, error: bool = False) -> dict[str, Any]:
     """A tool's result."""
     return {
         "type": "tool_result", "tool_use_id": tool_id, "content": content, "is_error": error

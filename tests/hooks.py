@@ -61,7 +61,7 @@ def settings_for(program: Path) -> Json:
 
 
 @dataclass(frozen=True)
-class Said:
+class HookResult:
     """The result of a call."""
 
     code: int
@@ -79,7 +79,7 @@ class Said:
         return str(self.fields.get("systemMessage", ""))
 
 
-def _here(
+def _run_in_process(
     hook: str, folder: Path, environ: Mapping[str, str], streams: tuple[int, int, int]
 ) -> int:
     """The exit code of a call in this process, whose folder, environment and streams change."""
@@ -195,28 +195,30 @@ class Project:
         }
         return json.dumps(whole).encode()
 
-    def after_tool(self, environ: Mapping[str, str] | None = None, **fields: object) -> Said:
+    def after_tool(self, environ: Mapping[str, str] | None = None, **fields: object) -> HookResult:
         return self.call("post-tool-use", self.given("PostToolUse", **fields), environ)
 
-    def stop(self, environ: Mapping[str, str] | None = None, **fields: object) -> Said:
+    def stop(self, environ: Mapping[str, str] | None = None, **fields: object) -> HookResult:
         given = {"stop_hook_active": False, "last_assistant_message": "One more step is done."}
         return self.call("stop", self.given("Stop", **given | fields), environ)
 
-    def call(self, hook: str, data: bytes, environ: Mapping[str, str] | None = None) -> Said:
+    def call(self, hook: str, data: bytes, environ: Mapping[str, str] | None = None) -> HookResult:
         """A call of the program within this process; see `after_tool_installed`."""
         variables = {**self.environ, **(environ or {})}
-        return self._said(data, lambda streams: _here(hook, self.root, variables, streams))
+        return self._call_program(
+            data, lambda streams: _run_in_process(hook, self.root, variables, streams)
+        )
 
-    def after_tool_installed(self, fields: Json) -> Said:
+    def after_tool_installed(self, fields: Json) -> HookResult:
         """Like `after_tool`, with the installed copy in a process of its own."""
         program, hook = served(self.program), "post-tool-use"
-        return self._said(
+        return self._call_program(
             self.given("PostToolUse", **fields),
             lambda streams: completed(program, [hook], self.root, self.environ, streams, 50),
         )
 
     @staticmethod
-    def _said(data: bytes, run: Callable[[tuple[int, int, int]], int]) -> Said:
+    def _call_program(data: bytes, run: Callable[[tuple[int, int, int]], int]) -> HookResult:
         with TemporaryFile() as given, TemporaryFile("w+") as out, TemporaryFile("w+") as err:
             given.write(data)
             given.seek(0)
@@ -224,7 +226,7 @@ class Project:
             out.seek(0)
             err.seek(0)
             text = out.read()
-            return Said(code, json.loads(text) if text else {}, err.read())
+            return HookResult(code, json.loads(text) if text else {}, err.read())
 
     @property
     def journal(self) -> Path:

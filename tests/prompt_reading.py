@@ -24,15 +24,15 @@ _CONTROL_WORDS = re.compile(
 _OUTPUT = "End of the command's output"
 
 
-def read_aloud(folder: Path) -> int:
+def check_prompts(folder: Path) -> int:
     """Read every prompt that was sent of the runs below a folder; how many there are."""
     prompts = [path.read_text("utf-8") for path in sorted(folder.rglob("iter-*/prompt*.md"))]
     for prompt in prompts:
-        reads_well(prompt)
+        check_prompt(prompt)
     return len(prompts)
 
 
-def reads_well(prompt: str) -> None:
+def check_prompt(prompt: str) -> None:
     """Assert no repetition or contradiction, and one request for report and promise."""
     assert estimate_tokens(prompt) <= BUDGET
     assert prompt.count(REPORT) == 1

@@ -8,7 +8,7 @@ import sys
 from datetime import datetime
 from typing import Protocol
 
-from ralph_tui.adapters.processes.lineage import own_start
+from ralph_tui.adapters.processes.lineage import process_start
 from ralph_tui.adapters.records.run_status import Question
 from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.base.errors import RalphError, UsageError
@@ -107,7 +107,7 @@ def _check_question(question: Question, args: argparse.Namespace) -> None:
         if str(question["question_id"]).startswith(args.question):
             return
         why = "the question changed"
-    elif not question.get("at") or datetime.fromisoformat(question["at"]) <= own_start():
+    elif not question.get("at") or datetime.fromisoformat(question["at"]) <= process_start():
         return  # a run of an older version does not record when it asked
     else:
         why = "another answer came first, or the question changed"

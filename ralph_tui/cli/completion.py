@@ -113,9 +113,9 @@ def _settings(_: str) -> Iterable[str]:
 
 
 def _agents(_: str) -> Iterable[str]:
-    from ralph_tui.adapters.agents import offered  # noqa: PLC0415
+    from ralph_tui.adapters.agents import selectable_agents  # noqa: PLC0415
 
-    return (agent.name for agent in offered())
+    return (agent.name for agent in selectable_agents())
 
 
 def _scenarios(_: str) -> Iterable[str]:

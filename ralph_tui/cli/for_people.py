@@ -38,6 +38,6 @@ def _starter(descriptor: int | None) -> int:
     """Return the process that created the socket commands arrive on; 0 if unknown."""
     if descriptor is None:
         return 0
-    from ralph_tui.adapters.remote.peer import opener_of  # noqa: PLC0415 - only in a fleet
+    from ralph_tui.adapters.remote.peer import find_opener  # noqa: PLC0415 - only in a fleet
 
-    return opener_of(descriptor)
+    return find_opener(descriptor)

@@ -52,9 +52,9 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
             code = dispatch(command)
             if command[0] == "run":
                 # The run has begun, so it has already loaded this module.
-                from ralph_tui.adapters.records.drafts import forget_draft  # noqa: PLC0415
+                from ralph_tui.adapters.records.drafts import delete_draft  # noqa: PLC0415
 
-                forget_draft(root)
+                delete_draft(root)
         except RalphError as error:
             home.message, code = one_line(str(error)), error.exit_code
         if signals.CAME:

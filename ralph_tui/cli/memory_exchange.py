@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from ralph_tui.adapters.knowledge import KnowledgeStore
-from ralph_tui.adapters.knowledge.exchange import ImportResult, entries_of, exported, take
+from ralph_tui.adapters.knowledge.exchange import ImportResult, entries_of, export_text, take
 from ralph_tui.adapters.knowledge.files import LARGEST
 from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.records.folders import named_path
@@ -21,7 +21,7 @@ from ralph_tui.text.sanitize import one_line
 def export_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     """Write the proven learnings to a file, or to standard output."""
     learnings = store.ledger().learnings
-    text = exported(learnings)
+    text = export_text(learnings)
     if args.file in (None, "-"):
         sys.stdout.write(text)
         return ExitCode.COMPLETED

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents import AGENTS, offered, unknown_agent
+from ralph_tui.adapters.agents import AGENTS, selectable_agents, unknown_agent_error
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.base.errors import SettingsError, UsageError
 from ralph_tui.text.sanitize import one_line
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ralph_tui.config.sources import Loaded
 
 PLAIN = {
-    "agent.name": "|".join(re.escape(agent.name) for agent in offered()),
+    "agent.name": "|".join(re.escape(agent.name) for agent in selectable_agents()),
     "permissions.mode": r"edits|skip|ask",
     "limits.max_iterations": r"[1-9][0-9]{0,2}",
     "limits.session_timeout_s": r"[1-9][0-9]?[smh]|[1-9][0-9][0-9][sm]",
@@ -205,15 +205,15 @@ def check_agent_name(name: str) -> None:
     """Raise ``UsageError`` if `name` is not an agent that the user may choose."""
     agent = next((agent for agent in AGENTS if agent.name == name), None)
     if agent is None:
-        raise unknown_agent(name)
+        raise unknown_agent_error(name)
     if agent.reserved:
         raise UsageError(agent.reserved)
 
 
 def _agents() -> tuple[str, str]:
     """Return the help text and the default of ``--agent``."""
-    first = ", ".join(agent.name for agent in offered() if agent.default_when)
-    names = ", ".join(agent.name for agent in offered())
+    first = ", ".join(agent.name for agent in selectable_agents() if agent.default_when)
+    names = ", ".join(agent.name for agent in selectable_agents())
     return f"the agent: {names}", f"default: the first installed of {first}"
 
 

@@ -130,7 +130,7 @@ def recording_of(run: ImportedRun, told: RunContent, files: RunFiles) -> Recordi
     bad = len(files.notes) + files.unnamed
     problem = f"{count(bad, 'file')} of this run cannot be used: the log names them" if bad else ""
     size = files.size(str(run.path.relative_to(run.folder)))
-    return Recording(run.path, events, problem, size=size, kept_in=run.folder)
+    return Recording(run.path, events, problem, size=size, records_root=run.folder)
 
 
 class _EventMaker:

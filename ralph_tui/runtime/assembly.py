@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui import __version__
-from ralph_tui.adapters.agents import offered
+from ralph_tui.adapters.agents import selectable_agents
 from ralph_tui.adapters.knowledge import open_knowledge
 from ralph_tui.adapters.outreach import EscalationHandler, Readings, outbox_folder
 from ralph_tui.adapters.processes.memory import MemorySampler, resident_bytes
@@ -23,10 +23,10 @@ from ralph_tui.adapters.records.handoff_copies import copy_handoff
 from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.records.runs import recorded_run_ids
-from ralph_tui.adapters.records.state_file import StateFileOfRun
+from ralph_tui.adapters.records.state_file import RunStateFile
 from ralph_tui.adapters.records.status import worked_until
 from ralph_tui.adapters.remote.server import listening
-from ralph_tui.adapters.workspace.git_status import Looks, commits_between
+from ralph_tui.adapters.workspace.git_status import CachedStatus, commits_between
 from ralph_tui.adapters.workspace.plan_file import read_plan_file
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
@@ -137,7 +137,7 @@ def resumed_run(
     start = start.model_copy(update=present)
     with ExitStack() as held:
         lock = held.enter_context(_locked(repository, start.run_id))
-        if resumption.recording.outdated:
+        if resumption.recording.is_outdated:
             raise UsageError(
                 f"{resumption.run.name} was continued by another resume; see "
                 "'ralph-tui status', then try again"
@@ -200,7 +200,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         readings=lambda: _readings(engine),
     )
     agent, *fallbacks = preflight.build_agents(run_id, lock.descriptor)
-    looks = Looks(repository)
+    looks = CachedStatus(repository)
     ports = Ports(
         agent=agent,
         gate=ShellGate(
@@ -243,11 +243,11 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         past=RecordedRuns(attempt) if settings.memory.enabled else NoPastRuns(),
         memory=MemorySampler(lambda: resident_bytes(run_id, commands=True)),
         asker=agent if isinstance(agent, Asker) else None,
-        askers=[one.name for one in offered() if one.small_model],
+        askers=[one.name for one in selectable_agents() if one.small_model],
         read_plan=lambda: read_plan_file(root, preflight.plan),
         read_traces=lambda k, since: read_traces(attempt.folder, root, k, since),
         template=preflight.template,
-        state_file=StateFileOfRun(
+        state_file=RunStateFile(
             root, settings.context.state_file, lambda: read_plan_file(root, preflight.plan)
         )
         if settings.context.state_file

@@ -40,13 +40,13 @@ def is_run_ready(folder: Path, request: "RunRequest") -> bool:
         and request.settings.outreach.unset
         and request.settings.intelligence.prompt_template is None
         and agent is not None
-        and agent.looks_ready(settings, os.environ)
+        and agent.is_ready(settings, os.environ)
         and _fallbacks_ready(settings)
     )
 
 
 def _fallbacks_ready(settings: "AgentSettings") -> bool:
     return all(
-        agent.restricted and agent.looks_ready(fallback_settings(settings, agent.name), os.environ)
+        agent.restricted and agent.is_ready(fallback_settings(settings, agent.name), os.environ)
         for agent in choose_fallbacks(settings)
     )

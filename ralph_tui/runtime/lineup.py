@@ -78,8 +78,8 @@ def _refuse(
 
 def _absence(agent: AgentDescription, context: AgentContext, error: UsageError) -> str:
     """Say why an agent is missing; for a program, where ralph-tui looked for it."""
-    if agent.program and not agent.looks_ready(context.settings, context.environ):
-        search_place = agent.looks_for(context.settings, context.environ)
+    if agent.program and not agent.is_ready(context.settings, context.environ):
+        search_place = agent.search_place(context.settings, context.environ)
         return f"{agent.title} was not found; looked for {search_place}"
     return one_line(str(error))
 

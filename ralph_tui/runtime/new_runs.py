@@ -8,9 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
-from ralph_tui.adapters.agents import AgentContext, AgentDescription, find_agent, no_agent, offered
+from ralph_tui.adapters.agents import (
+    AgentContext,
+    AgentDescription,
+    find_agent,
+    no_agent_error,
+    selectable_agents,
+)
 from ralph_tui.adapters.agents.description import can_words
-from ralph_tui.adapters.records.drafts import keep_draft, read_draft, read_last_start
+from ralph_tui.adapters.records.drafts import read_draft, read_last_start, save_draft
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import Owner, holder
 from ralph_tui.adapters.workspace.git import run_git
@@ -44,7 +50,7 @@ class FolderNewRuns:
         place = Surroundings(
             folder=one_line(_from_home(self._root)),
             findings=tuple(self._findings(loaded)),
-            agents=tuple(_quick_offer(agent, settings) for agent in offered()),
+            agents=tuple(_quick_offer(agent, settings) for agent in selectable_agents()),
             chosen=chosen.name if chosen is not None else "",
             suggestions=suggestions(self._root),
             defaults={name: _default(loaded, name, self._root) for name in FLAGS},
@@ -53,7 +59,7 @@ class FolderNewRuns:
 
     def agents(self) -> Sequence[AgentOffer]:
         settings = self._settings().settings
-        return tuple(_ask_offer(agent, settings, self._root) for agent in offered())
+        return tuple(_ask_offer(agent, settings, self._root) for agent in selectable_agents())
 
     def problem(self, name: str, text: str) -> str:
         return problem_of(name, text).removeprefix(f"{name} ({FLAGS[name]}) ")
@@ -66,7 +72,7 @@ class FolderNewRuns:
         return read_draft(self._root)
 
     def keep(self, draft: Draft) -> None:
-        keep_draft(self._root, draft)
+        save_draft(self._root, draft)
 
     def _settings(self) -> Loaded:
         """Return the settings, without values that are invalid."""
@@ -148,16 +154,16 @@ def _repository(root: Path) -> Iterator[Finding]:
 
 def _agent(settings: Settings) -> Finding:
     chosen = find_agent(settings.agent)
-    if chosen is not None and chosen.looks_ready(settings.agent, os.environ):
+    if chosen is not None and chosen.is_ready(settings.agent, os.environ):
         says = _quick_offer(chosen, settings).says
         return Finding("agent", "good", f"{chosen.name}: {says}")
-    error = no_agent(settings.agent, os.environ)
+    error = no_agent_error(settings.agent, os.environ)
     return Finding("agent", "warn", one_line(str(error)), tuple(map(one_line, error.ways)))
 
 
 def _quick_offer(agent: AgentDescription, settings: Settings) -> AgentOffer:
-    ready = agent.looks_ready(settings.agent, os.environ)
-    looked_for = agent.looks_for(settings.agent, os.environ)
+    ready = agent.is_ready(settings.agent, os.environ)
+    looked_for = agent.search_place(settings.agent, os.environ)
     if not looked_for:
         return AgentOffer(agent.name, True, agent.hint)
     says = agent.title if ready else f"not found; looked for {looked_for}"

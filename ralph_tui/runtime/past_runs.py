@@ -9,7 +9,7 @@ from ralph_tui.adapters.records.aiwg.tasks import read_attempt
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.search.index import index_attempt
-from ralph_tui.adapters.search.related import Alike, related_tasks
+from ralph_tui.adapters.search.related import SimilarTask, related_tasks
 from ralph_tui.layers.memory.past import PastReflection, RelatedTask
 
 
@@ -34,7 +34,7 @@ class RecordedRuns:
         told = index_attempt(self._attempt.root, self._attempt.folder)
         return [told] if told else []
 
-    def _related(self, alike: Alike) -> RelatedTask:
+    def _related(self, alike: SimilarTask) -> RelatedTask:
         folder = self._attempt.task_folder.parent / alike.task
         return RelatedTask(
             alike.task,

@@ -55,7 +55,7 @@ def check(folder: Path, request: RunRequest) -> Preflight:
         settings.agent,
         root,
         timeout_s=settings.limits.session_timeout_s,
-        hands_over=settings.context.rollover,
+        hands_off=settings.context.rollover,
         scenario=request.scenario or "steady",
         fast=request.fast,
     )

@@ -18,7 +18,7 @@ from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.journal import Journal, Recording, cut, read_journal
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids
-from ralph_tui.adapters.workspace.hidden_refs import held_in
+from ralph_tui.adapters.workspace.hidden_refs import saved_snapshots
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.base.errors import JournalError, RalphError, UsageError, WorkspaceError
@@ -69,7 +69,7 @@ def list_snapshots(state: RunState, held: frozenset[int]) -> list[SnapshotRow]:
 
 def check_available(workspace: GitWorkspace, target: SnapshotTaken) -> None:
     """Raise ``WorkspaceError`` if the repository no longer has a snapshot."""
-    if not held_in(workspace.repository, [target]):
+    if not saved_snapshots(workspace.repository, [target]):
         raise WorkspaceError(
             f"{one_line(str(workspace.root))} no longer has snapshot {target.number} (pruned, or "
             f"a new clone); {LIST}"

@@ -242,8 +242,8 @@ class Agent:
         works_on = "command" if "command" in step else "file"
         given = {works_on: step.get(works_on), **step.get("input", {})}
         title = step.get("command") or step.get("file") or name
-        untold = self.plays.get("asks_first") and step.get("ask")
-        if not untold:
+        unreported = self.plays.get("asks_first") and step.get("ask")
+        if not unreported:
             first = name if self.plays.get("title_is_name") else title
             self.update("tool_call", toolCallId=use, title=first, kind=kind, status="pending",
                         rawInput={})  # fmt: skip
@@ -251,7 +251,7 @@ class Agent:
                         status="in_progress", rawInput=given)  # fmt: skip
         if step.get("ask") and not self.permitted(use, title, kind, given, step):
             failed = {"type": "text", "text": "The user rejected permission to use this tool."}
-            if not untold:
+            if not unreported:
                 self.update("tool_call_update", toolCallId=use, status="failed",
                             content=[{"type": "content", "content": failed}])  # fmt: skip
             self.look()

@@ -70,7 +70,7 @@ class Server:
         self._asks = False
         self._turn = ""
         self._steered: list[Json] = []
-        self._untold: Answer | None = None
+        self._unreported: Answer | None = None
         """The answer whose usage is not reported yet."""
         self._answers: queue.SimpleQueue[Json] = queue.SimpleQueue()
         self._interrupted = threading.Event()
@@ -86,7 +86,7 @@ class Server:
             sys.stdout.write(json.dumps(message) + "\n")
             sys.stdout.flush()
 
-    def tell(self, method: str, **params: Any) -> None:
+    def notify(self, method: str, **params: Any) -> None:
         """A notification about the thread."""
         self.put(method=method, params={**params, "threadId": self.thread, "turnId": self._turn})
 
@@ -154,7 +154,7 @@ class Server:
         self._interrupted.clear()
         turn: Json = {"id": self._turn, "items": [], "status": "inProgress", "error": None}
         self.put(id=message["id"], result={"turn": turn})
-        self.tell("turn/started", turn=turn)
+        self.notify("turn/started", turn=turn)
         words = [message["params"]]
         threading.Thread(target=self._work, args=(words,), daemon=True).start()
 
@@ -181,8 +181,8 @@ class Server:
             status = "failed" if error else "completed"
         except TurnInterruptedError:
             status = "interrupted"
-            if self._untold is not None:
-                self._told_usage(self._untold)
+            if self._unreported is not None:
+                self._count_usage(self._unreported)
         turn, self._turn = self._turn, ""
         about: Json = {"id": turn, "items": [], "status": status, "error": error}
         self.put(method="turn/completed", params={"threadId": self.thread, "turn": about})
@@ -194,12 +194,12 @@ class Server:
             answer = self._call()
             if isinstance(answer, dict):
                 return answer
-            self._untold = answer
+            self._unreported = answer
             if answer.text:
                 self._item(type="agentMessage", text=answer.text)
             for tool in answer.tools:
                 self._use(tool)
-            self._told_usage(answer)
+            self._count_usage(answer)
             steered, self._steered = self._steered, []
             if not answer.tools and not steered:
                 return None
@@ -220,11 +220,11 @@ class Server:
             told = codex_errors.of(answer, tries, self._script)
             if not told["willRetry"]:
                 if answer.fault == "overflow":
-                    self._told_full()
-                self.tell("error", **told)
+                    self._report_full()
+                self.notify("error", **told)
                 return dict(told["error"])
             tries += 1
-            self.tell("error", **told)
+            self.notify("error", **told)
             self._pause(float(answer.retry_after or 0.2))
 
     def _pause(self, seconds: float) -> None:
@@ -238,8 +238,8 @@ class Server:
 
     def _item(self, **item: Any) -> None:
         item = {"id": uuid.uuid4().hex, **item}
-        self.tell("item/started", item=item)
-        self.tell("item/completed", item=item)
+        self.notify("item/started", item=item)
+        self.notify("item/completed", item=item)
 
     def _use(self, tool: ToolUse) -> None:
         if tool.name in PATCHES:
@@ -258,11 +258,11 @@ class Server:
             "aggregatedOutput": None,
             "exitCode": None,
         }
-        self.tell("item/started", item=item)
+        self.notify("item/started", item=item)
         asked = {"command": item["command"], "cwd": item["cwd"], "reason": None}
         trusted = command.split()[0] in LOOKS
         if not trusted and not self._permitted("commandExecution", item, asked):
-            self.tell("item/completed", item={**item, "status": "declined"})
+            self.notify("item/completed", item={**item, "status": "declined"})
             return
         shell = Shell(command, self.root, dict(os.environ))
         self._shells.append(shell)
@@ -281,7 +281,7 @@ class Server:
             output = outcome.structured["stdout"]
         over = {"status": "failed" if code else "completed", "exitCode": code}
         output = self.habits.output(output)
-        self.tell("item/completed", item={**item, **over, "aggregatedOutput": output or None})
+        self.notify("item/completed", item={**item, **over, "aggregatedOutput": output or None})
 
     def _patch(self, tool: ToolUse) -> None:
         change = patched(tool, self.root)
@@ -289,12 +289,12 @@ class Server:
             return
         number = f"call_{uuid.uuid4().hex[:12]}"
         item = {"type": "fileChange", "id": number, "changes": [change.change()]}
-        self.tell("item/started", item={**item, "status": "inProgress"})
+        self.notify("item/started", item={**item, "status": "inProgress"})
         if not self._permitted("fileChange", item, {"reason": None, "grantRoot": None}):
-            self.tell("item/completed", item={**item, "status": "declined"})
+            self.notify("item/completed", item={**item, "status": "declined"})
             return
         change.write()
-        self.tell("item/completed", item={**item, "status": "completed"})
+        self.notify("item/completed", item={**item, "status": "completed"})
 
     def _permitted(self, kind: str, item: Json, about: Json) -> bool:
         if not self._asks:
@@ -319,23 +319,23 @@ class Server:
 
     # -- what it costs ---------------------------------------------------------------------------
 
-    def _told_usage(self, answer: Answer) -> None:
-        self._untold = None
+    def _count_usage(self, answer: Answer) -> None:
+        self._unreported = None
         used = answer.input_tokens + answer.cached_tokens + answer.output_tokens
         total = self._state.threads[self.thread] + used
         self._state.threads[self.thread] = total
         self._state.save()
         last = {"inputTokens": used - answer.output_tokens, "outputTokens": answer.output_tokens}
-        self._tell_usage({**last, "totalTokens": total}, {**last, "totalTokens": used})
+        self._report_usage({**last, "totalTokens": total}, {**last, "totalTokens": used})
 
-    def _tell_usage(self, total: Json, last: Json) -> None:
+    def _report_usage(self, total: Json, last: Json) -> None:
         usage = {"total": total, "last": last, "modelContextWindow": WINDOW}
-        self.tell("thread/tokenUsage/updated", tokenUsage=usage)
+        self.notify("thread/tokenUsage/updated", tokenUsage=usage)
 
-    def _told_full(self) -> None:
+    def _report_full(self) -> None:
         """Report an overflowed window as a sum."""
         full = {"inputTokens": 0, "outputTokens": 0, "totalTokens": WINDOW}
-        self._tell_usage(full, full)
+        self._report_usage(full, full)
 
     def _windows(self, resets_at: int) -> None:
         primary = {"usedPercent": 100, "windowDurationMins": 300, "resetsAt": resets_at}

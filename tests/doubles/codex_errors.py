@@ -18,22 +18,25 @@ def of(answer: Answer, tries: int, script: Script) -> Json:
     fault = answer.fault
     if answer.resets_in_s:
         text = f"You’ve hit your usage limit. Try again at {_moment(script.resets_at(answer))}."
-        return _told(text, "usageLimitExceeded")
+        return _error_event(text, "usageLimitExceeded")
     if fault in _AT_ONCE and not answer.retry_after:
         if fault == "429":
             text = "exceeded retry limit, last status: 429 Too Many Requests"
-            return _told(text, {"responseTooManyFailedAttempts": {"httpStatusCode": 429}})
-        return _told(REFUSALS[fault][2], _AT_ONCE[fault])
+            return _error_event(text, {"responseTooManyFailedAttempts": {"httpStatusCode": 429}})
+        return _error_event(REFUSALS[fault][2], _AT_ONCE[fault])
     status = int(fault) if fault.isdigit() and fault != "500" else None
     words = REFUSALS[fault][2] if fault in REFUSALS else "error sending request"
     if tries < TRIES:
         info = {"responseStreamDisconnected": {"httpStatusCode": status}}
-        return {**_told(f"Reconnecting... {tries + 1}/{TRIES}", info, words), "willRetry": True}
+        return {
+            **_error_event(f"Reconnecting... {tries + 1}/{TRIES}", info, words),
+            "willRetry": True,
+        }
     if fault == "drop":
-        return _told(words, {"responseStreamDisconnected": {"httpStatusCode": None}})
+        return _error_event(words, {"responseStreamDisconnected": {"httpStatusCode": None}})
     if fault == "500":
-        return _told("We’re currently experiencing high demand.", "internalServerError")
-    return _told(words, {"httpConnectionFailed": {"httpStatusCode": status}})
+        return _error_event("We’re currently experiencing high demand.", "internalServerError")
+    return _error_event(words, {"httpConnectionFailed": {"httpStatusCode": status}})
 
 
 def _moment(seconds: int) -> str:
@@ -43,6 +46,6 @@ def _moment(seconds: int) -> str:
     return f"{at:%b} {at.day}{end}, {at:%Y} {at:%I:%M %p}"
 
 
-def _told(message: str, info: object, details: str | None = None) -> Json:
+def _error_event(message: str, info: object, details: str | None = None) -> Json:
     error = {"message": message, "codexErrorInfo": info, "additionalDetails": details}
     return {"error": error, "willRetry": False}

@@ -46,7 +46,7 @@ class DiesInHandshake(Habits):
         os._exit(3)
 
 
-class Mute(Habits):
+class Silent(Habits):
     """Reads, and says nothing."""
 
     def at_start(self, server: "Server") -> None:
@@ -79,7 +79,7 @@ class AsksAndDies(Habits):
         os._exit(3)
 
 
-class TakesBack(Habits):
+class WithdrawsQuestion(Habits):
     """Withdraws its question and continues without the tool."""
 
     def after_question(self, server: "Server") -> None:
@@ -93,7 +93,7 @@ class AnswersAfterCancel(Habits):
 
     def after_turn(self, server: "Server", status: str) -> None:
         item = {"type": "commandExecution", "id": "late", "command": "touch late"}
-        server.tell("item/started", item=item)
+        server.notify("item/started", item=item)
         about = {"threadId": server.thread, "turnId": "late", "itemId": "late", **item}
         server.put(id=90, method="item/commandExecution/requestApproval", params=about)
         server.put(id=2, result={})
@@ -124,11 +124,11 @@ class Stubborn(Habits):
 HABITS: dict[str, Habits] = {
     "": Habits(),
     "dies in the handshake": DiesInHandshake(),
-    "mute": Mute(),
+    "mute": Silent(),
     "noisy": Noisy(),
     "asks twice": AsksTwice(),
     "asks and dies": AsksAndDies(),
-    "takes back": TakesBack(),
+    "takes back": WithdrawsQuestion(),
     "answers after a cancel": AnswersAfterCancel(),
     "huge": Huge(),
     "stubborn": Stubborn(),

@@ -56,7 +56,7 @@ def hold(lock: str) -> None:
         time.sleep(600)
 
 
-DEEDS: dict[str, Callable[..., None]] = {"write": write, "busy": busy, "die": die, "hold": hold}
+ACTIONS: dict[str, Callable[..., None]] = {"write": write, "busy": busy, "die": die, "hold": hold}
 
 if __name__ == "__main__":
-    DEEDS[sys.argv[1]](*sys.argv[2:])
+    ACTIONS[sys.argv[1]](*sys.argv[2:])

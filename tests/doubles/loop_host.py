@@ -23,11 +23,11 @@ from ralph_tui.ports.clones import Collected, Place
 
 
 @dataclass
-class _PlayedLoop:
+class _FakeLoop:
     attempt: int
     lines: list[str] = field(default_factory=list)
     alive: bool = True
-    told_until: int = 0
+    reported_until: int = 0
     """The last line that was observed."""
 
 
@@ -40,7 +40,7 @@ class PlayedHost:
 
     def __init__(self, observe: Observe) -> None:
         self.observe = observe
-        self.loops: dict[str, _PlayedLoop] = {}
+        self.loops: dict[str, _FakeLoop] = {}
         self.closed = threading.Event()
         self.lost = threading.Event()
         self.obeyed: list[Order] = []
@@ -95,7 +95,7 @@ class PlayedHost:
         with self._lock:
             if name in self.loops:
                 return
-            loop = self.loops[name] = _PlayedLoop(order.attempt)
+            loop = self.loops[name] = _FakeLoop(order.attempt)
         self.observe(
             Began(loop=name, attempt=order.attempt, run_id=str(os.getpid()), run="1", folder="/")
         )
@@ -106,7 +106,7 @@ class PlayedHost:
             self._threads.append(thread)
             thread.start()
 
-    def _record(self, name: str, loop: _PlayedLoop, rate: float, count: int) -> None:
+    def _record(self, name: str, loop: _FakeLoop, rate: float, count: int) -> None:
         number, began = 0, time.monotonic()
         while (count == 0 or number < count) and not self.closed.is_set():
             due = int((time.monotonic() - began) * rate)
@@ -118,18 +118,18 @@ class PlayedHost:
             number += len(fresh)
             with self._lock:
                 loop.lines += fresh
-            self._follow(name, loop.told_until)
+            self._follow(name, loop.reported_until)
             self.closed.wait(max(1 / rate, 0.01))
 
     def _follow(self, name: str, seen: int) -> None:
         with self._lock:
             loop = self.loops[name]
             fresh = tuple(loop.lines[seen:])
-            loop.told_until = len(loop.lines)
+            loop.reported_until = len(loop.lines)
             if fresh:
                 self.observe(Recorded(loop=name, attempt=loop.attempt, seq=seen + 1, lines=fresh))
 
-    def _end(self, name: str, loop: _PlayedLoop, outcome: str) -> None:
+    def _end(self, name: str, loop: _FakeLoop, outcome: str) -> None:
         with self._lock:
             ended, loop.alive = loop.alive, False
         if ended:

@@ -36,7 +36,7 @@ class Asker:
         self._open = ""
         self._responses: list[Json] = []
 
-    def hear(self, line: Json) -> None:
+    def on_response(self, line: Json) -> None:
         """A ``control_response``."""
         response = line.get("response", {})
         if response.get("request_id") == self._open:
@@ -71,9 +71,9 @@ class Asker:
         response = self._responses[0]
         if response.get("subtype") == "error":
             return Permission(False, f"Tool permission request failed: {response.get('error')}")
-        return self._taken(response.get("response") or {}, tool)
+        return self._parse_answer(response.get("response") or {}, tool)
 
-    def _taken(self, answer: Json, tool: ToolUse) -> Permission:
+    def _parse_answer(self, answer: Json, tool: ToolUse) -> Permission:
         if answer.get("behavior") == "deny" and answer.get("message"):
             return Permission(allowed=False, message=str(answer["message"]))
         if answer.get("behavior") != "allow":

@@ -85,7 +85,7 @@ class Service:
                 return answer
             attempt += 1
             told = RETRIED.get(answer.fault)
-            if told is None or attempt > retries or self._far_away(answer):
+            if told is None or attempt > retries or self._is_far_away(answer):
                 self._heard()
                 raise self._failure(answer)
             self._retry(answer, attempt, retries, *told)
@@ -114,7 +114,7 @@ class Service:
         )
         self._inbox.wait(delay * PACE)
 
-    def _far_away(self, answer: Answer) -> bool:
+    def _is_far_away(self, answer: Answer) -> bool:
         return bool(answer.resets_in_s) or float(answer.retry_after or 0) >= LONG_WAIT_S
 
     def _failure(self, answer: Answer) -> CallFailedError:

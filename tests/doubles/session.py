@@ -23,8 +23,8 @@ class Session:
         self._scenario = scenario
         self._wire = wire
         self._limits = limits
-        self._inbox = Inbox(self._hear)
-        self._service = Service(script, self._inbox, wire, self._broken, self._replay)
+        self._inbox = Inbox(self._on_control)
+        self._service = Service(script, self._inbox, wire, self._count_broken, self._replay)
         self._bench = Workbench(wire, self._inbox, limits, root)
         self._messages: list[Message] = []
         self._turn = Turn()
@@ -71,7 +71,7 @@ class Session:
         self._lifecycle(message.uuid, "started")
         self._wire.init()
         if not message.origin:
-            self._tell(turn, message)
+            self._add_message(turn, message)
         try:
             self._converse(turn)
             self._end(turn, message, "success", "completed")
@@ -163,7 +163,7 @@ class Session:
         content = [{"type": "text", "text": prompt}]
         self._wire.put("user", message={"role": "user", "content": content}, **about)
         script = Script(self._scenario.subagents.get(prompt, ()), time.time())
-        service = Service(script, self._inbox, self._wire, self._broken)
+        service = Service(script, self._inbox, self._wire, self._count_broken)
         while (answer := service.call()).tools:
             for used, used_id in self._say(answer, about):
                 self._bench.use(used, used_id, turn, about)
@@ -195,7 +195,7 @@ class Session:
 
     # -- the user --------------------------------------------------------------------------------
 
-    def _hear(self, line: Json) -> None:
+    def _on_control(self, line: Json) -> None:
         if line.get("type") == "control_request":
             request = line.get("request", {})
             if request.get("subtype") == "interrupt":
@@ -205,7 +205,7 @@ class Session:
             if request.get("subtype") == "interrupt" and self._working:
                 raise InterruptedTurnError
         elif line.get("type") == "control_response":
-            self._bench.asker.hear(line)
+            self._bench.asker.on_response(line)
         elif line.get("type") == "user":
             message = Message(line["message"]["content"], line.get("uuid") or "")
             self._messages.append(message)
@@ -217,13 +217,13 @@ class Session:
         """A message of the user reaches the model in the middle of a turn."""
         if message.uuid:
             turn.folded.append(message.uuid)
-        self._tell(turn, message)
+        self._add_message(turn, message)
 
-    def _tell(self, turn: Turn, message: Message) -> None:
+    def _add_message(self, turn: Turn, message: Message) -> None:
         turn.replays.append(message)
         self._wire.conversation.append({"role": "user", "content": message.text})
 
-    def _broken(self, answer: Answer) -> None:
+    def _count_broken(self, answer: Answer) -> None:
         """An answer broke off: its beginning is in the sums, in older versions in the cost too."""
         tokens = (answer.input_tokens, answer.cached_tokens, 1)
         self._turn.sums.add(*tokens)

@@ -412,7 +412,7 @@ def test_claude_is_the_default_where_it_is_installed(bench: Bench) -> None:
 def test_a_program_that_is_named_chooses_claude_and_is_told_to_be_missing(bench: Bench) -> None:
     named = AgentSettings(binary=str(bench.tmp / "gone"))
     assert agents.find_agent(named, {"PATH": ""}) is CLAUDE
-    assert not CLAUDE.looks_ready(named, {"PATH": ""})
+    assert not CLAUDE.is_ready(named, {"PATH": ""})
     with pytest.raises(UsageError, match=r"gone' \(agent.binary\) is not an executable program"):
         CLAUDE.check(bench.context(binary=named.binary))
 

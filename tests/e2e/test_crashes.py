@@ -13,11 +13,11 @@ import pytest
 from ralph_tui.events import Event, IterationFinished, IterationStarted, Noticed, SnapshotTaken
 from tests.soak import killing
 from tests.soak.blows import Target
+from tests.soak.checks import NOT_TAKEN, RunChecker, locks_of, missing_snapshots
 from tests.soak.figures import Figures
 from tests.soak.killing import Trial
-from tests.soak.looking import NOT_TAKEN, Look, locks_of, untold
 from tests.soak.moments import patience
-from tests.soak.place import differences, git, owned, prepare
+from tests.soak.place import differences, git, prepare, protected_files
 
 BLOWS: list[tuple[str, Target]] = [
     ("git begins", "git"),
@@ -57,17 +57,17 @@ def test_a_run_goes_on_whole_after_kills_and_stops_of_its_processes(tmp_path: Pa
 
 def test_what_is_lost_is_noticed(tmp_path: Path) -> None:
     folder, figures = prepare(tmp_path / "project"), Figures()
-    look = Look(folder, figures)
-    look.compare(b"", b"1\n2\n3\n4")
-    look.compare(b"1\n2\n3\n4\n", b"1\n2\n3\n4\n5")
+    checker = RunChecker(folder, figures)
+    checker.compare(b"", b"1\n2\n3\n4")
+    checker.compare(b"1\n2\n3\n4\n", b"1\n2\n3\n4\n5")
     assert (figures.events_lost, figures.events_before) == (0, 4)
-    look.compare(b"", b"1\n3\n")
+    checker.compare(b"", b"1\n3\n")
     assert figures.events_lost == 2
     assert differences(folder, "HEAD") == ["README.md"]
     git(folder, "checkout", "--quiet", "HEAD", "README.md")
     assert differences(folder, "HEAD") == ["a file that the snapshot does not hold"]
     (folder / "tool.sh").chmod(0o644)
-    changed = {name for name, was in look.mine.items() if owned(folder)[name] != was}
+    changed = {name for name, was in checker.mine.items() if protected_files(folder)[name] != was}
     assert changed == {"README.md", "tool.sh", "index"}
 
 
@@ -78,10 +78,10 @@ def test_silence_about_a_snapshot_and_locks_are_noticed(tmp_path: Path) -> None:
     begins, ends = fact(IterationStarted, iteration=1), fact(IterationFinished, iteration=1)
     taken = fact(SnapshotTaken)
     told = fact(Noticed, level="error", text=f"{NOT_TAKEN}: git was ended")
-    assert untold([begins, ends]) == [1]
-    assert untold([taken, begins, ends]) == [1]
-    assert untold([begins, taken, ends]) == []
-    assert untold([begins, told, ends]) == []
+    assert missing_snapshots([begins, ends]) == [1]
+    assert missing_snapshots([taken, begins, ends]) == [1]
+    assert missing_snapshots([begins, taken, ends]) == []
+    assert missing_snapshots([begins, told, ends]) == []
     for name in ("ralph-tui/index.lock", "refs/ralph/run/001.lock", "refs/heads/main.lock"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).touch()

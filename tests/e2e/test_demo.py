@@ -16,7 +16,7 @@ from ralph_tui.layers.governor import Governor
 from ralph_tui.state import RunState
 from tests.e2e.cli import events_of, here, run
 from tests.e2e.shared import once
-from tests.prompt_reading import read_aloud
+from tests.prompt_reading import check_prompts
 from tests.words import retired
 
 
@@ -47,7 +47,7 @@ def test_the_demo_completes_and_a_usage_limit_costs_no_iteration(kept: Path) -> 
     finished = [event["iteration"] for event in events if event["kind"] == "iteration_finished"]
     assert finished == [1, 2, 3, 4, 5, 6]
     assert "REDIRECT" not in reproduced(printed)
-    assert read_aloud(kept) == len(sessions)
+    assert check_prompts(kept) == len(sessions)
 
 
 def test_the_demos_agent_asks_and_models_help_where_nobody_is(tmp_path: Path) -> None:

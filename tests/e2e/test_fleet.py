@@ -13,7 +13,7 @@ import pytest
 
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.remote.peer import STARTED_BY_RUN
-from ralph_tui.adapters.workspace.hidden_refs import held_in
+from ralph_tui.adapters.workspace.hidden_refs import saved_snapshots
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.base.errors import RalphError
 from ralph_tui.events import Event, WorktreeRestored
@@ -158,7 +158,7 @@ def test_the_best_of_a_loop_that_ended_worse_is_kept_and_named(root: Path) -> No
         files = git(root, "ls-tree", "--name-only", best.boundary.ref).splitlines()
         assert {"done-0.txt", "done-1.txt"} <= {*files}
         taken = [*state.timeline.snapshots.values()]
-        assert held_in(open_repository(root), taken) == {each.number for each in taken}
+        assert saved_snapshots(open_repository(root), taken) == {each.number for each in taken}
     assert "has changed nothing" not in said(done)
     report_leads_to_itself(root)
     is_restored(root)

@@ -13,7 +13,7 @@ from ralph_tui.fleet.records import find_fleet
 from tests.doubles.launch import STUB, environment
 from tests.e2e.cli import GATE, here, run, start
 from tests.e2e.test_fleet import DOES_ALL, nothing_is_left, root, runs, said, state_of
-from tests.fleets import lines_of
+from tests.fleets import complete_lines
 from tests.waiting import until
 
 __all__ = ["root"]
@@ -55,7 +55,7 @@ def file_of(root: Path, *objectives: str, **fleet: object) -> Path:
 
 
 def events(root: Path) -> list[Json]:
-    return lines_of(find_fleet(root).journal)
+    return complete_lines(find_fleet(root).journal)
 
 
 def seq(root: Path, kind: str, **fields: object) -> list[int]:
@@ -96,7 +96,7 @@ def test_at_a_limit_one_loop_tries_first_and_the_others_follow_in_steps(
     (first,) = [e["loop"] for e in events(root) if e["kind"] == "loop_retried" and e["seq"] < freed]
     assert f"account work is free again: loop {first} works" in lines
     journal = find_fleet(root).mirror(first, 1) / "events.jsonl"
-    ended = [event["by"] for event in lines_of(journal) if event["kind"] == "wait_ended"]
+    ended = [event["by"] for event in complete_lines(journal) if event["kind"] == "wait_ended"]
     assert ended
     assert {*ended} == {"the fleet"}, "no loop wakes with all the others"
     begun = [

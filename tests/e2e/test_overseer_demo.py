@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.cli import here
 from tests.e2e.test_demo import redirected, reproduced, strategies
 from tests.e2e.tmux import Terminal
-from tests.prompt_reading import read_aloud, reads_well
+from tests.prompt_reading import check_prompt, check_prompts
 from tests.waiting import until
 
 
@@ -94,7 +94,7 @@ def test_edited_instructions_are_in_the_next_prompt_and_the_effect_is_told(
     assert effect["decision"].startswith("edited and approved by you")
     printed = next(project.rglob("events.jsonl")).read_text()
     redirected(printed, [48, 56, 64, 64, 64, 64, 72, 80], (5, "STUCK"))
-    assert read_aloud(project) == 7
+    assert check_prompts(project) == 7
 
 
 def test_declined_a_pause_follows_and_words_help(demo: Any, project: Path) -> None:
@@ -137,7 +137,7 @@ def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: 
     assert answered.returncode == 0, answered.stderr
     until(lambda: of(project, "run_finished"))
     prompt = prompt_of(project, 5)
-    reads_well(prompt)
+    check_prompt(prompt)
     assert "The files were restored to" in prompt
     restored = of(project, "worktree_restored")[0]
     snapshots = {event["number"]: event for event in of(project, "snapshot_taken")}

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.forks import SCREEN, Forked
 from tests.waiting import PATIENCE_S, until
 
-LEAVE_IT = """
+DETACH = """
 import fcntl, select, signal, termios
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 fcntl.ioctl(0, termios.TIOCNOTTY)
@@ -19,7 +19,9 @@ closed.register(0, 0)
 closed.poll()
 """
 """Program that tmux starts; it leaves its terminal to the process under test."""
-TOLD = "#{pane_pid} #{pane_tty} #{socket_path},#{pid},0 #{pane_id} #{version} #{default-terminal}"
+PANE_FORMAT = (
+    "#{pane_pid} #{pane_tty} #{socket_path},#{pid},0 #{pane_id} #{version} #{default-terminal}"
+)
 
 
 class Terminal:
@@ -31,12 +33,12 @@ class Terminal:
         self.socket = f"ralph-test-{uuid.uuid4().hex[:12]}"
         size = ("-x", str(width), "-y", str(height))
         told = self._tmux(
-            *("-f", "/dev/null", "new-session", "-d", *size, sys.executable, "-ISc", LEAVE_IT, ";"),
+            *("-f", "/dev/null", "new-session", "-d", *size, sys.executable, "-ISc", DETACH, ";"),
             *("set-option", "-g", "status", "off", ";", "resize-window", *size, ";"),
-            *("display-message", "-p", TOLD),
+            *("display-message", "-p", PANE_FORMAT),
         )
         first, tty, socket, pane, version, kind = told.split()
-        until(lambda: _has_left(first))
+        until(lambda: _is_detached(first))
         here = {"TERM": kind, "TMUX": socket, "TMUX_PANE": pane}
         here |= {"TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": version}
         terminal = os.open(tty, os.O_RDWR | os.O_NOCTTY)
@@ -100,8 +102,8 @@ class Terminal:
         self._process.forget()
 
 
-def _has_left(pid: str) -> bool:
-    """True once `LEAVE_IT` runs; until then tmux has no terminal."""
+def _is_detached(pid: str) -> bool:
+    """True once `DETACH` runs; until then tmux has no terminal."""
     begun = Path(f"/proc/{pid}/cmdline").read_bytes().startswith(os.fsencode(sys.executable))
     _, terminal = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[3:5]
     return begun and terminal == "0"

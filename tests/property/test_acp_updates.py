@@ -54,10 +54,10 @@ rows = st.sampled_from([ANY, *KNOWN])
 )
 def test_updates_in_any_order(told: list[tuple[str, dict[str, Any]]], quirks: Quirks) -> None:
     reader, events = UpdateReader(1, ROOT, quirks), []
-    reader.prompted()
+    reader.begin_turn()
     permits = Permits(Permissions("edits"), "true", Path(ROOT))
     for number, (what, fields) in enumerate(told):
-        reader.look(number, float(number))
+        reader.seek(number, float(number))
         if what == "update":
             events += reader.take(fields)
         elif what == "ask":

@@ -59,7 +59,7 @@ class Walk:
         since, until = to.snapshot.tree, present.snapshot.tree
         seen = {row.path for row in self.workspace.changes(since, until)}
         assert live == seen, f"the live view said {live}, not {seen}"
-        rows = self.workspace.way_back(to.snapshot.tree)
+        rows = self.workspace.preview_restore(to.snapshot.tree)
         foretold = {row.path for row, why in rows if why}
         restored = self.workspace.restore(to.snapshot.tree)
         now = state_of(self.root)

@@ -18,13 +18,13 @@ def test_the_first_is_said_at_most_once_and_the_end_comes_when_it_should(
             silence.heard(answered=act == "answered")
             passed, answered = 0.0, answered or act == "answered"
             continue
-        following = silence.next_s()
+        following = silence.remaining_s()
         if following is None:
             assert end_s is None
             continue
         assert following >= 0.1
         passed += following
-        said = silence.passes()
+        said = silence.advance()
         if said == NO_ANSWER:
             assert not answered
             assert passed == FIRST_S
@@ -43,5 +43,5 @@ def test_an_agent_that_answers_is_told_of_at_a_minute_and_ended_at_its_time() ->
     silence.heard(answered=True)
     said: list[tuple[float | None, str]] = []
     while not said or said[-1][1]:
-        said.append((silence.next_s(), silence.passes()))
+        said.append((silence.remaining_s(), silence.advance()))
     assert said == [(60.0, "The agent's service has not answered for 1m"), (240.0, "")]

@@ -16,8 +16,8 @@ from ralph_tui.tui.cockpit import layout
 from tests.foreign import sample_events
 from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Driver, live, replay, story
+from tests.tui.fake_files import FakeFiles
 from tests.tui.fleets import FleetDriver, finished, under_way
-from tests.tui.held import Held
 from tests.tui.homes import ASKS, DIED, DONE, LIVE, USED_UP, HomeDriver
 from tests.tui.new_runs import FormDriver
 from tests.tui.test_assessment import MADE
@@ -131,11 +131,11 @@ STATES = (
     State("export", lambda: recorded("running"), ("E",)),
     State("roll-over", of("climbing"), ("C",)),
     State("evidence", of("oscillating"), ("2", "enter")),
-    State("changes", of("decided", files=Held()), ("3", "left", "left", "enter", "right"),
+    State("changes", of("decided", files=FakeFiles()), ("3", "left", "left", "enter", "right"),
           "class Lexer", "icon.png  binary", sizes=BOTH),
-    State("two-points", of("decided", files=Held()),
+    State("two-points", of("decided", files=FakeFiles()),
           ("3", "shift+left", "v", "shift+left", "shift+left")),
-    State("restore", of("paused", files=Held()), ("3", "home", "right", "r"),
+    State("restore", of("paused", files=FakeFiles()), ("3", "home", "right", "r"),
           "would change 4 files"),
     State("search", of("running", beside=beside(OneRun(story("stuck")))), ("slash", *"test"),
           "4 places", sizes=BOTH),

@@ -47,7 +47,7 @@ AGAIN_AND_AGAIN_S = (0.3, 1.5)
 
 
 @dataclass
-class Blow:
+class Strike:
     """The target actually hit, which may be less than the one aimed at."""
 
     hit: Target
@@ -68,7 +68,7 @@ def aim(rng: Random, moment: str, *, deadly: bool = False) -> Target:
     return rng.choices(list(targets), list(targets.values()))[0]
 
 
-def strike(program: Program, target: Target, rng: Random) -> Blow:
+def strike(program: Program, target: Target, rng: Random) -> Strike:
     """Do it; where no keeper or git is there, ralph-tui is hit instead."""
     match target:
         case "git" | "git, both":
@@ -79,7 +79,7 @@ def strike(program: Program, target: Target, rng: Random) -> Blow:
             return _kill(program, target)
 
 
-def _kill(program: Program, target: Target) -> Blow:
+def _kill(program: Program, target: Target) -> Strike:
     keepers = [] if target == "ralph-tui" else program.keepers()
     kept = descendants(set(keepers), process_table()) if keepers else []
     if target == "both":
@@ -89,12 +89,12 @@ def _kill(program: Program, target: Target) -> Blow:
     if fatal := target != "keeper":
         program.end()
     hit: Target = target if keepers else "ralph-tui"
-    return Blow(hit, fatal, frozenset((entry.pid, entry.started) for entry in kept))
+    return Strike(hit, fatal, frozenset((entry.pid, entry.started) for entry in kept))
 
 
-def _git(program: Program, rng: Random, *, fatal: bool) -> Blow:
+def _git(program: Program, rng: Random, *, fatal: bool) -> Strike:
     how = rng.choices(("one", "all", "each"), (3, 3, 4))[0]
-    gits = sorted(_soon(program, program.gits))
+    gits = sorted(_wait_for_pids(program, program.gits))
     killed = _signalled(gits[-1:] if how == "one" else gits, signal.SIGKILL)
     until = time.monotonic() + (rng.uniform(*AGAIN_AND_AGAIN_S) if how == "each" else 0)
     while time.monotonic() < until and program.alive:
@@ -103,13 +103,15 @@ def _git(program: Program, rng: Random, *, fatal: bool) -> Blow:
     if not killed or fatal:
         program.end()
     hit: Target = ("git, both" if fatal else "git") if killed else "ralph-tui"
-    return Blow(hit, fatal or not killed, gits=len(killed))
+    return Strike(hit, fatal or not killed, gits=len(killed))
 
 
-def _stops(program: Program, target: Target, rng: Random) -> Blow:
+def _stops(program: Program, target: Target, rng: Random) -> Strike:
     """Stop ralph-tui, these processes, or all it started except its keepers; then continue them."""
     killed = target == "stop, kill"
-    keepers = _soon(program, program.keepers) if target == "keeper stop" else program.keepers()
+    keepers = (
+        _wait_for_pids(program, program.keepers) if target == "keeper stop" else program.keepers()
+    )
     if keepers and (target == "keeper stop" or (killed and rng.random() < 0.3)):
         stopped = [*keepers]
     else:
@@ -128,10 +130,10 @@ def _stops(program: Program, target: Target, rng: Random) -> Blow:
             time.sleep(rng.uniform(*BURST_S))
     if killed:
         program.end()
-    return Blow(target, killed, stops=times)
+    return Strike(target, killed, stops=times)
 
 
-def _soon(program: Program, look: Callable[[], Collection[int]]) -> Collection[int]:
+def _wait_for_pids(program: Program, look: Callable[[], Collection[int]]) -> Collection[int]:
     """The first that are there, should they come within a second."""
     until = time.monotonic() + SOON_S
     while not (found := look()) and time.monotonic() < until and program.alive:

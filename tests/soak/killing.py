@@ -13,9 +13,9 @@ from ralph_tui.cli.exit_codes import OUTCOME_CODES
 from ralph_tui.commands import Answer, Unpause
 from tests.e2e.cli import processes_of
 from tests.soak.blows import Target, aim, strike
+from tests.soak.checks import NOT_TAKEN, RunChecker, first_event, live_processes
 from tests.soak.figures import Figures
-from tests.soak.looking import NOT_TAKEN, Look, living, start_of
-from tests.soak.moments import MOMENTS, ROLLOVERS, Watched, choose, patience
+from tests.soak.moments import MOMENTS, ROLLOVERS, WatchedRun, choose, patience
 from tests.soak.place import prepare, tree_of
 from tests.soak.program import Program, Tail
 
@@ -53,7 +53,7 @@ class Trial:
         self._rng = rng
         place.mkdir(parents=True)
         self.folder = prepare(place / "project", scenario)
-        self.look = Look(self.folder, figures)
+        self.checker = RunChecker(self.folder, figures)
         self._expected: str | None = None
         """Tree of the worktree when the run continued, until its first snapshot."""
         self._question: dict[str, Any] | None = None
@@ -95,11 +95,11 @@ class Trial:
             elif self._outcome == "failed" and self._failures < MAX_FAILURES:
                 # Without a keeper or git there is no baseline, and without that no run: so far.
                 self._failures += 1
-                self._leave()
+                self._check_exit()
                 self._outcome = None
-                self._go_on()
+                self._resume()
             elif self._refused:
-                self._go_on()
+                self._resume()
             else:
                 break
         if self._outcome is None:
@@ -108,10 +108,10 @@ class Trial:
             self._kill("the end")
             self.program.close()
         else:
-            self._leave()
+            self._check_exit()
         self.figures.outcomes[self._outcome] += 1
-        self.look.at(self._run(), over=True)
-        self.look.restored(self._run())
+        self.checker.at(self._run(), over=True)
+        self.checker.check_restore(self._run())
 
     def close(self) -> None:
         """End what still runs."""
@@ -138,7 +138,7 @@ class Trial:
     def _wait(self, name: str) -> str:
         """Wait for a moment and return its name; empty when the run has ended."""
         self._moment = name
-        self._watched = Watched(self.folder, self.program, self._rng)
+        self._watched = WatchedRun(self.folder, self.program, self._rng)
         moment = (MOMENTS | ROLLOVERS)[name][0](self._watched) if name else None
         end = time.monotonic() + (patience(self._rng, name) if name else END_S)
         while self.program.alive:
@@ -152,7 +152,7 @@ class Trial:
             if time.monotonic() > end:
                 if name:
                     return "at random"
-                self.look.problem("it did not come to its end")
+                self.checker.problem("it did not come to its end")
                 return ""
             if pause:
                 time.sleep(pause)
@@ -164,16 +164,16 @@ class Trial:
             if self._refused:
                 self.figures.told["a start"] += 1
             else:
-                self.look.problem(f"it ended by itself with {code}: {said}")
+                self.checker.problem(f"it ended by itself with {code}: {said}")
         return ""
 
     def _listen(self) -> None:
         for event in self._tail.new():
             self._watched.events.append(event)
-            self._hear(event)
-            self._hear_of_files(event)
+            self._on_event(event)
+            self._check_files(event)
         self._watched.journal = self._tail.path
-        pausing = self._moment == "restore" and self._watched.saw("paused")
+        pausing = self._moment == "restore" and self._watched.has_seen("paused")
         if self._paused_at is not None and not pausing and time.monotonic() > self._paused_at:
             # A keeper was killed or a restore has ended; a restore under way refuses this.
             self._paused_at = time.monotonic() + AGAIN_S
@@ -184,7 +184,7 @@ class Trial:
             answer = next(o for o in options if o != "abort")
             self.program.send(Answer(question_id=asked["question_id"], answer=answer))
 
-    def _hear(self, event: dict[str, Any]) -> None:
+    def _on_event(self, event: dict[str, Any]) -> None:
         match event["kind"]:
             case "question_asked":
                 self.figures.asked_again += self._was_asked
@@ -199,43 +199,43 @@ class Trial:
                 self._paused_at = None
             case "session_started":
                 self._expected = None
-                self._swept()
+                self._check_leftovers()
             case "run_finished":
                 self._outcome, self._is_over = event["outcome"], True
             case "run_resumed":
                 self._is_over = False
             case "run_crashed":
-                self.look.problem(f"a bug: {event['error']}\n{event['traceback']}")
+                self.checker.problem(f"a bug: {event['error']}\n{event['traceback']}")
 
-    def _hear_of_files(self, event: dict[str, Any]) -> None:
+    def _check_files(self, event: dict[str, Any]) -> None:
         match event["kind"]:
             case "snapshot_taken":
                 if self._expected not in (None, event["tree"]):
-                    self.look.problem(
+                    self.checker.problem(
                         f"{event['reason']}: the snapshot is not what was there", files=1
                     )
                 self._expected = None
                 self._hurt, self._last_tree = self._just_hurt, event["tree"]
-                self._swept()
+                self._check_leftovers()
             case "noticed" if event["level"] == "error":
-                self._told(event["text"])
+                self._on_error(event["text"])
             case "checkpoint_captured" if event["error"]:
-                self._told(f"a checkpoint: {event['error']}")
+                self._on_error(f"a checkpoint: {event['error']}")
             case "restore_began":
                 if self._watched.worktree not in ("", self._last_tree):
-                    self.look.problem("a restore overwrites files that no snapshot has", files=1)
+                    self.checker.problem("a restore overwrites files that no snapshot has", files=1)
                 # An interrupted restore is completed, as a half-restored tree is useless.
                 self._expected = None
 
-    def _told(self, text: str) -> None:
+    def _on_error(self, text: str) -> None:
         """Count a failure that the run reports."""
         self.figures.told[text.partition(":")[0]] += 1
         if text.startswith(NOT_TAKEN) and not self._hurt:
-            self.look.problem(f"no git was killed, and yet: {text}")
+            self.checker.problem(f"no git was killed, and yet: {text}")
 
-    def _swept(self) -> None:
-        if left := living() & self._left:
-            self.look.problem(f"{len(left)} processes were left over by a killed keeper")
+    def _check_leftovers(self) -> None:
+        if left := live_processes() & self._left:
+            self.checker.problem(f"{len(left)} processes were left over by a killed keeper")
         self._left = set()
 
     # -- hitting -------------------------------------------------------------------------------
@@ -251,26 +251,28 @@ class Trial:
         self.figures.kills[moment, blow.hit] += 1
         self.figures.gits += blow.gits
         self.figures.stops += blow.stops
-        self.look.where = f"{self.folder.parent.name} {self.scenario}, {moment}, {blow.hit}"
-        self.look.compare(before, path.read_bytes() if path else b"")
+        self.checker.where = f"{self.folder.parent.name} {self.scenario}, {moment}, {blow.hit}"
+        self.checker.compare(before, path.read_bytes() if path else b"")
         self._hurt = self._hurt or blow.gits > 0
         self._just_hurt = blow.gits > 0
-        self._listen_only()  # of what was before: it neither heals nor sweeps
+        self._drain_events()  # of what was before: it neither heals nor sweeps
         self._just_hurt = False
         if not blow.fatal:
-            self.look.gone(began, lambda: {pid for pid, _ in blow.kept & living()})
+            self.checker.wait_until_gone(
+                began, lambda: {pid for pid, _ in blow.kept & live_processes()}
+            )
             return
         self._left |= blow.kept
         if not self._began():
-            self._go_on()
+            self._resume()
             return
-        self._left &= living()
+        self._left &= live_processes()
         mine = {pid for pid, _ in self._left}
-        run_id = start_of(read_journal(self._run().journal)).run_id
-        self.look.gone(began, lambda: set(processes_of(run_id)) - mine)
-        self.look.gone(began, lambda: {1} if holder(self._run().lock) else set())
-        self.look.at(self._run(), over=self._is_over)
-        self.look.at_restore(self._watched.worktree)
+        run_id = first_event(read_journal(self._run().journal)).run_id
+        self.checker.wait_until_gone(began, lambda: set(processes_of(run_id)) - mine)
+        self.checker.wait_until_gone(began, lambda: {1} if holder(self._run().lock) else set())
+        self.checker.at(self._run(), over=self._is_over)
+        self.checker.at_restore(self._watched.worktree)
         self._was_asked = self._question is not None
         self._question = None
         self._expected = tree_of(self.folder) if not self._left else None
@@ -278,9 +280,9 @@ class Trial:
             self.program.close()
             self._killed = True
         elif moment != "the end":
-            self._go_on()
+            self._resume()
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         """Resume the run, or start it again if it had not begun."""
         self.program.close()
         self._paused_at = None
@@ -295,21 +297,23 @@ class Trial:
 
     def _began(self) -> bool:
         """True if the run has begun; otherwise it must be started again."""
-        self._listen_only()
+        self._drain_events()
         return self._tail.path is not None and b"\n" in self._tail.path.read_bytes()
 
-    def _listen_only(self) -> None:
+    def _drain_events(self) -> None:
         for event in self._tail.new():
-            self._hear(event)
-            self._hear_of_files(event)
+            self._on_event(event)
+            self._check_files(event)
 
-    def _leave(self) -> None:
+    def _check_exit(self) -> None:
         if self._killed:
             return
         code = self.program.leave()
         expected = [number for name, number in OUTCOME_CODES.items() if name == self._outcome]
         if [code] != expected:
-            self.look.problem(f"{self._outcome}, and the exit code {code}: {self.program.said()}")
+            self.checker.problem(
+                f"{self._outcome}, and the exit code {code}: {self.program.said()}"
+            )
 
     def _run(self) -> RecordedRun:
         assert self._tail.path is not None

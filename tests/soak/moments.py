@@ -23,7 +23,7 @@ MISSED = 3
 
 
 @dataclass
-class Watched:
+class WatchedRun:
     """A run as moments observe it and act on it."""
 
     folder: Path
@@ -36,30 +36,30 @@ class Watched:
     worktree: str = ""
     """Tree of the worktree before a restore began."""
 
-    def saw(self, kind: str) -> bool:
+    def has_seen(self, kind: str) -> bool:
         """True if such an event has come."""
         return any(event["kind"] == kind for event in self.events)
 
-    def missed(self) -> bool:
+    def has_missed(self) -> bool:
         """True if snapshots came and went unseen, along with what begins and ends with them."""
         return len([event for event in self.events if event["kind"] == "snapshot_taken"]) >= MISSED
 
 
-Moment = Callable[[Watched], Iterator[float]]
+Moment = Callable[[WatchedRun], Iterator[float]]
 
 
-def at_random(run: Watched) -> Iterator[float]:
+def at_random(run: WatchedRun) -> Iterator[float]:
     """From before anything is there to the middle of a session."""
-    yield from _for(run.rng.uniform(0.0, 3.5))
+    yield from _ticks(run.rng.uniform(0.0, 3.5))
 
 
 def after(kind: str, spread: float) -> Moment:
     """Up to `spread` seconds after an event of this kind."""
 
-    def moment(run: Watched) -> Iterator[float]:
-        while not run.saw(kind):
+    def moment(run: WatchedRun) -> Iterator[float]:
+        while not run.has_seen(kind):
             yield OFTEN
-        yield from _for(run.rng.uniform(0, spread))
+        yield from _ticks(run.rng.uniform(0, spread))
 
     return moment
 
@@ -67,20 +67,20 @@ def after(kind: str, spread: float) -> Moment:
 def after_rollover(kind: str, spread: float) -> Moment:
     """Like `after`, once a handoff has begun."""
 
-    def moment(run: Watched) -> Iterator[float]:
-        while not run.saw("rollover_began"):
+    def moment(run: WatchedRun) -> Iterator[float]:
+        while not run.has_seen("rollover_began"):
             yield OFTEN
         began = next(e["seq"] for e in run.events if e["kind"] == "rollover_began")
         while not any(e["kind"] == kind and e["seq"] > began for e in run.events):
             yield OFTEN
-        yield from _for(run.rng.uniform(0, spread))
+        yield from _ticks(run.rng.uniform(0, spread))
 
     return moment
 
 
-def append(run: Watched) -> Iterator[float]:
+def append(run: WatchedRun) -> Iterator[float]:
     """Wait until the journal grows."""
-    yield from _for(run.rng.uniform(0.3, 2))
+    yield from _ticks(run.rng.uniform(0.3, 2))
     while run.journal is None:
         yield OFTEN
     size = run.journal.stat().st_size
@@ -88,9 +88,9 @@ def append(run: Watched) -> Iterator[float]:
         yield SOON
 
 
-def projection(run: Watched) -> Iterator[float]:
+def projection(run: WatchedRun) -> Iterator[float]:
     """Wait for a file about to be renamed; on a busy machine, for one already renamed."""
-    yield from _for(run.rng.uniform(0.3, 2))
+    yield from _ticks(run.rng.uniform(0.3, 2))
     while run.journal is None:
         yield OFTEN
     folder, seen = run.journal.parent, set[int]()
@@ -103,52 +103,52 @@ def projection(run: Watched) -> Iterator[float]:
         yield SOON
 
 
-def snapshot(run: Watched) -> Iterator[float]:
+def snapshot(run: WatchedRun) -> Iterator[float]:
     """Wait up to 20 ms past a lock on the private index; later on a busy machine."""
-    yield from _for(run.rng.uniform(0.2, 2))
+    yield from _ticks(run.rng.uniform(0.2, 2))
     lock = run.folder / ".git" / "ralph-tui" / "index.lock"
-    while not lock.exists() and not run.missed():
+    while not lock.exists() and not run.has_missed():
         yield SOON
-    yield from _for(run.rng.choice((0.0, 0.005, 0.02)))
+    yield from _ticks(run.rng.choice((0.0, 0.005, 0.02)))
 
 
-def git_begins(run: Watched) -> Iterator[float]:
+def git_begins(run: WatchedRun) -> Iterator[float]:
     """Wait for a new git process, or up to 10 ms longer: at a start, or at any step.
 
     On a busy machine, when some must have run.
     """
-    yield from _for(run.rng.choice((0.0, run.rng.uniform(0.3, 2))))
+    yield from _ticks(run.rng.choice((0.0, run.rng.uniform(0.3, 2))))
     known = run.program.gits()
-    while run.program.gits() <= known and not run.missed():
+    while run.program.gits() <= known and not run.has_missed():
         yield SOON
-    yield from _for(run.rng.choice((0.0, 0.003, 0.01)))
+    yield from _ticks(run.rng.choice((0.0, 0.003, 0.01)))
 
 
-def checkpoint(run: Watched) -> Iterator[float]:
+def checkpoint(run: WatchedRun) -> Iterator[float]:
     """While a checkpoint is taken beside a session."""
-    while not run.saw("session_started"):
+    while not run.has_seen("session_started"):
         yield OFTEN
     run.program.send(Checkpoint(note="soak"))
-    yield from _for(run.rng.uniform(0, 0.1))
+    yield from _ticks(run.rng.uniform(0, 0.1))
 
 
-def restore(run: Watched) -> Iterator[float]:
+def restore(run: WatchedRun) -> Iterator[float]:
     """While the worktree is brought back to the first snapshot."""
-    while not run.saw("session_finished"):
+    while not run.has_seen("session_finished"):
         yield OFTEN
     run.program.send(Pause())
-    while not run.saw("paused"):
+    while not run.has_seen("paused"):
         yield OFTEN
     run.worktree = tree_of(run.folder)
     run.program.send(Restore(snapshot=1))
     if run.rng.random() < 0.5:
-        while not run.saw("worktree_restored"):
+        while not run.has_seen("worktree_restored"):
             yield OFTEN
     else:
-        yield from _for(run.rng.uniform(0, 0.12))
+        yield from _ticks(run.rng.uniform(0, 0.12))
 
 
-def _for(seconds: float) -> Iterator[float]:
+def _ticks(seconds: float) -> Iterator[float]:
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         yield min(OFTEN, left)

@@ -13,7 +13,7 @@ from ralph_tui import demo
 
 IDENTITY = ("-c", "user.name=Soak", "-c", "user.email=soak@example.invalid")
 PRIVATE = "private.txt"
-THINGS = {
+FILES = {
     "notes.txt": (0o644, "what nobody has committed\n"),
     "a folder/ünï cödé.txt": (0o644, "a name with a blank\n"),
     "tool.sh": (0o755, "#!/bin/sh\necho mine\n"),
@@ -37,7 +37,7 @@ def prepare(folder: Path, scenario: str = "steady") -> Path:
     git(folder, "add", "README.md", "added.txt")
     (folder / ".git" / "info").mkdir(exist_ok=True)
     (folder / ".git" / "info" / "exclude").write_text("local.env\n")
-    for name, (mode, text) in THINGS.items():
+    for name, (mode, text) in FILES.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(text.encode())
@@ -47,14 +47,14 @@ def prepare(folder: Path, scenario: str = "steady") -> Path:
     return folder
 
 
-def owned(folder: Path) -> dict[str, object]:
+def protected_files(folder: Path) -> dict[str, object]:
     """Everything that neither the agent nor ralph-tui may change, by name."""
     git_dir = folder / ".git"
     files = ("index", "HEAD", "config", "logs/refs/stash", "logs/HEAD", "info/exclude")
     found: dict[str, object] = {name: _content(git_dir / name) for name in files}
     refs = git(folder, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
     found["refs"] = [line for line in refs if not line.startswith(b"refs/ralph/")]
-    for name in (*THINGS, *LINKS, "README.md", "added.txt"):
+    for name in (*FILES, *LINKS, "README.md", "added.txt"):
         found[name] = content(folder / name)
     return found
 

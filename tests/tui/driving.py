@@ -41,7 +41,7 @@ _parse_rules = Stylesheet._parse_rules
 _parsed: dict[Hashable, list[RuleSet]] = {}
 
 
-def _parsed_once(
+def _cached_rules(
     sheet: Stylesheet, css: str, read_from: CSSLocation, *rest: Any, **named: Any
 ) -> Any:
     """The rules of a text are the same in every app: parsing them is a tenth of a short test."""
@@ -52,7 +52,7 @@ def _parsed_once(
     return _parsed[key]
 
 
-Stylesheet._parse_rules = _parsed_once  # type: ignore[assignment,method-assign]
+Stylesheet._parse_rules = _cached_rules  # type: ignore[assignment,method-assign]
 # Same result as the original, which is slow Python called a hundred times per widget.
 RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
 
@@ -73,12 +73,12 @@ async def _wait_for_screen(pilot: Pilot[Any], timeout: float = PATIENCE_S) -> bo
 _render_update = Compositor.render_update
 
 
-def _drawn_when_looked_at(compositor: Compositor, *, full: bool = False, **named: Any) -> Any:
+def _drawn_on_demand(compositor: Compositor, *, full: bool = False, **named: Any) -> Any:
     """Skip frames that no test looks at; dirty regions stay dirty until `draw`."""
     return _render_update(compositor, full=full, **named) if full else None
 
 
-Compositor.render_update = _drawn_when_looked_at  # type: ignore[assignment,method-assign]
+Compositor.render_update = _drawn_on_demand  # type: ignore[assignment,method-assign]
 textual.app.wait_for_idle = textual.pilot.wait_for_idle = idle  # type: ignore[attr-defined]
 Pilot._wait_for_screen = _wait_for_screen  # type: ignore[assignment,method-assign]
 

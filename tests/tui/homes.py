@@ -14,7 +14,7 @@ from ralph_tui.tui.home.screen import HomeScreen
 from ralph_tui.tui.home.table import Listing
 from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Driver, Stopwatch, story
-from tests.tui.new_runs import GOOD, Here
+from tests.tui.new_runs import GOOD, FixedSurroundings
 
 NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
 DONE = RunRow(
@@ -110,7 +110,7 @@ class HomeDriver(Driver):
             self.runs,
             self.listing,
             choose,
-            new_runs=lambda: Here(place),
+            new_runs=lambda: FixedSurroundings(place),
             message=said,
             clock=lambda: self.now,
         )

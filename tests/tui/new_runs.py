@@ -57,7 +57,7 @@ COUNTED = GateResult(
 )
 
 
-class Played:
+class EndedTrial:
     """A trial that has ended before it began."""
 
     def __init__(self, result: GateResult) -> None:
@@ -73,7 +73,7 @@ class Played:
         pass
 
 
-class Here:
+class FixedSurroundings:
     """The same surroundings on every machine."""
 
     def __init__(self, place: Surroundings = GOOD, result: GateResult = COUNTED) -> None:
@@ -93,7 +93,7 @@ class Here:
         return problem_of(name, text).partition(") ")[2]
 
     def trial(self, command: str) -> Trial:
-        return Played(self.result)
+        return EndedTrial(self.result)
 
     def draft(self) -> Draft | None:
         return self.kept
@@ -102,7 +102,7 @@ class Here:
         self.kept = draft
 
 
-class Below(BaseScreen):
+class OpenerScreen(BaseScreen):
     """The screen that the form was opened from."""
 
     def __init__(self, here: NewRuns, answers: list[list[str] | None]) -> None:
@@ -138,10 +138,10 @@ class FormDriver(Driver):
     """An app with the form open; `answers` collects its results."""
 
     def __init__(self, here: NewRuns | None = None, **options: Any) -> None:
-        self.here = here or Here()
+        self.here = here or FixedSurroundings()
         self.answers: list[list[str] | None] = []
         self.sent = []
-        self.app = RalphApp(lambda: Below(self.here, self.answers), **options)
+        self.app = RalphApp(lambda: OpenerScreen(self.here, self.answers), **options)
 
     @property
     def form(self) -> NewRun:

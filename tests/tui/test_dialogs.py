@@ -15,7 +15,7 @@ from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.modals.question import Question
 from tests.steps import counted
 from tests.tui.driving import Driver, drive, live, story
-from tests.tui.held import Held
+from tests.tui.fake_files import FakeFiles
 from tests.tui.test_decisions import happens
 from tests.tui.test_mouse import click
 from tests.world.decisions import redirect, rollback
@@ -59,7 +59,7 @@ async def open_(driver: Driver, name: str) -> Modal[object]:
 
 
 def opening(name: str) -> Driver:
-    return live(story(OPENED[name][0]), files=Held())
+    return live(story(OPENED[name][0]), files=FakeFiles())
 
 
 @pytest.mark.parametrize("name", OPENED)

@@ -14,7 +14,7 @@ from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.panes.files import FilesPane
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, story
-from tests.tui.held import Held, change
+from tests.tui.fake_files import FakeFiles, change
 from tests.world.stories import HOSTILE
 
 
@@ -153,7 +153,7 @@ def test_when_the_run_is_over_its_net_change_is_shown() -> None:
         await driver.press("enter")
         await driver.sees("whole run, net")
 
-    drive(live(story("steady"), files=Held()), look)
+    drive(live(story("steady"), files=FakeFiles()), look)
 
 
 def test_without_its_repository_the_files_of_all_iterations_are_named() -> None:
@@ -162,7 +162,7 @@ def test_without_its_repository_the_files_of_all_iterations_are_named() -> None:
         await driver.sees("whole run: tests 1 · source 2 · config 1")
         assert "pyproject.toml" in "\n".join(driver.text())
 
-    drive(live(story("steady"), files=Held(gone="/x is gone")), look)
+    drive(live(story("steady"), files=FakeFiles(gone="/x is gone")), look)
 
 
 def test_while_the_run_goes_on_it_says_when_the_whole_is_shown() -> None:
@@ -170,7 +170,7 @@ def test_while_the_run_goes_on_it_says_when_the_whole_is_shown() -> None:
         await driver.press("4", "enter")
         await driver.sees("the whole run's files are shown once it has ended")
 
-    drive(live(story("running"), files=Held()), look)
+    drive(live(story("running"), files=FakeFiles()), look)
 
 
 def test_a_jump_back_in_a_replay_shows_the_iteration_again() -> None:
@@ -201,4 +201,4 @@ def test_a_cockpit_left_before_the_net_change_is_read_prints_no_warning() -> Non
             gc.collect()
         assert [str(one.message) for one in printed] == []
 
-    drive(live(story("steady"), files=Held()), leave)
+    drive(live(story("steady"), files=FakeFiles()), leave)

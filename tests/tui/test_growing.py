@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.records.lazy import CUT_SHORT, GONE
+from ralph_tui.adapters.records.lazy import GONE, TRUNCATED
 from ralph_tui.runtime.sources.recorded import opened
 from ralph_tui.runtime.sources.replay import LOOK_S, Replay
 from tests.tui.driving import Driver, drive, story
@@ -94,15 +94,15 @@ def test_a_half_written_line_is_no_event_until_it_is_whole(journal: Path) -> Non
     ("harm", "says"),
     [
         (lambda path: path.unlink(), GONE),
-        (lambda path: path.write_bytes(b"".join(LINES[:10])), CUT_SHORT),
-        (lambda path: path.write_bytes(b"something else\n" * 9999), CUT_SHORT),
+        (lambda path: path.write_bytes(b"".join(LINES[:10])), TRUNCATED),
+        (lambda path: path.write_bytes(b"something else\n" * 9999), TRUNCATED),
     ],
     ids=["deleted", "truncated", "replaced"],
 )
 def test_what_was_read_of_a_lost_journal_is_shown(journal: Path, harm: object, says: str) -> None:
     async def look(driver: Driver) -> None:
         assert callable(harm)
-        if says == CUT_SHORT:
+        if says == TRUNCATED:
             copy = journal.with_name("copy")
             harm(copy)
             copy.replace(journal)

@@ -23,7 +23,7 @@ from ralph_tui.tui.panes.iteration_table import note_of
 from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.timeline_points import points_of
 from tests.tui.driving import Driver, drive, live, story
-from tests.tui.held import Held
+from tests.tui.fake_files import FakeFiles
 from tests.world.decisions import DECISIONS
 from tests.world.recorder import Recorder
 from tests.world.stories import STORIES
@@ -198,7 +198,7 @@ def test_a_click_selects_an_iteration_and_a_second_one_opens_its_changes() -> No
             await driver.press("escape")
             pane.choose(None)
 
-    drive(live(story("steady"), files=Held()), look)
+    drive(live(story("steady"), files=FakeFiles()), look)
 
 
 @pytest.mark.parametrize("record", [".aiwg/fleets/fleet-001/1", "", None])

@@ -14,14 +14,14 @@ from textual.widgets import Input, TextArea
 from ralph_tui.ports.new_runs import AgentOffer, Draft, Finding
 from ralph_tui.runtime.new_runs import FolderNewRuns
 from ralph_tui.tui.home.form_line import NO_COMMAND, NO_OBJECTIVE
-from tests.tui.new_runs import GOOD, FormDriver, Here, drive
+from tests.tui.new_runs import GOOD, FixedSurroundings, FormDriver, drive
 from tests.waiting import until
 
 Scenario = Callable[[FormDriver], Awaitable[None]]
 LONG = "Fix the parser so that every test passes; " * 3
 
 
-def answered(scenario: Scenario, here: Here | None = None) -> list[list[str] | None]:
+def answered(scenario: Scenario, here: FixedSurroundings | None = None) -> list[list[str] | None]:
     driver = FormDriver(here)
     drive(driver, scenario)
     return driver.answers
@@ -50,7 +50,7 @@ def test_what_is_typed_is_what_is_started() -> None:
 
 
 def test_typing_goes_on_where_the_form_was_still_on_its_way() -> None:
-    here = Here()
+    here = FixedSurroundings()
 
     async def fill(driver: FormDriver) -> None:
         assert driver.form.page.objective.has_focus
@@ -79,7 +79,7 @@ def test_every_agent_is_in_view_and_can_be_clicked() -> None:
         await driver.sees("● the demo")
         assert driver.form.page.agent.value == "demo"
 
-    drive(FormDriver(Here(place)), look, (40, 24))
+    drive(FormDriver(FixedSurroundings(place)), look, (40, 24))
 
 
 def test_keys_that_come_at_once_go_where_they_were_meant() -> None:
@@ -155,7 +155,7 @@ def test_commands_that_files_speak_for_are_an_arrow_away() -> None:
 
 def test_who_works_is_chosen_among_those_found_and_the_others_are_told_of() -> None:
     absent = replace(GOOD.agents[0], ready=False, says="not found; looked for claude on PATH")
-    here = Here(replace(GOOD, agents=(absent, GOOD.agents[1]), chosen=""))
+    here = FixedSurroundings(replace(GOOD, agents=(absent, GOOD.agents[1]), chosen=""))
 
     async def fill(driver: FormDriver) -> None:
         await driver.sees("no agent found")
@@ -191,7 +191,7 @@ def test_the_demo_needs_nothing_else() -> None:
 
 def test_where_no_run_can_begin_it_says_why_and_what_to_do() -> None:
     missing = Finding("git repository", "critical", "/x is not inside one", ("run git init",))
-    here = Here(replace(GOOD, findings=(missing,)))
+    here = FixedSurroundings(replace(GOOD, findings=(missing,)))
 
     async def fill(driver: FormDriver) -> None:
         await driver.sees("◆ git repository: /x is not inside one")
@@ -206,7 +206,7 @@ def test_where_no_run_can_begin_it_says_why_and_what_to_do() -> None:
 
 
 def test_what_cannot_be_looked_at_is_said() -> None:
-    here = Here()
+    here = FixedSurroundings()
     here.broken = "the folder is gone: come back from another"
 
     async def fill(driver: FormDriver) -> None:
@@ -218,7 +218,7 @@ def test_what_cannot_be_looked_at_is_said() -> None:
 
 
 def test_esc_keeps_all_that_was_typed() -> None:
-    here = Here()
+    here = FixedSurroundings()
 
     async def leave(driver: FormDriver) -> None:
         await driver.paste(LONG)
@@ -371,7 +371,7 @@ def test_a_model_is_named_for_an_agent_that_takes_one() -> None:
 
 def test_the_last_start_is_proposed_and_is_no_draft() -> None:
     own = {"agent.name": "command", "agent.command": "./my-agent"}
-    here = Here(replace(GOOD, last=Draft(command="sh checks.sh", settings=own)))
+    here = FixedSurroundings(replace(GOOD, last=Draft(command="sh checks.sh", settings=own)))
 
     async def start(driver: FormDriver) -> None:
         await driver.sees("types: ralph-tui run '' -c 'sh checks.sh' --agent-command")

@@ -10,7 +10,7 @@ import pytest
 from ralph_tui.base.errors import RalphError
 from ralph_tui.runtime.sources.snapshots import RecordedFiles
 from ralph_tui.tui.draw.diff import rows_of
-from tests.tui.held import CHANGES
+from tests.tui.fake_files import CHANGES
 from tests.workspaces import workspace_of
 
 

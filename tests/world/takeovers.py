@@ -6,7 +6,7 @@ from ralph_tui.events import AgentChanged, Event, SessionFinished, SessionStarte
 from tests.world.recorder import Recorder
 
 
-def hand_over(run: Recorder, k: int) -> None:
+def switch_agent(run: Recorder, k: int) -> None:
     """Let the first agent hit its limit at once; the second, which reports no cost, continues."""
     run.add(SessionFinished(iteration=k, outcome="limited", limit="usage_limit", cost_usd=0.0))
     run.add(AgentChanged(iteration=k, before="claude", agent="codex", cause="usage_limit"))
@@ -24,7 +24,7 @@ def taken_over() -> list[Event]:
     run.baseline(0)
     run.iterations(20)
     run.open(2)
-    hand_over(run, 2)
+    switch_agent(run, 2)
     shell(run, 2)
     run.close(2, 40, None)
     run.open(3, agent="codex")
@@ -41,7 +41,7 @@ def never_told() -> list[Event]:
     run = Recorder(10)
     run.baseline(0)
     run.open(1)
-    hand_over(run, 1)
+    switch_agent(run, 1)
     shell(run, 1)
     run.close(1, 40, None)
     run.open(2, agent="codex")

@@ -7,7 +7,7 @@ from queue import SimpleQueue
 from ralph_tui.events import Event
 
 
-class _Left(BaseException):
+class _ObserverDone(BaseException):
     """The observer has seen enough; the run ends where it is."""
 
 
@@ -48,7 +48,7 @@ class Turns:
         try:
             self._await_turn()
             run()
-        except _Left:
+        except _ObserverDone:
             pass
         except BaseException as error:  # noqa: BLE001  raised where the run is looked at
             end = error
@@ -57,4 +57,4 @@ class Turns:
     def _await_turn(self) -> None:
         self._turn.acquire()
         if self._left:
-            raise _Left
+            raise _ObserverDone

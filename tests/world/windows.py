@@ -165,7 +165,7 @@ def left(run: Recorder, k: int, number: int, **fields: object) -> ev.HandoffWrit
     return told.model_copy(update=fields)
 
 
-def hand_over(run: Recorder, k: int, number: int, **fields: object) -> None:
+def hand_off(run: Recorder, k: int, number: int, **fields: object) -> None:
     """From the end of a session to the start of the next one."""
     end_for_rollover(run, k, number)
     run.checkpoint(k, number + 1, "rollover", note=f"ralph: checkpoint iter {k} (L2 at 86%)")
@@ -209,7 +209,7 @@ def start_again(run: Recorder, k: int, session: int) -> None:
 def rolled_over() -> list[ev.Event]:
     """A fresh session of the third iteration is at work."""
     run = filled_up()
-    hand_over(run, 3, 1)
+    hand_off(run, 3, 1)
     run.add(ev.AgentSpoke(iteration=3, text="I read the handoff: the flag has to be read now."), 4)
     climb(run, 3, 12, 16, 19, 24)
     run.files(3, 2, live=True)
@@ -229,7 +229,7 @@ def between_sessions() -> list[ev.Event]:
 def forgot() -> list[ev.Event]:
     """The agent summed its own context up, an iteration after a rollover."""
     run = filled_up()
-    hand_over(run, 3, 1, origin="model", edited_by="you")
+    hand_off(run, 3, 1, origin="model", edited_by="you")
     climb(run, 3, 20, 34)
     run.close(3, 44)
     run.open(4)

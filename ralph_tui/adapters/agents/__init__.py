@@ -34,7 +34,7 @@ AGENTS: tuple[AgentDescription, ...] = (
 
 
 _NPM = "npm install -g "
-LONGEST_PLACE = 300
+LONGEST_PLACES = 300
 """Maximum characters of the list of places searched for a program."""
 ON = (
     'your own     ralph-tui run ... --agent-command "my-agent --stdin"',
@@ -43,7 +43,7 @@ ON = (
 """Ways to continue without an installed agent."""
 
 
-def offered() -> tuple[AgentDescription, ...]:
+def selectable_agents() -> tuple[AgentDescription, ...]:
     """Return the agents that users may choose."""
     return tuple(agent for agent in AGENTS if not agent.reserved)
 
@@ -66,8 +66,8 @@ def choose_agent(
     if agent is not None:
         return agent
     if settings.name:
-        raise unknown_agent(settings.name)
-    raise no_agent(settings, environ)
+        raise unknown_agent_error(settings.name)
+    raise no_agent_error(settings, environ)
 
 
 def choose_fallbacks(
@@ -82,7 +82,7 @@ def choose_fallbacks(
     fallbacks = []
     for name in settings.fallback:
         if name not in known:
-            raise unknown_agent(name, "agent.fallback")
+            raise unknown_agent_error(name, "agent.fallback")
         if known[name].reserved:
             raise UsageError(f"{clip(name, 80)!r} (agent.fallback) cannot be a fallback; remove it")
         if first is None or name != first.name:
@@ -96,23 +96,23 @@ def fallback_settings(settings: "AgentSettings", name: str) -> "AgentSettings":
     return settings.model_copy(update={"name": name, "binary": None, "model": None})
 
 
-def unknown_agent(name: str, where: str = "--agent") -> UsageError:
+def unknown_agent_error(name: str, where: str = "--agent") -> UsageError:
     """Return the error for an unknown agent name; `where` is the option or setting that has it."""
-    known = [agent.name for agent in offered()]
+    known = [agent.name for agent in selectable_agents()]
     near = difflib.get_close_matches(name[:80], known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
     return UsageError(f"unknown agent {clip(name, 80)!r} ({where}): {hint}")
 
 
-def no_agent(
+def no_agent_error(
     settings: "AgentSettings", environ: Mapping[str, str], missing: str = "no agent found"
 ) -> UsageError:
     """Return the error for a missing agent: the places searched, and ways to continue."""
-    wanted = [agent for agent in offered() if agent.program]
+    wanted = [agent for agent in selectable_agents() if agent.program]
     if settings.name:
         wanted = [agent for agent in wanted if agent.name == settings.name] or wanted
     search_place = search_places(wanted, settings, environ)
-    ways = [f"looked for   {clip(search_place, LONGEST_PLACE)}"]
+    ways = [f"looked for   {clip(search_place, LONGEST_PLACES)}"]
     if wanted:
         others = ", ".join(agent.install.removeprefix(_NPM) for agent in wanted[1:])
         ways.append(f"install one  {wanted[0].install}{f' (or {others})' if others else ''}")
@@ -128,7 +128,7 @@ def search_places(
     """List programs grouped by search place: ``claude, codex in the 9 folders of PATH``."""
     places: dict[str, list[str]] = {}
     for agent in wanted:
-        program, where, place = agent.looks_for(settings, environ).partition(" in the ")
+        program, where, place = agent.search_place(settings, environ).partition(" in the ")
         names = places.setdefault(where + place, [])
         if program not in names:  # `agent.binary` can give several agents the same program
             names.append(program)
@@ -143,8 +143,8 @@ __all__ = [
     "choose_fallbacks",
     "fallback_settings",
     "find_agent",
-    "no_agent",
-    "offered",
+    "no_agent_error",
     "search_places",
-    "unknown_agent",
+    "selectable_agents",
+    "unknown_agent_error",
 ]

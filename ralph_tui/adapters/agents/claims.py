@@ -17,11 +17,11 @@ _REPORT, _PROMISE = '"ralph"', "<promise>"
 
 def claims(text: str, iteration: int) -> list[Event]:
     """Return the last report in the text, and the promise if the text makes it."""
-    found = (_reported(text, iteration), _promised(text, iteration))
+    found = (_parse_report(text, iteration), _parse_promise(text, iteration))
     return [claim for claim in found if claim is not None]
 
 
-def spoken(text: str, iteration: int, offset: int, parent: str | None = None) -> list[Event]:
+def speech_events(text: str, iteration: int, offset: int, parent: str | None = None) -> list[Event]:
     """Return what an agent said as events, including its claims.
 
     A subagent, identified by its tool call `parent`, makes no claims.
@@ -33,12 +33,12 @@ def spoken(text: str, iteration: int, offset: int, parent: str | None = None) ->
     return events if parent is not None else events + claims(text, iteration)
 
 
-def _reported(text: str, iteration: int) -> Event | None:
+def _parse_report(text: str, iteration: int) -> Event | None:
     report = find_report(text) if _REPORT in text else None
     return None if report is None else report.event(iteration)
 
 
-def _promised(text: str, iteration: int) -> Event | None:
+def _parse_promise(text: str, iteration: int) -> Event | None:
     return PromiseMade(iteration=iteration) if _PROMISE in text and promised(text) else None
 
 
@@ -49,8 +49,8 @@ class ClaimReader:
         """`orders` are the prompt's lines; an agent that echoes one of them claims nothing."""
         self._orders = orders
         self._windows = (
-            _Window(_REPORT, "}", lambda text: _reported(text, iteration)),
-            _Window(_PROMISE, "</promise>", lambda text: _promised(text, iteration)),
+            _Window(_REPORT, "}", lambda text: _parse_report(text, iteration)),
+            _Window(_PROMISE, "</promise>", lambda text: _parse_promise(text, iteration)),
         )
 
     @property
@@ -76,7 +76,7 @@ class _Window:
         self._lines: deque[str] = deque()
         self._left = 0
         """Number of further lines in which the opened claim may end."""
-        self._told: Event | None = None
+        self._last_claim: Event | None = None
         self.held = 0
 
     def add(self, line: str) -> Event | None:
@@ -93,5 +93,5 @@ class _Window:
             return None
         self._lines.clear()
         self._left = self.held = 0
-        told, self._told = self._told, claim
-        return None if claim == told else claim
+        last, self._last_claim = self._last_claim, claim
+        return None if claim == last else claim

@@ -14,12 +14,12 @@ def program(scenario: str, *, fast: bool = False) -> list[str]:
 
 DEMO = AgentDescription(
     name="demo",
-    looks_ready=lambda settings, environ: True,
+    is_ready=lambda settings, environ: True,
     check=lambda context: None,
     build=lazily("demo_agent:DemoAgent"),
     small_model="demo-agent",
     abilities=Abilities(
-        questions=True, refusal_goes_on=True, words_mid_turn=True, context="live", cost=True
+        questions=True, refusal_continues=True, words_mid_turn=True, context="live", cost=True
     ),
     reserved="the demo's agent works only in its own project; run ralph-tui demo",
 )

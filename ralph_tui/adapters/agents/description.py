@@ -31,7 +31,7 @@ class AgentContext:
     timeout_s: float = 8 * 3600
     """Maximum seconds per session."""
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    hands_over: bool = False
+    hands_off: bool = False
     """True if ralph-tui ends sessions before their context is full, so that none is compacted."""
     scenario: str = "steady"
     """The scenario that a scripted agent plays."""
@@ -63,7 +63,7 @@ class Abilities:
 
     questions: bool = False
     """True if it can ask the user before it uses a tool."""
-    refusal_goes_on: bool = False
+    refusal_continues: bool = False
     """True if its turn continues after a refusal; otherwise it is prompted again."""
     words_mid_turn: bool = False
     """True if guidance can reach it while it works."""
@@ -85,7 +85,7 @@ class AgentDescription:
 
     name: str
     """The value of ``agent.name`` that chooses it."""
-    looks_ready: Ready
+    is_ready: Ready
     """True if a quick look finds everything the agent needs; `check` decides."""
     check: Callable[[AgentContext], None]
     """Raises ``UsageError`` if the agent cannot work; writes nothing."""
@@ -105,7 +105,7 @@ class AgentDescription:
     """The usual name of the agent's program; empty if it is not a program of its own."""
     title: str = ""
     """The product's name, as in ``Claude Code``."""
-    looks_for: Callable[["AgentSettings", Mapping[str, str]], str] = lambda settings, environ: ""
+    search_place: Callable[["AgentSettings", Mapping[str, str]], str] = lambda settings, environ: ""
     """Where the program is searched for, as in ``claude in the 9 folders of PATH``."""
     found: Callable[[AgentContext], str] = lambda context: ""
     """The result of `check` in a few words: version, path. Runs the program."""
@@ -138,21 +138,21 @@ _CONTEXT = {"live": "live", "turn end": "when a turn ends"}
 _LIMITS = {"with reset": "with reset time", "class": "without reset time"}
 
 
-def can_words(told: Abilities) -> str:
+def can_words(abilities: Abilities) -> str:
     """List what an agent can do, as in ``can ask you, ...; unknown: its cost``."""
-    context = f"reports its context{'' if told.context == 'live' else ' when a turn ends'}"
+    context = f"reports its context{'' if abilities.context == 'live' else ' when a turn ends'}"
     able = (
-        (told.questions, "can ask you"),
-        (told.words_mid_turn, "accepts guidance while it works"),
-        (told.context, context),
-        (told.cost, "reports its cost"),
-        (told.limits, f"reports limits {_LIMITS.get(told.limits, '')}"),
-        (told.resume, "resumes sessions"),
+        (abilities.questions, "can ask you"),
+        (abilities.words_mid_turn, "accepts guidance while it works"),
+        (abilities.context, context),
+        (abilities.cost, "reports its cost"),
+        (abilities.limits, f"reports limits {_LIMITS.get(abilities.limits, '')}"),
+        (abilities.resume, "resumes sessions"),
     )
     unknown = (
-        (not told.context, "its context"),
-        (not told.cost, "its cost"),
-        (told.limits != "with reset", "when a limit ends"),
+        (not abilities.context, "its context"),
+        (not abilities.cost, "its cost"),
+        (abilities.limits != "with reset", "when a limit ends"),
     )
     can = ", ".join(words for holds, words in able if holds) or "works on the prompt"
     cannot = ", ".join(words for holds, words in unknown if holds)
@@ -161,17 +161,17 @@ def can_words(told: Abilities) -> str:
 
 def row(agent: AgentDescription) -> Sequence[str]:
     """Return an agent's row for the table in `docs/guide/agents.md`."""
-    told = agent.abilities
-    after = "continues" if told.refusal_goes_on else "is prompted again"
+    abilities = agent.abilities
+    after = "continues" if abilities.refusal_continues else "is prompted again"
     return (
         f"`{agent.name}`",
-        _yes(told.questions),
-        after if told.questions else "—",
-        _yes(told.words_mid_turn),
-        _CONTEXT.get(told.context, "unknown"),
-        "reported" if told.cost else "unknown",
-        _LIMITS.get(told.limits, "unknown"),
-        _yes(told.resume),
+        _yes(abilities.questions),
+        after if abilities.questions else "—",
+        _yes(abilities.words_mid_turn),
+        _CONTEXT.get(abilities.context, "unknown"),
+        "reported" if abilities.cost else "unknown",
+        _LIMITS.get(abilities.limits, "unknown"),
+        _yes(abilities.resume),
         f"{agent.title} {agent.seen_versions}" if agent.seen_versions else "—",
     )
 

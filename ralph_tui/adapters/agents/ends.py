@@ -20,10 +20,10 @@ LONGEST_REASON = 300
 """Maximum characters of foreign text in a reason."""
 
 _STOPPED: Mapping[str, str] = {
-    "timeout": "The session exceeded its time limit and was stopped.",
+    "timeout": "The session exceeded its time limit and was end_of_stop.",
     "interrupted": "The agent was interrupted.",
     "silent": "The agent was silent for too long and was interrupted.",
-    "budget": "The session used up its budget and was stopped.",
+    "budget": "The session used up its budget and was end_of_stop.",
     "rolled_over": "The session was ended for a context handoff.",
     "context_full": "The session was ended because its context was full.",
     "stopped": "Stopped.",
@@ -55,14 +55,14 @@ def last_words(text: str) -> str:
     return f": {words}" if words else ""
 
 
-def killed(exit_code: int | None) -> str | None:
+def signal_text(exit_code: int | None) -> str | None:
     """Return `` by signal 9``, "" if the exit code is unknown, or None if it was no signal."""
     if exit_code is None:
         return ""
     return f" by signal {exit_code - 128}" if exit_code > 128 else None
 
 
-def stopped(outcome: str) -> SessionEnd:
+def end_of_stop(outcome: str) -> SessionEnd:
     """Return the end of a session that was stopped; `outcome` says why."""
     reason = _STOPPED.get(outcome, "The agent was stopped.")
     return SessionEnd(cast("SessionOutcome", outcome), reason)
@@ -262,16 +262,18 @@ def classify(error: str = "", status: object = None, text: str = "") -> FailedCa
     known = failed_call(error, status)
     if known is not None:
         return FailedCall(known.outcome, known.limit, text or known.said)
-    outcome, limit = in_words(text) or _found(text, _SERVICE_WORDS) or ("error", None)
+    outcome, limit = classify_words(text) or _found(text, _SERVICE_WORDS) or ("error", None)
     return FailedCall(outcome, limit, text)
 
 
-def in_words(text: str) -> tuple[SessionOutcome, Limit | None] | None:
+def classify_words(text: str) -> tuple[SessionOutcome, Limit | None] | None:
     """Classify the last words of an agent's program; return None if they mean nothing known."""
     return _found(text, _WORDS)
 
 
-def ended_by(call: FailedCall, remedies: Remedies, resets_at: datetime | None = None) -> SessionEnd:
+def end_of_call(
+    call: FailedCall, remedies: Remedies, resets_at: datetime | None = None
+) -> SessionEnd:
     """Return the end of a session after a failed call."""
     reason = sentence(call.outcome, call.said, remedies, call.limit)
     return SessionEnd(
@@ -303,7 +305,7 @@ def _local(seconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%Y-%m-%d %H:%M}"
 
 
-def reset_in_words(text: str, now: datetime) -> datetime | None:
+def parse_reset(text: str, now: datetime) -> datetime | None:
     """Parse when a limit ends: ``try again at ...``, ``try again in ...`` or a Unix timestamp.
 
     `now` must be aware: times of day are in its zone, because agents report them in the user's.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from ralph_tui.adapters.agents import no_agent
+from ralph_tui.adapters.agents import no_agent_error
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.programs import binary_of, find_program
 from ralph_tui.adapters.processes.child import PIPE, Child, launch
@@ -18,7 +18,7 @@ from ralph_tui.base.errors import ProcessError
 from ralph_tui.text.sanitize import one_line
 
 CHUNK = 64 * 1024
-LOOK_S = 0.05
+POLL_S = 0.05
 """Seconds between checks for cancellation."""
 
 
@@ -82,7 +82,7 @@ def _read(
             left = deadline - time.monotonic()
             if left <= 0 or cancelled():
                 return False
-            for key, _ in selector.select(min(left, LOOK_S)):
+            for key, _ in selector.select(min(left, POLL_S)):
                 data = os.read(key.fd, CHUNK)
                 if not data:
                     selector.unregister(key.fd)
@@ -99,7 +99,7 @@ def _ends(child: Child, deadline: float, cancelled: Callable[[], bool]) -> bool:
         if left <= 0 or cancelled():
             return False
         with suppress(TimeoutError):
-            child.wait(min(left, LOOK_S))
+            child.wait(min(left, POLL_S))
     return True
 
 
@@ -111,7 +111,7 @@ def _write(stdin: IO[bytes], data: bytes) -> None:
         return
 
 
-NOT_TOLD = "version unknown"
+VERSION_UNKNOWN = "version unknown"
 PROBE_S = 5.0
 """Seconds a program may take to print its version."""
 
@@ -127,15 +127,15 @@ def program_path(context: AgentContext, usual: str) -> str:
     # If a program was named, the error names it first.
     binary, name = context.settings.binary, context.settings.name
     if binary is None and name is None:
-        raise no_agent(context.settings, context.environ)
+        raise no_agent_error(context.settings, context.environ)
     what = "is not an executable program" if "/" in (binary or "") else "is not on PATH"
     named = (
         f"{usual!r} (--agent {name})" if binary is None else f"{one_line(binary)!r} (agent.binary)"
     )
-    raise no_agent(context.settings, context.environ, f"{named} {what}")
+    raise no_agent_error(context.settings, context.environ, f"{named} {what}")
 
 
-def printed(argv: list[str], context: AgentContext) -> str:
+def probe_output(argv: list[str], context: AgentContext) -> str:
     """Return a program's output within `PROBE_S` seconds, or "" if it cannot be run."""
     try:
         return run_once(argv, context, timeout_s=PROBE_S).out
@@ -153,6 +153,6 @@ def stamp(path: str, context: AgentContext) -> tuple[object, ...]:
     return (path, changed, context.root, tuple(sorted(context.environ.items())))
 
 
-def dotted(version: tuple[int, ...] | None) -> str:
+def format_version(version: tuple[int, ...] | None) -> str:
     """Format a version, as in ``2.1.198``."""
-    return ".".join(map(str, version)) if version else NOT_TOLD
+    return ".".join(map(str, version)) if version else VERSION_UNKNOWN

@@ -22,9 +22,9 @@ from ralph_tui.text.secrets.lines import LineFilter
 CHUNK = 256 * 1024
 REST_S = 0.03
 """Seconds to collect small pieces."""
-IN_A_ROW = 8
+MAX_QUICK_PIECES = 8
 """Small pieces in quick succession before collecting starts, so that a greeting is not delayed."""
-PLENTY = 16 * 1024
+ENOUGH_BYTES = 16 * 1024
 """Bytes in a piece after which there is no pause, so that the pipe does not stay full."""
 
 
@@ -50,7 +50,7 @@ def chunks(
             in_a_row = in_a_row + 1 if now - came < 2 * REST_S else 0
             came = now
             yield chunk
-            if in_a_row >= IN_A_ROW and len(chunk) < PLENTY:
+            if in_a_row >= MAX_QUICK_PIECES and len(chunk) < ENOUGH_BYTES:
                 rest(REST_S)
 
 
@@ -93,14 +93,14 @@ class LineSplitter:
         return pieces
 
 
-def _no_news(line: bytes) -> bool:
+def _never_news(line: bytes) -> bool:
     return False
 
 
 class BoundedLines:
     """Lines of chunks; once the time for `working` is used up, only those that are news."""
 
-    def __init__(self, limit: int, is_news: Callable[[bytes], bool] = _no_news) -> None:
+    def __init__(self, limit: int, is_news: Callable[[bytes], bool] = _never_news) -> None:
         """`limit`: bytes per line. `is_news`: True for lines to process even if time is short."""
         self.left_out = 0
         """Number of lines left out so far."""
@@ -109,16 +109,16 @@ class BoundedLines:
         self._is_news = is_news
         self._work = BoundedWork()
         self._closed = False
-        self._told = (0, 0)
+        self._reported = (0, 0)
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Return the lines that `chunk` completes; once the time is used up, only news."""
-        return self._chosen(self._splitter.feed(chunk))
+        return self._select(self._splitter.feed(chunk))
 
     def close(self) -> list[bytes]:
         """Return the unterminated rest at the end of the stream."""
         self._closed = True
-        return self._chosen(self._splitter.close())
+        return self._select(self._splitter.close())
 
     def working(self) -> AbstractContextManager[None]:
         """Return a context manager that measures the time spent on the lines."""
@@ -131,15 +131,15 @@ class BoundedLines:
 
     def gap(self) -> str:
         """Return a mark for the lines left out since the last call, or ""."""
-        if self._told == (self.left_out, self.left_out_bytes):
+        if self._reported == (self.left_out, self.left_out_bytes):
             return ""
         if self._work.spent and not self._closed:
             return ""  # the gap is still growing
-        lines, size = self.left_out - self._told[0], self.left_out_bytes - self._told[1]
-        self._told = (self.left_out, self.left_out_bytes)
+        lines, size = self.left_out - self._reported[0], self.left_out_bytes - self._reported[1]
+        self._reported = (self.left_out, self.left_out_bytes)
         return f"[ralph-tui: {lines} lines of output, {size} bytes, are left out here]"
 
-    def _chosen(self, lines: list[bytes]) -> list[bytes]:
+    def _select(self, lines: list[bytes]) -> list[bytes]:
         if not self._work.spent:
             return lines
         # Skip empty lines without calling `is_news`: a hundred million calls would take minutes.
@@ -186,7 +186,7 @@ class Transcript:
         self.offset += len(data)
         return kept
 
-    def leave_out(self, mark: str) -> None:
+    def write_gap(self, mark: str) -> None:
         """Write `mark` in place of missing lines. A private key may have begun in them."""
         self.write([mark])
         self._clean.skip()

@@ -126,7 +126,8 @@ class Permits:
     def read(self, paths: Iterable[str]) -> bool:
         """True if all files may be read. Those in the worktree always may."""
         return self.everything or all(
-            self.holds(path) or self._named("Read", path) or self._file(path) for path in paths
+            self.is_in_worktree(path) or self._is_permitted("Read", path) or self._file(path)
+            for path in paths
         )
 
     def fetch(self, url: str) -> bool:
@@ -139,7 +140,7 @@ class Permits:
         server = "__".join(name.split("__")[:2]) if name.startswith("mcp__") else name
         return self.everything or name in self._rules or server in self._rules
 
-    def holds(self, path: str) -> bool:
+    def is_in_worktree(self, path: str) -> bool:
         """True if the file is in the worktree after following links."""
         return "\0" not in path and self._is_inside(self._real(path))
 
@@ -149,23 +150,23 @@ class Permits:
         plain = _HARMLESS_REDIRECTION.sub("", part)
         if _SHELL.search(plain):
             return False
-        return self._stays_inside(plain) or any(_begins(plain, rule) for rule in rules)
+        return self._is_harmless(plain) or any(_matches_prefix(plain, rule) for rule in rules)
 
-    def _stays_inside(self, part: str) -> bool:
+    def _is_harmless(self, part: str) -> bool:
         """True if the command only enters a folder of the worktree, or only reads there."""
         try:
             words = shlex.split(part)
         except ValueError:
             return False
         if len(words) == 2 and words[0] == "cd":
-            return self.holds(words[1])
-        return words[:1] != [] and words[0] in FILTERS and all(map(self._stays, words[1:]))
+            return self.is_in_worktree(words[1])
+        return words[:1] != [] and words[0] in FILTERS and all(map(self._is_local, words[1:]))
 
-    def _stays(self, word: str) -> bool:
+    def _is_local(self, word: str) -> bool:
         """True if a word of a command is not a path, or a path in the worktree."""
         if word.startswith("-"):
             return "/" not in word and "=" not in word
-        return not word.startswith("~") and self.holds(word)
+        return not word.startswith("~") and self.is_in_worktree(word)
 
     def _file(self, path: str) -> bool:
         if "\0" in path:
@@ -173,12 +174,12 @@ class Permits:
         real = self._real(path)
         if self._is_inside(real):
             return not _PROTECTED & set(Path(real).relative_to(self._root).parts)
-        return any(self._named(tool, path) for tool in _EDITS)
+        return any(self._is_permitted(tool, path) for tool in _EDITS)
 
-    def _named(self, tool: str, path: str) -> bool:
+    def _is_permitted(self, tool: str, path: str) -> bool:
         """True if a rule permits the tool for this file."""
         return "\0" not in path and any(
-            rule == "" or _holds(rule, self._real(path)) for rule in self._of(tool)
+            rule == "" or _matches_folder(rule, self._real(path)) for rule in self._of(tool)
         )
 
     def _real(self, path: str) -> str:
@@ -193,7 +194,7 @@ class Permits:
         return [match["what"] or "" for match in matches if match and match["tool"] == tool]
 
 
-def _begins(part: str, rule: str) -> bool:
+def _matches_prefix(part: str, rule: str) -> bool:
     """True if a prefix rule, such as ``git push:*`` or ``git push *``, matches the command."""
     for end in (":*", " *"):
         if rule.endswith(end):
@@ -202,7 +203,7 @@ def _begins(part: str, rule: str) -> bool:
     return False
 
 
-def _holds(rule: str, real: str) -> bool:
+def _matches_folder(rule: str, real: str) -> bool:
     """True if a folder rule, such as ``//srv/shared/**``, matches the file."""
     if not rule.startswith("//") or not rule.endswith("/**"):
         return False

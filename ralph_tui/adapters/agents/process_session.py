@@ -14,7 +14,7 @@ from contextlib import closing
 from typing import IO, Literal, cast
 
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.adapters.agents.ends import SessionEnd, Tally, session_finished, stopped
+from ralph_tui.adapters.agents.ends import SessionEnd, Tally, end_of_stop, session_finished
 from ralph_tui.adapters.agents.output import CHUNK, BoundedLines, Transcript, chunks
 from ralph_tui.adapters.processes.child import PIPE, Child, Exit, launch
 from ralph_tui.base.errors import AgentError, ProcessError, why
@@ -125,7 +125,7 @@ class ProcessSession(ABC):
         An agent that can be asked to end is asked, and killed `interrupt_s` later. When the run
         ends, or on a second call, it is killed at once.
         """
-        self._end(stopped(outcome), at_once=outcome == "stopped")
+        self._end(end_of_stop(outcome), at_once=outcome == "stopped")
 
     def _end(self, why: SessionEnd, *, at_once: bool = False) -> None:
         with self._lock:
@@ -237,7 +237,7 @@ class ProcessSession(ABC):
 
     def _take_lines(self, lines: list[bytes], transcript: Transcript, output: BoundedLines) -> None:
         if gap := output.gap():
-            transcript.leave_out(gap)
+            transcript.write_gap(gap)
         texts = [line.decode("utf-8", "replace") for line in lines]
         for text, (clean, offset) in zip(texts, transcript.write(texts), strict=True):
             self._emit_all(self._events_of(clean if self.speaks_plain_text else text, offset))
@@ -260,7 +260,7 @@ class ProcessSession(ABC):
 
     def _take_stderr_lines(self, lines: list[bytes], log: Transcript, gap: str) -> None:
         if gap:
-            log.leave_out(gap)
+            log.write_gap(gap)
         kept = log.write([line.decode("utf-8", "replace") for line in lines])
         spoken = [text for text, _ in kept if text.strip()]
         if spoken:

@@ -66,7 +66,7 @@ _OF_THE_SHELL = frozenset(
 """Builtins and keywords, for which no program is needed."""
 
 
-def begins_with(command: str) -> str:
+def first_program(command: str) -> str:
     """Return the program that a shell would run first, or "" if that is uncertain."""
     words = shlex.shlex(command.split("\n", 1)[0], posix=True, punctuation_chars=True)
     words.whitespace_split = True
@@ -82,7 +82,7 @@ def begins_with(command: str) -> str:
 
 def missing_program(command: str, environ: Mapping[str, str], root: Path) -> str:
     """Return the first program of a command if it cannot be run in `root`, or ""."""
-    word = begins_with(command)
+    word = first_program(command)
     if not word:
         return ""
     path = word

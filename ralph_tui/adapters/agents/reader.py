@@ -10,7 +10,7 @@ from ralph_tui.text.sanitize import shorten
 
 BEAT_S = 20.0
 """Minimum seconds between signs of life that bring no news."""
-MAX_COMPLAINTS = 5
+MAX_REPORTS = 5
 """Maximum notes about unreadable lines and unknown kinds, per session."""
 
 
@@ -89,10 +89,10 @@ class SessionReader:
         self._offset = 0
         self._now = 0.0
 
-    def look(self, offset: int, now: float) -> None:
+    def seek(self, offset: int, now: float) -> None:
         """Set the next line's offset in the transcript, and when it arrived."""
         self._offset, self._now = offset, now
-        self.tools.look(offset, now)
+        self.tools.seek(offset, now)
 
     def closed(self) -> list[ev.Event]:
         """Return the last events, once the process has closed its output."""
@@ -134,8 +134,8 @@ class SessionReader:
             offset=self._offset,
         )
 
-    def _complain(self, about: str, text: str) -> list[ev.Event]:
-        if about in self._complaints or len(self._complaints) >= MAX_COMPLAINTS:
+    def _report_once(self, about: str, text: str) -> list[ev.Event]:
+        if about in self._complaints or len(self._complaints) >= MAX_REPORTS:
             return []
         self._complaints.add(about)
         return [self._note(text, "warn")]

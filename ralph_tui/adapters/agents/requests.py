@@ -39,9 +39,9 @@ def asked(
         iteration=iteration,
         request_id=request_id,
         tool=shorten(tool),
-        input=shown_input(input),
+        input=clip_input(input),
         why=shorten(why.strip(), MAX_WHY),
-        rule=rule if can_be_shown(rule) else "",
+        rule=rule if is_displayable(rule) else "",
         choices=list(choices)[:MAX_QUESTIONS],
         parent=parent,
     )
@@ -66,7 +66,7 @@ def choice(
     )
 
 
-def choice_in(fields: Mapping[str, object]) -> AgentChoice:
+def parse_choice(fields: Mapping[str, object]) -> AgentChoice:
     """Parse a question in the agents' form: ``question, header, options[{label, description}]``."""
     options = map(as_map, as_list(fields.get("options")))
     return choice(
@@ -77,12 +77,12 @@ def choice_in(fields: Mapping[str, object]) -> AgentChoice:
     )
 
 
-def can_be_shown(rule: str) -> bool:
+def is_displayable(rule: str) -> bool:
     """True if the rule can be shown unchanged."""
     return len(rule) <= MAX_RULE and one_line(rule) == rule
 
 
-def shown_input(text: str) -> str:
+def clip_input(text: str) -> str:
     """Return a tool's input, cut to `MAX_INPUT` characters with a count of the rest."""
     text = text.strip("\n")
     if len(text) <= MAX_INPUT:

@@ -23,7 +23,7 @@ _MAX_OVER = 20_000
 
 
 class SessionTools:
-    """Events and counters of one session's tools; `look` sets the position in its stream."""
+    """Events and counters of one session's tools; `seek` sets the position in its stream."""
 
     def __init__(self, iteration: int, root: str) -> None:
         self.calls = 0
@@ -36,7 +36,7 @@ class SessionTools:
         self._iteration = iteration
         self._over: dict[str, None] = {}
 
-    def look(self, offset: int, now: float) -> None:
+    def seek(self, offset: int, now: float) -> None:
         """Set the next line's offset in the transcript, and when it arrived."""
         self.offset, self.now = offset, now
 
@@ -59,9 +59,9 @@ class SessionTools:
         )
 
     def _finish(
-        self, tool_id: str, began: float, because: Prevented, words: str, *, ok: bool
+        self, tool_id: str, began: float, reason: Prevented, words: str, *, ok: bool
     ) -> ToolFinished:
-        self.errors += not ok and not because
+        self.errors += not ok and not reason
         self._over[tool_id] = None
         if len(self._over) > _MAX_OVER:
             del self._over[next(iter(self._over))]
@@ -69,8 +69,8 @@ class SessionTools:
             iteration=self._iteration,
             tool_id=shorten(tool_id),
             ok=ok,
-            prevented="" if ok else because,
-            summary=(not ok and because) or shorten(words),
+            prevented="" if ok else reason,
+            summary=(not ok and reason) or shorten(words),
             duration_s=round(max(0.0, self.now - began), 3),
             offset=self.offset,
         )
@@ -122,17 +122,17 @@ def describe_result(content: object, structured: object, *, ok: bool) -> str:
     if "structuredPatch" in facts:
         return _patch(facts)
     if "numLines" in (file := as_map(facts.get("file"))):
-        return _counted(as_count(file["numLines"]), "line")
+        return _format_count(as_count(file["numLines"]), "line")
     if facts.get("interrupted") is True:
         return "interrupted"
     if "numFiles" in facts:
-        return _counted(as_count(facts["numFiles"]), "file")
+        return _format_count(as_count(facts["numFiles"]), "file")
     if "totalToolUseCount" in facts:
-        return _counted(as_count(facts["totalToolUseCount"]), "tool call")
+        return _format_count(as_count(facts["totalToolUseCount"]), "tool call")
     if kept := _KEPT.match(text):
         # The rest is a preview: its line count is not that of the output.
         return f"{kept[1]} {kept[2]} of output"
-    return _counted(_lines(text), "line") if text.strip() else "no output"
+    return _format_count(_lines(text), "line") if text.strip() else "no output"
 
 
 def _failure(text: str) -> str:
@@ -158,5 +158,5 @@ def _lines(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n")) if text else 0
 
 
-def _counted(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

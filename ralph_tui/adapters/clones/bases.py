@@ -28,7 +28,7 @@ FETCH_S = 900.0
 """Timeout for fetching from the repository's remote, in seconds."""
 ASK_S = 600.0
 """Timeout for the bundle from the fleet, in seconds."""
-LOOK_S = 0.2
+POLL_S = 0.2
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _ADDRESS = re.compile(r"(?:https?|ssh|git|file)://[^\s-]\S*|/\S+|[\w.-]+@?[\w.-]*:[^\s:-]\S*")
 
@@ -64,7 +64,7 @@ class Bases:
             return Origin(Path(source.path), users=True)
         copy = fleet_folder(self._base, place.fleet_id) / "base.git"
         lock = self._locks[place.fleet_id]
-        while not lock.acquire(timeout=LOOK_S):
+        while not lock.acquire(timeout=POLL_S):
             waiting.check()
         try:
             if not has_commit(copy, source.commit):
@@ -77,7 +77,7 @@ class Bases:
         """Store a bundle that has arrived."""
         self._bundles[fleet_id, base.commit] = base.bundle
 
-    def ask_again(self) -> None:
+    def rerequest(self) -> None:
         """Note a new connection to the fleet: an earlier request or bundle may have been lost."""
         self._connections += 1
 
@@ -91,11 +91,11 @@ class Bases:
             ) from error
         kind = "sha1" if len(commit) == 40 else "sha256"
         clone_git(copy, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
-        if not self._fetched(copy, place, waiting):
+        if not self._fetch_remote(copy, place, waiting):
             self._unbundle(copy, place, waiting)
         clone_git(copy, "update-ref", f"refs/heads/base-{commit[:12]}", commit)
 
-    def _fetched(self, copy: Path, place: Place, waiting: Waiting) -> bool:
+    def _fetch_remote(self, copy: Path, place: Place, waiting: Waiting) -> bool:
         """Fetch from the repository's remote with the user's own git; return True on success."""
         remote, commit = place.source.remote, place.source.commit
         if not _ADDRESS.fullmatch(remote):
@@ -127,7 +127,7 @@ class Bases:
         try:
             while child.poll() is None and time.monotonic() < deadline:
                 waiting.check()
-                time.sleep(LOOK_S / 2)
+                time.sleep(POLL_S / 2)
         finally:
             child.stop()
             child.wait()
@@ -144,7 +144,7 @@ class Bases:
                 raise WorkspaceError(
                     f"the fleet did not send commit {commit[:12]} within {ASK_S / 60:.0f} minutes"
                 )
-            time.sleep(LOOK_S / 4)
+            time.sleep(POLL_S / 4)
         file = copy.with_name(f"{commit[:12]}.bundle")
         try:
             write_whole(file, bundle, durable=False)

@@ -51,11 +51,13 @@ class FreshCheck:
         self._variables = variables
         self._lock = threading.Lock()
         self._cancelled = False
-        self._setup = self._made(setup, SETUP_LIMIT_S, called=SETUP) if setup.strip() else None
-        self._gate = self._made(command, timeout_s)
+        self._setup = (
+            self._make_clone(setup, SETUP_LIMIT_S, called=SETUP) if setup.strip() else None
+        )
+        self._gate = self._make_clone(command, timeout_s)
         self._now: ShellGate | None = None
 
-    def _made(
+    def _make_clone(
         self, command: str, timeout_s: float, called: str = "completion command"
     ) -> ShellGate:
         return ShellGate(
@@ -75,9 +77,9 @@ class FreshCheck:
             make_clone(self._folder.tree, Origin(self._root, users=True), source, "ralph-check")
             put_copied(self._folder.tree, self._copied)
             if self._setup is not None:
-                self._is_now(self._setup)
+                self._set_current(self._setup)
                 run_setup(self._setup, self._folder.log("setup"))
-            self._is_now(self._gate)
+            self._set_current(self._gate)
             result = self._gate.run(self._folder.log("check"))
         except RalphError as error:
             return Check(passed=False, reason=str(error))
@@ -100,7 +102,7 @@ class FreshCheck:
             if self._now is not None:
                 self._now.cancel()
 
-    def _is_now(self, gate: ShellGate) -> None:
+    def _set_current(self, gate: ShellGate) -> None:
         with self._lock:
             self._now = gate
             if self._cancelled:

@@ -36,7 +36,7 @@ def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
     repository = _own_repository(folder, record)
     base = record.place.source.commit
     head, tree, has_base = _head_of(repository, base)
-    commit = _with_the_rest(repository, record, head, tree)
+    commit = _commit_rest(repository, record, head, tree)
     known = {"loop": folder.loop, "attempt": folder.attempt}
     branch = record.branch or record.place.branch
     heads = [] if commit == base else ["HEAD"]
@@ -62,7 +62,7 @@ def _own_repository(folder: TreeFolder, record: PlaceRecord) -> Repository:
     tree = folder.tree.resolve()
     if not tree.is_dir():
         raise WorkspaceError(f"{one_line(str(tree))} was deleted, and its work with it")
-    gone = _by_hand(tree, "was removed or damaged")
+    gone = _copy_advice(tree, "was removed or damaged")
     try:
         repository = open_repository(tree)
         users = open_repository(Path(record.place.source.path)) if record.worktree else None
@@ -77,11 +77,11 @@ def _own_repository(folder: TreeFolder, record: PlaceRecord) -> Repository:
             and repository.git_dir.parent == users.common_dir / "worktrees"
         )
     if not own:
-        raise WorkspaceError(_by_hand(tree, "is not the original one"))
+        raise WorkspaceError(_copy_advice(tree, "is not the original one"))
     return repository
 
 
-def _by_hand(tree: Path, what: str) -> str:
+def _copy_advice(tree: Path, what: str) -> str:
     return f"the git repository of {one_line(str(tree))} {what}; copy its files by hand"
 
 
@@ -91,11 +91,11 @@ def _head_of(repository: Repository, base: str) -> tuple[str, str, bool]:
     told = repository.git("cat-file", "--batch-check", stdin="\n".join(names).encode()).lines
     commit, tree, known = (line.split(" ") for line in told)
     if commit[1:2] != ["commit"]:
-        raise WorkspaceError(_by_hand(repository.root, "no longer has a commit"))
+        raise WorkspaceError(_copy_advice(repository.root, "no longer has a commit"))
     return commit[0], tree[0], known[0] == base
 
 
-def _with_the_rest(repository: Repository, record: PlaceRecord, head: str, before: str) -> str:
+def _commit_rest(repository: Repository, record: PlaceRecord, head: str, before: str) -> str:
     """Return the commit of the work; uncommitted work becomes a commit, also in HEAD and the index.
 
     `before` is the tree of `head`.

@@ -148,7 +148,9 @@ def _conflicts(
     )
     told = _parse_merges(result.out.decode("utf-8", "surrogateescape").split("\0"))
     found = zip(pairs, told, strict=False)
-    return [None if names is None else _shown(names, pair) for pair, names in found], result
+    return [
+        None if names is None else _original_names(names, pair) for pair, names in found
+    ], result
 
 
 def _parse_merges(words: Sequence[str]) -> Iterator[Sequence[str] | None]:
@@ -161,7 +163,7 @@ def _parse_merges(words: Sequence[str]) -> Iterator[Sequence[str] | None]:
             at = end + 1
 
 
-def _shown(names: Iterable[str], pair: tuple[str, str]) -> tuple[str, ...]:
+def _original_names(names: Iterable[str], pair: tuple[str, str]) -> tuple[str, ...]:
     """Return some of the files by their original names, each once."""
     plain = (_AFTER_COMMIT.sub(lambda end: "" if end[1] in pair else end[0], n) for n in names)
     return tuple(dict.fromkeys(one_line(spelled_name(name)) for name in plain))[:MAX_FILES]

@@ -177,7 +177,7 @@ def _checked(name: str) -> str:
     return name
 
 
-def found_in(base: Path, fleet_id: str) -> Iterator[TreeFolder]:
+def loop_folders(base: Path, fleet_id: str) -> Iterator[TreeFolder]:
     """Yield the folders of a fleet's loops on this host."""
     if not _NAME.fullmatch(fleet_id):
         return
@@ -215,7 +215,7 @@ def remove_folder(folder: Path) -> None:
         if folder.is_symlink():
             folder.unlink()
             return
-        shutil.rmtree(folder, onerror=_again)
+        shutil.rmtree(folder, onerror=_retry_writable)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -237,7 +237,7 @@ def _without_secrets(place: Place) -> Place:
     return place.model_copy(update={"copied": dict.fromkeys(place.copied, "")})
 
 
-def _again(call: Any, path: str, _: Any) -> None:
+def _retry_writable(call: Any, path: str, _: Any) -> None:
     """Make a read-only folder writable, as its owner may, and retry."""
     Path(path).parent.chmod(0o700)
     with suppress(NotADirectoryError, FileNotFoundError):
@@ -247,7 +247,7 @@ def _again(call: Any, path: str, _: Any) -> None:
         return
     with os.scandir(path):  # raises where that was in vain
         pass
-    shutil.rmtree(path, onerror=_again)
+    shutil.rmtree(path, onerror=_retry_writable)
 
 
 def _refused(folder: Path, error: OSError) -> WorkspaceError:

@@ -48,7 +48,7 @@ class Probe:
     cancelled_by: Callable[[ShellGate], object]
     """Called with each command that begins, so that it can be ended."""
 
-    def begins(self) -> bool:
+    def has_sources(self) -> bool:
         """True if there is anything to probe; raises ``WorkspaceError``."""
         return bool(self.command.strip() and _sources(self.tree))
 
@@ -58,11 +58,11 @@ class Probe:
         with _faults(self.tree, f"!{word}\n".encode()) as faulty:
             if not faulty:
                 return ""
-            result = self._measured()
-            said = self._said()
+            result = self._run_command()
+            said = self._read_log()
         if word.encode() in said or not _PYTHON.search(self.command.encode() + b"\n" + said):
             return ""
-        if not _ran_tests(result) or (not result.ok and not self._gives_the_same(result)):
+        if not _ran_tests(result) or (not result.ok and not self._is_reproducible(result)):
             return ""
         name = clip(one_line(self.command), 80)
         return (
@@ -72,18 +72,18 @@ class Probe:
             "editable install of another clone; install each clone in the fleet's set-up command"
         )
 
-    def _gives_the_same(self, faulty: GateResult) -> bool:
-        again = self._measured()
+    def _is_reproducible(self, faulty: GateResult) -> bool:
+        again = self._run_command()
         return _ran_tests(again) and _outcome(again) == _outcome(faulty)
 
-    def _measured(self) -> GateResult:
+    def _run_command(self) -> GateResult:
         gate = ShellGate(
             self.command, cwd=self.tree, run_id="fleet-probe", timeout_s=LIMIT_S, env=self.variables
         )
         self.cancelled_by(gate)
         return gate.run(self.log)
 
-    def _said(self) -> bytes:
+    def _read_log(self) -> bytes:
         with suppress(OSError):
             return read_bytes(self.log, most=MAX_LOG)
         return b""

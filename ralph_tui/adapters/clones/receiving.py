@@ -62,19 +62,19 @@ def receive(
         if commit != base:
             raise WorkspaceError("the host sent no bundle with its commit")
         return Received("", commit)
-    refs = _unbundled(repository, collected.bundle)
+    refs = _unbundle(repository, collected.bundle)
     if refs.get("HEAD", base) != commit:
         raise WorkspaceError(f"the bundle of loop {collected.loop} contains another commit")
     if commit == base:
         return Received("", commit, snapshots=_keep_snapshots(repository, refs, run_id))
     _check_history(repository, commit, collected.loop)
     changed = changed_between(repository, base, commit)
-    branch, kept = _made_branch(repository, collected.branch, commit, earlier)
+    branch, kept = _make_branch(repository, collected.branch, commit, earlier)
     snapshots = _keep_snapshots(repository, refs, run_id)
     return Received(branch, commit, len(changed), sum(changed.values()), kept, snapshots)
 
 
-def _unbundled(repository: Repository, bundle: bytes) -> dict[str, str]:
+def _unbundle(repository: Repository, bundle: bytes) -> dict[str, str]:
     """Unpack the bundle's objects into the repository and return its refs."""
     file = repository.ensure_folder() / f"{uuid4().hex}.bundle"
     try:
@@ -101,7 +101,7 @@ def _check_history(repository: Repository, commit: str, loop: str) -> None:
         )
 
 
-def _made_branch(
+def _make_branch(
     repository: Repository, wanted: str, commit: str, earlier: Earlier | None
 ) -> tuple[str, str]:
     """Make the branch; return it, and the branch of the earlier commit if it is no ancestor."""
@@ -148,15 +148,17 @@ def _keep_snapshots(repository: Repository, refs: dict[str, str], run_id: str) -
     """Make refs for the snapshots of this run and return their number."""
     ours = re.compile(rf"refs/ralph/{re.escape(run_id)}/\d{{1,9}}")
     wanted = {name: commit for name, commit in refs.items() if run_id and ours.fullmatch(name)}
-    if wanted and not _created(repository, wanted, accept=None):
+    if wanted and not _create_refs(repository, wanted, accept=None):
         there = repository.git("for-each-ref", "--format=%(refname)", f"refs/ralph/{run_id}/")
         missing = {name: wanted[name] for name in wanted.keys() - set(there.lines)}
         if missing:
-            _created(repository, missing, accept=(0,))
+            _create_refs(repository, missing, accept=(0,))
     return len(wanted)
 
 
-def _created(repository: Repository, refs: Mapping[str, str], accept: Iterable[int] | None) -> bool:
+def _create_refs(
+    repository: Repository, refs: Mapping[str, str], accept: Iterable[int] | None
+) -> bool:
     """Create all refs or none, as one may already exist; return True if they were created."""
     lines = "".join(f"create {name}\0{commit}\0" for name, commit in refs.items())
     words = ("update-ref", "--no-deref", "-z", "--stdin")

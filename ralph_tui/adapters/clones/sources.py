@@ -18,7 +18,7 @@ _SCP_LIKE = re.compile(r"[\w.-]+@?[\w.-]*:(?!//)")
 
 def source_of(repository: Repository, base: str) -> Source:
     """Resolve `base` (a branch, tag or commit) to its commit; raises ``UsageError``."""
-    found = repository.git(*_naming(base), accept=None)
+    found = repository.git(*_name_error(base), accept=None)
     if found.status:
         if base == "HEAD":
             raise UsageError(
@@ -29,23 +29,23 @@ def source_of(repository: Repository, base: str) -> Source:
             f"{one_line(base)} is not a commit of {one_line(str(repository.root))}; use a "
             "branch or commit as base"
         )
-    told = configured(repository, "remote.origin.url", "user.name", "user.email")
+    config = configured(repository, "remote.origin.url", "user.name", "user.email")
     return Source(
         commit=found.line,
         path=str(repository.root),
         machine=socket.gethostname(),
-        remote=_address(repository.root, told["remote.origin.url"]),
-        user_name=told["user.name"],
-        user_email=told["user.email"],
+        remote=_address(repository.root, config["remote.origin.url"]),
+        user_name=config["user.name"],
+        user_email=config["user.email"],
     )
 
 
 def is_commit(root: Path, base: str) -> bool:
     """True if a branch, tag or commit of this name exists, or if git cannot say."""
-    return run_git(root, *_naming(base), accept=None).status != 1 or base == "HEAD"
+    return run_git(root, *_name_error(base), accept=None).status != 1 or base == "HEAD"
 
 
-def _naming(base: str) -> tuple[str, ...]:
+def _name_error(base: str) -> tuple[str, ...]:
     return ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
 
 

@@ -41,9 +41,9 @@ def list_worktrees(repository: Path) -> dict[Path, str]:
 
     The caller must hold `lock_worktrees`. Raises ``WorkspaceError``.
     """
-    told = clone_git(repository, "worktree", "list", "--porcelain", source=repository)
+    listing = clone_git(repository, "worktree", "list", "--porcelain", source=repository)
     found, where = {}, Path()
-    for line in told.lines:
+    for line in listing.lines:
         key, _, value = line.partition(" ")
         if key == "worktree":
             where = Path(value)

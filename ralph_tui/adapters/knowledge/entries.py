@@ -69,10 +69,10 @@ def entry_of(learning: Learning, runs: list[str], at: str) -> Entry:
         "createdAt": at,
         "updatedAt": at,
     }
-    return _numbers(entry, learning) | _wishes(pinned=learning.pinned, muted=learning.muted)
+    return _numbers(entry, learning) | _user_marks(pinned=learning.pinned, muted=learning.muted)
 
 
-def with_learning(entry: Entry, learning: Learning, at: str) -> Entry:
+def update_entry(entry: Entry, learning: Learning, at: str) -> Entry:
     """Return the entry, updated from the `learning` that was made of it; pins and mutes stay."""
     changed = _numbers(entry, learning) | {"updatedAt": at}
     if not learning.rested:
@@ -91,7 +91,7 @@ def with_change(entry: Entry, change: str, text: str, at: str) -> Entry:
     pinned = change == "pin" or (pinned and change not in ("unpin", "mute"))
     muted = change == "mute" or (muted and change not in ("unmute", "pin"))
     kept = {key: value for key, value in entry.items() if key not in ("pinned", "muted")}
-    return {**kept, "updatedAt": at, **_wishes(pinned=pinned, muted=muted)}
+    return {**kept, "updatedAt": at, **_user_marks(pinned=pinned, muted=muted)}
 
 
 def runs_of(entry: Entry) -> frozenset[str]:
@@ -99,7 +99,7 @@ def runs_of(entry: Entry) -> frozenset[str]:
     return frozenset(entry.get("sourceLoops", ()))
 
 
-def is_called(entry: Entry, learning_id: str) -> bool:
+def has_id(entry: Entry, learning_id: str) -> bool:
     """True if the entry has this id; the id may be sanitized, as runs have it."""
     return entry["id"] == learning_id or one_line(entry["id"]) == learning_id
 
@@ -114,5 +114,5 @@ def _numbers(entry: Entry, learning: Learning) -> Entry:
     }
 
 
-def _wishes(*, pinned: bool, muted: bool) -> Entry:
+def _user_marks(*, pinned: bool, muted: bool) -> Entry:
     return {**({"pinned": True} if pinned else {}), **({"muted": True} if muted else {})}

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from ralph_tui.adapters.knowledge.entries import is_known, learning_of, runs_of, with_learning
-from ralph_tui.adapters.knowledge.files import document_of, parsed, refuse_other_version
+from ralph_tui.adapters.knowledge.entries import is_known, learning_of, runs_of, update_entry
+from ralph_tui.adapters.knowledge.files import document_of, load_json, refuse_other_version
 from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.knowledge.schema import Entry, check_entry
@@ -23,13 +23,13 @@ from ralph_tui.layers.memory.knowledge import is_same, merged
 from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.sanitize import one_line
 
-OURS_ALONE = ("pinned", "muted", "credits", "promotedFrom")
+PRIVATE_FIELDS = ("pinned", "muted", "credits", "promotedFrom")
 """Fields that mean something in this repository only."""
 
 
-def exported(learnings: Sequence[Entry], at: datetime | None = None) -> str:
+def export_text(learnings: Sequence[Entry], at: datetime | None = None) -> str:
     """Return the file of the proven learnings, with only printable characters."""
-    entries = [cleaned(_without_ours(entry)) for entry in learnings]
+    entries = [cleaned(_without_private(entry)) for entry in learnings]
     at = at if at is not None else datetime.now(UTC)
     return stringify(document_of({}, "learnings", entries, at), 2) + "\n"
 
@@ -49,7 +49,7 @@ class ImportResult:
 def entries_of(content: bytes, name: str) -> list[Any]:
     """Return the learnings in a foreign file; raise ``KnowledgeError`` if it is not valid."""
     try:
-        document = parsed(content)
+        document = load_json(content)
     except ValueError as error:
         raise KnowledgeError(f"{name} is not a knowledge file: {one_line(str(error))}") from None
     refuse_other_version(document, name)
@@ -70,13 +70,13 @@ def take(ledger: Ledger, entries: Sequence[Any]) -> ImportResult:
             alike[_kind(entry)].append((number, learning_of(entry)))
     for number, raw in enumerate(entries, start=1):
         try:
-            entry = _sound(f"learnings[{number}]", raw)
+            entry = _check_entry(f"learnings[{number}]", raw)
         except ValueError as error:
             taken.refused.append(one_line(str(error)))
             continue
         place = places.get(entry["id"])
         if place is None and is_known(entry):
-            place = _like(learning_of(entry), alike[_kind(entry)])
+            place = _find_same(learning_of(entry), alike[_kind(entry)])
         if place is None:
             taken.fresh += 1
             places[entry["id"]] = len(learnings)
@@ -87,36 +87,36 @@ def take(ledger: Ledger, entries: Sequence[Any]) -> ImportResult:
             taken.known += 1
         else:
             taken.joined += 1
-            learnings[place] = _joined(learnings[place], entry, ledger.at)
+            learnings[place] = _merge(learnings[place], entry, ledger.at)
     if taken.fresh or taken.joined:
         ledger.learnings = learnings
     return taken
 
 
-def _sound(where: str, raw: Any) -> Entry:
+def _check_entry(where: str, raw: Any) -> Entry:
     if not isinstance(raw, dict):
         raise ValueError(f"{where} is not an object")
     check_entry(where, raw)
     stringify(raw)
-    entry: Entry = cleaned(_without_ours(raw))
+    entry: Entry = cleaned(_without_private(raw))
     if is_known(entry) and not learning_of(entry).text:
         raise ValueError(f"{where} has no text")
     return entry
 
 
-def _without_ours(entry: Entry) -> Entry:
-    return {key: value for key, value in entry.items() if key not in OURS_ALONE}
+def _without_private(entry: Entry) -> Entry:
+    return {key: value for key, value in entry.items() if key not in PRIVATE_FIELDS}
 
 
 def _kind(entry: Entry) -> tuple[str, str]:
     return entry["type"], entry.get("taskType") or GENERAL
 
 
-def _like(learning: Learning, known: Sequence[tuple[int, Learning]]) -> int | None:
+def _find_same(learning: Learning, known: Sequence[tuple[int, Learning]]) -> int | None:
     return next((number for number, other in known if is_same(other, learning)), None)
 
 
-def _joined(known: Entry, new: Entry, at: str) -> Entry:
+def _merge(known: Entry, new: Entry, at: str) -> Entry:
     """Merge two entries; if they have a run in common, only the larger counts are kept."""
     ours, theirs = learning_of(known), learning_of(new)
     if runs_of(known) & runs_of(new):
@@ -127,7 +127,7 @@ def _joined(known: Entry, new: Entry, at: str) -> Entry:
         learning = merged(ours, theirs)
     loops = known.get("sourceLoops", [])
     return {
-        **with_learning(known, learning, at),
+        **update_entry(known, learning, at),
         "sourceLoops": [*loops, *sorted(runs_of(new) - set(loops))],
         "useCount": known.get("useCount", 0) + 1,
     }

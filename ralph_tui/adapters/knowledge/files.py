@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ralph_tui.adapters.knowledge.javascript import stringify
-from ralph_tui.adapters.knowledge.locking import refused
+from ralph_tui.adapters.knowledge.locking import explain_refusal
 from ralph_tui.adapters.knowledge.schema import VERSION, Entry, check
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.base.file_lock import clear_unfinished
@@ -32,7 +32,7 @@ _TYPES = ("strategy", "antipattern", "estimate", "convention")
 _NONE: list[Entry] = []
 
 Condition = Literal["sound", "edited", "damaged", "missing"]
-Mended = Literal["", "edited", "restored"]
+Repair = Literal["", "edited", "restored"]
 """Which content counts: unchanged, the user's edit, or the older backup."""
 Stamp = tuple[int, int, int, int]
 """Device, inode, size and time of change; they change with the file and its content."""
@@ -59,7 +59,7 @@ def document_of(before: Entry, held: str, entries: Sequence[Entry], at: datetime
 
 
 @dataclass(frozen=True)
-class Found:
+class FileState:
     """The state of a file on disk."""
 
     condition: Condition
@@ -73,13 +73,13 @@ class Found:
 class KnowledgeFile:
     """``ralph-learnings.json`` with its backup, or ``staging.json``, which has none."""
 
-    def __init__(self, path: Path, held: str, *, backup: bool, tell: Callable[[str], None]) -> None:
-        """`tell` is called with sentences for the user; the list is ``learnings`` or ``staged``."""
+    def __init__(self, path: Path, held: str, *, backup: bool, warn: Callable[[str], None]) -> None:
+        """`warn` is called with sentences for the user; the list is ``learnings`` or ``staged``."""
         self.path = path
         self.held = held
         self.backup = path.with_name(f"{path.name}.bak") if backup else None
-        self._tell = tell
-        self._known = Found("missing", {})
+        self._warn = warn
+        self._known = FileState("missing", {})
         """The content as last read or written."""
 
     @property
@@ -98,7 +98,7 @@ class KnowledgeFile:
         """Differs when the content does; None without content."""
         return self._known.stamp
 
-    def look(self) -> bool:
+    def refresh(self) -> bool:
         """Read the file if it has changed; return True if it is sound. Needs no lock.
 
         Raises ``KnowledgeError`` if a newer program wrote the file.
@@ -106,7 +106,7 @@ class KnowledgeFile:
         if (stamp := _stamp(self.path)) is not None and stamp == self._known.stamp:
             return True
         found = self._read(self.path)
-        if found.condition == "missing" and not self._lost():
+        if found.condition == "missing" and not self._had_content():
             self._known = found
             return True
         if found.condition == "sound":
@@ -114,17 +114,17 @@ class KnowledgeFile:
             return True
         return False
 
-    def mend(self) -> Mended:
+    def repair(self) -> Repair:
         """Read the file, repair it if it is not sound, and return how.
 
         The caller must hold the lock. Raises ``KnowledgeError``.
         """
-        if self.look():
+        if self.refresh():
             return ""
         try:
-            return self._mend(self._read(self.path))
+            return self._repair(self._read(self.path))
         except OSError as error:
-            raise self._cannot("mended", error) from error
+            raise self._failure("mended", error) from error
 
     def write(self, entries: Sequence[Entry], at: datetime) -> None:
         """Replace the list; raises ``KnowledgeError``.
@@ -143,60 +143,62 @@ class KnowledgeFile:
             clear_unfinished(self.path, below=self.path.parent)
             if self.backup is not None and self._known.stamp is not None:
                 clear_unfinished(self.backup, below=self.path.parent)
-                self._clear_way(self.backup)
+                self._move_folder_aside(self.backup)
                 write_whole(self.backup, _content(self.path), below=self.path.parent)
             write_whole(self.path, content, below=self.path.parent)
-            self._known = Found("sound", document, _stamp(self.path))
+            self._known = FileState("sound", document, _stamp(self.path))
         except OSError as error:
-            raise self._cannot("written", error) from error
+            raise self._failure("written", error) from error
 
-    def _clear_way(self, backup: Path) -> None:
+    def _move_folder_aside(self, backup: Path) -> None:
         """Move a folder out of the backup's way, because its content may be needed."""
         if backup.is_dir() and not backup.is_symlink():
             kept = _set_aside(backup, "damaged")
             name = kept.name if kept is not None else ""
-            self._tell(f"{self.name}.bak is a folder; it is kept as {name}")
+            self._warn(f"{self.name}.bak is a folder; it is kept as {name}")
 
-    def _cannot(self, be_done: str, error: OSError) -> KnowledgeError:
-        return KnowledgeError(f"{self.name} cannot be {be_done}: {one_line(refused(error))}")
+    def _failure(self, be_done: str, error: OSError) -> KnowledgeError:
+        return KnowledgeError(
+            f"{self.name} cannot be {be_done}: {one_line(explain_refusal(error))}"
+        )
 
-    def _lost(self) -> bool:
+    def _had_content(self) -> bool:
         """True if there was content before, or if a backup proves it."""
         return bool(self.entries) or (self.backup is not None and os.path.lexists(self.backup))
 
-    def _read(self, path: Path) -> Found:
+    def _read(self, path: Path) -> FileState:
         try:
             stamp = _stamp(path)
-            document = parsed(_content(path))
+            document = load_json(_content(path))
             refuse_other_version(document, self.name)
             check(document, self.held)
             if document.get("checksum") == checksum(document[self.held]):
-                return Found("sound", document, stamp)
-            return Found("edited", document, stamp)
+                return FileState("sound", document, stamp)
+            return FileState("edited", document, stamp)
         except FileNotFoundError:
-            return Found("missing", {})
+            return FileState("missing", {})
         except OSError as error:
             if not (isinstance(error, NotPlainError) or error.errno in _CLOSED):
-                raise self._cannot("read", error) from error  # it may still be valid
-            return Found("damaged", {}, problem=error.strerror or str(error))
+                raise self._failure("read", error) from error  # it may still be valid
+            return FileState("damaged", {}, problem=error.strerror or str(error))
         except ValueError as error:
-            return Found("damaged", {}, problem=str(error))
+            return FileState("damaged", {}, problem=str(error))
 
-    def _mend(self, found: Found) -> Mended:
+    def _repair(self, found: FileState) -> Repair:
         if found.condition == "edited":
             self._accept(found)
             return "edited"
-        if found.condition == "missing" and self.entries and not self._outdated():
-            self._known = Found("missing", self._known.document)
+        if found.condition == "missing" and self.entries and not self._is_outdated():
+            self._known = FileState("missing", self._known.document)
             self._rewrite()
-            self._tell(
+            self._warn(
                 f"{self.name} was deleted while in use and was written again; to delete a "
                 "learning, use 'ralph-tui memory delete'"
             )
             return ""
         return "restored" if self._fall_back(found) else ""
 
-    def _outdated(self) -> bool:
+    def _is_outdated(self) -> bool:
         """True if the backup is newer than the known content, because others write, too."""
         if self.backup is None:
             return False
@@ -206,7 +208,7 @@ class KnowledgeFile:
         )
         return backup.condition == "sound" and kept > known
 
-    def _accept(self, found: Found) -> None:
+    def _accept(self, found: FileState) -> None:
         """Accept an edit by the user, and keep the state before it, which is the backup."""
         kept = _set_aside(self.backup, "") if self.backup is not None else None
         known, self._known = self._known, found
@@ -218,15 +220,15 @@ class KnowledgeFile:
                 kept.replace(self.backup)
             raise
         before = f"; its old content is in {kept.name}" if kept is not None else ""
-        self._tell(f"{self.name} was edited by hand; your version is used{before}")
+        self._warn(f"{self.name} was edited by hand; your version is used{before}")
 
-    def _fall_back(self, found: Found) -> bool:
+    def _fall_back(self, found: FileState) -> bool:
         """Replace a damaged or missing file by its backup; return False if that is unusable."""
-        backup = self._read(self.backup) if self.backup is not None else Found("missing", {})
+        backup = self._read(self.backup) if self.backup is not None else FileState("missing", {})
         aside = _set_aside(self.path, "damaged")
         if self.backup is not None and backup.condition == "damaged":
             _set_aside(self.backup, "damaged")
-        self._known = Found("missing", backup.document)
+        self._known = FileState("missing", backup.document)
         usable = backup.condition in ("sound", "edited")
         if usable:
             self._rewrite()
@@ -237,7 +239,7 @@ class KnowledgeFile:
             else "it has no usable backup, so its learnings are lost"
         )
         kept = f"; it is kept as {aside.name}" if aside is not None else ""
-        self._tell(f"{self.name} {what}: {then}{kept}")
+        self._warn(f"{self.name} {what}: {then}{kept}")
         return usable
 
     def _rewrite(self) -> None:
@@ -269,7 +271,7 @@ def refuse_other_version(document: Any, name: str) -> None:
         )
 
 
-def parsed(content: bytes) -> Any:
+def load_json(content: bytes) -> Any:
     """Parse JSON; raise ``ValueError`` that names the line."""
     try:
         return parse_json(content.decode("utf-8-sig"))

@@ -11,13 +11,13 @@ from operator import is_not
 
 from ralph_tui.adapters.knowledge.entries import (
     entry_of,
-    is_called,
+    has_id,
     is_known,
     learning_of,
     runs_of,
     staged_learning,
+    update_entry,
     with_change,
-    with_learning,
 )
 from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.events.memory import Change, Learning
@@ -68,12 +68,12 @@ class Ledger:
 
     def rest(self, looked_up: Collection[str]) -> None:
         """Count that this run went without each dropped learning it did not look up, once each."""
-        learnings = [self._rested(entry, entry["id"], looked_up) for entry in self.learnings]
+        learnings = [self._with_rest(entry, entry["id"], looked_up) for entry in self.learnings]
         if any(map(is_not, learnings, self.learnings)):
             self.learnings = learnings
         for place, entry in enumerate(self.staged):
             if entry["status"] == WAITING:
-                rested = self._rested(entry["learning"], entry["id"], looked_up)
+                rested = self._with_rest(entry["learning"], entry["id"], looked_up)
                 self._put_staged(place, learning=rested)
 
     def promote(self) -> None:
@@ -86,7 +86,7 @@ class Ledger:
             if self._is_waiting(place):
                 self._promote(place)
 
-    def knowledge_lost(self, *, by_hand: bool) -> None:
+    def restage_lost(self, *, by_hand: bool) -> None:
         """Update staged entries whose promotion is missing from the knowledge just read.
 
         If the user edited the file, they were deleted; if an older backup replaced it, they wait
@@ -117,7 +117,7 @@ class Ledger:
         waiting = [
             number
             for number, entry in enumerate(self.staged)
-            if entry["status"] == WAITING and is_called(entry, learning_id)
+            if entry["status"] == WAITING and has_id(entry, learning_id)
         ]
         if change == "delete":
             return self._delete(place, learning_id, found=place is not None or bool(waiting))
@@ -135,10 +135,10 @@ class Ledger:
     def find(self, learning_id: str) -> Learning | None:
         """Return the learning as it is now, proven or else staged; None if there is no such id."""
         for entry in self.learnings:
-            if is_called(entry, learning_id) and is_known(entry):
+            if has_id(entry, learning_id) and is_known(entry):
                 return learning_of(entry)
         for entry in self.staged:
-            if entry["status"] == WAITING and is_called(entry, learning_id):
+            if entry["status"] == WAITING and has_id(entry, learning_id):
                 return staged_learning(entry) if is_known(entry["learning"]) else None
         return None
 
@@ -155,10 +155,10 @@ class Ledger:
         place = _place(self.learnings, credit.learning_id)
         if place is None:
             for number, entry in enumerate(self.staged):
-                if entry["status"] == WAITING and is_called(entry, credit.learning_id):
+                if entry["status"] == WAITING and has_id(entry, credit.learning_id):
                     self._put_staged(number, learning=self._counted(entry["learning"], credit))
                     return
-            place = self._promoted_as(credit.learning_id)
+            place = self._promoted_name(credit.learning_id)
         if place is not None:
             self._put(place, self._counted(self.learnings[place], credit))
 
@@ -168,10 +168,10 @@ class Ledger:
         if credit.iteration in iterations or not is_known(entry):
             return entry
         learning = with_use(learning_of(entry), success=credit.success)
-        counted = with_learning(entry, learning, self.at)
+        counted = update_entry(entry, learning, self.at)
         return {**counted, "credits": {**given, self.run: [*iterations, credit.iteration]}}
 
-    def _rested(self, entry: Entry, name: str, looked_up: Collection[str]) -> Entry:
+    def _with_rest(self, entry: Entry, name: str, looked_up: Collection[str]) -> Entry:
         """Return the entry; if it was dropped and not looked up, this run is added to it."""
         rested = entry.get("restedRuns", [])
         if self.run in rested or len(rested) >= RESTED or one_line(name) in looked_up:
@@ -207,7 +207,7 @@ class Ledger:
         # Another run's entry was already compared with the knowledge when that run promoted.
         if not because and entry.get("run") != self.run:
             return
-        target = self._like(entry["id"], first)
+        target = self._find_same(entry["id"], first)
         known = self.learnings[target] if target is not None else None
         if known is not None:
             learning = merged(learning_of(known), learning)
@@ -216,7 +216,7 @@ class Ledger:
         if not because:
             return
         base = known if known is not None else {**entry["learning"], "id": entry["id"]}
-        made = with_learning(base, promoted(learning), self.at)
+        made = update_entry(base, promoted(learning), self.at)
         made = self._with_origins(made, members, because, fresh=known is None)
         if target is None:
             self.learnings = [*self.learnings, made]
@@ -250,7 +250,7 @@ class Ledger:
         }
         return {**entry, "credits": given} if given else entry
 
-    def _like(self, learning_id: str, learning: Learning) -> int | None:
+    def _find_same(self, learning_id: str, learning: Learning) -> int | None:
         """Return the position of the known learning that this one joins, or None."""
         for number, entry in enumerate(self.learnings):
             if entry["type"] != learning.type:
@@ -271,9 +271,9 @@ class Ledger:
         origins = (one for entry in self.learnings for one in entry.get("promotedFrom", ()))
         return {(one["id"], one["run"]) for one in origins}
 
-    def _promoted_as(self, staged_id: str) -> int | None:
+    def _promoted_name(self, staged_id: str) -> int | None:
         for number, entry in enumerate(self.learnings):
-            if any(is_called(one, staged_id) for one in entry.get("promotedFrom", ())):
+            if any(has_id(one, staged_id) for one in entry.get("promotedFrom", ())):
                 return number
         return None
 
@@ -283,7 +283,7 @@ class Ledger:
             gone |= {one["id"] for one in self.learnings[place].get("promotedFrom", ())}
             self.learnings = [*self.learnings[:place], *self.learnings[place + 1 :]]
         for number, entry in enumerate(self.staged):
-            if any(is_called(entry, name) for name in gone):
+            if any(has_id(entry, name) for name in gone):
                 found = True  # it was deleted before
                 self._put_staged(number, status=GONE)
         return found
@@ -300,6 +300,6 @@ class Ledger:
 
 def _place(entries: Sequence[Entry], learning_id: str) -> int | None:
     for number, entry in enumerate(entries):
-        if is_called(entry, learning_id):
+        if has_id(entry, learning_id):
             return number
     return None

@@ -33,7 +33,7 @@ def locked(path: Path, patience_s: float = PATIENCE_S) -> Iterator[None]:
         yield
 
 
-def refused(error: OSError) -> str:
+def explain_refusal(error: OSError) -> str:
     """Return why the system refused access to these files, and what to do."""
     if isinstance(error, NotADirectoryError):
         return "a part of its path is not a folder; move it out of the way"
@@ -51,7 +51,7 @@ def _make_folder(folder: Path) -> None:
 
 def _refusal(path: Path, patience_s: float, error: OSError) -> str:
     if error.errno != errno.EAGAIN:
-        fault = refused(error)
+        fault = explain_refusal(error)
         return f"the knowledge files cannot be locked by {path}: {fault}"
     pid = holder_of(path, below=path.parent)
     return (

@@ -70,7 +70,7 @@ class _Known:
             )
         return self._read
 
-    def is_as(self, other: "_Known") -> bool:
+    def is_same(self, other: "_Known") -> bool:
         """True if it was made of the same entries, which are never changed in place."""
         return self.entry is other.entry and [*map(id, self.staged)] == [*map(id, other.staged)]
 
@@ -101,16 +101,16 @@ class Lookup:
                 one.staged.append(entry)
         self._known = proven | others
         if before is not None:
-            self._known |= before.unchanged(self._known)
+            self._known |= before.unchanged_in(self._known)
         self._texts: dict[str, str] | None = None
         self._best: dict[tuple[str, str], list[_Known]] | None = None
 
-    def unchanged(self, now: Mapping[str, _Known]) -> dict[str, _Known]:
+    def unchanged_in(self, now: Mapping[str, _Known]) -> dict[str, _Known]:
         """Return the learnings that are the same at the next state and need not be read again."""
         return {
             name: known
             for name, known in self._known.items()
-            if name in now and now[name].is_as(known)
+            if name in now and now[name].is_same(known)
         }
 
     def __len__(self) -> int:

@@ -14,12 +14,12 @@ Entry = dict[str, Any]
 Check = tuple[Callable[[Any], bool], str]
 
 VERSION = "1.0.0"
-MOST = 10**9
+MAX_COUNT = 10**9
 """The largest count of uses, runs or iterations, as JSON allows numbers beyond floats."""
 
 
 def _is_count(value: Any) -> bool:
-    return _is_number(value) and 0 <= value <= MOST and value == int(value)
+    return _is_number(value) and 0 <= value <= MAX_COUNT and value == int(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -51,10 +51,10 @@ class KnowledgeStore:
         self._patience_s = patience_s
         self._notices: deque[str] = deque()
         self._learnings = KnowledgeFile(
-            folder / "ralph-learnings.json", "learnings", backup=True, tell=self._notices.append
+            folder / "ralph-learnings.json", "learnings", backup=True, warn=self._notices.append
         )
         self._staged = KnowledgeFile(
-            folder / "staging.json", "staged", backup=False, tell=self._notices.append
+            folder / "staging.json", "staged", backup=False, warn=self._notices.append
         )
         self._lookup: tuple[tuple[Stamp | None, Stamp | None], Lookup] | None = None
         self._one_at_a_time = Lock()
@@ -62,8 +62,8 @@ class KnowledgeStore:
     def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
         """Return the candidates for an objective; files are read again only if they changed."""
         with self._one_at_a_time:
-            self._look()
-            lookup = self._of_now()
+            self._refresh()
+            lookup = self._current_lookup()
             return lookup.candidates(self._scores(objective, lookup.texts()), task_type)
 
     def stage(self, learnings: Sequence[Learning]) -> None:
@@ -77,7 +77,7 @@ class KnowledgeStore:
     def rest(self, looked_up: Collection[str]) -> None:
         """Count this run for dropped learnings, once each; write only if something changes."""
         with self._one_at_a_time:
-            self._look()
+            self._refresh()
             ledger = self._ledger()
             ledger.rest(looked_up)
             if not self._is_changed(ledger):
@@ -86,7 +86,7 @@ class KnowledgeStore:
 
     def promote(self) -> Sequence[Promotion]:
         with self._one_at_a_time:
-            self._look()
+            self._refresh()
             ledger = self._ledger()
             ledger.promote()
             if not self._is_changed(ledger):
@@ -105,16 +105,16 @@ class KnowledgeStore:
         return None if change == "delete" else after.find(learning_id)
 
     def take_notices(self) -> Sequence[str]:
-        told = []
+        notices = []
         # Without the lock: the engine's thread calls this while a job may be waiting.
         while self._notices:
-            told.append(self._notices.popleft())
-        return list(dict.fromkeys(told))
+            notices.append(self._notices.popleft())
+        return list(dict.fromkeys(notices))
 
     def ledger(self) -> Ledger:
         """Return both lists as they are now; raise ``KnowledgeError`` if that is impossible."""
         with self._one_at_a_time:
-            self._look()
+            self._refresh()
             return self._ledger()
 
     def update(self, change: Callable[[Ledger], object]) -> Ledger:
@@ -139,18 +139,18 @@ class KnowledgeStore:
     def _locked(self) -> Iterator[None]:
         """Hold the lock, with both files sound and read."""
         with locked(self.folder / "lock", self._patience_s):
-            mended = self._learnings.mend()
-            self._staged.mend()
+            mended = self._learnings.repair()
+            self._staged.repair()
             if mended:
                 ledger = self._ledger()
-                ledger.knowledge_lost(by_hand=mended == "edited")
+                ledger.restage_lost(by_hand=mended == "edited")
                 self._write(ledger)
             yield
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         """Read files that changed; the lock is needed only for files that are not sound."""
-        sound = self._learnings.look()
-        if not (self._staged.look() and sound):
+        sound = self._learnings.refresh()
+        if not (self._staged.refresh() and sound):
             with self._locked():
                 pass
 
@@ -162,7 +162,7 @@ class KnowledgeStore:
         same = ledger.learnings is self._learnings.entries and ledger.staged is self._staged.entries
         return not same
 
-    def _of_now(self) -> Lookup:
+    def _current_lookup(self) -> Lookup:
         stamps = self._learnings.stamp, self._staged.stamp
         if self._lookup is None or self._lookup[0] != stamps:
             before = self._lookup[1] if self._lookup is not None else None

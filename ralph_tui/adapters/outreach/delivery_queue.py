@@ -85,19 +85,19 @@ class DeliveryQueue:
             try:
                 where = self._channel.deliver(entry.message, again=again)
             except UndeliveredError as problem:
-                self._failed(entry, problem)
+                self._on_failed(entry, problem)
             else:
-                self._done(entry)
+                self._on_done(entry)
                 self._failures, self._due = 0, 0.0
                 self._reported.clear()
                 if where:
                     self._report(entry, where, ok=True)
         return None
 
-    def _failed(self, entry: QueuedMessage, problem: UndeliveredError) -> None:
+    def _on_failed(self, entry: QueuedMessage, problem: UndeliveredError) -> None:
         kept = problem.then != "drop"
         if not kept:
-            self._done(entry)
+            self._on_done(entry)
         self._blocked = problem.then == "mend"
         if problem.then == "retry":
             pause = min(FIRST_PAUSE * 2 ** min(self._failures, 20), LONGEST_PAUSE)
@@ -108,7 +108,7 @@ class DeliveryQueue:
             self._reported.add(str(problem))
             self._report(entry, str(problem), queued=kept)
 
-    def _done(self, entry: QueuedMessage) -> None:
+    def _on_done(self, entry: QueuedMessage) -> None:
         self._entries.popleft()
         self._outbox.remove(entry)
 

@@ -33,13 +33,13 @@ LONGEST_PAUSE = 3600.0
 """Maximum pause in seconds that a server may request."""
 _TOO_LONG = "takes longer than {:g} s to answer"
 
-Then = Literal["retry", "mend", "drop"]
+NextStep = Literal["retry", "mend", "drop"]
 
 
 class UndeliveredError(Exception):
     """A message was not delivered; the text is one sentence without secrets."""
 
-    def __init__(self, text: str, then: Then, after_s: float | None = None) -> None:
+    def __init__(self, text: str, then: NextStep, after_s: float | None = None) -> None:
         """`then`: retry soon, wait until the set-up is fixed, or drop the message.
 
         `after_s` is the pause in seconds that the server requested.
@@ -127,7 +127,9 @@ class HttpService:
         try:
             with (
                 _Deadline(limits.total_s) as deadline,
-                httpx.Client(timeout=timeout, verify=_trusted(), follow_redirects=False) as client,
+                httpx.Client(
+                    timeout=timeout, verify=_load_certificates(), follow_redirects=False
+                ) as client,
                 client.stream(
                     method,
                     url,
@@ -145,16 +147,16 @@ class HttpService:
                 answer = HttpResponse(response.status_code, response.headers, _read(response))
         except httpx.ConnectTimeout as error:
             text = f"did not accept a connection within {limits.connect_s:g} s"
-            raise self._later(text) from error
+            raise self._retry_error(text) from error
         except httpx.TimeoutException as error:
-            raise self._later(f"did not answer within {limits.silence_s:g} s") from error
+            raise self._retry_error(f"did not answer within {limits.silence_s:g} s") from error
         except (httpx.ConnectError, OSError) as error:
             reason = re.sub(r"\[[^]]*\] ?", "", str(error)) or type(error).__name__
-            raise self._later(f"cannot be reached ({reason})") from error
+            raise self._retry_error(f"cannot be reached ({reason})") from error
         except httpx.HTTPError as error:
             if deadline.passed:
-                raise self._later(_TOO_LONG.format(limits.total_s)) from error
-            raise self._later(f"closed the connection ({type(error).__name__})") from error
+                raise self._retry_error(_TOO_LONG.format(limits.total_s)) from error
+            raise self._retry_error(f"closed the connection ({type(error).__name__})") from error
         except (ValueError, httpx.InvalidURL) as error:
             raise UndeliveredError(
                 f"{self.place} cannot be reached; check its address in the settings and the "
@@ -162,18 +164,18 @@ class HttpService:
                 "mend",
             ) from error
         if deadline.passed:
-            raise self._later(_TOO_LONG.format(limits.total_s))
-        return self._unless_later(answer)
+            raise self._retry_error(_TOO_LONG.format(limits.total_s))
+        return self._check_later(answer)
 
-    def _unless_later(self, answer: HttpResponse) -> HttpResponse:
+    def _check_later(self, answer: HttpResponse) -> HttpResponse:
         status, pause = answer.status, _requested_pause(answer.headers)
         if status in (408, 429) or (status == 403 and pause is not None):
-            raise self._later(f"asks to wait (HTTP {status})", pause)
+            raise self._retry_error(f"asks to wait (HTTP {status})", pause)
         if status >= 500:
-            raise self._later(f"has a server error (HTTP {status})", pause)
+            raise self._retry_error(f"has a server error (HTTP {status})", pause)
         return answer
 
-    def _later(self, what: str, after_s: float | None = None) -> UndeliveredError:
+    def _retry_error(self, what: str, after_s: float | None = None) -> UndeliveredError:
         return UndeliveredError(self.safe(f"{self.place} {what}"), "retry", after_s)
 
     def safe(self, text: str) -> str:
@@ -193,7 +195,7 @@ def _read(response: "httpx.Response") -> bytes | None:
 
 
 @cache
-def _trusted() -> "ssl.SSLContext":
+def _load_certificates() -> "ssl.SSLContext":
     """Return the trusted certificates; reading them costs more than a request."""
     import httpx  # noqa: PLC0415  as above
 

@@ -73,7 +73,7 @@ class Labels:
             if not isinstance(labels, list) or not labels:
                 return False
             for label in labels:
-                self._know(label)
+                self._cache(label)
             if all(name in self._known for name in names):
                 return True
         return False
@@ -85,10 +85,10 @@ class Labels:
             body={"name": name, "color": self._dialect.colour_mark + COLOURS[name]},
         )
         if response.status == 201:
-            self._know(response.object())
+            self._cache(response.object())
         return name in self._known
 
-    def _know(self, label: object) -> None:
+    def _cache(self, label: object) -> None:
         if isinstance(label, dict):
             name, number = label.get("name"), label.get("id")
             if isinstance(name, str) and isinstance(number, int):
@@ -196,9 +196,9 @@ class Tracker:
         if message.comment:
             return ""
         if number is None and again and (found := self._search(message)) is not None:
-            return self._remembered(found, message.run_id)
+            return self._with_number_saved(found, message.run_id)
         issue, note = self._create(message)
-        return self._remembered(issue, message.run_id) + note
+        return self._with_number_saved(issue, message.run_id) + note
 
     def probe(self, message: Message) -> str:
         """Open an issue and close it; otherwise like `deliver`."""
@@ -206,7 +206,7 @@ class Tracker:
         issue, note = self._create(message)
         number = _number(issue)
         if number is None:
-            return self._remembered(issue, message.run_id) + note
+            return self._with_number_saved(issue, message.run_id) + note
         response = self._service.call(
             "PATCH", f"{self._repo}/issues/{number}", body={"state": "closed"}
         )
@@ -312,7 +312,7 @@ class Tracker:
             raise self._error(response)
         return response.object()
 
-    def _remembered(self, issue: dict[str, Any], run_id: str) -> str:
+    def _with_number_saved(self, issue: dict[str, Any], run_id: str) -> str:
         number = _number(issue)
         if number is not None:
             self._numbers.put(run_id, number)

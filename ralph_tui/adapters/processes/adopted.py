@@ -23,7 +23,7 @@ from ralph_tui.adapters.processes.keeper import (
     read_entry,
 )
 
-MANY = 64
+MAX_CHILDREN = 64
 """More children of our own than ever live at once; beyond it, ended ones are forgotten."""
 
 _lock = Lock()
@@ -89,7 +89,7 @@ def _is_adopted(entry: Entry) -> bool:
 def _remember(pid: int) -> None:
     if not _adopting:
         return
-    if len(_own) > MANY:
+    if len(_own) > MAX_CHILDREN:
         _own.intersection_update(_names(process_table().values()))
     entry = read_entry(str(pid))
     if entry is not None:

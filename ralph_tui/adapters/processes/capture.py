@@ -85,7 +85,7 @@ class CappedLog:
         """Take the next piece of output; holds back at most twice `HOLD_LIMIT` bytes."""
         if self._hurried or self._work.spent:
             self._hold(data)
-            self._leave_out()
+            self._drop_middle()
             return
         whole = data.rfind(b"\n") + 1
         self._hold(data[:whole])
@@ -135,7 +135,7 @@ class CappedLog:
             self._held.append(data)
             self._held_size += len(data)
 
-    def _leave_out(self) -> None:
+    def _drop_middle(self) -> None:
         if self._held_size > 2 * HOLD_LIMIT:
             held = b"".join(self._held)
             self._gap += len(held) - HOLD_LIMIT
@@ -145,7 +145,7 @@ class CappedLog:
         """Write what is waiting, without secrets."""
         data, self._held, self._held_size = b"".join(self._held), [], 0
         if self._gap:
-            data = self._behind_gap(data)
+            data = self._after_gap(data)
         begin = 0
         while begin < len(data):
             end = data.find(b"\n", begin + BLOCK) + 1 or len(data)
@@ -158,7 +158,7 @@ class CappedLog:
                 self._keep(text.encode("utf-8", "surrogateescape"))
             begin = end
 
-    def _behind_gap(self, data: bytes) -> bytes:
+    def _after_gap(self, data: bytes) -> bytes:
         """Return what may be kept of `data` after a gap.
 
         The rest of the cut line and the line after it are dropped: the name of their secret may be

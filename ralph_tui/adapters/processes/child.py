@@ -154,7 +154,7 @@ class Child:
                 survivors=line["survivors"],
             )
         except _KeeperLostError as error:
-            gone = _stop_from_here(self._keeper, self._command_id, self.pid)
+            gone = _stop_without_keeper(self._keeper, self._command_id, self.pid)
             end = Exit(None, stopped=True, survivors=0 if gone else 1, lost=str(error))
         if not end.survivors:
             self._keeper.wait()
@@ -202,7 +202,7 @@ def launch(
         control_read, control_write = os.pipe()
         status_read, status_write = os.pipe()
     except OSError as error:  # too many open files
-        raise ProcessError(_why_not(command[0], cwd, error)) from error
+        raise ProcessError(_describe_failure(command[0], cwd, error)) from error
     passed = {"--control": control_read, "--status": status_write}
     if lock_fd is not None:
         passed["--lock"] = lock_fd
@@ -227,7 +227,7 @@ def launch(
     except (OSError, ValueError) as error:
         os.close(control_write)
         os.close(status_read)
-        raise ProcessError(_why_not(command[0], cwd, error)) from error
+        raise ProcessError(_describe_failure(command[0], cwd, error)) from error
     finally:
         os.close(control_read)
         os.close(status_write)
@@ -237,7 +237,7 @@ def launch(
             return Child(keeper, started["pid"], command_id, control_write, status_read)
         keeper.wait()
         code = started["errno"]
-        reason = _why_not(command[0], cwd, OSError(code, os.strerror(code)))
+        reason = _describe_failure(command[0], cwd, OSError(code, os.strerror(code)))
     except _KeeperLostError as lost:
         return Child(keeper, keeper.pid, command_id, control_write, status_read, str(lost))
     os.close(control_write)
@@ -279,7 +279,7 @@ def _next_line(status: int, ask: Callable[[], None]) -> dict[str, Any]:
             text, unanswered = b"", 0
 
 
-def _stop_from_here(keeper: subprocess.Popen[bytes], command_id: str, session: int) -> bool:
+def _stop_without_keeper(keeper: subprocess.Popen[bytes], command_id: str, session: int) -> bool:
     """Stop a lost keeper and its processes; True if the keeper is gone."""
     # List its descendants first: once it is gone, nothing leads to those it adopted.
     below = descendants({keeper.pid}, process_table())
@@ -291,7 +291,7 @@ def _stop_from_here(keeper: subprocess.Popen[bytes], command_id: str, session: i
     return keeper.poll() is not None
 
 
-def _why_not(program: str, cwd: Path, error: OSError | ValueError) -> str:
+def _describe_failure(program: str, cwd: Path, error: OSError | ValueError) -> str:
     if not cwd.is_dir():
         return f"Cannot start {program!r}: the folder {str(cwd)!r} does not exist; create it."
     if not isinstance(error, OSError):

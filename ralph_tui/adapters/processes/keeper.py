@@ -46,8 +46,8 @@ KILL_POLL_S = 0.002
 
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """Clock for silence: it also runs while the machine sleeps."""
-DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
-RESTORED = (*DEAF_TO, signal.SIGPIPE, signal.SIGXFSZ)
+IGNORED_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
+RESTORED = (*IGNORED_SIGNALS, signal.SIGPIPE, signal.SIGXFSZ)
 PR_SET_CHILD_SUBREAPER = 36
 ADOPTS = "ralph-tui-adopts"
 """Name of a memory file that a process has open while it adopts orphans; children lack it."""
@@ -184,7 +184,7 @@ class Keeper:
         """Wait for the command, obey orders, stop what is left; returns when nothing is left."""
         self._reap()
         while self.result is None and not self.stopped:
-            self._wait(self._patience())
+            self._wait(self._silence_left())
         began = time.monotonic()
         if self.stopped:
             # To its process group, as a terminal does: a shell does not pass INT to its commands.
@@ -192,16 +192,16 @@ class Keeper:
             while self.result is None and self._wait_until(began + self.rungs[0]):
                 pass
         else:
-            while not self._alone() and self._wait_until(began + LEFTOVER_GRACE_S):
+            while not self._is_alone() and self._wait_until(began + LEFTOVER_GRACE_S):
                 pass
-        if not self._alone():
+        if not self._is_alone():
             self.leftovers = sum(entry.pid != self.command for entry in self._below())
             self._terminate(self.rungs[1] if self.stopped else LEFTOVER_TERMINATE_S)
-        while not self._alone() and time.monotonic() < began + GIVE_UP_S:
+        while not self._is_alone() and time.monotonic() < began + GIVE_UP_S:
             self._kill()
             self._wait(KILL_POLL_S)
-        self._report(survivors=0 if self._alone() else len(self._below()))
-        while not self._alone():
+        self._report(survivors=0 if self._is_alone() else len(self._below()))
+        while not self._is_alone():
             self._kill()
             self._wait(0.5)
 
@@ -212,13 +212,13 @@ class Keeper:
             code = str(exit_code if exit_code >= 0 else 128 - exit_code)
             number = str(-exit_code) if exit_code < 0 else "null"
         stopped = "true" if self.stopped else "false"
-        say(
+        send_line(
             self.status,
             f'{{"exit": {code}, "signal": {number}, "stopped": {stopped}, '
             f'"leftovers": {self.leftovers}, "survivors": {survivors}}}',
         )
 
-    def _patience(self) -> float | None:
+    def _silence_left(self) -> float | None:
         """Return the seconds the silence may still last; if none are left, stop the command."""
         if self.silence is None:
             return None
@@ -244,14 +244,14 @@ class Keeper:
         return left > 0
 
     def _listen(self) -> None:
-        self._patience()  # an order that arrives too late does not end the silence
+        self._silence_left()  # an order that arrives too late does not end the silence
         self.heard = time.clock_gettime(CLOCK)
         text = os.read(self.control, 4096)
         *orders, self.pending = (self.pending + text).split(b"\n")
         if not text:
             self.poll.unregister(self.control)
         if b"answer" in orders:
-            say(self.status, "{}")
+            send_line(self.status, "{}")
         if self.result is not None:
             return
         if b"interrupt" in orders:
@@ -271,7 +271,7 @@ class Keeper:
             return False
         return True
 
-    def _alone(self) -> bool:
+    def _is_alone(self) -> bool:
         """True if nothing is left: since orphans are adopted, no child means no descendant."""
         return not self._reap() and (sys.platform == "linux" or not self._below())
 
@@ -289,7 +289,7 @@ class Keeper:
         """Ask each process once to end, including new ones; wait for all of them."""
         deadline = time.monotonic() + seconds
         asked: set[tuple[int, str]] = set()
-        while not self._alone():
+        while not self._is_alone():
             for entry in self._below():
                 if (entry.pid, entry.started) not in asked:
                     asked.add((entry.pid, entry.started))
@@ -338,7 +338,7 @@ def _wake_on_child() -> int:
     return readable
 
 
-def say(status: int, line: str) -> None:
+def send_line(status: int, line: str) -> None:
     """Write one line to ralph-tui, which may be gone."""
     try:  # noqa: SIM105 - as above
         os.write(status, line.encode() + b"\n")
@@ -367,7 +367,7 @@ def adopt_orphans(*, adopt: bool = True) -> None:
 
 def spawn(command: list[str], environment: dict[str, str]) -> int:
     """Start the command in its own session and return its pid; ``OSError`` if that fails."""
-    failure, told = os.pipe()
+    failure, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
@@ -376,10 +376,10 @@ def spawn(command: list[str], environment: dict[str, str]) -> int:
                 signal.signal(number, signal.SIG_DFL)
             os.execvpe(command[0], command, environment)
         except OSError as error:
-            os.write(told, str(error.errno or 0).encode())
+            os.write(writer, str(error.errno or 0).encode())
         finally:
             os._exit(127)
-    os.close(told)
+    os.close(writer)
     code = os.read(failure, 16)
     os.close(failure)
     if code:
@@ -390,7 +390,7 @@ def spawn(command: list[str], environment: dict[str, str]) -> int:
 
 def main(arguments: list[str]) -> None:
     """Keep the command that follows ``--``."""
-    for number in DEAF_TO:
+    for number in IGNORED_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     split = arguments.index("--")
@@ -410,14 +410,14 @@ def main(arguments: list[str]) -> None:
     try:
         command = spawn(arguments[split + 1 :], environment)
     except OSError as error:
-        say(status, f'{{"errno": {error.errno}}}')
+        send_line(status, f'{{"errno": {error.errno}}}')
         return
     # Readers of the command's output must not wait for the keeper.
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)
     os.chdir("/")
-    say(status, f'{{"pid": {command}}}')
+    send_line(status, f'{{"pid": {command}}}')
     Keeper(command, descriptors["--control"], status, silence).keep()
 
 

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ralph_tui.adapters.processes.keeper import ADOPTS, Entry, process_table, read_entry
-from ralph_tui.adapters.processes.sweep import bears_mark
+from ralph_tui.adapters.processes.sweep import has_mark
 
-LOOKS = 20
+MAX_ATTEMPTS = 20
 """Attempts to read an ancestry, since ancestors may end meanwhile."""
 _LOADED = datetime.now(UTC)
 
@@ -24,7 +24,7 @@ class Terminal:
 
     name: str
     """Name as given by ``ttyname``, without ``/dev/``."""
-    in_front: bool
+    is_foreground: bool
     """True if the process is in the foreground there, and so receives what is typed."""
 
 
@@ -36,7 +36,7 @@ def lineage(pid: int) -> tuple[Entry, ...]:
     between.
     """
     before: tuple[Entry, ...] = ()
-    for _ in range(LOOKS):
+    for _ in range(MAX_ATTEMPTS):
         line = _line(pid)
         if line and _names(line) == _names(before):
             return line
@@ -53,7 +53,7 @@ def belongs_to_run(line: tuple[Entry, ...]) -> bool:
     caller must check the line again afterwards.
     """
     me = os.getpid()
-    marked = any(bears_mark(entry) for entry in line if entry.pid != me)
+    marked = any(has_mark(entry) for entry in line if entry.pid != me)
     return marked or any(map(_adopts, line[1:]))
 
 
@@ -64,10 +64,10 @@ def started_by_run(starter: int = 0) -> bool:
     """
     line = lineage(os.getpid())
     first = next((place for place, entry in enumerate(line) if entry.pid == starter), 0)
-    return bool(line) and (bears_mark(line[first]) or belongs_to_run(line[first:]))
+    return bool(line) and (has_mark(line[first]) or belongs_to_run(line[first:]))
 
 
-def is_still(line: tuple[Entry, ...]) -> bool:
+def is_intact(line: tuple[Entry, ...]) -> bool:
     """True if all of them are alive and still descend from one another."""
     return bool(line) and _names(lineage(line[0].pid)) == _names(line)
 
@@ -89,7 +89,7 @@ def terminal_of(pid: int) -> Terminal | None:
         text = Path(f"/proc/{pid}/stat").read_bytes()
         _, _, group, _, device, front, *_ = text.rpartition(b")")[2].split()
         if int(device):
-            return Terminal(_name_of(int(device)), in_front=group == front)
+            return Terminal(_name_of(int(device)), is_foreground=group == front)
     return None
 
 
@@ -99,7 +99,7 @@ def name_of(pid: int) -> str:
     return f"a script (process {pid})" if terminal is None else f"the terminal {terminal.name}"
 
 
-def own_start() -> datetime:
+def process_start() -> datetime:
     """Return when this process began; if the system hides that, when this module was loaded."""
     with suppress(OSError, ValueError, IndexError, AttributeError):
         ticks = int(Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19])
@@ -114,7 +114,7 @@ def _line(pid: int) -> tuple[Entry, ...]:
     line: list[Entry] = []
     while pid:
         entry = read_entry(str(pid)) if table is None else table.get(pid)
-        if entry is None and line and _is_anothers(pid):
+        if entry is None and line and _is_foreign(pid):
             break  # hidden because it is another user's, and so not started by a run
         if entry is None or not entry.alive or entry.parent == pid:
             return ()
@@ -127,7 +127,7 @@ def _names(line: tuple[Entry, ...]) -> list[tuple[int, str]]:
     return [(entry.pid, entry.started) for entry in line]
 
 
-def _is_anothers(pid: int) -> bool:
+def _is_foreign(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except PermissionError:
@@ -151,7 +151,7 @@ def _terminal_by_ps(pid: int) -> Terminal | None:
     import subprocess  # noqa: PLC0415 - slow to load, and not needed on Linux
 
     command = ["/bin/ps", "-o", "tty=,pgid=,tpgid=", "-p", str(pid)]
-    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
-    if len(told) != 3 or told[0].startswith("?"):
+    columns = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+    if len(columns) != 3 or columns[0].startswith("?"):
         return None
-    return Terminal(told[0], in_front=told[1] == told[2])
+    return Terminal(columns[0], is_foreground=columns[1] == columns[2])

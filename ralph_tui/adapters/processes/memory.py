@@ -66,12 +66,12 @@ def resident_bytes(run_id: str, *, commands: bool = False) -> int:
         return 0
     # Older processes cannot have the mark, because this process starts all that have it.
     young = (entry for entry in table.values() if int(entry.started) >= int(own.started))
-    marked = {entry.pid for entry in young if entry.alive and _bears(entry, marks)}
+    marked = {entry.pid for entry in young if entry.alive and _has_marks(entry, marks)}
     tree = marked | {entry.pid for entry in descendants(marked, table)}
     return sum(map(_resident, tree - {os.getpid()})) * os.sysconf("SC_PAGE_SIZE")
 
 
-def worked(pid: int) -> int | None:
+def ticks_used(pid: int) -> int | None:
     """Return the clock ticks used by a process and its descendants; None if the system hides it."""
     table = process_table()
     used = [_ticks(one) for one in (pid, *(entry.pid for entry in descendants({pid}, table)))]
@@ -86,7 +86,7 @@ def _ticks(pid: int) -> int | None:
     return None
 
 
-def _bears(entry: Entry, marks: list[bytes]) -> bool:
+def _has_marks(entry: Entry, marks: list[bytes]) -> bool:
     """True if its environment has, for each mark, a variable that begins with it."""
     with contextlib.suppress(OSError):
         variables = b"\0" + environ(entry)

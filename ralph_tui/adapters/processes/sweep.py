@@ -34,7 +34,7 @@ KILL_S = 1.0
 """Seconds for killed processes to end, where there is no time for more."""
 POLL_S = 0.02
 
-Belongs = Callable[[Entry], bool]
+IsTarget = Callable[[Entry], bool]
 
 
 def place_of(worktree: Path) -> str:
@@ -55,7 +55,7 @@ def sweep(is_dead: Callable[[str], bool], worktree: Path) -> tuple[int, ...]:
     above = (mark(table[pid], RUN_MARK) for pid in _ancestry(table) if pid in table)
     verdicts = {run_id: False for run_id in above if run_id is not None}
 
-    def belongs(entry: Entry) -> bool:
+    def is_target(entry: Entry) -> bool:
         run_id = mark(entry, RUN_MARK)
         if run_id is None or mark(entry, PLACE_MARK) != place:
             return False
@@ -63,7 +63,7 @@ def sweep(is_dead: Callable[[str], bool], worktree: Path) -> tuple[int, ...]:
             verdicts[run_id] = is_dead(run_id)
         return verdicts[run_id]
 
-    return _stop(belongs)
+    return _stop(is_target)
 
 
 def mark(entry: Entry, name: str) -> str | None:
@@ -77,7 +77,7 @@ def mark(entry: Entry, name: str) -> str | None:
     return None
 
 
-def bears_mark(entry: Entry) -> bool:
+def has_mark(entry: Entry) -> bool:
     """True if a run or fleet of ours, or one of its processes, started it."""
     keys = tuple(f"{name}=".encode() for name in MARKS)
     with contextlib.suppress(OSError):
@@ -103,11 +103,11 @@ def stop_command(command_id: str, session: int, below: Iterable[Entry] = ()) -> 
     `below`: processes seen below the keeper.
     """
 
-    def belongs(entry: Entry) -> bool:
+    def is_target(entry: Entry) -> bool:
         kept = entry.session == session or mark(entry, COMMAND_MARK) == command_id
         return kept or is_adopted(entry)
 
-    stopped = _stop(belongs, below)
+    stopped = _stop(is_target, below)
     collect()
     return stopped
 
@@ -185,41 +185,41 @@ def kill(processes: list[Entry]) -> None:
             send(one.pid, signal.SIGKILL)
 
 
-def _stop(belongs: Belongs, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
+def _stop(is_target: IsTarget, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
     """Climb the ladder until no target is left, including `seen`; return the pids found."""
     known = {(entry.pid, entry.started): entry for entry in seen}
-    left = _find_all(belongs, known)
+    left = _find_all(is_target, known)
     for number, seconds in LADDER:
         deadline = time.monotonic() + seconds
-        told: set[tuple[int, str]] = set()
+        signalled: set[tuple[int, str]] = set()
         while left and time.monotonic() < deadline:
             for entry in left:
                 # Only KILL is worth repeating.
-                if number == signal.SIGKILL or (entry.pid, entry.started) not in told:
-                    told.add((entry.pid, entry.started))
+                if number == signal.SIGKILL or (entry.pid, entry.started) not in signalled:
+                    signalled.add((entry.pid, entry.started))
                     send(entry.pid, number)
                     # A stopped process receives no signal but KILL before it continues.
                     send(entry.pid, signal.SIGCONT)
             time.sleep(POLL_S)
-            left = _find_all(belongs, known)
+            left = _find_all(is_target, known)
     return tuple(sorted(pid for pid, _ in known))
 
 
-def _find_all(belongs: Belongs, known: dict[tuple[int, str], Entry]) -> list[Entry]:
+def _find_all(is_target: IsTarget, known: dict[tuple[int, str], Entry]) -> list[Entry]:
     """Return living targets; looks twice before it returns none.
 
     A process shows no environment while it executes another program. One that forks and ends while
     the table is read appears in it neither before nor after.
     """
-    return _targets(belongs, known) or _targets(belongs, known)
+    return _targets(is_target, known) or _targets(is_target, known)
 
 
-def _targets(belongs: Belongs, known: dict[tuple[int, str], Entry]) -> list[Entry]:
+def _targets(is_target: IsTarget, known: dict[tuple[int, str], Entry]) -> list[Entry]:
     """Return living targets, and add them to `known`."""
     table = process_table()
     spared = _ancestry(table)
     for entry in table.values():
-        if entry.alive and entry.pid not in spared and belongs(entry):
+        if entry.alive and entry.pid not in spared and is_target(entry):
             known[entry.pid, entry.started] = entry
     roots = {pid for pid, started in known if pid in table and table[pid].started == started}
     for entry in descendants(roots, table):

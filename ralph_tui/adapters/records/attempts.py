@@ -17,8 +17,8 @@ from ralph_tui.adapters.records.aiwg.action_log import ActionLog
 from ralph_tui.adapters.records.aiwg.assessment import assessment_of
 from ralph_tui.adapters.records.aiwg.attempt import project
 from ralph_tui.adapters.records.aiwg.records import Attempt
-from ralph_tui.adapters.records.aiwg.tasks import in_its_place, read_description, write_task
-from ralph_tui.adapters.records.aiwg.write import put, put_all
+from ralph_tui.adapters.records.aiwg.tasks import read_description, with_folder_ids, write_task
+from ralph_tui.adapters.records.aiwg.write import put, write_all
 from ralph_tui.adapters.records.files import write_json, write_text
 from ralph_tui.adapters.records.folders import keep_out, number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.task_index import TaskIndex
@@ -125,9 +125,9 @@ class AttemptFolder:
         """
         with self._writing:
             keep_out(ralph_folder(self.root))
-            mine = in_its_place(Attempt.model_validate(projected["attempt.json"]), self.folder)
+            mine = with_folder_ids(Attempt.model_validate(projected["attempt.json"]), self.folder)
             with self._index.changing(self.task, over=mine.outcome is not None):
-                put_all(self.folder, projected)
+                write_all(self.folder, projected)
                 self._actions.catch_up()
                 write_task(self.task_folder, mine)
 

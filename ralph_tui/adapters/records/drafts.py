@@ -64,12 +64,12 @@ def _read(path: Path) -> Draft | None:
     )
 
 
-def keep_draft(root: Path, draft: Draft) -> None:
+def save_draft(root: Path, draft: Draft) -> None:
     """Save the draft; if writing fails, it is lost."""
     _keep(draft_file(root), draft)
 
 
-def keep_last_start(root: Path, draft: Draft) -> None:
+def save_last_start(root: Path, draft: Draft) -> None:
     """Record how a run is started, without anything that contains a secret."""
 
     def clean(text: str) -> str:
@@ -86,7 +86,7 @@ def _keep(path: Path, draft: Draft) -> None:
         write_whole(path, json_text(vars(draft)).encode("utf-8", "replace"), mode=0o600)
 
 
-def forget_draft(root: Path) -> None:
+def delete_draft(root: Path) -> None:
     """Delete the draft, because its run has started."""
     with suppress(OSError):
         draft_file(root).unlink(missing_ok=True)

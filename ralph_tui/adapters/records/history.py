@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import RecordedRun, nothing_recorded
-from ralph_tui.adapters.records.status import describe_status, newer_of, worked_s
+from ralph_tui.adapters.records.runs import RecordedRun, describe_no_runs
+from ralph_tui.adapters.records.status import describe_status, newer_version_note, worked_s
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.adapters.records.task_table import TaskRow
 from ralph_tui.base.errors import UsageError, WorkspaceError, why
@@ -21,7 +21,7 @@ from ralph_tui.text.sanitize import one_line
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.aiwg.records import Attempt
 
-GOING_ON = ("running", "paused")
+UNFINISHED = ("running", "paused")
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ def list_tasks(root: Path) -> dict[str, TaskRow]:
         raise WorkspaceError(
             f"cannot read {records}: {why(error, 'make the folder readable')}"
         ) from error
-    going_on = [name for name, row in rows.items() if row.status in GOING_ON]
-    alive = _living(root).partition("/")[0] if going_on else ""
+    going_on = [name for name, row in rows.items() if row.status in UNFINISHED]
+    alive = _live_attempt(root).partition("/")[0] if going_on else ""
     dead = {name: rows[name]._replace(status="died") for name in going_on if name != alive}
     return rows | dead
 
@@ -65,7 +65,9 @@ def list_tasks(root: Path) -> dict[str, TaskRow]:
 def status_of(root: Path, attempt: "Attempt") -> str:
     """Return the recorded status, or "died" if the run has neither a process nor an end."""
     name = f"{attempt.task_id}/{attempt.id:03}"
-    return "died" if attempt.status in GOING_ON and _living(root) != name else attempt.status
+    return (
+        "died" if attempt.status in UNFINISHED and _live_attempt(root) != name else attempt.status
+    )
 
 
 def read_task(root: Path, name: str) -> TaskHistory:
@@ -81,8 +83,8 @@ def read_task(root: Path, name: str) -> TaskHistory:
             problems.append(f"{name}/{shown} cannot be read; it has no record and no journal")
         else:
             run = RecordedRun(path / "events.jsonl")
-            attempts.append(_up_to_now(attempt, run))
-            if newer := newer_of(run):
+            attempts.append(_with_duration(attempt, run))
+            if newer := newer_version_note(run):
                 problems.append(f"{name}/{path.name} was {newer}")
     if not attempts:
         raise UsageError(
@@ -92,9 +94,9 @@ def read_task(root: Path, name: str) -> TaskHistory:
     return TaskHistory(name, folder, tuple(attempts), tuple(problems))
 
 
-def _up_to_now(attempt: "Attempt", run: RecordedRun) -> "Attempt":
+def _with_duration(attempt: "Attempt", run: RecordedRun) -> "Attempt":
     """Extend the duration of a run without an end; its record ends with an iteration."""
-    if attempt.status not in GOING_ON or not run.journal.exists():
+    if attempt.status not in UNFINISHED or not run.journal.exists():
         return attempt
     lasted = {"duration_s": round(describe_status(run, worked_s), 3)}
     done = attempt.execution.model_copy(update=lasted)
@@ -109,13 +111,13 @@ def _folder_of(root: Path, name: str) -> Path:
             if folder.is_dir() and not folder.is_symlink():
                 return folder
     if not tasks.is_dir():
-        raise UsageError(nothing_recorded(root, "task"))
+        raise UsageError(describe_no_runs(root, "task"))
     raise UsageError(
         f"there is no task '{one_line(name)[:80]}' here; 'ralph-tui history' lists all tasks"
     )
 
 
-def _living(root: Path) -> str:
+def _live_attempt(root: Path) -> str:
     """Return the task and attempt of the live run, or ""."""
     try:
         owner = holder(ralph_folder(root) / "lock")

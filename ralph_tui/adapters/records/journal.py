@@ -15,7 +15,12 @@ from typing import TypeVar
 
 from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.newer import newer_sentence
-from ralph_tui.adapters.records.refused import empty, not_ours, not_the_start, unreadable
+from ralph_tui.adapters.records.refused import (
+    empty,
+    foreign_line_error,
+    unreadable_error,
+    wrong_start_error,
+)
 from ralph_tui.base.errors import NO_ROOM, JournalError, JournalFullError, why
 from ralph_tui.base.plain_files import make_folder, open_plain, read_bytes, reading, write_whole
 from ralph_tui.events import SCHEMA_VERSION, Event, RunStarted, parse_event, parse_newer
@@ -23,7 +28,7 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.ports.host import Clock
 
 KEEP_SIZE = 1
-AHEAD = 16 * 1024
+RESERVE_SIZE = 16 * 1024
 """Bytes to reserve at a time."""
 LEAST = 8 * 1024
 """Reserve more when fewer bytes than this are left."""
@@ -43,8 +48,10 @@ class Reserve:
         """Make sure that the file, which ends at byte `end`, can grow; never raises."""
         if end + LEAST <= self._until:
             return
-        self._until = end + AHEAD  # set even on failure, so that it is not retried for every event
-        _allocate(descriptor, end, AHEAD)
+        self._until = (
+            end + RESERVE_SIZE
+        )  # set even on failure, so that it is not retried for every event
+        _allocate(descriptor, end, RESERVE_SIZE)
 
 
 def _allocate(descriptor: int, start: int, size: int) -> None:
@@ -149,7 +156,7 @@ class Journal:
             return False
         self._next_tick = now + SYNC_SECONDS
         self.sync()
-        if self._named():
+        if self._is_named():
             return False
         try:
             self._restore()
@@ -162,7 +169,7 @@ class Journal:
             ) from error
         return True
 
-    def _named(self) -> bool:
+    def _is_named(self) -> bool:
         mine = os.fstat(self._descriptor)
         try:
             there = self.path.lstat()  # a link to the file, wherever it is now, does not count
@@ -194,7 +201,7 @@ class Journal:
     def close(self) -> None:
         """Sync and close; if the file was deleted, restore it first."""
         self.sync()
-        if not self._named():  # deleted since the last check
+        if not self._is_named():  # deleted since the last check
             with suppress(OSError):
                 self._restore()
         with suppress(OSError):  # frees the space reserved beyond the end
@@ -216,13 +223,13 @@ class Recording:
     """True if a crash cut the last line off; it is not in `events`."""
     size: int = 0
     """Bytes of the file when it was read; if this differs, the file was written to since."""
-    kept_in: Path | None = None
+    records_root: Path | None = None
     """Folder of the paths in its events; None for the folder of `path`."""
 
     @property
     def folder(self) -> Path:
         """Folder with the run's files."""
-        return self.kept_in or self.path.parent
+        return self.records_root or self.path.parent
 
     @property
     def newer(self) -> str:
@@ -237,7 +244,7 @@ class Recording:
         return self.problem or self.newer or torn
 
     @property
-    def outdated(self) -> bool:
+    def is_outdated(self) -> bool:
         """True if the journal was written to, or removed, since it was read."""
         return _size(self.path) != self.size
 
@@ -288,12 +295,12 @@ def read_events(
                 torn = True
                 break
             if not events:
-                raise not_ours(path, number) from None
+                raise foreign_line_error(path, number) from None
             problem = f"{from_here(path)}:{number} cannot be read; only earlier events are shown"
             break
         if started is None:
             if not isinstance(event, begins):
-                raise not_the_start(path, number)
+                raise wrong_start_error(path, number)
             started = event
         if not whole:
             torn = True
@@ -350,4 +357,4 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         with reading(path) as file:
             yield from enumerate(file, 1)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_error(path, error) from error

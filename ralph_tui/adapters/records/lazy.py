@@ -17,13 +17,13 @@ from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.state.outline import TELLING, Outline
 
-CUT_SHORT = "the journal was cut or replaced since it was opened; showing what was read before"
+TRUNCATED = "the journal was cut or replaced since it was opened; showing what was read before"
 GONE = "the journal was deleted since it was opened; showing what was read before"
 _HEAD = re.compile(rb'\{"seq":(\d+),"at":"([^"\\]+)","kind":"([^"\\]+)"')
 """Matches a line's beginning as the writer writes it; other lines are parsed completely."""
 
 
-_TELLING = frozenset({b"run_started", *(kind.encode() for kind in TELLING)})
+_OUTLINED = frozenset({b"run_started", *(kind.encode() for kind in TELLING)})
 """Kinds of events that are parsed at once."""
 
 
@@ -75,18 +75,18 @@ class LazyJournal:
             try:
                 made.append(self._parse(self._lines[index]))
             except ValueError:
-                self._break_off(index, "cannot be read")
+                self._stop_at(index, "cannot be read")
                 break
         return made
 
     def look(self) -> bool:
         """Read some new lines; return True if there were any."""
-        if self._broken or self._lost == CUT_SHORT:
+        if self._broken or self._lost == TRUNCATED:
             return False
         try:
             lines = self._tail.lines()
         except ReplacedError:
-            self._lost = CUT_SHORT
+            self._lost = TRUNCATED
             return False
         for line in lines:
             if self._skim(line):
@@ -105,7 +105,7 @@ class LazyJournal:
     def _skim(self, line: bytes) -> bool:
         """Add a line of which only the time matters; return False if it must be parsed."""
         head = _HEAD.match(line)
-        if not head or head[3] in _TELLING or int(head[1]) != len(self._lines) + 1:
+        if not head or head[3] in _OUTLINED or int(head[1]) != len(self._lines) + 1:
             return False
         try:
             self.outline.at.append(datetime.fromisoformat(head[2].decode()).timestamp())
@@ -121,14 +121,14 @@ class LazyJournal:
             event = self._parse(line)
         except ValueError:
             if not index:
-                raise refused.not_ours(self.path, self._number(index)) from None
-            return self._break_off(index, "cannot be read")
+                raise refused.foreign_line_error(self.path, self._number(index)) from None
+            return self._stop_at(index, "cannot be read")
         if not index:
             if not isinstance(event, RunStarted):
-                raise refused.not_the_start(self.path, self._number(index))
+                raise refused.wrong_start_error(self.path, self._number(index))
             self._started = event
         if event.seq != index + 1:
-            return self._break_off(index, f"has number {event.seq} where {index + 1} belongs")
+            return self._stop_at(index, f"has number {event.seq} where {index + 1} belongs")
         self.outline.add(event.kind, event.at.timestamp(), lambda: event)
         self._lines.append(line)
         return True
@@ -136,7 +136,7 @@ class LazyJournal:
     def _parse(self, line: bytes) -> Event:
         return journal.parse_line(line, self._started)
 
-    def _break_off(self, index: int, why: str) -> bool:
+    def _stop_at(self, index: int, why: str) -> bool:
         self._end = index
         place = f"{from_here(self.path)}:{self._number(index)}"
         self._broken = f"{place} {why}; only earlier events are shown"

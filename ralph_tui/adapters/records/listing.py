@@ -17,14 +17,22 @@ from typing import Any, NamedTuple
 from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import from_here, number_of, ralph_folder
 from ralph_tui.adapters.records.lock import Owner, worker
-from ralph_tui.adapters.records.runs import HEARD_S, HOOKED, RecordedRun
+from ralph_tui.adapters.records.runs import HOOKED, SILENCE_S, RecordedRun
 from ralph_tui.base.errors import WorkspaceError, why
 from ralph_tui.base.plain_files import reading
 from ralph_tui.ports.runs import RunRow
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
 
-__all__ = ["ListedRun", "RunRow", "list_rows", "list_runs", "newest_first", "row_of", "worker_here"]
+__all__ = [
+    "ListedRun",
+    "RunRow",
+    "active_owner",
+    "list_rows",
+    "list_runs",
+    "newest_first",
+    "row_of",
+]
 
 OBJECTIVE = 300
 """Maximum characters of an objective in a row."""
@@ -60,7 +68,7 @@ def newest_first(rows: Iterable[RunRow]) -> list[RunRow]:
 
 def list_rows(root: Path) -> list[RunRow]:
     """Return our runs and loops recorded by hooks, newest first; raises ``WorkspaceError``."""
-    owner = worker_here(root)
+    owner = active_owner(root)
     return newest_first(row_of(listed.run, owner) for listed in list_runs(root))
 
 
@@ -86,7 +94,7 @@ def list_runs(root: Path, tasks: int | None = None) -> list[ListedRun]:
     return sorted(listed, reverse=True)
 
 
-def worker_here(root: Path) -> Owner | None:
+def active_owner(root: Path) -> Owner | None:
     """Return the owner of the run that is active in this worktree, or None."""
     try:
         return worker(ralph_folder(root) / "lock")
@@ -275,7 +283,7 @@ def _folders(parent: str, *, needed: bool = False) -> list[str]:
 def _is_active(run: RecordedRun) -> bool:
     """True if the sessions of a loop recorded by hooks were active recently."""
     written = _written(run.journal)
-    return written is not None and (datetime.now(UTC) - written).total_seconds() < HEARD_S
+    return written is not None and (datetime.now(UTC) - written).total_seconds() < SILENCE_S
 
 
 def _written(file: Path) -> datetime | None:

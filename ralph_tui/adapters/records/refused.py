@@ -7,13 +7,13 @@ from ralph_tui.base.plain_files import reading
 from ralph_tui.text.sanitize import one_line
 
 
-def not_ours(path: Path, number: int) -> JournalError:
+def foreign_line_error(path: Path, number: int) -> JournalError:
     """Return the error for a line that does not belong to a journal."""
     words = "is not a line of a ralph-tui journal; choose the events.jsonl of a run"
     return JournalError(f"{path}:{number} {words}")
 
 
-def not_the_start(path: Path, number: int) -> JournalError:
+def wrong_start_error(path: Path, number: int) -> JournalError:
     """Return the error for a journal that begins with the wrong event."""
     words = "is not the start of a ralph-tui journal; choose the events.jsonl of a run"
     return JournalError(f"{path}:{number} {words}")
@@ -29,10 +29,10 @@ def check_readable(path: Path) -> None:
     try:
         reading(path).close()
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_error(path, error) from error
 
 
-def unreadable(path: Path, error: OSError) -> JournalError:
+def unreadable_error(path: Path, error: OSError) -> JournalError:
     """Return the error for a file that cannot be opened."""
     what = why(error, "choose a run's folder or its events.jsonl")
     return JournalError(f"cannot read the journal {one_line(str(path))}: {what}")

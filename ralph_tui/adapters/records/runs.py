@@ -19,7 +19,7 @@ from ralph_tui.text.sanitize import one_line
 
 HOOKED = "hooks"
 """Folder and name of loops recorded by hooks."""
-HEARD_S = 900.0
+SILENCE_S = 900.0
 """Seconds without an event before a hooked loop counts as lost; a tool may take ten minutes."""
 NAMED = 5
 """Maximum fleets, the newest, to name if there is no run."""
@@ -122,7 +122,7 @@ def fleet_folders(root: Path) -> list[Path]:
     return [folder for folder in folders if (folder / "events.jsonl").exists()]
 
 
-def nothing_recorded(root: Path, what: str = "run") -> str:
+def describe_no_runs(root: Path, what: str = "run") -> str:
     """Explain why there is no run to show, and what the user can do."""
     fleets = [folder.name for folder in fleet_folders(root)]
     if not (fleets or (root / ".git").exists()):
@@ -186,7 +186,7 @@ def resolve_run(root: Path, name: str | None, *, hooked: bool = False) -> Record
     if name is None:
         newest = newest_run(root, hooked=hooked)
         if newest is None:
-            raise UsageError(nothing_recorded(root))
+            raise UsageError(describe_no_runs(root))
         return newest
     found = _named(root, name)
     if found.hooked and not hooked:
@@ -220,5 +220,5 @@ def _named(root: Path, name: str) -> RecordedRun:
             f"'ralph-tui fleet attach {name}'"
         )
     known = ", ".join(run.name for run in runs)
-    why_not = f"known runs: {known}" if known else nothing_recorded(root)
+    why_not = f"known runs: {known}" if known else describe_no_runs(root)
     raise UsageError(f"no run '{one_line(name)}' here; {why_not}")

@@ -22,7 +22,7 @@ LARGEST = 1 << 24
 """Maximum bytes of a state file."""
 
 
-class StateFileOfRun:
+class RunStateFile:
     """Implementation of `ports.LoopStateFile`."""
 
     def __init__(self, root: Path, name: str, read_plan: Callable[[], Progress | None]) -> None:
@@ -49,16 +49,16 @@ class StateFileOfRun:
         make_folder(self._path.parent, below=self._root)
         with locked(self._path.with_name(f".{self._path.name}.lock"), below=self._root):
             clear_unfinished(self._path, below=self._root)
-            told: list[str] = []
-            there = self._read(now, told)
+            notices: list[str] = []
+            there = self._read(now, notices)
             state = merge(there, self._before, now)
             content = content_of(state)
             if content != content_of(there) or not self._before:
                 write_whole(self._path, content, below=self._root, durable=False)
             self._before = now
-        return told
+        return notices
 
-    def _read(self, now: Mapping[str, Any], told: list[str]) -> State:
+    def _read(self, now: Mapping[str, Any], notices: list[str]) -> State:
         try:
             content = read_bytes(self._path, below=self._root, most=LARGEST)
         except FileNotFoundError:
@@ -67,16 +67,16 @@ class StateFileOfRun:
             found = parse(content)
         except ValueError as error:
             kept = self._set_aside(content, "bad")
-            told.append(
+            notices.append(
                 f"{self._name} was not a state file ({one_line(str(error))}) and was kept as {kept}"
             )
             return read({}).state
         if found.problems:
             kept = self._set_aside(content, "bad")
-            told.append(f"in {self._name} {found.problems[0]}; the old file was kept as {kept}")
+            notices.append(f"in {self._name} {found.problems[0]}; the old file was kept as {kept}")
         elif found.state.get("run_id") != now["run_id"] and not has_ended(found.state):
             kept = self._set_aside(content, "bak")
-            told.append(f"{self._name} belonged to another loop and was kept as {kept}")
+            notices.append(f"{self._name} belonged to another loop and was kept as {kept}")
         return found.state
 
     def _set_aside(self, content: bytes, ending: str) -> str:

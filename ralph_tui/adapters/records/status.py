@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from ralph_tui.adapters.records.folders import as_argument, from_here, worktree_around
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.run_status import RunStatus
-from ralph_tui.adapters.records.runs import HEARD_S, STATUS_VERSION, RecordedRun
+from ralph_tui.adapters.records.runs import SILENCE_S, STATUS_VERSION, RecordedRun
 from ralph_tui.analysis.resume_words import explain_damage
 from ralph_tui.base.errors import JournalError, why
 from ralph_tui.base.plain_files import read_bytes, reading
@@ -71,15 +71,15 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
 
     The status file is used if it is complete; otherwise the journal is folded.
     """
-    status = (None if from_journal else _projection(run.status)) or _folded(run)
+    status = (None if from_journal else _projection(run.status)) or _fold(run)
     if run.hooked:
-        return _of_hooked(run, status)
+        return _complete_hooked(run, status)
     alive = status["outcome"] is None and has_process(run, status["run_id"])
     status["alive"] = alive
     status["run"] = status["run"] or run.name
     status["journal"] = str(run.journal)
     if status["outcome"] is None and not alive:
-        status["phase"], status["reason"] = endless(run)
+        status["phase"], status["reason"] = phase_without_end(run)
     elif alive and _is_full(run.folder):  # the file could not be updated since the disk is full
         status["phase"] = "limited"
         status["verdict_glyph"], status["verdict"] = WAITS["disk_full"].glyph, DISK_FULL
@@ -123,10 +123,10 @@ def worked_until(path: Path, run_id: str, events: "Sequence[Event]") -> datetime
     from ralph_tui.layers.memory.user_reflection import is_afterthought  # noqa: PLC0415  status is quick
 
     last = next((event for event in reversed(events) if not is_afterthought(event)), events[-1])
-    return last.at + timedelta(seconds=worked_on_s(path, run_id, last.seq))
+    return last.at + timedelta(seconds=worked_after_s(path, run_id, last.seq))
 
 
-def worked_on_s(path: Path, run_id: str, seq: int) -> float:
+def worked_after_s(path: Path, run_id: str, seq: int) -> float:
     """Return how many seconds a run kept working after event `seq`, or 0 if unknown."""
     status = _projection(path)
     if status is None or (status["run_id"], status["seq"]) != (run_id, seq):
@@ -148,7 +148,7 @@ def has_process(run: RecordedRun, run_id: str | None) -> bool:
     return owner.run_id == run_id or (fleet is not None and owner.run == fleet.name)
 
 
-def endless(run: RecordedRun, *, kept: int | None = None) -> tuple[str, str]:
+def phase_without_end(run: RecordedRun, *, kept: int | None = None) -> tuple[str, str]:
     """Return the phase and the reason for a run that has neither a process nor an end.
 
     `kept`: the number of events before the damage, if its journal is damaged.
@@ -175,19 +175,19 @@ def status_of_past(events: "Sequence[Event]", name: str, path: Path) -> RunStatu
     return status
 
 
-def _of_hooked(run: RecordedRun, status: RunStatus) -> RunStatus:
+def _complete_hooked(run: RecordedRun, status: RunStatus) -> RunStatus:
     """Complete the status of a loop recorded by hooks, using the age of its journal."""
     heard = datetime.fromtimestamp(run.journal.stat().st_mtime, UTC)
     silent = (datetime.now(UTC) - heard).total_seconds()
-    status["alive"] = status["outcome"] is None and silent < HEARD_S
+    status["alive"] = status["outcome"] is None and silent < SILENCE_S
     status["run"] = run.name
     status["journal"] = str(run.journal)
     if status["outcome"] is None and not status["alive"]:
-        status["phase"], status["reason"] = "unheard", unheard(silent)
+        status["phase"], status["reason"] = "unheard", describe_silence(silent)
     return status
 
 
-def unheard(seconds: float) -> str:
+def describe_silence(seconds: float) -> str:
     """Explain that a loop recorded by hooks is silent without having ended."""
     return (
         f"no events from its sessions for {duration(seconds)} and no recorded end; the next "
@@ -197,11 +197,11 @@ def unheard(seconds: float) -> str:
 
 def problem_of(run: RecordedRun) -> str:
     """Return a sentence about the journal's first bad line, or ""."""
-    damage = damage_of(run)
+    damage = find_damage(run)
     return damage.words if damage else ""
 
 
-def damage_of(run: RecordedRun) -> Damage | None:
+def find_damage(run: RecordedRun) -> Damage | None:
     """Find the journal's first bad line; None if there is none.
 
     Quick, because no event is parsed: a JSON line of an unknown kind passes.
@@ -225,7 +225,7 @@ def damage_of(run: RecordedRun) -> Damage | None:
     return None
 
 
-def newer_of(run: RecordedRun) -> str:
+def newer_version_note(run: RecordedRun) -> str:
     """Return a sentence if a newer version wrote the journal, or "". Only reads the first line."""
     try:
         with reading(run.journal) as file:
@@ -264,7 +264,7 @@ def _known(fields: dict[str, Any]) -> dict[str, Any]:
     return _Known(parts)
 
 
-def _folded(run: RecordedRun) -> RunStatus:
+def _fold(run: RecordedRun) -> RunStatus:
     from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415  folding is the rare case
     from ralph_tui.adapters.records.summary import summarize  # noqa: PLC0415
     from ralph_tui.state import RunState  # noqa: PLC0415

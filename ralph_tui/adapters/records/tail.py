@@ -40,7 +40,7 @@ class Tail:
         Raises ``ReplacedError`` once if the file no longer contains what was read so far.
         """
         lines = self._whole_lines()
-        if not lines and self._moved():
+        if not lines and self._is_moved():
             lines = self._whole_lines()
         if lines:
             self._offset += sum(map(len, lines))
@@ -61,7 +61,7 @@ class Tail:
         self._want = CHUNK if end or len(text) < self._want else 2 * self._want
         return text[:end].splitlines(keepends=True) if end else []
 
-    def _moved(self) -> bool:
+    def _is_moved(self) -> bool:
         """Return True if a new file was found under the name; it is open now."""
         try:
             there = self._path.lstat()

@@ -39,7 +39,7 @@ class TaskIndex:
     def __init__(self, records: Path) -> None:
         self._tasks = records / "tasks"
         self._folder = records / "index"
-        self._told: dict[str, tuple[str, Agents] | None] = {}
+        self._reported: dict[str, tuple[str, Agents] | None] = {}
         """Status and agents as last written, for the tasks opened here."""
 
     def read(self) -> dict[str, TaskRow]:
@@ -56,7 +56,7 @@ class TaskIndex:
         names = self._names()
         if table is None or table.listed == 0 or table.rows.keys() != names:
             with suppress(OSError):  # without permission to update the cache, reading still works
-                self._mend()
+                self._sync_rows()
             table = TaskTable.read(self._file) or TaskTable()
         stale = {name for name in names if name not in table.rows or name in table.open}
         fresh = {name: found[0] for name in stale if (found := self._read(name)) is not None}
@@ -69,29 +69,29 @@ class TaskIndex:
 
         The caller must hold the worktree's lock. Raises ``OSError``.
         """
-        if task not in self._told:
+        if task not in self._reported:
             with locked(self._lock):
-                table, agents = self._loaded()
+                table, agents = self._load()
                 for name in table.open & (
                     self._names() - {task}
                 ):  # its run died: no one else writes there
-                    agents[name] = self._take_in(table, name)
+                    agents[name] = self._update_row(table, name)
                 table.open = {task}
                 self._write(table, agents)
-            self._told[task] = None
+            self._reported[task] = None
         yield
         found = self._read(task)
         now = (found[0].status, found[1]) if found else ("", {})
-        if not over and self._told[task] == now:
+        if not over and self._reported[task] == now:
             return
         with locked(self._lock):
-            table, agents = self._loaded()
-            agents[task] = self._take_in(table, task)
+            table, agents = self._load()
+            agents[task] = self._update_row(table, task)
             table.open = (table.open - {task}) if over else (table.open | {task})
             self._write(table, agents)
-        self._told[task] = now
+        self._reported[task] = now
         if over:
-            del self._told[task]
+            del self._reported[task]
 
     def likely(self, names: Set[str], description: str) -> list[str]:
         """Return the tasks in `names` that may have this description, in order; no others do."""
@@ -104,7 +104,7 @@ class TaskIndex:
     def rebuild(self) -> list[Path]:
         """Rebuild the index; return the paths of bad files set aside. Raises ``OSError``."""
         with locked(self._lock):
-            return self._write(*self._folded())
+            return self._write(*self._fold())
 
     # -- the files -------------------------------------------------------------------------------
 
@@ -134,32 +134,32 @@ class TaskIndex:
         except FileNotFoundError:
             return set()
 
-    def _loaded(self) -> tuple[TaskTable, dict[str, Agents]]:
+    def _load(self) -> tuple[TaskTable, dict[str, Agents]]:
         """Return the table, rebuilt if necessary, and the agents in its new rows."""
         table = TaskTable.read(self._file)
-        return self._folded() if table is None else (table, {})
+        return self._fold() if table is None else (table, {})
 
-    def _folded(self) -> tuple[TaskTable, dict[str, Agents]]:
+    def _fold(self) -> tuple[TaskTable, dict[str, Agents]]:
         """Rebuild the table from the tasks' files. Any unfinished task may be open."""
         table = TaskTable(listed=self._listed())
         names = self._names()
-        agents = {name: self._take_in(table, name) for name in names}
+        agents = {name: self._update_row(table, name) for name in names}
         table.open = {n for n, row in table.rows.items() if row.status in ("running", "paused")}
         table.listed = table.listed if table.rows.keys() == names else 0
         return table, agents
 
-    def _mend(self) -> None:
+    def _sync_rows(self) -> None:
         """Add rows of new tasks and remove those of deleted ones."""
         with locked(self._lock):
             table = TaskTable.read(self._file)
             if table is None:
-                self._write(*self._folded())
+                self._write(*self._fold())
                 return
             before = TaskTable(table.rows.copy(), listed=table.listed)
             listed, names = self._listed(), self._names()
             agents: dict[str, Agents] = {name: {} for name in table.rows.keys() - names}
             table.rows = {name: row for name, row in table.rows.items() if name in names}
-            agents |= {name: self._take_in(table, name) for name in names - table.rows.keys()}
+            agents |= {name: self._update_row(table, name) for name in names - table.rows.keys()}
             table.listed = listed if table.rows.keys() == names else 0
             if (table.rows, table.listed) != (before.rows, before.listed):
                 self._write(table, agents)
@@ -200,7 +200,7 @@ class TaskIndex:
 
     # -- a task's own files ----------------------------------------------------------------------
 
-    def _take_in(self, table: TaskTable, name: str) -> Agents:
+    def _update_row(self, table: TaskTable, name: str) -> Agents:
         """Update the row of a task; return who worked on it."""
         found = self._read(name)
         if found is None:

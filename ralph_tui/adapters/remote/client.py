@@ -25,29 +25,32 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 10.0
 """Seconds to wait for an answer."""
-COMES_BACK_S = 5.0
+RETURN_S = 5.0
 """Seconds to wait for a running run's socket: a cleaner may have removed it, and it returns."""
 LOOK_S = 0.05
 """Seconds between two checks whether the socket has returned."""
 GONE = "the run is gone; see ralph-tui status"
 
 
-def _nobody() -> bool:
+def _never_alive() -> bool:
     return False
 
 
 def send(
-    path: Path, command: "Command", timeout: float = PATIENCE_S, lives: Callable[[], bool] = _nobody
+    path: Path,
+    command: "Command",
+    timeout: float = PATIENCE_S,
+    alive: Callable[[], bool] = _never_alive,
 ) -> "Accepted | Refused":
     """Send a command, as `Engine.request` would; `timeout` in seconds.
 
-    `lives`: returns True if the run's process exists; a missing socket is then waited for briefly.
+    `alive`: returns True if the run's process exists; a missing socket is then waited for briefly.
     Raises ``RalphError`` if the run is gone or does not answer.
     """
     from ralph_tui.ports.host import Accepted, Refused  # noqa: PLC0415  `request` does without them
 
     try:
-        return Accepted(request(path, command.model_dump(mode="json"), timeout, lives))
+        return Accepted(request(path, command.model_dump(mode="json"), timeout, alive))
     except RefusedError as refusal:
         return Refused(str(refusal))
 
@@ -56,7 +59,7 @@ def request(
     path: Path,
     command: Mapping[str, object],
     timeout: float = PATIENCE_S,
-    lives: Callable[[], bool] = _nobody,
+    alive: Callable[[], bool] = _never_alive,
     loop: str | None = None,
 ) -> int:
     """Send a command's fields; return the number of the first event it caused.
@@ -70,7 +73,7 @@ def request(
     if len(request) > LIMIT:
         raise RefusedError(f"the command is longer than {LIMIT:,} bytes; shorten it")
     try:
-        answer = _ask(path, request, time.monotonic() + timeout, lives)
+        answer = _ask(path, request, time.monotonic() + timeout, alive)
     except PermissionError:
         raise RalphError(
             "the run belongs to another user of this machine; only that user can command it"
@@ -92,9 +95,9 @@ def request(
         ) from None
 
 
-def _ask(path: Path, request: bytes, deadline: float, lives: Callable[[], bool]) -> bytes:
+def _ask(path: Path, request: bytes, deadline: float, alive: Callable[[], bool]) -> bytes:
     """Return the answer line; empty if the other side hung up."""
-    with _connected(path, deadline, lives) as connection:
+    with _connected(path, deadline, alive) as connection:
         with suppress(BrokenPipeError, ConnectionResetError):  # it may have answered first
             connection.sendall(request)
         answer = bytearray()
@@ -110,9 +113,9 @@ def _ask(path: Path, request: bytes, deadline: float, lives: Callable[[], bool])
         return bytes(answer)
 
 
-def _connected(path: Path, deadline: float, lives: Callable[[], bool]) -> socket.socket:
+def _connected(path: Path, deadline: float, alive: Callable[[], bool]) -> socket.socket:
     """Connect to the run; while the run lives, wait for its socket to answer."""
-    comes_back = min(deadline, time.monotonic() + COMES_BACK_S)
+    comes_back = min(deadline, time.monotonic() + RETURN_S)
     while True:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -120,7 +123,7 @@ def _connected(path: Path, deadline: float, lives: Callable[[], bool]) -> socket
             connection.connect(str(path))
         except (FileNotFoundError, ConnectionError) as error:
             connection.close()
-            if not lives():
+            if not alive():
                 raise RalphError(GONE) from None
             if time.monotonic() > comes_back:
                 raise RalphError(

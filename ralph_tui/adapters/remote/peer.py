@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ralph_tui.adapters.processes.keeper import Entry
 from ralph_tui.adapters.processes.lineage import (
     belongs_to_run,
-    is_still,
+    is_intact,
     lineage,
     name_of,
     terminal_of,
@@ -63,11 +63,11 @@ class Peer:
             raise UnwelcomeError(ANOTHER_USER)
         line = lineage(pid) if pid > 0 else ()
         # The process inspected is the opener itself, if that has not ended meanwhile.
-        if not line or not _still_there(connection):
+        if not line or not _opener_lives(connection):
             raise UnwelcomeError(GONE)
         return cls(pid, line[0].started)
 
-    def look(self) -> Speaker:
+    def identify(self) -> Speaker:
         """Return who it is now; ``UnwelcomeError`` if it may not command the run, or no longer."""
         line = lineage(self._pid)
         if not line or line[0].started != self._started:
@@ -77,13 +77,15 @@ class Peer:
         terminal = terminal_of(self._pid)
         # The leader of the session opened the terminal.
         leader = lineage(line[0].session) if line[0].session else line
-        outside = bool(leader) and not _inside(leader) and is_still(leader)
-        if not is_still(line):
+        outside = bool(leader) and not _inside(leader) and is_intact(leader)
+        if not is_intact(line):
             raise UnwelcomeError(GONE)
-        return Speaker(name_of(self._pid), terminal is not None and terminal.in_front and outside)
+        return Speaker(
+            name_of(self._pid), terminal is not None and terminal.is_foreground and outside
+        )
 
 
-def opener_of(descriptor: int) -> int:
+def find_opener(descriptor: int) -> int:
     """Return the process that made the other end of this inherited socket; 0 if unknown."""
     try:
         with socket.socket(fileno=os.dup(descriptor)) as connection:
@@ -102,8 +104,8 @@ def _credentials(connection: socket.socket) -> tuple[int, int]:
     """Return pid and uid from when the connection was opened; -1 each if unknown."""
     try:
         if hasattr(socket, "SO_PEERCRED"):
-            told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-            pid, uid, _ = struct.unpack("3i", told)
+            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            pid, uid, _ = struct.unpack("3i", credentials)
         else:
             (pid,) = struct.unpack("i", connection.getsockopt(SOL_LOCAL, LOCAL_PEERPID, 4))
             _, uid = struct.unpack("Ii", connection.getsockopt(SOL_LOCAL, LOCAL_PEERCRED, 76)[:8])
@@ -112,7 +114,7 @@ def _credentials(connection: socket.socket) -> tuple[int, int]:
     return pid, uid
 
 
-def _still_there(connection: socket.socket) -> bool:
+def _opener_lives(connection: socket.socket) -> bool:
     """True if the kernel says that the opener lives, or cannot tell."""
     try:
         descriptor = connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)

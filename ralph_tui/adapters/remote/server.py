@@ -25,9 +25,9 @@ from ralph_tui.events import Event, Noticed
 from ralph_tui.ports.host import Accepted, Refused
 
 BACKLOG = 64
-BEGUN = ".new"
+NEW_SUFFIX = ".new"
 """Suffix of a socket that does not listen yet."""
-BEGUN_SECONDS = 60.0
+NEW_SECONDS = 60.0
 """Seconds until it listens; an older one belongs to a killed process."""
 
 
@@ -54,7 +54,7 @@ def listen(path: Path) -> socket.socket:
     """
     _make_private(path.parent)
     _remove_deserted(path.parent)
-    begun = path.with_suffix(BEGUN)
+    begun = path.with_suffix(NEW_SUFFIX)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         begun.unlink(missing_ok=True)
@@ -83,9 +83,9 @@ def _remove_deserted(folder: Path) -> None:
                     path.unlink()
             except OSError:
                 continue
-    for path in folder.glob(f"*{BEGUN}"):
+    for path in folder.glob(f"*{NEW_SUFFIX}"):
         with suppress(OSError):
-            if time.time() - path.lstat().st_mtime > BEGUN_SECONDS:
+            if time.time() - path.lstat().st_mtime > NEW_SECONDS:
                 path.unlink()
 
 
@@ -140,7 +140,7 @@ Reply = Callable[[Accepted | Refused], None]
 
 
 @dataclass(frozen=True)
-class Hearing:
+class SocketUser:
     """The receiver of a socket's commands, and how they are read."""
 
     read: Callable[[bytes, str], Request]
@@ -149,7 +149,7 @@ class Hearing:
     """Like `CommandReceiver.request`."""
     warn: Callable[[str], None]
     """Records a sentence about the server itself; callable from any thread."""
-    whom: str = "run"
+    receiver_name: str = "run"
     only_people: str = ONLY_PEOPLE
 
 
@@ -163,7 +163,7 @@ def listening(receiver: CommandReceiver, run_id: str) -> Iterator[Path | None]:
     def warn(text: str) -> None:
         receiver.emit(Noticed(level="warn", source="command socket", text=text))
 
-    hearing = Hearing(
+    hearing = SocketUser(
         read=lambda line, by: Request(read_request(line, by)),
         hand_over=lambda request, reply: receiver.request(request.command, reply),
         warn=warn,
@@ -174,19 +174,19 @@ def listening(receiver: CommandReceiver, run_id: str) -> Iterator[Path | None]:
 
 def hearing_fleet(
     hand_over: Callable[[Request, Reply], None], warn: Callable[[str], None]
-) -> Hearing:
-    """Return the `Hearing` of a fleet, whose requests name a loop."""
-    return Hearing(read_fleet_request, hand_over, warn, "fleet", ONLY_PEOPLE_OF_FLEET)
+) -> SocketUser:
+    """Return the `SocketUser` of a fleet, whose requests name a loop."""
+    return SocketUser(read_fleet_request, hand_over, warn, "fleet", ONLY_PEOPLE_OF_FLEET)
 
 
 @contextmanager
-def serving(hearing: Hearing, run_id: str) -> Iterator[Path | None]:
+def serving(hearing: SocketUser, run_id: str) -> Iterator[Path | None]:
     """Serve any kind of receiver, as `listening` does for a run."""
     try:
         listener, path = bind(run_id)
     except OSError as error:
         why = error.strerror or error
-        hearing.warn(f"no other terminal can command this {hearing.whom}: {why}")
+        hearing.warn(f"no other terminal can command this {hearing.receiver_name}: {why}")
         yield None
         return
     server = CommandServer(hearing, listener, path)
@@ -200,14 +200,14 @@ def serving(hearing: Hearing, run_id: str) -> Iterator[Path | None]:
 class CommandServer:
     """Serves a listening socket until it is stopped."""
 
-    def __init__(self, hearing: Hearing, listener: socket.socket, path: Path) -> None:
+    def __init__(self, hearing: SocketUser, listener: socket.socket, path: Path) -> None:
         """Take over the socket at `path`."""
         self._hearing = hearing
         self._listener = listener
         self._path = path
         self._loop = asyncio.new_event_loop()
         self._stopped = asyncio.Event()
-        self._met: set[asyncio.Task[None]] = set()
+        self._clients: set[asyncio.Task[None]] = set()
         """One task for each connection."""
         self._silent: dict[asyncio.Task[None], None] = {}
         """Connections waiting for a line, the longest first."""
@@ -233,7 +233,9 @@ class CommandServer:
     async def _serve(self) -> None:
         self._loop.set_exception_handler(self._record_bug)
         while not self._stopped.is_set():
-            server = await asyncio.start_unix_server(self._meet, sock=self._listener, limit=LIMIT)
+            server = await asyncio.start_unix_server(
+                self._on_client, sock=self._listener, limit=LIMIT
+            )
             mine = _identity(self._path)
             while _identity(self._path) == mine is not None and not await self._stops():
                 pass
@@ -247,7 +249,7 @@ class CommandServer:
         self._listener.close()
         with suppress(OSError):
             self._path.unlink()
-        await self._say_farewell()
+        await self._send_due_answers()
 
     async def _stops(self) -> bool:
         """Wait `LOOK_SECONDS`; True if the server has to stop."""
@@ -255,37 +257,37 @@ class CommandServer:
             await asyncio.wait_for(self._stopped.wait(), LOOK_SECONDS)
         return self._stopped.is_set()
 
-    async def _say_farewell(self) -> None:
+    async def _send_due_answers(self) -> None:
         for task in self._silent:
             task.cancel()
-        if self._met:
-            await asyncio.wait(self._met, timeout=FAREWELL_SECONDS)
-        for task in self._met:
+        if self._clients:
+            await asyncio.wait(self._clients, timeout=FAREWELL_SECONDS)
+        for task in self._clients:
             task.cancel()
-        await asyncio.gather(*self._met)
+        await asyncio.gather(*self._clients)
 
-    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _on_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._met.add(task)
+        self._clients.add(task)
         try:
             if refusal := self._make_room():
                 writer.write(refused_line(refusal))
             else:
                 peer = Peer.of(writer.get_extra_info("socket"))
-                await self._converse(task, peer, reader, writer)
+                await self._serve_client(task, peer, reader, writer)
         except UnwelcomeError as error:
             writer.write(refused_line(str(error)))
         except (asyncio.CancelledError, TimeoutError, ConnectionError):
             pass  # dropped to make room, no answer in time, or the client hung up
         finally:
             self._silent.pop(task, None)
-            await _hang_up(writer)
-            self._met.discard(task)
+            await _close_writer(writer)
+            self._clients.discard(task)
 
     def _make_room(self) -> str:
         """Drop a silent client to make room for a new one; return why not, or an empty string."""
-        if len(self._met) <= CONNECTIONS:
+        if len(self._clients) <= CONNECTIONS:
             return ""
         if not self._silent:
             return "too many commands are waiting; try again"
@@ -294,7 +296,7 @@ class CommandServer:
         silent.cancel()
         return ""
 
-    async def _converse(
+    async def _serve_client(
         self,
         task: asyncio.Task[None],
         peer: Peer,
@@ -324,7 +326,7 @@ class CommandServer:
 
     async def _answer(self, line: bytes, peer: Peer) -> bytes:
         """Answer one line; raises ``UnwelcomeError`` if the client may not command the run."""
-        speaker = peer.look()
+        speaker = peer.identify()
         try:
             request = self._hearing.read(line, speaker.name)
         except ValueError as error:
@@ -360,7 +362,7 @@ def _settle(heard: "asyncio.Future[Accepted | Refused]", answer: Accepted | Refu
         heard.set_result(answer)
 
 
-async def _hang_up(writer: asyncio.StreamWriter) -> None:
+async def _close_writer(writer: asyncio.StreamWriter) -> None:
     writer.close()
     try:
         async with asyncio.timeout(FAREWELL_SECONDS):

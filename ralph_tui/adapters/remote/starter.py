@@ -67,7 +67,7 @@ class _Listener:
     def listen(self) -> None:
         """Receive lines until the other end is gone, or a line is too long."""
         pending = bytearray()
-        while chunk := self._received():
+        while chunk := self._handle_lines():
             pending += chunk
             *lines, rest = pending.split(b"\n")
             pending = bytearray(rest)
@@ -80,7 +80,7 @@ class _Listener:
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
-    def _received(self) -> bytes:
+    def _handle_lines(self) -> bytes:
         try:
             return self._socket.recv(CHUNK)
         except OSError:

@@ -42,7 +42,7 @@ _KINDS_READ = {kind for kind, event_type in ev.EVENT_TYPES.items() if issubclass
 _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
 
 
-def is_read(line: bytes) -> bool:
+def is_indexed(line: bytes) -> bool:
     """True if a line of a journal can contribute to the index."""
     kind = _KIND.search(line, 0, 300)
     return kind is not None and kind[1].decode() in _KINDS_READ
@@ -101,8 +101,8 @@ class Documents:
             case ev.LearningChanged(change="edit"):
                 yield "learning", event.text
             case ev.ReflectionWritten():
-                told = (event.observation, event.analysis, event.learning)
-                yield "reflection", _lines(*told, *event.action_items)
+                texts = (event.observation, event.analysis, event.learning)
+                yield "reflection", _lines(*texts, *event.action_items)
             case ev.IterationFinished():
                 for text in handoffs(self._folder, event.iteration):
                     yield "handoff", text

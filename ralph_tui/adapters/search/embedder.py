@@ -115,6 +115,6 @@ def _concepts() -> dict[str, tuple[int, ...]]:
     return {term: tuple(lines) for term, lines in found.items()}
 
 
-def alike(one: Vector, other: Vector) -> float:
+def cosine(one: Vector, other: Vector) -> float:
     """Return the cosine of two vectors: 1 for the same direction, 0 for nothing in common."""
     return sum(a * b for a, b in zip(one, other, strict=True))

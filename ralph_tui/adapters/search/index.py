@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 
 from ralph_tui.adapters.records.runs import RecordedRun, find_hooked, find_runs
 from ralph_tui.adapters.search.database import WAIT_SECONDS, Database, index_folder
-from ralph_tui.adapters.search.documents import Document, Documents, is_read
+from ralph_tui.adapters.search.documents import Document, Documents, is_indexed
 from ralph_tui.adapters.search.terms import terms
 from ralph_tui.base.errors import SearchError
 from ralph_tui.base.plain_files import reading
@@ -88,7 +88,7 @@ def catch_up(
         stamps = dict(index.execute("SELECT run, run_id FROM attempts WHERE size = ?", (_WHOLE,)))
         for other in others:
             if stamps.pop(other.name, None) != other.stamp.encode():
-                _take_whole(index, other)
+                _index_whole(index, other)
         gone |= set(stamps)
     for name in gone:
         with index:
@@ -112,12 +112,12 @@ def _follow(index: sqlite3.Connection, run: RecordedRun) -> None:
         with reading(run.journal) as journal, index:
             # Read the position inside the transaction, so that two processes index nothing twice.
             index.execute("BEGIN IMMEDIATE")
-            _take_in(index, run, journal)
+            _index_new(index, run, journal)
     except OSError:  # deleted, or not a plain file
         return
 
 
-def _take_in(index: sqlite3.Connection, run: RecordedRun, journal: BinaryIO) -> None:
+def _index_new(index: sqlite3.Connection, run: RecordedRun, journal: BinaryIO) -> None:
     row = index.execute(
         "SELECT run_id, size, seq, iteration, spoken FROM attempts WHERE run = ?", (run.name,)
     ).fetchone()
@@ -140,7 +140,7 @@ def _take_in(index: sqlite3.Connection, run: RecordedRun, journal: BinaryIO) -> 
     )
 
 
-def _take_whole(index: sqlite3.Connection, run: OtherRun) -> None:
+def _index_whole(index: sqlite3.Connection, run: OtherRun) -> None:
     documents = Documents(run.folder)
     taken = [document for event in run.read() for document in documents.take(event)]
     with index:
@@ -176,7 +176,7 @@ def _read(
         if found is None or int(found[1]) != seq + 1:
             return
         taken = []
-        if is_read(line):
+        if is_indexed(line):
             try:
                 taken = list(documents.take(parse_event(line)))
             except ValueError:

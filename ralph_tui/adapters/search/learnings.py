@@ -1,7 +1,7 @@
 """Which learnings match a text: a full-text index, fast however many learnings there are.
 
 A word in nearly every learning says nothing, but would make all of them candidates. So a query has
-two steps. First, the newest learnings with its rarest words are selected, at most `LOOKED_AT`.
+two steps. First, the newest learnings with its rarest words are selected, at most `MAX_CHECKED`.
 These are then ranked by the exact BM25 over all of its words.
 """
 
@@ -15,11 +15,11 @@ from typing import Final
 from weakref import finalize
 
 from ralph_tui.adapters.search.database import Database, index_folder
-from ralph_tui.adapters.search.ranking import fit, weights
-from ralph_tui.adapters.search.terms import sought, terms
+from ralph_tui.adapters.search.ranking import bm25, weights
+from ralph_tui.adapters.search.terms import query_terms, terms
 from ralph_tui.base.errors import SearchError
 
-LOOKED_AT: Final = 200
+MAX_CHECKED: Final = 200
 """Maximum learnings to rank for a query; the others share no rarer word with it."""
 MAX_TERMS: Final = 24
 """Maximum words of a query that count, the rarest."""
@@ -74,15 +74,15 @@ class LearningIndex:
                 self._restart()
                 self._write(self._opened())
 
-    def scores(self, query: str, limit: int = LOOKED_AT) -> dict[str, float]:
+    def scores(self, query: str, limit: int = MAX_CHECKED) -> dict[str, float]:
         """Return the ids of matching learnings with their BM25, best first, all above 0."""
         with self._lock:
             try:
-                found = self._ranked(self._opened(), sought(query))
+                found = self._rank(self._opened(), query_terms(query))
             except (sqlite3.DatabaseError, SearchError):
                 self._restart()
                 self._write(self._opened())
-                found = self._ranked(self._opened(), sought(query))
+                found = self._rank(self._opened(), query_terms(query))
         return dict(islice(sorted(found.items(), key=lambda one: -one[1]), limit))
 
     def close(self) -> None:
@@ -129,12 +129,12 @@ class LearningIndex:
 
     # reading ----------------------------------------------------------------------------------
 
-    def _ranked(self, index: sqlite3.Connection, query: Sequence[str]) -> dict[str, float]:
+    def _rank(self, index: sqlite3.Connection, query: Sequence[str]) -> dict[str, float]:
         rare = self._rarest_first(index, query)
         weight = weights(self._count, rare)
         found: dict[int, None] = {}
         for term in rare:
-            room = LOOKED_AT - len(found)
+            room = MAX_CHECKED - len(found)
             if room <= 0:
                 break
             numbers = index.execute(
@@ -149,7 +149,7 @@ class LearningIndex:
         return {
             one: score
             for one, said in rows
-            if (score := fit(said.split(), weight, self._length)) > 0
+            if (score := bm25(said.split(), weight, self._length)) > 0
         }
 
     def _rarest_first(self, index: sqlite3.Connection, query: Sequence[str]) -> dict[str, int]:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from ralph_tui.adapters.search.database import WAIT_SECONDS
 from ralph_tui.adapters.search.documents import KINDS
 from ralph_tui.adapters.search.index import OtherRun, catch_up, index_of
-from ralph_tui.adapters.search.terms import sought, terms
+from ralph_tui.adapters.search.terms import query_terms, terms
 from ralph_tui.base.errors import SearchError
 from ralph_tui.ports.search import Found
 from ralph_tui.text.sanitize import one_line, plain
@@ -34,7 +34,7 @@ WEIGHTS: Final = dict(zip(KINDS, (1.6, 1.5, 1.4, 1.2, 1.2, 1.0), strict=True))
 _TOKENS = re.compile(r"[^\W_]+")
 
 
-def silent(_: str) -> None:
+def ignore_sentence(_: str) -> None:
     """Ignore the sentence."""
 
 
@@ -45,12 +45,12 @@ def search(
     *,
     kinds: Collection[str] = KINDS,
     others: Sequence[OtherRun] | None = None,
-    tell: Callable[[str], None] = silent,
+    report: Callable[[str], None] = ignore_sentence,
 ) -> list[Found]:
     """Return where the words of a query occur in a worktree's records, best first; blocks.
 
     `others` are the runs there that other tools recorded. The index is brought up to date first. If
-    it cannot be written, an index in memory is used, and `tell` is called with a sentence. Raises
+    it cannot be written, an index in memory is used, and `report` is called with a sentence. Raises
     ``SearchError``.
     """
     index = index_of(root)
@@ -62,7 +62,7 @@ def search(
     try:
         return index.use(work, wait=WAIT_SECONDS)
     except SearchError as error:
-        tell(f"{error}; searching all records without it")
+        report(f"{error}; searching all records without it")
     try:
         with closing(index.in_memory()) as connection:
             return work(connection)
@@ -85,7 +85,7 @@ def _search(
                 found.setdefault((task, kind, text), (score, row))
     best = sorted(found.values(), key=lambda one: one[0], reverse=True)[:limit]
     try:
-        return [_found(index, row, sought(query)) for _, row in best]
+        return [_found(index, row, query_terms(query)) for _, row in best]
     except (ValueError, TypeError) as error:
         raise sqlite3.DatabaseError("a row of another form than ours") from error
 
@@ -104,7 +104,7 @@ def _rows(
 
 def _tokens(query: str) -> list[str]:
     """Return the words to search for; fillers only if there is nothing else."""
-    wanted = set(sought(query))
+    wanted = set(query_terms(query))
     named = [token for token in _TOKENS.findall(query) if terms(token)[0] in wanted]
     return list(dict.fromkeys(named))[:MAX_WORDS]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import Final
 
-from ralph_tui.adapters.search.terms import sought, terms
+from ralph_tui.adapters.search.terms import query_terms, terms
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -17,7 +17,7 @@ def weights(texts: int, having: Mapping[str, int]) -> dict[str, float]:
     return {term: log(1 + (texts - met + 0.5) / (met + 0.5)) for term, met in having.items()}
 
 
-def fit(said: Sequence[str], weight: Mapping[str, float], average: float) -> float:
+def bm25(said: Sequence[str], weight: Mapping[str, float], average: float) -> float:
     """Return the BM25 of a text's terms; `average` is the usual number of terms in a text."""
     times: dict[str, int] = {}
     for term in said:
@@ -31,9 +31,9 @@ def shares(query: str, texts: Sequence[str]) -> list[float]:
     """Return each text's BM25 as a share of what the query itself would have: 0 to about 1."""
     said = [terms(text) for text in texts]
     having = Counter(term for words in said for term in set(words))
-    wanted = sought(query)
+    wanted = query_terms(query)
     # Words that no text has count too: half of the words matched means half of the share.
     weight = weights(len(texts), {term: having[term] for term in wanted})
     average = max(1.0, sum(map(len, said)) / max(1, len(said)))
-    whole = fit(terms(query), weight, average)
-    return [fit(words, weight, average) / whole if whole else 0.0 for words in said]
+    whole = bm25(terms(query), weight, average)
+    return [bm25(words, weight, average) / whole if whole else 0.0 for words in said]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ralph_tui.adapters.search.database import Database, index_folder
-from ralph_tui.adapters.search.embedder import Embedder, HashedConcepts, Vector, alike
+from ralph_tui.adapters.search.embedder import Embedder, HashedConcepts, Vector, cosine
 from ralph_tui.adapters.search.index import catch_up, index_of
 from ralph_tui.adapters.search.ranking import shares
 from ralph_tui.adapters.search.trained import trained_embedder
@@ -28,7 +28,7 @@ TEXT_SHARE: Final = 0.2
 Embed = Callable[[Sequence[str]], Sequence[Vector]]
 
 
-def likeness(
+def similarity(
     query: str,
     texts: Sequence[str],
     embedder: Embedder,
@@ -41,7 +41,7 @@ def likeness(
     if method == "text":
         return by_words
     first, *others = (embed or embedder.embed)([query, *texts])
-    by_meaning = [max(0.0, alike(first, other)) for other in others]
+    by_meaning = [max(0.0, cosine(first, other)) for other in others]
     if method == "embedder":
         return by_meaning
     return [
@@ -98,17 +98,17 @@ class KeptVectors:
 
 MOST: Final = 5
 """Maximum related tasks of a task."""
-LOOKED_AT: Final = 2000
+MAX_CHECKED: Final = 2000
 """Maximum tasks of a type to compare, the newest."""
 
 
 @dataclass(frozen=True)
-class Alike:
+class SimilarTask:
     """A task similar to another one."""
 
     task: str
     description: str
-    likeness: float
+    similarity: float
     """0 to 1."""
 
 
@@ -119,7 +119,7 @@ def embedder() -> Embedder:
 
 def related_tasks(
     root: Path, description: str, *, own: str = "", using: Embedder | None = None, most: int = MOST
-) -> list[Alike]:
+) -> list[SimilarTask]:
     """Return the tasks of a worktree that are similar to `description`, best first; blocks.
 
     `own` is the task itself, whose recorded description may differ from `description`. If the
@@ -131,15 +131,15 @@ def related_tasks(
         (task, said)
         for task, said in _descriptions(root)
         if task != own and said != description and task_type(said) == kind
-    ][:LOOKED_AT]
+    ][:MAX_CHECKED]
     texts = [said for _, said in others]
-    scores = likeness(description, texts, using, embed=KeptVectors(root, using).embed)
+    scores = similarity(description, texts, using, embed=KeptVectors(root, using).embed)
     found = [
-        Alike(task, said, score)
+        SimilarTask(task, said, score)
         for (task, said), score in zip(others, scores, strict=True)
         if score >= using.threshold
     ]
-    return sorted(found, key=lambda one: -one.likeness)[:most]
+    return sorted(found, key=lambda one: -one.similarity)[:most]
 
 
 def _descriptions(root: Path) -> Sequence[tuple[str, str]]:

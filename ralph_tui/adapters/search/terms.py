@@ -55,7 +55,7 @@ def terms(text: str) -> list[str]:
     return [term for token in _TOKENS.findall(text) for term in _terms_of(token)]
 
 
-def sought(query: str) -> list[str]:
+def query_terms(query: str) -> list[str]:
     """Return a query's terms without duplicates; fillers only if there is nothing else."""
     found = dict.fromkeys(terms(query))
     return [term for term in found if term not in FILLERS] or list(found)

@@ -56,14 +56,14 @@ def live(private: PrivateRepository, since: str, missing: frozenset[str]) -> tup
 
     `missing` are paths that no snapshot holds.
     """
-    changes = live_by_path(private, since, missing)
+    changes = live_changes_by_path(private, since, missing)
     return tuple(changes[path] for path in sorted(changes))
 
 
-def live_by_path(
-    private: PrivateRepository, since: str, missing: frozenset[str], *, unheld: bool = False
+def live_changes_by_path(
+    private: PrivateRepository, since: str, missing: frozenset[str], *, unsaved: bool = False
 ) -> dict[str, FileChange]:
-    """Like `live`, but by path on disk; `unheld` adds files that a snapshot can no longer save."""
+    """Like `live`, but by path on disk; `unsaved` adds files that a snapshot can no longer save."""
     root = private.repository.root
     command = ("-c", f"core.bigFileThreshold={MAX_FILE}", "diff-index", *_OPTIONS)
     with private.begin(*OTHERS) as walk:
@@ -80,9 +80,9 @@ def live_by_path(
         if entry.status != "D" and kind_of(root / path) not in (FILE, LINK):
             changes[path] = _change(path, replace(entry, status="D"))  # a pipe replaced it
         elif path in missing and entry.status != "D":
-            if unheld:  # it has become too large or unreadable
+            if unsaved:  # it has become too large or unreadable
                 changes[path] = _change(path, entry)
-        elif not _only_touched(root / path, entry):
+        elif not _is_only_touched(root / path, entry):
             changes[path] = _change(path, entry)
     counted = 0
     for path in sorted(others - missing):
@@ -140,7 +140,7 @@ def _change(path: str, entry: DiffEntry) -> FileChange:
     return file_change(path, _STATUS.get(entry.status, "modified"), added, removed)
 
 
-def _only_touched(path: Path, entry: DiffEntry) -> bool:
+def _is_only_touched(path: Path, entry: DiffEntry) -> bool:
     """True if only the timestamp changed: git's raw diff then lists an unchanged file."""
     uncounted = entry.lines is None and not entry.new.strip("0")
     return entry.status == "M" and uncounted and _is(path, entry.new_mode, entry)
@@ -190,7 +190,7 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def way_back(changes: tuple[FileChange, ...]) -> tuple[FileChange, ...]:
+def preview_restore(changes: tuple[FileChange, ...]) -> tuple[FileChange, ...]:
     """Return the effect of undoing these changes on each file."""
     status: dict[ChangeStatus, ChangeStatus] = {"added": "deleted", "deleted": "added"}
     return tuple(

@@ -16,7 +16,7 @@ MAX_LINES = 5000
 """Maximum number of changed lines of a file whose text is read."""
 MAX_BYTES = 262_144
 """Maximum size, in bytes, of a file whose text is read."""
-LEFT_OUT_ROOM = 60
+GAP_NOTE_ROOM = 60
 """Characters reserved for the note about a cut."""
 
 
@@ -33,10 +33,10 @@ def excerpt(private: PrivateRepository, since: str, until: str, limit: int) -> s
         if left
         else ""
     )
-    return "".join(shared([plain(text) for text in texts], limit - len(note))) + note
+    return "".join(share_limit([plain(text) for text in texts], limit - len(note))) + note
 
 
-def shared(texts: list[str], limit: int) -> list[str]:
+def share_limit(texts: list[str], limit: int) -> list[str]:
     """Cut the texts to `limit` characters in total; long ones keep their beginnings."""
     kept, room = [""] * len(texts), max(0, limit)
     by_length = sorted(range(len(texts)), key=lambda index: len(texts[index]))
@@ -50,7 +50,7 @@ def _cut(text: str, most: int) -> str:
     """Keep whole lines and note how many more there are."""
     if len(text) <= most:
         return text
-    head = text[: max(0, most - LEFT_OUT_ROOM)]
+    head = text[: max(0, most - GAP_NOTE_ROOM)]
     head = head[: head.rfind("\n") + 1]
     said = f"({count(text.count(chr(10), len(head)), 'more line')} of this file not shown)\n"
     return head + said if len(head) + len(said) <= most else ""

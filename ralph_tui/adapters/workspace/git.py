@@ -281,7 +281,7 @@ def run_git(
 
     `accept` None takes any status.
     """
-    begun = begin_git(
+    started = begin_git(
         folder,
         *arguments,
         waits=bool(stdin),
@@ -289,24 +289,24 @@ def run_git(
         error_of=error_of,
         calls=calls,
     )
-    with begun:
-        return begun.finish(stdin, accept)
+    with started:
+        return started.finish(stdin, accept)
 
 
 def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> WorkspaceError:
     """Return the error for a failed command: ``NoRoomError`` if git reports a full disk."""
     what, where = f"git {subcommand(arguments)}", f"in {one_line(str(folder))}"
-    if met_size_limit(result):
+    if hit_size_limit(result):
         limit = OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         return WorkspaceError(f"{what} failed {where}: {why(limit, '')}")
     if result.status < 0:
         return WorkspaceError(f"{what} was ended by signal {-result.status} {where}; try again")
-    kind = NoRoomError if _names_a_full_disk(result) else WorkspaceError
+    kind = NoRoomError if _is_disk_full(result) else WorkspaceError
     reason = reason_of(result.error) or "no reason given"
     return kind(f"{what} failed {where} (status {result.status}): {reason}")
 
 
-def met_size_limit(result: GitResult) -> bool:
+def hit_size_limit(result: GitResult) -> bool:
     """True if git tried to write a larger file than its process may."""
     # Python ignores SIGXFSZ, but restores the fatal default for programs it starts.
     return result.status == -signal.SIGXFSZ or os.strerror(errno.EFBIG) in result.error
@@ -324,5 +324,5 @@ def _error_in(folder: Path) -> ErrorOf:
     return lambda result, arguments: git_error(result, arguments, folder)
 
 
-def _names_a_full_disk(result: GitResult) -> bool:
+def _is_disk_full(result: GitResult) -> bool:
     return any(os.strerror(number) in result.error for number in NO_ROOM)

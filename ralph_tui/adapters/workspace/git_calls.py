@@ -20,13 +20,13 @@ from weakref import finalize
 from ralph_tui.adapters.processes.guard import Guard
 from ralph_tui.adapters.processes.keeper import Entry
 from ralph_tui.adapters.processes.sweep import GUARD_MARK, kill, orphans, processes_below
-from ralph_tui.adapters.workspace.pipes import Pipes, folders, let_go, waits_for_pipe
+from ralph_tui.adapters.workspace.pipes import Pipes, folders, is_released, waits_for_pipe
 from ralph_tui.base.errors import GitEndedError
 from ralph_tui.text.sanitize import one_line
 
 PIPE_BYTES = 1 << 12
 """Minimum capacity of a pipe in bytes, for a user with very many of them."""
-LOOK_S = 0.25
+POLL_S = 0.25
 """Seconds between two checks; a shorter command is never checked."""
 LIMIT_S = 60.0
 """Timeout of any command in seconds, extended in a large worktree."""
@@ -64,7 +64,7 @@ class Wait:
         self.limit = LIMIT_S
         self.reason = ""
         """The reason for ending it; empty while it may run."""
-        self.told_at = 0.0
+        self.warned_at = 0.0
         self.killed = False
         """True if no more output will come, even if another process holds its pipes."""
         self.below: list[Entry] = []
@@ -74,7 +74,7 @@ class Wait:
 
     def end(self, reason: str) -> None:
         """Ask the command to end."""
-        self.reason, self.told_at = reason, time.monotonic()
+        self.reason, self.warned_at = reason, time.monotonic()
         self.below = processes_below(self.process.pid)
         self.process.send_signal(signal.SIGTERM)
 
@@ -167,7 +167,7 @@ class GitCalls:
 
     def _watch(self) -> None:
         while True:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
             with self._lock:
                 waits = list(self._waits)
                 if not waits:
@@ -175,13 +175,13 @@ class GitCalls:
                     return
             for wait in waits:
                 if wait.process.returncode is None or wait.reason:
-                    self._look(wait)
+                    self._check_wait(wait)
 
-    def _look(self, wait: Wait) -> None:
+    def _check_wait(self, wait: Wait) -> None:
         now = time.monotonic()
         age = now - wait.began
         if wait.reason:
-            if now - wait.told_at >= TERMINATE_S:
+            if now - wait.warned_at >= TERMINATE_S:
                 wait.kill()
             return
         self.guard()
@@ -210,7 +210,7 @@ class GitCalls:
         for found in wait.survey:
             # The check unblocks git, so that it may end with some error of its own.
             with wait.finding_out:
-                if found is not None and let_go(found):
+                if found is not None and is_released(found):
                     self._pipes.remember(found)
                     wait.end(self._pipes.about(found))
                     return True
@@ -272,7 +272,7 @@ def communicate(git: subprocess.Popen[bytes], stdin: bytes, wait: Wait) -> tuple
         git.stdin = given = None
     while not wait.killed:
         try:
-            return git.communicate(given, timeout=LOOK_S)
+            return git.communicate(given, timeout=POLL_S)
         except subprocess.TimeoutExpired:
             given = None  # already being written
     return b"", b""

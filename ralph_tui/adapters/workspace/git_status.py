@@ -44,7 +44,7 @@ class GitStatus:
     """Number of paths left out of each list, by the list's name."""
 
 
-class Looks:
+class CachedStatus:
     """Reads the status and lists the test files again only if it changed."""
 
     def __init__(self, repository: Repository) -> None:

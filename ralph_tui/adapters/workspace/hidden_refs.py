@@ -74,7 +74,7 @@ def worktrees(repository: Repository) -> list[Path]:
     return sorted(found)
 
 
-def held_in(repository: Repository, snapshots: list[SnapshotTaken]) -> frozenset[int]:
+def saved_snapshots(repository: Repository, snapshots: list[SnapshotTaken]) -> frozenset[int]:
     """Return the numbers of the snapshots whose ref still leads to the recorded tree.
 
     Other snapshots cannot be restored, because the ref's commit lists what they do not hold. Raises

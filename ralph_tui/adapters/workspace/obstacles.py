@@ -38,16 +38,16 @@ def is_special(path: Path) -> bool:
     return kind_of(path) not in ("", FILE, FOLDER, LINK)
 
 
-def obstacle(root: Path, path: str, *, held: bool, doomed: Set[str] = frozenset()) -> str:
+def obstacle(root: Path, path: str, *, held: bool, to_delete: Set[str] = frozenset()) -> str:
     """Return why a file cannot be written here; empty if it can.
 
-    `held` means that a snapshot has the current content. `doomed` are files that will be deleted
+    `held` means that a snapshot has the current content. `to_delete` are files that will be deleted
     before it is written.
     """
     nearest, there = root, True
     for parent in reversed(PurePosixPath(path).parents[:-1]):
         kind = kind_of(root / parent)
-        if not kind or kind in HOLLOW or str(parent) in doomed:
+        if not kind or kind in HOLLOW or str(parent) in to_delete:
             there = False
             break
         if kind != FOLDER:
@@ -58,14 +58,14 @@ def obstacle(root: Path, path: str, *, held: bool, doomed: Set[str] = frozenset(
     kind = kind_of(root / path) if there else ""
     if kind == FOLDER:
         files = (str(file.relative_to(root)) for file in files_below(root / path))
-        first = next((file for file in files if file not in doomed), None)
+        first = next((file for file in files if file not in to_delete), None)
         inside = f"with {name(first)}, which no snapshot contains" if first else ""
         return inside and f"a folder is in its place, {inside}"
     stays = kind and kind not in HOLLOW and not held
     return f"{kind}, which no snapshot contains, is in its place" if stays else ""
 
 
-def why_unheld(root: Path, path: str) -> str:
+def explain_unsaved(root: Path, path: str) -> str:
     """Return why no snapshot holds this path; a folder's path may end in ``/``."""
     kind = kind_of(root / path)
     if kind == FOLDER or PurePosixPath(path).name == ".git":

@@ -55,7 +55,7 @@ class Pipes:
                 yield None
 
 
-def let_go(pipe: Path) -> bool:
+def is_released(pipe: Path) -> bool:
     """True if a process has the pipe open for reading or waits for that.
 
     A waiting process then continues.

@@ -76,9 +76,9 @@ class PrivateRepository:
         accept: Iterable[int] | None = (0,),
     ) -> GitResult:
         """Run git in the worktree's root on the private index."""
-        begun = self.begin(*arguments, waits=bool(stdin), environment=environment)
-        with begun:
-            return begun.finish(stdin, accept)
+        started = self.begin(*arguments, waits=bool(stdin), environment=environment)
+        with started:
+            return started.finish(stdin, accept)
 
     def begin(
         self, *arguments: str, waits: bool = False, environment: Mapping[str, str] | None = None
@@ -130,7 +130,7 @@ class PrivateRepository:
             )
             clear_way(self.index, below=self.repository.git_dir)  # git would wait for a FIFO
 
-    def note(self, name: str, content: bytes) -> Path:
+    def write_note(self, name: str, content: bytes) -> Path:
         """Write a file for git to read; raises ``WorkspaceError`` if that fails."""
         path = self.folder / name
         with self.repository.writing():

@@ -23,7 +23,7 @@ from ralph_tui.adapters.workspace.git import (
     run_git,
 )
 from ralph_tui.adapters.workspace.git_calls import GitCalls
-from ralph_tui.adapters.workspace.user_config import UserConfig, at_home, default_excludes
+from ralph_tui.adapters.workspace.user_config import UserConfig, default_excludes, expand_home
 from ralph_tui.base.errors import (
     NO_ROOM,
     NoRoomError,
@@ -94,9 +94,9 @@ class Repository:
 
         Raises ``NoRoomError`` if the disk is full, even if git does not report it.
         """
-        begun = self.begin(*arguments, waits=bool(stdin), environment=environment)
-        with begun:
-            return begun.finish(stdin, accept)
+        started = self.begin(*arguments, waits=bool(stdin), environment=environment)
+        with started:
+            return started.finish(stdin, accept)
 
     def begin(
         self, *arguments: str, waits: bool = False, environment: Mapping[str, str] | None = None
@@ -237,7 +237,7 @@ def open_repository(path: Path) -> Repository:
     config.git_dir = git_dir
     settings = kept_settings(config.of_repository(common_dir))
     if ignored := settings.get("core.excludesfile"):
-        settings["core.excludesfile"] = at_home(ignored)
+        settings["core.excludesfile"] = expand_home(ignored)
     return Repository(root, git_dir, common_dir, settings)
 
 

@@ -17,20 +17,20 @@ from ralph_tui.adapters.workspace.ignored import ignored_folders, ignored_paths
 from ralph_tui.adapters.workspace.obstacles import (
     FOLDER,
     covered,
+    explain_unsaved,
     is_special,
     kind_of,
     obstacle,
     special_files,
-    why_unheld,
 )
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
 from ralph_tui.adapters.workspace.staging import Staged, nul_separated
 from ralph_tui.ports.worktree import LeftAlone, Restored
 
-_MAY_HAVE_BEEN = "the snapshot's ignore rules exclude it, so it may have existed"
-_NOT_HELD = "the snapshot could not save it"
-_CAME_TO_LIGHT = "git ignored it until now, so no snapshot contains it"
-_MEANWHILE = "it was written while the files were being restored"
+_MAY_HAVE_EXISTED = "the snapshot's ignore rules exclude it, so it may have existed"
+_NOT_SAVED = "the snapshot could not save it"
+_IGNORED_BEFORE = "git ignored it until now, so no snapshot contains it"
+_WRITTEN_MEANWHILE = "it was written while the files were being restored"
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ def restore(private: PrivateRepository, present: Staged, target: Target) -> dict
     differing = _differing(private, present.tree, target.tree)
     root = private.repository.root
     # A pipe in place of a held file gets a reason of its own.
-    unheld = frozenset(path for path in present.missing if not is_special(root / path))
-    why = {path: _NOT_HELD for path in differing if covered(path, target.missing)}
+    unsaved = frozenset(path for path in present.missing if not is_special(root / path))
+    why = {path: _NOT_SAVED for path in differing if covered(path, target.missing)}
     for path in differing.keys() - why.keys():
-        if covered(path, unheld):
-            why[path] = why_unheld(root, path)
+        if covered(path, unsaved):
+            why[path] = explain_unsaved(root, path)
     waiting = {path: entry for path, entry in differing.items() if path not in why}
     index = private.folder / "restore-index"
     scratch = {"GIT_INDEX_FILE": str(index)}
@@ -64,8 +64,8 @@ def restore(private: PrivateRepository, present: Staged, target: Target) -> dict
         rules = {p: entry for p, entry in waiting.items() if PurePosixPath(p).name == ".gitignore"}
         why |= _apply(private, rules, scratch)
         rest = {p: entry for p, entry in waiting.items() if p not in rules or p in why}
-        spared = _spared(private, rest, target)
-        why |= dict.fromkeys(spared, _MAY_HAVE_BEEN)
+        spared = _to_keep(private, rest, target)
+        why |= dict.fromkeys(spared, _MAY_HAVE_EXISTED)
         why |= _apply(private, {p: e for p, e in rest.items() if p not in spared}, scratch)
     finally:
         with suppress(OSError):  # git overwrites it the next time
@@ -82,24 +82,24 @@ def outcome(
     kept: dict[str, str] = {}
     for path, entry in left.items():
         kept[path] = why.get(path) or (
-            _CAME_TO_LIGHT if entry.status == "D" and path not in meant else _MEANWHILE
+            _IGNORED_BEFORE if entry.status == "D" and path not in meant else _WRITTEN_MEANWHILE
         )
     root = private.repository.root
     for path in after.missing:
         if path not in kept and not covered(path, target.missing):
-            kept[path] = why_unheld(root, path)
-    for path in standing(private, after.missing) - kept.keys():
+            kept[path] = explain_unsaved(root, path)
+    for path in special_unignored(private, after.missing) - kept.keys():
         if not covered(path, target.missing):
-            kept[path] = why_unheld(root, path)
+            kept[path] = explain_unsaved(root, path)
     return Restored(
         tuple(sorted(meant.keys() - kept.keys())),
         tuple(LeftAlone(path, kept[path]) for path in sorted(kept)),
     )
 
 
-def standing(private: PrivateRepository, not_held: Iterable[str]) -> set[str]:
-    """Return unignored pipes, sockets and devices outside the folders in `not_held`."""
-    passed_over = frozenset({*not_held, *ignored_folders(private)})
+def special_unignored(private: PrivateRepository, unsaved_folders: Iterable[str]) -> set[str]:
+    """Return unignored pipes, sockets and devices outside the folders in `unsaved_folders`."""
+    passed_over = frozenset({*unsaved_folders, *ignored_folders(private)})
     root = private.repository.root
     found = [path for path in special_files(root, passed_over) if not is_own(path)]
     return set(found) - ignored_paths(private, found)
@@ -112,13 +112,13 @@ def _differing(private: PrivateRepository, since: str, until: str) -> dict[str, 
     return {path: entry for path, entry in found.items() if not is_own(path)}
 
 
-def _spared(
+def _to_keep(
     private: PrivateRepository, entries: dict[str, DiffEntry], target: Target
 ) -> frozenset[str]:
     """Return paths to be deleted that may have existed although the target does not hold them."""
-    doomed = [path for path, entry in entries.items() if entry.status == "D"]
+    to_delete = [path for path, entry in entries.items() if entry.status == "D"]
     written = {path for path, entry in entries.items() if entry.status != "D"}
-    ignored = ignored_paths(private, doomed, "--no-index")
+    ignored = ignored_paths(private, to_delete, "--no-index")
     # A folder cannot have existed in place of a file, whatever the rules say about its content.
     ignored = {p for p in ignored if written.isdisjoint(map(str, PurePosixPath(p).parents))}
     return frozenset(ignored - target.gone() if ignored else ())

@@ -21,7 +21,7 @@ from ralph_tui.text.sanitize import plain
 RECORDED_MISSING = 1_000
 """Maximum number of missing paths in a commit; beyond that, their folders replace them."""
 
-_WHO = "ralph-tui <ralph-tui@localhost>"
+_AUTHOR = "ralph-tui <ralph-tui@localhost>"
 _MISSING = "Missing: "
 _REFS = "refs/ralph/"
 _DELETED = ("--no-renames", "--name-only", "--diff-filter=D")
@@ -76,10 +76,10 @@ class SnapshotCommits:
 
     def _write(self, tree: str, text: str, parent: str | None, ref: str, condition: str) -> str:
         """Write a commit and update the ref, on a condition in update-ref's syntax."""
-        when = f"{_WHO} {int(time.time())} {time.strftime('%z')}"
+        when = f"{_AUTHOR} {int(time.time())} {time.strftime('%z')}"
         head = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
         content = "\n".join([*head, f"author {when}", f"committer {when}", "", text])
-        path = self._private.note("commit", content.encode("utf-8", "replace"))
+        path = self._private.write_note("commit", content.encode("utf-8", "replace"))
         (commit,) = self._writer.ask(os.fsencode(quoted(path)) + b"\n")
         # A killed git may have left a lock; no other process writes this ref.
         with suppress(OSError):

@@ -12,13 +12,13 @@ from pathlib import PurePosixPath
 from threading import Lock
 
 from ralph_tui.adapters.workspace import changes
-from ralph_tui.adapters.workspace.changes import file_change, live_by_path, way_back
+from ralph_tui.adapters.workspace.changes import file_change, live_changes_by_path, preview_restore
 from ralph_tui.adapters.workspace.excerpt import excerpt
 from ralph_tui.adapters.workspace.ignored import ignored_paths
-from ralph_tui.adapters.workspace.obstacles import covered, obstacle, why_unheld
+from ralph_tui.adapters.workspace.obstacles import covered, explain_unsaved, obstacle
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.adapters.workspace.restore import Target, outcome, restore, standing
+from ralph_tui.adapters.workspace.restore import Target, outcome, restore, special_unignored
 from ralph_tui.adapters.workspace.snapshot_commits import SnapshotCommits
 from ralph_tui.adapters.workspace.staging import (
     MAX_FILE,
@@ -34,7 +34,7 @@ from ralph_tui.ports.worktree import Restored, Snapshot
 from ralph_tui.text.sanitize import one_line, spelled_name
 
 
-def outlook(
+def predict_restore(
     private: PrivateRepository, tree: str, missing: frozenset[str], not_in_tree: frozenset[str]
 ) -> tuple[tuple[FileChange, str], ...]:
     """Predict the effect of a restore on each file, with the reason if it will be left alone.
@@ -44,26 +44,26 @@ def outlook(
     ``/``.
     """
     root = private.repository.root
-    changes = live_by_path(private, tree, missing, unheld=True)
-    doomed = {path for path, change in changes.items() if change.status == "added"}
-    ignored = ignored_paths(private, sorted(changes.keys() - doomed))
+    changes = live_changes_by_path(private, tree, missing, unsaved=True)
+    to_delete = {path for path, change in changes.items() if change.status == "added"}
+    ignored = ignored_paths(private, sorted(changes.keys() - to_delete))
     rows: dict[str, tuple[FileChange, str]] = {}
     for path, change in changes.items():
         why = ""
         if path in missing and change.status == "modified":
-            why = why_unheld(root, path)
-        elif path not in doomed:
+            why = explain_unsaved(root, path)
+        elif path not in to_delete:
             held = change.status == "modified" and path not in ignored
-            why = obstacle(root, path, held=held, doomed=doomed)
-        for back in way_back((change,)):
+            why = obstacle(root, path, held=held, to_delete=to_delete)
+        for back in preview_restore((change,)):
             rows[path] = back, why
     others = untracked_paths(private.git(*OTHERS))
     large = {path for path in others if not path.endswith("/") and _size(private, path) > MAX_FILE}
-    written = rows.keys() - doomed
+    written = rows.keys() - to_delete
     gives_way = {str(parent) for path in written for parent in PurePosixPath(path).parents}
-    for path in large.union(standing(private, others)) - rows.keys() - gives_way:
+    for path in large.union(special_unignored(private, others)) - rows.keys() - gives_way:
         if not covered(path, not_in_tree):
-            rows[path] = (file_change(path, "deleted", 0, 0), why_unheld(root, path))
+            rows[path] = (file_change(path, "deleted", 0, 0), explain_unsaved(root, path))
     return tuple(rows[path] for path in sorted(rows))
 
 
@@ -139,13 +139,13 @@ class GitWorkspace:
         """Return the paths on disk that differ between two trees or commits."""
         return set(changes.diff_trees(self._private, since, until))
 
-    def way_back(self, tree: str) -> tuple[tuple[FileChange, str], ...]:
+    def preview_restore(self, tree: str) -> tuple[tuple[FileChange, str], ...]:
         """Predict what `restore` would do to each file, and the reason if it would not."""
         if not self._private.has_index:
             with self._lock:
                 self._capture()
         missing, _ = self._commits.recorded(tree)
-        return outlook(self._private, tree, self._missing, missing)
+        return predict_restore(self._private, tree, self._missing, missing)
 
     def diff(self, since: str, until: str, path: str | None = None) -> str:
         """Return the unified diff of two trees, for one path or all; untrusted text from git."""
@@ -171,7 +171,7 @@ class GitWorkspace:
             target = Target(result.line, missing, gone)
             present = self._capture()
             why = restore(self._private, present, target)
-            self._staging.hold(changes.diff_trees(self._private, present.tree, target.tree))
+            self._staging.include(changes.diff_trees(self._private, present.tree, target.tree))
             return outcome(self._private, present, self._capture(), target, why)
 
     def newest(self) -> int:

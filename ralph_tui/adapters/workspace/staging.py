@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ralph_tui.adapters.workspace.git import GitResult, Running, met_size_limit
+from ralph_tui.adapters.workspace.git import GitResult, Running, hit_size_limit
 from ralph_tui.adapters.workspace.obstacles import FILE, FOLDER, covered, is_special, kind_of
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
 from ralph_tui.base.errors import GitEndedError, NoRoomError, WorkspaceError
@@ -37,7 +37,7 @@ class Unlisted:
         self._folders: set[str] = set()
         self._special: set[str] = set()
 
-    def know(self, held: Iterable[str]) -> None:
+    def add_folders(self, held: Iterable[str]) -> None:
         """Remember the folders of files that are, or will be, in the index."""
         for path in held:
             _note_folders(path, self._folders)
@@ -59,15 +59,15 @@ class Unlisted:
             if is_within(self._root, path)
         }
 
-    def in_place_of(self, gone: Iterable[str], told: Set[str]) -> set[str]:
-        """Return pipes, sockets and devices in place of vanished files, except paths in `told`."""
+    def find_replacements(self, gone: Iterable[str], reported: Set[str]) -> set[str]:
+        """Return pipes, sockets and devices in place of vanished files, except `reported` ones."""
         known: set[str] = set()
         for path in gone:
             known.add(path)
             _note_folders(path, known)
         places = known | self._special
         self._special = {place for place in places if is_special(self._root / place)}
-        return {place for place in self._special if not covered(place, told)}
+        return {place for place in self._special if not covered(place, reported)}
 
 
 def _note_folders(path: str, known: set[str]) -> None:
@@ -129,7 +129,7 @@ class Staging:
         self._written: set[str] = set()
         """Files to include in the next capture, even if git ignores them."""
 
-    def hold(self, paths: Iterable[str]) -> None:
+    def include(self, paths: Iterable[str]) -> None:
         """Include these files if they exist, even ignored ones: a snapshot had them before."""
         self._written.update(paths)
 
@@ -151,7 +151,7 @@ class Staging:
     def rebuild(self) -> Staged:
         """Like `capture`, with a new private index: after `git gc`, the old one may be invalid."""
         with suppress(WorkspaceError):  # a damaged index tells nothing
-            self.hold(self._held())
+            self.include(self._indexed())
         self._private.reset()
         return self._capture()
 
@@ -159,8 +159,8 @@ class Staging:
         if not self._private.has_index:
             self._untracked = self._users_index = None
         if self._untracked is None:
-            held = self._held()
-            self.unlisted.know(held)
+            held = self._indexed()
+            self.unlisted.add_folders(held)
             self._untracked = self._sizes(held - self._tracked())
         # Starting git is most of the cost of a small change, so later commands start while these
         # two walk the worktree. The second uses all cores, so it is not the first.
@@ -174,13 +174,13 @@ class Staging:
             self._private.check()
             nested = self.unlisted.repositories()  # while git works
             modified, gone = _differences(look.finish())
-            missing = self._bring(modified, gone, untracked_paths(walk.finish()), update)
+            missing = self._add_changes(modified, gone, untracked_paths(walk.finish()), update)
         # Even if nothing changed: git then checks that its objects still exist.
         tree = self._private.git(*_WRITE_TREE).line
         missing.update(path for path in nested if not covered(path, missing))
         return Staged(tree, tuple(sorted(missing)))
 
-    def _bring(
+    def _add_changes(
         self, modified: set[str], gone: set[str], others: set[str], update: Running
     ) -> set[str]:
         """Add these paths to the index; return those that it could not hold."""
@@ -197,7 +197,7 @@ class Staging:
             # stays as last read.
             if path in modified and kind != FILE:
                 gone.add(path)
-        excess = self._excess(sizes, modified)
+        excess = self._remove_excess(sizes, modified)
         missing |= excess
         gone |= excess & modified
         missing.update(self.add(sorted(sizes.keys() - excess), update))
@@ -209,26 +209,26 @@ class Staging:
             self._untracked = {path: size for path, size in held.items() if path not in gone}
             self._away |= gone
         self._written.clear()
-        self.unlisted.know(sizes)
-        return missing | self.unlisted.in_place_of(gone, missing)
+        self.unlisted.add_folders(sizes)
+        return missing | self.unlisted.find_replacements(gone, missing)
 
-    def add(self, paths: list[str], begun: Running | None = None) -> list[str]:
-        """Add files to the index, using `begun` first; return the refused ones.
+    def add(self, paths: list[str], started: Running | None = None) -> list[str]:
+        """Add files to the index, using `started` first; return the refused ones.
 
         Git takes all or none, so a refused list is halved until each refused file is alone. Raises
         ``WorkspaceError`` if the files are not the cause: nothing can be stored, or too many are
         refused. Raises ``NoRoomError`` if the disk is full.
         """
         refused: list[str] = []
-        waiting = [paths] if paths or begun else []
+        waiting = [paths] if paths or started else []
         while waiting:
             some = waiting.pop()
-            result, begun = self._update(some, begun), None
+            result, started = self._update(some, started), None
             if result.status == 0:
                 refused += _ignored_by_git(result.error)
                 continue
             error = self._private.repository.error_of(result, ("update-index",))
-            not_a_files_fault = met_size_limit(result) or _STORE_FAULT.search(result.error)
+            not_a_files_fault = hit_size_limit(result) or _STORE_FAULT.search(result.error)
             if isinstance(error, NoRoomError) or not_a_files_fault:
                 raise error
             if len(some) > 1:
@@ -240,20 +240,20 @@ class Staging:
                 refused += some
         return refused
 
-    def _update(self, paths: list[str], begun: Running | None) -> GitResult:
-        result = self._update_once(paths, begun)
+    def _update(self, paths: list[str], started: Running | None) -> GitResult:
+        result = self._update_once(paths, started)
         # Git was killed, or a file shrank while git read it: only a bad file fails again.
-        again = result.status < 0 and not met_size_limit(result)
+        again = result.status < 0 and not hit_size_limit(result)
         return self._update_once(paths) if again else result
 
-    def _update_once(self, paths: list[str], begun: Running | None = None) -> GitResult:
-        with begun or self._private.begin(*_UPDATE, waits=True) as update:
+    def _update_once(self, paths: list[str], started: Running | None = None) -> GitResult:
+        with started or self._private.begin(*_UPDATE, waits=True) as update:
             result = update.finish(nul_separated(paths), accept=None)
         if result.status < 0:
             self._private.unlock()
         return result
 
-    def _held(self) -> set[str]:
+    def _indexed(self) -> set[str]:
         return set(split(self._private.git("ls-files", "-z").out))
 
     def _tracked(self) -> set[str]:
@@ -303,14 +303,14 @@ class Staging:
                 sizes[path] = found.st_size
         return sizes
 
-    def _excess(self, sizes: dict[str, int], modified: set[str]) -> set[str]:
+    def _remove_excess(self, sizes: dict[str, int], modified: set[str]) -> set[str]:
         """Return untracked files beyond the limits, and update `_untracked` to those within."""
         untracked = self._untracked if self._untracked is not None else {}
         asking = {path: n for path, n in sizes.items() if path not in modified or path in untracked}
         kept = untracked.copy()  # copied whole, as it may be large and few files change
         for path in asking:
             kept.pop(path, None)
-        if not _within(kept, asking):
+        if not _is_within_limits(kept, asking):
             tracked = self._tracked()
             asking = {path: n for path, n in asking.items() if path not in tracked}
             kept = {path: n for path, n in kept.items() if path not in tracked}
@@ -326,7 +326,7 @@ class Staging:
         return excess
 
 
-def _within(kept: dict[str, int], asking: dict[str, int]) -> bool:
+def _is_within_limits(kept: dict[str, int], asking: dict[str, int]) -> bool:
     return (
         all(size <= MAX_FILE for size in asking.values())
         and len(kept) + len(asking) <= MAX_FILES

@@ -10,7 +10,7 @@ from ralph_tui.text.sanitize import one_line
 
 LARGEST = 1 << 20
 """Maximum size in bytes."""
-_MEND = "correct it, or remove intelligence.prompt_template"
+_ADVICE = "correct it, or remove intelligence.prompt_template"
 _CREATE = "create it, or remove intelligence.prompt_template"
 
 
@@ -22,15 +22,15 @@ def load_template(root: Path, name: str | None) -> PromptTemplate | None:
     if name is None:
         return None
     text = read_template(root, name)
-    return PromptTemplate(name, text, parsed(name, text), lambda: read_template(root, name))
+    return PromptTemplate(name, text, parse_text(name, text), lambda: read_template(root, name))
 
 
-def parsed(name: str, text: str) -> Template:
+def parse_text(name: str, text: str) -> Template:
     """Parse a template; raises ``UsageError`` with the line of an error."""
     try:
         return parse_template(text)
     except TemplateError as error:
-        raise UsageError(f"the prompt template {_shown(name)}, {error}; {_MEND}") from error
+        raise UsageError(f"the prompt template {_shown(name)}, {error}; {_ADVICE}") from error
 
 
 def read_template(root: Path, name: str) -> str:
@@ -51,7 +51,7 @@ def read_template(root: Path, name: str) -> str:
     if len(content) > LARGEST:
         raise UsageError(f"{what} is larger than 1 MB; make it smaller")
     if b"\0" in content:
-        raise UsageError(f"{what} is not text; save it as UTF-8, {_MEND}")
+        raise UsageError(f"{what} is not text; save it as UTF-8, {_ADVICE}")
     try:
         return content.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")
     except UnicodeDecodeError:

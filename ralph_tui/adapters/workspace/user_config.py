@@ -62,9 +62,9 @@ class UserConfig:
                 self._check(Path(value))
             condition = name.removeprefix("includeif.").removesuffix(".path")
             if name == "include.path" or (
-                name == f"includeif.{condition}.path" and self._holds(condition, path)
+                name == f"includeif.{condition}.path" and self._is_matching(condition, path)
             ):
-                yield from self._entries(path.parent / at_home(value), depth + 1)
+                yield from self._entries(path.parent / expand_home(value), depth + 1)
 
     def _parse(self, path: Path) -> list[tuple[str, str]]:
         try:
@@ -81,14 +81,14 @@ class UserConfig:
         if path not in self.blocked and (path.is_fifo() or path.is_socket()):
             self.blocked.append(path)
 
-    def _holds(self, condition: str, path: Path) -> bool:
+    def _is_matching(self, condition: str, path: Path) -> bool:
         """True if the git directory matches `gitdir:`; other kinds of conditions count as false."""
         kind, _, pattern = condition.partition(":")
         if self.git_dir is None or kind not in ("gitdir", "gitdir/i"):
             return False
         if pattern.startswith("./"):
             pattern = f"{path.parent}{pattern[1:]}"
-        pattern = at_home(pattern)
+        pattern = expand_home(pattern)
         pattern = pattern if pattern.startswith("/") else f"**/{pattern}"
         pattern = f"{pattern}**" if pattern.endswith("/") else pattern
         flags = re.IGNORECASE if kind == "gitdir/i" else 0
@@ -103,7 +103,7 @@ def _expression(pattern: str) -> str:
     return "".join(_WILD.get(part, re.escape(part)) for part in parts)
 
 
-def at_home(path: str) -> str:
+def expand_home(path: str) -> str:
     """Expand ``~``; without a home, return the path unchanged."""
     return os.path.expanduser(path)  # noqa: PTH111 - a Path raises without a home
 
@@ -114,7 +114,7 @@ def default_excludes() -> Path:
 
 
 def _xdg_folder() -> Path:
-    base = os.environ.get("XDG_CONFIG_HOME") or at_home("~/.config")
+    base = os.environ.get("XDG_CONFIG_HOME") or expand_home("~/.config")
     return Path(base) / "git"
 
 
@@ -130,7 +130,7 @@ def _user_files() -> list[Path]:
         found = []
     if user is not None:
         return [*found, Path(user)]
-    return [*found, _xdg_folder() / "config", Path(at_home("~/.gitconfig"))]
+    return [*found, _xdg_folder() / "config", Path(expand_home("~/.gitconfig"))]
 
 
 def _from_environment() -> Iterator[tuple[str, str]]:

@@ -122,7 +122,7 @@ class ShellGate:
             counts=counts,
             tail=self._tail(output),
             doubt=doubt,
-            error=self._why_not_run(end, counts),
+            error=self._describe_failure(end, counts),
         )
 
     def _launch(self) -> Child:
@@ -163,7 +163,7 @@ class ShellGate:
             if rest is not None:
                 rest -= len(data)
             elif child.poll() is not None:
-                rest = _unread(pipe)
+                rest = _unread_bytes(pipe)
             elif time.monotonic() > deadline and not late:
                 late = True
                 child.stop()
@@ -200,7 +200,7 @@ class ShellGate:
             text = lines or text
         return text + note
 
-    def _why_not_run(self, end: Exit, counts: Counts | None) -> str:
+    def _describe_failure(self, end: Exit, counts: Counts | None) -> str:
         name = f"`{clip(one_line(self._command), 120)}`"
         if end.lost:
             return f"The keeper of {name} {end.lost}; the command was stopped, run it again."
@@ -219,7 +219,7 @@ class ShellGate:
         return ""
 
 
-def _unread(pipe: int) -> int:
+def _unread_bytes(pipe: int) -> int:
     """Return the bytes waiting in the pipe.
 
     Output that another process, such as a contacted service, writes later is not the command's.

@@ -28,7 +28,7 @@ from ralph_tui.ports.host import Emit
 
 Batches = Iterable[set[tuple[watchfiles.Change, str]]]
 
-MAX_ASKED = 500
+MAX_FILTERED = 500
 """Maximum number of paths in a batch to filter by git's ignore rules; a larger one counts."""
 MAX_DATED = 200
 """Maximum number of paths whose times are read to find the one that changed last."""
@@ -102,17 +102,17 @@ class FileWatcher:
             pause = self._pace.polling
             self._notice(
                 "The files cannot be watched; checking for changes every "
-                f"{pause:g} s instead{_why_not(error)}.",
+                f"{pause:g} s instead{_describe_failure(error)}.",
                 str(error),
             )
             while not self._stopping.wait(pause):
-                self._look([])
+                self._report_changes([])
 
     def _follow_events(self, *, ignore_permission_denied: bool = False) -> None:
         pace = self._pace
         for batch in self._watch(
             self._watched,
-            watch_filter=lambda _, path: self._wakes(path),
+            watch_filter=lambda _, path: self._may_be_change(path),
             debounce=int(pace.storm * 1000),
             step=int(pace.quiet * 1000),
             rust_timeout=int(pace.between * 1000),
@@ -124,10 +124,10 @@ class FileWatcher:
             paths = self._relevant([self._relative(path) for _, path in batch])
             overdue = time.monotonic() - self._looked >= pace.heartbeat
             if paths or overdue or self._target != self._seen[0]:
-                self._look(paths)
+                self._report_changes(paths)
                 self._stopping.wait(pace.between)
 
-    def _look(self, paths: list[str]) -> None:
+    def _report_changes(self, paths: list[str]) -> None:
         """Ask git for the changes, and report them if they are new."""
         target = self._target
         if target is None or self._stopping.is_set():
@@ -139,9 +139,9 @@ class FileWatcher:
         except WorkspaceError as error:
             self._notice("Changed files cannot be listed now.", str(error))
             return
-        told = self._seen[1] if self._seen[0] == target else ()
+        reported = self._seen[1] if self._seen[0] == target else ()
         self._seen = (target, changes)
-        if changes != told and target == self._target and not self._stopping.is_set():
+        if changes != reported and target == self._target and not self._stopping.is_set():
             changed = [change.path for change in changes]
             noted = sorted(set(paths).intersection(changed))
             latest = _newest(self._workspace.root, noted[:MAX_DATED] + changed[:MAX_DATED])
@@ -157,7 +157,7 @@ class FileWatcher:
         # The library's names are UTF-8, regardless of this process's encoding.
         return os.fsdecode(os.path.relpath(path, self._watched).encode("utf-8", "surrogateescape"))
 
-    def _wakes(self, path: str) -> bool:
+    def _may_be_change(self, path: str) -> bool:
         """True if an event may be a change; fast, because it is called for every event."""
         relative = self._relative(path)
         if is_own(relative):
@@ -171,7 +171,7 @@ class FileWatcher:
         """Return the paths that git does not ignore, and remember the ignored folders."""
         if any(PurePosixPath(path).name == ".gitignore" for path in paths):
             self._ignored_folders.clear()
-        if len(paths) > MAX_ASKED:
+        if len(paths) > MAX_FILTERED:
             return paths
         folders = {str(p) for path in paths for p in PurePosixPath(path).parents if p.name}
         try:
@@ -205,7 +205,7 @@ def _newest(root: Path, paths: list[str]) -> str | None:
     return max(times, key=lambda path: times[path], default=None)
 
 
-def _why_not(error: Exception) -> str:
+def _describe_failure(error: Exception) -> str:
     if out_of_watches(error):
         where = "fs.inotify.max_user_watches or max_user_instances"
         return f" (the system has no free watches; raise {where})"

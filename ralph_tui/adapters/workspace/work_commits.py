@@ -25,7 +25,7 @@ MAX_OUTPUT = 1 << 16
 """Maximum number of bytes read from the end of the output of git and the hooks."""
 RECORDS = ".aiwg/"
 """Never work, even if not ignored; the same is true of paths that no snapshot holds."""
-UNDER_WAY = {
+IN_PROGRESS = {
     "rebase-merge": "a rebase",
     "rebase-apply": "a rebase",
     "MERGE_HEAD": "a merge",
@@ -84,7 +84,7 @@ class WorkCommits:
 
     def _check(self) -> str:
         """Return the commit of HEAD; raises if a commit would interfere with the user's work."""
-        for name, what in UNDER_WAY.items():
+        for name, what in IN_PROGRESS.items():
             if os.path.lexists(self._git_dir / name):
                 raise WorkspaceError(f"{what} is in progress in {self._place}; finish or abort it")
         config = UserConfig(self._git_dir)
@@ -162,7 +162,7 @@ class WorkCommits:
             output.seek(max(0, size - MAX_OUTPUT))
             said = output.read().decode("utf-8", "surrogateescape")
         if ended.stopped or ended.lost or ended.code is None:
-            raise WorkspaceError(f"git {what} was ended in {self._place}: {self._why_ended()}")
+            raise WorkspaceError(f"git {what} was ended in {self._place}: {self._describe_end()}")
         return ended.code, said
 
     def _follow(self, child: Child, what: str) -> None:
@@ -184,7 +184,7 @@ class WorkCommits:
             with self._lock:
                 self._child = None
 
-    def _why_ended(self) -> str:
+    def _describe_end(self) -> str:
         return "the run ends" if self._cancelled else "its process was killed; see git status"
 
     @property

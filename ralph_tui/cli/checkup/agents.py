@@ -15,14 +15,14 @@ from ralph_tui.adapters.agents import (
     choose_fallbacks,
     fallback_settings,
     find_agent,
-    offered,
     search_places,
+    selectable_agents,
 )
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude import program as claude_program
 from ralph_tui.adapters.agents.description import can_words
-from ralph_tui.adapters.agents.installed import NOT_TOLD, PROBE_S
-from ralph_tui.adapters.agents.programs import begins_with
+from ralph_tui.adapters.agents.installed import PROBE_S, VERSION_UNKNOWN
+from ralph_tui.adapters.agents.programs import first_program
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli.checkup.finding import Finding, Level, refusal
 from ralph_tui.cli.checkup.running import together
@@ -102,7 +102,7 @@ def check_other_agents(around: Surroundings) -> Iterator[Finding]:
     told = {chosen.name if chosen else "", *settings.fallback}
     others = [
         agent
-        for agent in offered()
+        for agent in selectable_agents()
         if agent.program and agent.name not in told and around.program(agent.program)
     ]
     yield from together(WHAT, {agent.name: partial(_other, agent) for agent in others}, around)
@@ -128,7 +128,7 @@ def _program(
     except RalphError as error:
         yield refusal(level, WHAT, error)
         return
-    if version == NOT_TOLD:
+    if version == VERSION_UNKNOWN:
         yield _silent(around.shown(Path(path)), agent.program)
         yield _abilities(agent)
         return
@@ -158,7 +158,7 @@ def _abilities(agent: AgentDescription) -> Finding:
 def _none(around: Surroundings) -> Finding:
     """Report that no agent was found: where we looked, and the two ways to get one."""
     settings, environ = around.settings.agent, around.environ
-    wanted = [agent for agent in offered() if agent.program]
+    wanted = [agent for agent in selectable_agents() if agent.program]
     looked = search_places(wanted, settings, environ)
     installed = ", ".join(f"{agent.install} ({agent.title})" for agent in wanted)
     own = '--agent-command "..." for a program of your own'
@@ -167,7 +167,7 @@ def _none(around: Surroundings) -> Finding:
 
 def _claude(around: Surroundings, settings: AgentSettings | None = None) -> Iterator[Finding]:
     settings = settings or around.settings.agent
-    if not CLAUDE.looks_ready(settings, around.environ):
+    if not CLAUDE.is_ready(settings, around.environ):
         yield _none(around)
         return
     context = AgentContext(settings, around.folder, environ=around.environ)
@@ -194,7 +194,7 @@ def _claude(around: Surroundings, settings: AgentSettings | None = None) -> Iter
 
 def _of_command(command: str) -> Finding:
     """Report a command that passed its check; say that its program exists if that is known."""
-    word, shown = begins_with(command), clip(command, 60)
+    word, shown = first_program(command), clip(command, 60)
     there = f", {clip(word, 40)} is there" if word else ""
     return Finding("ok", WHAT, f"the command {shown!r}{there}")
 

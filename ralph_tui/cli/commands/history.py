@@ -10,7 +10,7 @@ from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.foreign import ForeignRun, foreign_runs
 from ralph_tui.adapters.records.history import TaskHistory, list_tasks, read_task, status_of
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import RecordedRun, find_hooked, nothing_recorded
+from ralph_tui.adapters.records.runs import RecordedRun, describe_no_runs, find_hooked
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.history_words import (
@@ -109,7 +109,7 @@ def _show_list(root: Path, args: argparse.Namespace) -> int:
     imported, hooked = foreign.find(root), [*find_hooked(root)]
     lost = [*foreign.remains(root)]
     if not (rows or imported or hooked or args.json):
-        raise UsageError("; ".join([nothing_recorded(root, "task"), *lost]))
+        raise UsageError("; ".join([describe_no_runs(root, "task"), *lost]))
     older = 0 if args.all or args.json or args.export else max(0, len(rows) - LISTED)
     shown = dict([*rows.items()][older:])
     page, value = list_page(shown), [task_json(name, row) for name, row in shown.items()]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.workspace.template_file import parsed, read_template
+from ralph_tui.adapters.workspace.template_file import parse_text, read_template
 from ralph_tui.base.errors import RalphError, UsageError, why
 from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.cli.options import load_settings
@@ -118,7 +118,7 @@ def _check(args: argparse.Namespace) -> int:
         print(f"no prompt template is set; the built-in layout:\n\n{BUILT_IN}\n")
     else:
         given = str(Path(name).absolute()) if args.file else name
-        template = parsed(name, read_template(root, given))
+        template = parse_text(name, read_template(root, given))
         for what in missing_parts(template):
             _say(f"{one_line(name)}: {what}")
         used = ", ".join(f"${word}" for word in VARIABLES if word in template.names)

@@ -11,7 +11,7 @@ from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids
-from ralph_tui.adapters.workspace.hidden_refs import held_in
+from ralph_tui.adapters.workspace.hidden_refs import saved_snapshots
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
@@ -81,7 +81,7 @@ def _list(found: RecordedRun) -> int:
     snapshots = list(state.timeline.snapshots.values())
     held: frozenset[int] = frozenset()
     try:
-        held = held_in(open_repository(worktree_root(found.folder)), snapshots)
+        held = saved_snapshots(open_repository(worktree_root(found.folder)), snapshots)
     except RalphError as error:
         print(f"ralph-tui: {one_line(str(error))}", file=sys.stderr)
     known, notes = list_snapshots(state, held), notes_of(state)
@@ -155,7 +155,7 @@ def _not_to_be_done(
     """Show what would change, and ask; return an exit code unless the restore is to proceed."""
     if not (args.yes or args.dry_run or sys.stdin.isatty()):
         raise UsageError("not a terminal; use --yes to confirm, or --dry-run to preview")
-    rows = workspace.way_back(target.tree)
+    rows = workspace.preview_restore(target.tree)
     note = notes_of(state).get(target.number, "")
     while True:
         for line in plan(target, rows, note):
@@ -175,7 +175,7 @@ def _not_to_be_done(
             print("no files changed", file=sys.stderr)
             return ExitCode.FAILED
         # A yes counts only for what was shown: ask again about files that changed since.
-        shown, rows = rows, workspace.way_back(target.tree)
+        shown, rows = rows, workspace.preview_restore(target.tree)
         if {change.path for change, _ in rows} <= {change.path for change, _ in shown}:
             return None
         print("the list has grown:")

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents import AgentContext, choose_fallbacks, find_agent, offered
+from ralph_tui.adapters.agents import AgentContext, choose_fallbacks, find_agent, selectable_agents
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.fronts import show_run
@@ -84,8 +84,8 @@ def _agent_exists(args: argparse.Namespace) -> bool:
     if named is None and vars(args)["agent.command"]:
         return True
     if named is None:
-        return any(shutil.which(agent.program) for agent in offered() if agent.program)
-    agent = next((agent for agent in offered() if agent.name == named), None)
+        return any(shutil.which(agent.program) for agent in selectable_agents() if agent.program)
+    agent = next((agent for agent in selectable_agents() if agent.name == named), None)
     return agent is not None and bool(agent.program or vars(args)["agent.command"])
 
 
@@ -140,7 +140,7 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
 def _record_start(args: argparse.Namespace, root: Path, agent: str) -> None:
     """Save goal and agent as the new-run form's defaults, unless an agent starts the run."""
     from ralph_tui.adapters.processes.lineage import belongs_to_run, lineage  # noqa: PLC0415 - behind the first frame
-    from ralph_tui.adapters.records.drafts import keep_last_start  # noqa: PLC0415 - behind the first frame
+    from ralph_tui.adapters.records.drafts import save_last_start  # noqa: PLC0415 - behind the first frame
     from ralph_tui.ports.new_runs import Draft  # noqa: PLC0415 - behind the first frame
 
     if belongs_to_run(lineage(os.getpid())):
@@ -150,4 +150,4 @@ def _record_start(args: argparse.Namespace, root: Path, agent: str) -> None:
     if any(named.values()):
         named["agent.name"] = agent
     by: By = "both" if command and criterion else "criterion" if criterion else "command"
-    keep_last_start(root, Draft("", by, command, criterion, named))
+    save_last_start(root, Draft("", by, command, criterion, named))

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.runs import fleet_folders, newest_run, nothing_recorded
+from ralph_tui.adapters.records.runs import describe_no_runs, fleet_folders, newest_run
 from ralph_tui.adapters.search.documents import KINDS
-from ralph_tui.adapters.search.terms import sought
+from ralph_tui.adapters.search.terms import query_terms
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.ports.search import NOT_SEARCHED, Found
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         query,
         args.limit,
         kinds=tuple(dict.fromkeys(args.kinds or KINDS)),
-        tell=lambda sentence: print(f"ralph-tui: {one_line(sentence)}", file=sys.stderr),
+        report=lambda sentence: print(f"ralph-tui: {one_line(sentence)}", file=sys.stderr),
     )
     if args.json:
         for one in found:
@@ -126,8 +126,8 @@ def _on_screen() -> bool:
 
 
 def _nothing(query: str, root: Path) -> str:
-    if not sought(query):
+    if not query_terms(query):
         return "the query has no words; try ralph-tui search oauth mock"
     if fleet_folders(root) and newest_run(root) is None:
-        return f"nothing to search yet: {nothing_recorded(root)}"
+        return f"nothing to search yet: {describe_no_runs(root)}"
     return f"no results for {clip(one_line(query), 80)}; try fewer or shorter words; {NOT_SEARCHED}"

@@ -11,10 +11,10 @@ from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import (
-    damage_of,
     describe_status,
-    endless,
-    newer_of,
+    find_damage,
+    newer_version_note,
+    phase_without_end,
     status_of_past,
 )
 from ralph_tui.cli.status_words import recorded_verdict, status_line, status_text
@@ -58,12 +58,12 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: RunStatus) -> s
     # A status bar asks every few seconds, and a live run appends during the read.
     if args.line or status["alive"]:
         status["problem"] = ""
-    elif damage := damage_of(found):
+    elif damage := find_damage(found):
         status["problem"], status["kept"] = damage.words, damage.kept
         if status["phase"] == "died" and damage.kept:
-            status["phase"], status["reason"] = endless(found, kept=damage.kept)
+            status["phase"], status["reason"] = phase_without_end(found, kept=damage.kept)
     else:
-        status["problem"] = newer_of(found)
+        status["problem"] = newer_version_note(found)
     if not args.json:
         status["of_fleet"] = found.of_fleet
     return _page(args, status)

@@ -23,7 +23,7 @@ from ralph_tui.adapters.clones.places import (
     PlaceRecord,
     TreeFolder,
     fleets_in,
-    found_in,
+    loop_folders,
     remove_folder,
     size_of,
     usual_base,
@@ -141,7 +141,7 @@ def left_in(
     """
     elsewhere = cache(_fleets_at)
     for fleet_id in dict.fromkeys([*known, *(fleets_in(base) if all_of_them else ())]):
-        trees = [(folder, folder.read()) for folder in found_in(base, fleet_id)]
+        trees = [(folder, folder.read()) for folder in loop_folders(base, fleet_id)]
         fleet = known.get(fleet_id)
         if fleet is None:
             sources = [record.place.source for _, record in trees if record is not None]
@@ -370,7 +370,7 @@ def _remove(
         remove_tree(tree.folder)
         removed.append(tree)
     for fleet in {tree.folder.folder.parent for tree in trees}:
-        if not any(found_in(fleet.parent, fleet.name)):
+        if not any(loop_folders(fleet.parent, fleet.name)):
             remove_folder(fleet)
     for folder in folders:
         remove_folder(folder.path)

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ralph_tui.adapters.agents import offered
+from ralph_tui.adapters.agents import selectable_agents
 from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.base.errors import UsageError
@@ -75,7 +75,7 @@ def plan_of(args: argparse.Namespace, root: Path) -> Plan:
 
         plan = read_fleet_file(
             named_path(given),
-            {agent.name: agent.takes_command for agent in offered()},
+            {agent.name: agent.takes_command for agent in selectable_agents()},
             lambda base: args.base is not None or is_commit(root, base),
         )
         if any(loop.issue is not None and not loop.objective for loop in plan.loops):

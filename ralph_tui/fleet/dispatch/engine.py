@@ -21,7 +21,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.utils import msgpack_opts
 from distributed.security import Security
 
-from ralph_tui.adapters.processes.lineage import belongs_to_run, is_still, lineage
+from ralph_tui.adapters.processes.lineage import belongs_to_run, is_intact, lineage
 from ralph_tui.adapters.processes.open_files import holders_of_socket
 from ralph_tui.base.plain_files import make_folder, open_append
 from ralph_tui.fleet.dispatch import Address
@@ -45,7 +45,7 @@ def is_of_run(ours: str, theirs: str) -> bool:
 
 def _all_hidden_or_of_run(inode: int) -> bool:
     lines = [lineage(pid) for pid in holders_of_socket(inode)]
-    return not lines or any(belongs_to_run(line) or not is_still(line) for line in lines)
+    return not lines or any(belongs_to_run(line) or not is_intact(line) for line in lines)
 
 
 def _end(address: str) -> End:

@@ -200,7 +200,7 @@ class Preparer:
                 loop.folder.log("check"),
                 lambda gate: held.enter_context(loop.cancelled_by(gate.cancel)),
             )
-            if not probe.begins():
+            if not probe.has_sources():
                 return
             loop.stage("checking")
             warning = probe.run()

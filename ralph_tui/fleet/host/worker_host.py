@@ -17,7 +17,7 @@ from pathlib import Path
 from ralph_tui.adapters.clones.bases import Bases
 from ralph_tui.adapters.clones.collecting import collect
 from ralph_tui.adapters.clones.making import remove_tree
-from ralph_tui.adapters.clones.places import TreeFolder, found_in, home_of
+from ralph_tui.adapters.clones.places import TreeFolder, home_of, loop_folders
 from ralph_tui.base.errors import RalphError, WorkspaceError
 from ralph_tui.fleet.host.held_loop import HeldLoop, Preparer
 from ralph_tui.fleet.host.preparing import Slots, wait_for_end
@@ -131,7 +131,7 @@ class WorkerHost:
             self._fleet = fleet_id
             self._lost_at.pop(fleet_id, None)
             self._find_trees(fleet_id)
-            self._bases.ask_again()
+            self._bases.rerequest()
 
     def close(self) -> None:
         """Stop all loops gracefully; return when none is alive, or after `CLOSE_S`."""
@@ -266,7 +266,7 @@ class WorkerHost:
         if fleet_id in self._known:
             return
         self._known.add(fleet_id)
-        for folder in found_in(self._base, fleet_id):
+        for folder in loop_folders(self._base, fleet_id):
             record = folder.read()
             if record is not None and record.ready:
                 loop = self._hold(record.place, folder)

@@ -17,7 +17,7 @@ from ralph_tui.adapters.clones.filling import (
     run_setup,
 )
 from ralph_tui.adapters.clones.making import Origin, make_clone
-from ralph_tui.adapters.clones.places import HOME_FILE, found_in, home_of, remove_folder
+from ralph_tui.adapters.clones.places import HOME_FILE, home_of, loop_folders, remove_folder
 from ralph_tui.adapters.clones.probing import LIMIT_S
 from ralph_tui.adapters.workspace.git import MISLEADING
 from ralph_tui.adapters.workspace.git_status import git_status
@@ -167,7 +167,7 @@ def check_home(state: FleetState, fleet_id: str, trees: Path) -> None:
     Otherwise the loop would wait for a host with the old identity.
     """
     home = home_of(trees)
-    for folder in found_in(trees, fleet_id):
+    for folder in loop_folders(trees, fleet_id):
         loop = state.loops.get(folder.loop)
         if loop is None or loop.attempt != folder.attempt or loop.home in ("", home):
             continue

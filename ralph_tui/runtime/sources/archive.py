@@ -11,7 +11,7 @@ from ralph_tui.adapters.records.foreign import ForeignRun, foreign_runs
 from ralph_tui.adapters.records.runs import find_hooked, find_runs
 from ralph_tui.adapters.search.documents import KINDS
 from ralph_tui.adapters.search.index import OtherRun
-from ralph_tui.adapters.search.query import search, silent
+from ralph_tui.adapters.search.query import ignore_sentence, search
 from ralph_tui.base.errors import UsageError
 from ralph_tui.ports.search import Found
 from ralph_tui.ports.source import Source
@@ -31,11 +31,11 @@ def search_all(
     limit: int = 50,
     *,
     kinds: Collection[str] = KINDS,
-    tell: Callable[[str], None] = silent,
+    report: Callable[[str], None] = ignore_sentence,
 ) -> list[Found]:
     """Search the runs of a worktree, whichever tool recorded them, with `query.search`."""
     others = [_other_run(run) for run in foreign_runs().find(root)]
-    return search(root, query, limit, kinds=kinds, others=others, tell=tell)
+    return search(root, query, limit, kinds=kinds, others=others, report=report)
 
 
 def _other_run(run: ForeignRun) -> OtherRun:

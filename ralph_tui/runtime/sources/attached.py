@@ -11,8 +11,8 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.lock import Owner, holder, owner_of
 from ralph_tui.adapters.records.newer import newer_sentence
-from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
-from ralph_tui.adapters.records.status import unheard
+from ralph_tui.adapters.records.runs import SILENCE_S, RecordedRun
+from ralph_tui.adapters.records.status import describe_silence
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import WATCHED, Command
@@ -98,7 +98,7 @@ class Attached:
     def _send_to(self, owner: Owner, command: Command) -> Accepted | Refused:
         lock = self._run.lock
         return send(
-            Path(owner.socket), command, lives=lambda: owner_of(lock, owner.run_id) is not None
+            Path(owner.socket), command, alive=lambda: owner_of(lock, owner.run_id) is not None
         )
 
     def _owner(self) -> Owner:
@@ -121,8 +121,8 @@ class WatchedLoop(Attached):
 
     def _check_process(self, state: RunState, now: float) -> None:
         silent = (self._wall_clock() - state.at).total_seconds()
-        self.lost = state.run.live and silent >= HEARD_S
-        self.note = unheard(silent) if self.lost else self._journal.problem
+        self.lost = state.run.live and silent >= SILENCE_S
+        self.note = describe_silence(silent) if self.lost else self._journal.problem
 
     def _owner(self) -> Owner:
         raise RalphError(WATCHED)

@@ -7,7 +7,7 @@ from pathlib import Path
 from ralph_tui.adapters.records.folders import worktree_around
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.adapters.records.lazy import LazyJournal
-from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
+from ralph_tui.adapters.records.runs import SILENCE_S, RecordedRun
 from ralph_tui.adapters.records.status import FLEET_GONE, has_process
 from ralph_tui.analysis import away
 from ralph_tui.base.errors import RalphError, UsageError
@@ -70,7 +70,7 @@ def _is_gone(run: RecordedRun, state: RunState) -> bool:
         if started is None:
             return False
         if run.hooked:
-            return time.time() - run.journal.stat().st_mtime >= HEARD_S
+            return time.time() - run.journal.stat().st_mtime >= SILENCE_S
         return not has_process(run, started.run_id)
     except (OSError, RalphError):
         return False

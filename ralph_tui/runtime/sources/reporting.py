@@ -6,8 +6,8 @@ from pathlib import Path
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import endless, read_status, worked_until
-from ralph_tui.adapters.workspace.hidden_refs import held_in
+from ralph_tui.adapters.records.status import phase_without_end, read_status, worked_until
+from ralph_tui.adapters.workspace.hidden_refs import saved_snapshots
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.base.errors import RalphError
@@ -42,7 +42,7 @@ def _circumstances(
     status = read_status(found)
     alive, end = status["alive"], ("unheard", status["reason"])
     if not found.hooked:
-        end = endless(found, kept=len(recording.events) if recording.problem else None)
+        end = phase_without_end(found, kept=len(recording.events) if recording.problem else None)
     problems = [said for said in (recording.problem, recording.newer) if said]
     if recording.torn and not alive:  # a running process may just be writing it
         problems.append(
@@ -61,7 +61,7 @@ def _held(found: RecordedRun, recording: Recording) -> int | None:
     """Count the snapshots that still exist; None if no repository can be read."""
     taken = [event for event in recording.events if isinstance(event, SnapshotTaken)]
     try:
-        return len(held_in(open_repository(worktree_root(found.folder)), taken))
+        return len(saved_snapshots(open_repository(worktree_root(found.folder)), taken))
     except RalphError:
         return None
 

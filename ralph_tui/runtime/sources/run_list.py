@@ -10,8 +10,8 @@ from time import time
 from typing import TYPE_CHECKING, Protocol
 
 from ralph_tui.adapters.records.folders import ralph_folder
-from ralph_tui.adapters.records.listing import ListedRun, list_runs, row_of, worker_here
-from ralph_tui.adapters.records.runs import HEARD_S, HOOKED
+from ralph_tui.adapters.records.listing import ListedRun, active_owner, list_runs, row_of
+from ralph_tui.adapters.records.runs import HOOKED, SILENCE_S
 from ralph_tui.base.extensions import FLEET_GLANCES, is_installed, load_object
 from ralph_tui.ports.runs import FleetGlance, RunRow
 from ralph_tui.text.sanitize import one_line
@@ -93,7 +93,7 @@ class ListedRuns:
         return [*([working] if working in self._found else []), *self._recent_loops()]
 
     def read(self, names: Iterable[str]) -> Mapping[str, RunRow]:
-        owner = worker_here(self._root)
+        owner = active_owner(self._root)
         rows = {}
         for name in names:
             ours, imported = self._found.get(name), self._imported.get(name)
@@ -106,12 +106,12 @@ class ListedRuns:
         return rows
 
     def _working(self) -> str:
-        owner = worker_here(self._root)
+        owner = active_owner(self._root)
         return owner.run if owner is not None else ""
 
     def _recent_loops(self) -> Iterator[str]:
         """Yield loops recorded by hooks that wrote an event recently."""
-        oldest = time() - HEARD_S
+        oldest = time() - SILENCE_S
         for name, listed in self._found.items():
             if name.startswith(f"{HOOKED}/") and self._written(listed.journal) > oldest:
                 yield name

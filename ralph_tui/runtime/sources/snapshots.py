@@ -40,9 +40,9 @@ class RecordedFiles:
                 f"{one_line(str(workspace.root))} has no index of the run to compare files with; "
                 "the next snapshot creates one"
             )
-        from ralph_tui.adapters.workspace.changes import way_back
+        from ralph_tui.adapters.workspace.changes import preview_restore
 
-        return way_back(workspace.changes(tree))
+        return preview_restore(workspace.changes(tree))
 
     def diff(self, since: str, until: str, path: str | None = None) -> str:
         workspace = self._workspace_with(since, until)

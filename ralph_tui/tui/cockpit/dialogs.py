@@ -124,7 +124,7 @@ class Dialogs:
             reason = edit_words(state) if wish.wanted else cancelled
         self._host.report(f"e edit: {reason}")
 
-    def keep_draft(self, text: str) -> None:
+    def save_draft(self, text: str) -> None:
         """Add unsent text from another dialog to the draft of guidance."""
         if text not in self._draft:
             self._draft = f"{self._draft.rstrip()}\n\n{text}".strip()

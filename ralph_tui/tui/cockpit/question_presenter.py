@@ -62,12 +62,12 @@ class EndCall:
 class QuestionPresenter:
     """Shows the open question to the user."""
 
-    def __init__(self, host: RunScreen, keep_draft: Callable[[str], None]) -> None:
-        """`keep_draft` saves text that was written but not sent."""
+    def __init__(self, host: RunScreen, save_draft: Callable[[str], None]) -> None:
+        """`save_draft` saves text that was written but not sent."""
         self._host = host
         self._app = host.ralph
         self._source = host.source
-        self._keep_draft = keep_draft
+        self._keep_draft = save_draft
         self._asked: QuestionAsked | None = None
         """The question whose id is in `_known`."""
         self._known: str | None = None

@@ -224,7 +224,7 @@ def test_a_missing_or_old_program_is_one_sentence(stub: Lab) -> None:
     said = "\n".join(missing.value.ways)
     assert "codex in the 1 folder of PATH" in said
     assert "npm install -g @openai/codex" in said
-    assert not CODEX.looks_ready(context_in(stub.root).settings, nowhere)
+    assert not CODEX.is_ready(context_in(stub.root).settings, nowhere)
     environ = {**stub_environment(stub.tmp, stub.tmp), "STUB_VERSION": "0.20.0"}
     old = context_in(stub.root, binary=str(CODEX_STUB), environ=environ)
     with pytest.raises(UsageError, match=r"Codex 0.20.0 \(.*\) is too old for ralph-tui, which"):
@@ -240,5 +240,5 @@ def test_what_it_says_it_can_do_is_what_is_asserted_here() -> None:
     told = CODEX.abilities
     assert told.resume == CodexAgent.resumes
     assert told.words_mid_turn == codex_session.CodexSession.takes_guidance
-    assert (told.questions, told.refusal_goes_on, told.context) == (True, True, "live")
+    assert (told.questions, told.refusal_continues, told.context) == (True, True, "live")
     assert (told.cost, told.limits) == (False, "with reset")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.adapters.processes.lineage import own_start
+from ralph_tui.adapters.processes.lineage import process_start
 from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.base.errors import RalphError, UsageError
@@ -117,7 +117,7 @@ def decided(
 
 
 def shown(name: str = "permission", *, later_s: float = -60) -> dict[str, Any]:
-    at = own_start() + timedelta(seconds=later_s)
+    at = process_start() + timedelta(seconds=later_s)
     return question(name) | {"question_id": "1f3a7c55-0000", "at": at.isoformat()}
 
 

@@ -13,8 +13,8 @@ from tests.foreign import (
     INIT,
     External,
     entry,
-    gave,
     of_kind,
+    output,
     printed_times,
     result,
     spoke,
@@ -37,10 +37,10 @@ def block(fields: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def test_bare_tool_lines_and_blocks_are_taken_each_id_once(tmp_path: Path) -> None:
-    call, answer = used("t1", command="make test"), gave("t1", "Exit code 2", error=True)
+    call, answer = used("t1", command="make test"), output("t1", "Exit code 2", error=True)
     one_session(
         tmp_path, INIT, call, block(call, "assistant"), block(answer, "user"), answer,
-        block(used("t2", "Read", file_path="/home/dev/project/a.py"), "assistant"), gave("t2"),
+        block(used("t2", "Read", file_path="/home/dev/project/a.py"), "assistant"), output("t2"),
         call, answer, result(),
     )  # fmt: skip
     _, recording, state = told(tmp_path)
@@ -64,14 +64,14 @@ def test_offsets_point_into_the_output(tmp_path: Path) -> None:
 
 
 def test_a_tool_takes_the_time_between_its_lines_in_the_transcript(tmp_path: Path) -> None:
-    foreign = one_session(tmp_path, INIT, used("t1"), gave("t1"), result())
+    foreign = one_session(tmp_path, INIT, used("t1"), output("t1"), result())
     printed_times(foreign, (1, 0, 3))
     (tool,) = of_kind(told(tmp_path)[1], ev.ToolFinished)
     assert tool.duration_s == 60
 
 
 def test_without_times_no_tool_is_said_to_have_taken_any(tmp_path: Path) -> None:
-    one_session(tmp_path, INIT, used("t1"), gave("t1"), result())
+    one_session(tmp_path, INIT, used("t1"), output("t1"), result())
     assert [tool.duration_s for tool in of_kind(told(tmp_path)[1], ev.ToolFinished)] == [0]
 
 
@@ -153,7 +153,7 @@ def test_no_more_events_are_told_than_so_many_and_all_calls_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(printed, "MAX_EVENTS", 10)
-    calls = [line for k in range(30) for line in (used(f"t{k}"), gave(f"t{k}"))]
+    calls = [line for k in range(30) for line in (used(f"t{k}"), output(f"t{k}"))]
     one_session(tmp_path, INIT, *calls, result())
     _, recording, _ = told(tmp_path)
     assert len(of_kind(recording, ev.ToolStarted)) <= 10

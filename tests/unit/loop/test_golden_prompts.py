@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tui.layers.intelligence.budget import estimate_tokens
-from tests.prompt_reading import reads_well
+from tests.prompt_reading import check_prompt
 from tests.unit.loop.golden_prompts import CASES, GOLDEN
 
 
@@ -14,7 +14,7 @@ def test_a_prompt_reads_as_it_was_judged_to_read_well(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_prompt_repeats_nothing_and_contradicts_itself_nowhere(name: str) -> None:
-    reads_well((GOLDEN / f"{name}.md").read_text("utf-8"))
+    check_prompt((GOLDEN / f"{name}.md").read_text("utf-8"))
 
 
 def test_each_kept_prompt_belongs_to_a_case() -> None:

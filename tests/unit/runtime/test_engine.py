@@ -12,7 +12,7 @@ import pytest
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.records.runs import STATUS_VERSION
-from ralph_tui.adapters.records.status import worked_on_s
+from ralph_tui.adapters.records.status import worked_after_s
 from ralph_tui.base.errors import JournalError, JournalFullError
 from ralph_tui.commands import Pause, Stop
 from ralph_tui.ports.host import Job
@@ -79,15 +79,15 @@ def test_the_status_of_a_silent_run_tells_since_when(engine: Engine) -> None:
         yield END
 
     drive(engine, steps())
-    assert worked_on_s(status, "r", 1) == 0, "it has ended since"
+    assert worked_after_s(status, "r", 1) == 0, "it has ended since"
     status.write_text(json.dumps(silent[0]))
-    assert worked_on_s(status, "r", 1) == silent[0]["silent_s"]
+    assert worked_after_s(status, "r", 1) == silent[0]["silent_s"]
     status.write_text(json.dumps(silent[0] | {"silent_s": 34.5}))
-    assert worked_on_s(status, "r", 1) == 34.5
-    assert worked_on_s(status, "r", 2) == worked_on_s(status, "other", 1) == 0
+    assert worked_after_s(status, "r", 1) == 34.5
+    assert worked_after_s(status, "r", 2) == worked_after_s(status, "other", 1) == 0
     for forged in ("long", None, -1.0, float("inf")):
         status.write_text(json.dumps(silent[0] | {"silent_s": forged}))
-        assert worked_on_s(status, "r", 1) == 0
+        assert worked_after_s(status, "r", 1) == 0
 
 
 def test_the_loop_finds_its_event_in_the_state_when_it_goes_on(engine: Engine) -> None:

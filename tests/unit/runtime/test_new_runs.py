@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.drafts import (
+    delete_draft,
     draft_file,
-    forget_draft,
-    keep_last_start,
     last_start_file,
+    save_last_start,
 )
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.base.errors import LockHeldError
@@ -148,7 +148,7 @@ def test_a_draft_is_kept_out_of_the_worktree_and_for_its_owner_alone(git_repo: P
     assert here.draft() == Draft(settings={"x": ""})
     draft_file(git_repo).write_bytes(b"[1")
     assert here.draft() is None
-    forget_draft(git_repo)
+    delete_draft(git_repo)
     assert not os.path.lexists(draft_file(git_repo))
 
 
@@ -156,12 +156,12 @@ def test_the_last_start_is_proposed_without_its_objective_and_its_secrets(
     git_repo: Path, no_claude: Path
 ) -> None:
     own = {"agent.name": "command", "agent.command": "./my-agent --stdin"}
-    keep_last_start(git_repo, Draft("Fix it", command="pytest -q", settings=own))
+    save_last_start(git_repo, Draft("Fix it", command="pytest -q", settings=own))
     assert FolderNewRuns(git_repo).look().last == Draft(command="pytest -q", settings=own)
     assert last_start_file(git_repo).stat().st_mode & 0o077 == 0
     assert not (git_repo / ".aiwg").exists()
     secret = {**own, "agent.command": "API_KEY=sk-ant-api03-" + "x9Kq" * 20 + " ./my-agent"}
-    keep_last_start(git_repo, Draft(command="pytest -q", settings=secret))
+    save_last_start(git_repo, Draft(command="pytest -q", settings=secret))
     proposed = FolderNewRuns(git_repo).look().last
     assert proposed == Draft(command="pytest -q", settings={"agent.name": "command"})
 
@@ -169,8 +169,8 @@ def test_the_last_start_is_proposed_without_its_objective_and_its_secrets(
 def test_only_what_differs_from_the_defaults_is_proposed(git_repo: Path, no_claude: Path) -> None:
     (no_claude / "claude").write_text(VERSION)
     (no_claude / "claude").chmod(0o755)
-    keep_last_start(git_repo, Draft(command="x", settings={"agent.name": "claude"}))
+    save_last_start(git_repo, Draft(command="x", settings={"agent.name": "claude"}))
     assert FolderNewRuns(git_repo).look().last == Draft(command="x")
     unknown = {"agent.name": "no-such-agent", "agent.command": "y", "permissions.mode": "skip"}
-    keep_last_start(git_repo, Draft(command="x", settings=unknown))
+    save_last_start(git_repo, Draft(command="x", settings=unknown))
     assert FolderNewRuns(git_repo).look().last == Draft(command="x")

@@ -203,7 +203,7 @@ def test_ctrl_c_comes_too_late(git_repo: Path, journal: Path) -> None:
 def test_what_would_change_is_told_as_the_restore_does_it(git_repo: Path, journal: Path) -> None:
     state = RunState().apply_all(read_journal(journal).events)
     workspace = workspace_of(git_repo, RUN)
-    changes = [change for change, _ in workspace.way_back(find_snapshot(state, "1").tree)]
+    changes = [change for change, _ in workspace.preview_restore(find_snapshot(state, "1").tree)]
     assert [(c.path, c.status, c.added, c.removed) for c in changes] == [
         ("README.md", "modified", 1, 2),
         ("new.txt", "deleted", 0, 1),

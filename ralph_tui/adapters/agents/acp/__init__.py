@@ -8,19 +8,19 @@ from ralph_tui.adapters.agents.description import AgentDescription, lazily
 from ralph_tui.adapters.agents.programs import Program, can_run, checks_command
 
 
-def _described(name: str, quirks: Quirks, seen_versions: str) -> AgentDescription:
+def _acp_description(name: str, quirks: Quirks, seen_versions: str) -> AgentDescription:
     usual = quirks.commands[0]
     program = Program(usual)
     return AgentDescription(
         name=name,
-        looks_ready=program.is_installed,
+        is_ready=program.is_installed,
         check=lazily("installed:program_path", usual),
         build=lazily("acp.agent:known_agent", name, quirks),
         is_default=program.is_installed,
         default_when="else where installed",
         program=usual,
         title=quirks.title,
-        looks_for=program.search_place,
+        search_place=program.search_place,
         found=lazily("acp.agent:described", quirks),
         install=quirks.install,
         login=quirks.login,
@@ -29,11 +29,11 @@ def _described(name: str, quirks: Quirks, seen_versions: str) -> AgentDescriptio
     )
 
 
-GEMINI_ACP = _described("gemini", GEMINI, "0.61.0")
-OPENCODE_ACP = _described("opencode", OPENCODE, "1.18.33")
+GEMINI_ACP = _acp_description("gemini", GEMINI, "0.61.0")
+OPENCODE_ACP = _acp_description("opencode", OPENCODE, "1.18.33")
 ANY_ACP = AgentDescription(
     name="acp",
-    looks_ready=lambda settings, environ: can_run(settings.command, environ),
+    is_ready=lambda settings, environ: can_run(settings.command, environ),
     check=checks_command("acp", "my-agent --acp"),
     build=lazily("acp.agent:any_agent"),
     abilities=ANY.abilities,

@@ -17,7 +17,7 @@ from ralph_tui.adapters.agents.acp.opening import Ledger, Plan
 from ralph_tui.adapters.agents.acp.quirks import Quirks, of_command
 from ralph_tui.adapters.agents.acp.session import AcpSession
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.adapters.agents.installed import NOT_TOLD, printed, program_path
+from ralph_tui.adapters.agents.installed import VERSION_UNKNOWN, probe_output, program_path
 from ralph_tui.adapters.agents.permissions import FILTERS, rules_for_command
 from ralph_tui.adapters.agents.process_session import start_child
 from ralph_tui.ports.agents import Permissions, Turn
@@ -134,8 +134,8 @@ def any_agent(context: AgentContext) -> AcpAgent:
     return AcpAgent(ANY_ACP.name, ["/bin/sh", "-c", command], of_command(words), context)
 
 
-def described(context: AgentContext, quirks: Quirks) -> str:
+def describe(context: AgentContext, quirks: Quirks) -> str:
     """Describe the program, as in ``0.61.0, /usr/bin/gemini``; raise ``UsageError`` without it."""
     path = program_path(context, quirks.commands[0])
-    version = _VERSION.search(printed([path, "--version"], context))
-    return f"{version[0] if version else NOT_TOLD}, {path}"
+    version = _VERSION.search(probe_output([path, "--version"], context))
+    return f"{version[0] if version else VERSION_UNKNOWN}, {path}"

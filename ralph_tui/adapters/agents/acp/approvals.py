@@ -20,12 +20,12 @@ Json = Mapping[str, object]
 
 MAX_REFUSALS = 30
 """Turns per session that may end with a refusal before the session ends."""
-MAX_AGAIN = 3
+MAX_REPEATS = 3
 """Turns in a row that may ask only for refused things before the session ends."""
-INSISTS = (
-    f"The agent repeated a refused request in {MAX_AGAIN} turns in a row; its session was ended."
+REPEATED_REQUEST = (
+    f"The agent repeated a refused request in {MAX_REPEATS} turns in a row; its session was ended."
 )
-OF_A_RULE = "A rule of this project forbids it. Continue without it."
+FORBIDDEN_BY_RULE = "A rule of this project forbids it. Continue without it."
 """The reason given to the model when a rule refuses."""
 _CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
 
@@ -38,14 +38,14 @@ def approval_of(
     tool_id = as_text(as_map(request.params.get("toolCall")).get("toolCallId"))
     return replace(
         approval(use, tool_id, roots, request.id),
-        why=why_of(use, permits),
-        yes=_chosen(options, "allow_once", quirks),
-        no=_chosen(options, "reject_once", quirks) or _CANCELLED,
+        why=explain_request(use, permits),
+        yes=_find_option(options, "allow_once", quirks),
+        no=_find_option(options, "reject_once", quirks) or _CANCELLED,
         cancelled=_CANCELLED,
     )
 
 
-def _chosen(options: list[Json], kind: str, quirks: Quirks) -> Json | None:
+def _find_option(options: list[Json], kind: str, quirks: Quirks) -> Json | None:
     for option in options:
         chosen = as_text(option.get("optionId"))
         if option.get("kind") == kind and chosen and chosen not in quirks.lasting:
@@ -53,13 +53,13 @@ def _chosen(options: list[Json], kind: str, quirks: Quirks) -> Json | None:
     return None
 
 
-def why_of(use: ToolUse, permits: Permits) -> str:
+def explain_request(use: ToolUse, permits: Permits) -> str:
     """Explain a request in the agent's words, and name any file outside of the project.
 
     A title that only repeats the tool's subject is left out.
     """
     said = use.title if use.title not in (use.command, use.name, use.url, *use.paths) else ""
-    outside = next((path for path in use.paths if not permits.holds(path)), "")
+    outside = next((path for path in use.paths if not permits.is_in_worktree(path)), "")
     return "\n".join(filter(None, (said, f"outside of the project: {outside}" if outside else "")))
 
 
@@ -70,7 +70,7 @@ class _Refusal:
     """The reason, in whole sentences for the model."""
 
     @property
-    def says_more(self) -> bool:
+    def is_informative(self) -> bool:
         """True if it tells the model more than that the request was refused."""
         return not self.words.lower().endswith(("continue without it.", "go on without it."))
 
@@ -82,39 +82,39 @@ class Refusals:
     """The refusals of one session."""
 
     def __init__(self) -> None:
-        self._unheard: list[_Refusal] = []
+        self._pending: list[_Refusal] = []
         """Refusals that the model does not know about in full."""
         self._acts = -1
         """The agent's number of acts at the time of the last refusal."""
         self._turns = 0
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         """Subjects that the model knows to be refused."""
-        self._again = 0
+        self._repeats = 0
         """Turns in a row that asked only for refused things."""
 
     @property
-    def insists(self) -> bool:
+    def is_stubborn(self) -> bool:
         """True if the agent keeps asking for refused things, so that another prompt is useless."""
-        return self._again >= MAX_AGAIN
+        return self._repeats >= MAX_REPEATS
 
     def add(self, what: str, words: str, acts: int) -> None:
         """Add a refusal with words for the model; `acts` is the agent's number of acts so far."""
-        self._unheard.append(_Refusal(what, words))
+        self._pending.append(_Refusal(what, words))
         self._acts = acts
 
-    def unheard(self, acts: int, *, ended_turn: bool) -> str:
+    def reminder(self, acts: int, *, ended_turn: bool) -> str:
         """Return the refusals to repeat in the next prompt, or "" if it needs none."""
-        if not self._unheard or self._turns >= MAX_REFUSALS:
+        if not self._pending or self._turns >= MAX_REFUSALS:
             return ""
         ended = ended_turn or self._acts == acts
-        if not ended and not any(refusal.says_more for refusal in self._unheard):
+        if not ended and not any(refusal.is_informative for refusal in self._pending):
             return ""
-        refused = {refusal.what for refusal in self._unheard}
-        self._again = self._again + 1 if refused <= self._told else 0
-        self._told |= refused
-        if self.insists:
+        refused = {refusal.what for refusal in self._pending}
+        self._repeats = self._repeats + 1 if refused <= self._reported else 0
+        self._reported |= refused
+        if self.is_stubborn:
             return ""
-        said = "\n".join(map(str, self._unheard))
-        self._unheard.clear()
+        said = "\n".join(map(str, self._pending))
+        self._pending.clear()
         self._turns += 1
         return said

@@ -17,10 +17,10 @@ from ralph_tui.adapters.agents.ends import (
     Remedies,
     SessionEnd,
     classify,
-    ended_by,
-    killed,
+    end_of_call,
     last_words,
-    reset_in_words,
+    parse_reset,
+    signal_text,
 )
 from ralph_tui.adapters.agents.rpc.messages import NO_METHOD, Failure
 from ralph_tui.text.foreign_json import parse_json
@@ -32,7 +32,7 @@ Json = Mapping[str, object]
 
 AUTH_REQUIRED = -32000
 """The protocol's error code for a missing login."""
-_NOT_KNOWN = "The agent does not support a required call of the Agent Client Protocol"
+_UNSUPPORTED = "The agent does not support a required call of the Agent Client Protocol"
 _CLASSES = ("errorKind", "errorName", "codexErrorInfo", "type", "code", "kind")
 _GENERAL = frozenset({"APIError", "UnknownError", "Error", "invalid_request_error"})
 """Classes too general to use: the message decides instead."""
@@ -68,7 +68,7 @@ def of_failure(failure: Failure, quirks: Quirks, now: datetime) -> SessionEnd:
     if failure.code == AUTH_REQUIRED:
         return _end(FailedCall("auth", said=words_of(failure)), quirks, now)
     if failure.code == NO_METHOD:
-        return SessionEnd("error", f"{_NOT_KNOWN} ({words_of(failure)}); is it up to date?")
+        return SessionEnd("error", f"{_UNSUPPORTED} ({words_of(failure)}); is it up to date?")
     data, inner = as_map(failure.data), _inner(failure.message)
     words = words_of(failure)
     told = _status(data, inner) or _status_in(words)
@@ -102,7 +102,7 @@ def of_exit(exit_code: int | None, text: str, *, began: bool) -> SessionEnd:
     if exit_code in (126, 127) and not began:
         return SessionEnd("missing", f"The agent's command cannot be run ({exit_code}){said}.")
     when = "while it was working" if began else "before it was ready"
-    if (signal := killed(exit_code)) is not None:
+    if (signal := signal_text(exit_code)) is not None:
         return SessionEnd("crashed", f"The agent was ended{signal} {when}{said}.")
     see = "" if began else "; run it by hand to see why"
     return SessionEnd("crashed", f"The agent exited with code {exit_code} {when}{said}{see}.")
@@ -128,11 +128,11 @@ def _end(call: FailedCall, quirks: Quirks, now: datetime) -> SessionEnd:
         "auth": quirks.login,
         "unknown_model": "choose a model with --model, or correct the agent's own settings",
     }
-    return ended_by(call, remedies, _resets_at(call, now))
+    return end_of_call(call, remedies, _resets_at(call, now))
 
 
 def _resets_at(call: FailedCall, now: datetime) -> datetime | None:
-    told = reset_in_words(call.said, now)
+    told = parse_reset(call.said, now)
     if told is not None or not _DAILY.search(call.said):
         return told
     try:

@@ -122,7 +122,7 @@ def _model(session_id: str, fields: Json, quirks: Quirks, model: str | None) -> 
         yield Setting("model", model, "session/set_model", params)
 
 
-def described(
+def describe_session(
     iteration: int, able: Capabilities, result: object, set_now: list[Setting]
 ) -> SessionDescribed:
     """Describe a new session, given the answer that opened it and the settings to apply."""

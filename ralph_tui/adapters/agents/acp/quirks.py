@@ -92,7 +92,7 @@ GEMINI = Quirks(
     model_by_flag=True,
     noise=("[MODE_UPDATE]",),
     login="run `gemini` and log in, or set GEMINI_API_KEY to a valid key",
-    abilities=Abilities(questions=True, refusal_goes_on=True, limits="class"),
+    abilities=Abilities(questions=True, refusal_continues=True, limits="class"),
 )
 CLAUDE = Quirks(
     title="Claude Code",
@@ -103,7 +103,7 @@ CLAUDE = Quirks(
     login="run `claude` and then /login, or set ANTHROPIC_API_KEY to a valid key",
     abilities=Abilities(
         questions=True,
-        refusal_goes_on=True,
+        refusal_continues=True,
         words_mid_turn=True,
         context="live",
         cost=True,

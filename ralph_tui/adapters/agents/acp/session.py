@@ -11,7 +11,12 @@ from pathlib import Path
 
 from ralph_tui import events as ev
 from ralph_tui.adapters.agents.acp import ends, opening
-from ralph_tui.adapters.agents.acp.approvals import INSISTS, OF_A_RULE, Refusals, approval_of
+from ralph_tui.adapters.agents.acp.approvals import (
+    FORBIDDEN_BY_RULE,
+    REPEATED_REQUEST,
+    Refusals,
+    approval_of,
+)
 from ralph_tui.adapters.agents.acp.opening import Capabilities, Plan, Setting
 from ralph_tui.adapters.agents.acp.quirks import ANY, of_name
 from ralph_tui.adapters.agents.acp.updates import UpdateReader
@@ -57,7 +62,7 @@ class AcpSession(AgentSession):
         self._gave_up = False
         self._refused_status = 0
         """The last service status found in error output, or 0."""
-        self.call("initialize", opening.initialize(), self._initialized, self._failed)
+        self.call("initialize", opening.initialize(), self._on_initialized, self._on_failed)
 
     # -- the port --------------------------------------------------------------------------------
 
@@ -72,21 +77,21 @@ class AcpSession(AgentSession):
             if self.quirks.second_prompt != "folded in":
                 return False
             self._prompts += 1
-            answered = partial(self._answered, guidance_id=guidance_id)
+            answered = partial(self._on_answered, guidance_id=guidance_id)
             self.call("session/prompt", self._prompt(text), answered, self._on_refused)
         self._emit_all([ev.GuidanceDelivered(guidance_id=guidance_id, into="session")])
         return True
 
     # -- the handshake ---------------------------------------------------------------------------
 
-    def _initialized(self, result: object) -> Iterable[ev.Event]:
+    def _on_initialized(self, result: object) -> Iterable[ev.Event]:
         self._able = opening.capabilities(result)
         self.quirks = of_name(self._able.name, self.quirks)
         self._reader.quirks = self._reader.tools.quirks = self.quirks
         self.takes_guidance = self._able.steering or self.quirks.second_prompt == "folded in"
         where: dict[str, object] = {"cwd": self._plan.root, "mcpServers": []}
         if self._turn.resume is None:
-            self.call("session/new", where, self._opened, self._failed)
+            self.call("session/new", where, self._on_opened, self._on_failed)
             return ()
         known = self._plan.ledger.names.get(self._turn.resume, "")
         if not (known and self._able.resume_by and self.quirks.resumes):
@@ -96,17 +101,17 @@ class AcpSession(AgentSession):
         self.call(
             self._able.resume_by,
             {"sessionId": known, **where},
-            lambda result: self._opened({"sessionId": known, **as_map(result)}),
-            self._not_resumed,
+            lambda result: self._on_opened({"sessionId": known, **as_map(result)}),
+            self._on_not_resumed,
         )
         return ()
 
-    def _not_resumed(self, failure: Failure) -> Iterable[ev.Event]:
+    def _on_not_resumed(self, failure: Failure) -> Iterable[ev.Event]:
         end = ends.of_failure(failure, self.quirks, local_now())
         hopeless = end.outcome in ("auth", "unknown_model", "limited")
         return self._finish_with(end if hopeless else SessionEnd("unresumable", end.reason))
 
-    def _opened(self, result: object) -> Iterable[ev.Event]:
+    def _on_opened(self, result: object) -> Iterable[ev.Event]:
         self._session_id = as_text(as_map(result).get("sessionId"))
         if not self._session_id:
             return self._finish_with(
@@ -115,15 +120,15 @@ class AcpSession(AgentSession):
         self._plan.ledger.names[self._turn.session_id] = self._session_id
         mode, self._own_mode = self._turn.permissions.mode, opening.new_session_mode(result)
         settings = opening.settings(self._session_id, result, self.quirks, mode, self._plan.model)
-        described = opening.described(self._turn.iteration, self._able, result, settings)
+        described = opening.describe_session(self._turn.iteration, self._able, result, settings)
         return [described, *self._set(settings)]
 
     def _set(self, settings: list[Setting]) -> Iterable[ev.Event]:
         """Apply the settings one by one, then send the prompt."""
         if not settings:
             self.began = True
-            self._look()
-            self._reader.prompted()
+            self._sync_reader()
+            self._reader.begin_turn()
             self._work(self._turn.prompt if self._turn.resume else self._turn.whole_prompt)
             return ()
         setting, *others = settings
@@ -149,49 +154,49 @@ class AcpSession(AgentSession):
     def _work(self, text: str) -> None:
         with self._lock:
             self._prompts += 1
-        self.call("session/prompt", self._prompt(text), self._answered, self._failed)
+        self.call("session/prompt", self._prompt(text), self._on_answered, self._on_failed)
 
-    def _answered(self, result: object, guidance_id: str = "") -> Iterable[ev.Event]:
+    def _on_answered(self, result: object, guidance_id: str = "") -> Iterable[ev.Event]:
         """Handle the answer to a prompt. It ends the turn, unless the prompt was guidance."""
         self._prompts -= 1
         self._reader.turns += not guidance_id
-        self._look()
+        self._sync_reader()
         fields = as_map(result)
         counted = not guidance_id or self.quirks.usage == "turn"
-        told = self._reader.turn_ended(fields, counted=counted)
+        events = self._reader.turn_ended(fields, counted=counted)
         if guidance_id:
-            told.append(ev.GuidanceAcknowledged(guidance_id=guidance_id))
+            events.append(ev.GuidanceAcknowledged(guidance_id=guidance_id))
         if self._prompts or self._over is not None:
-            return told
-        told += self._withdrawn("the turn has ended")
+            return events
+        events += self._withdraw_open("the turn has ended")
         end = ends.of_result(fields, self._reader, self.quirks, local_now())
         went_well = end.outcome in ("success", "error") and not self._reader.failed
-        words = self._unheard_refusals(fields) if went_well else ""
+        words = self._remind_of_refusals(fields) if went_well else ""
         if words:
-            self._reader.prompted()
+            self._reader.begin_turn()
             self._work(words)
-            return told
-        if self._refusals.insists:
-            told.append(self._note(INSISTS))
+            return events
+        if self._refusals.is_stubborn:
+            events.append(self._note(REPEATED_REQUEST))
         self._finish_with(end)
-        return told
+        return events
 
-    def _unheard_refusals(self, result: Mapping[str, object]) -> str:
+    def _remind_of_refusals(self, result: Mapping[str, object]) -> str:
         ended = self.quirks.refusal_ends_turn or result.get("stopReason") == "cancelled"
         with self._lock:
             if self._end_requested:
                 return ""
-            return self._refusals.unheard(self._reader.acts, ended_turn=ended)
+            return self._refusals.reminder(self._reader.acts, ended_turn=ended)
 
     def _steer(self, guidance_id: str, text: str) -> None:
-        def taken(_: object) -> Iterable[ev.Event]:
+        def on_taken(_: object) -> Iterable[ev.Event]:
             return [
                 ev.GuidanceDelivered(guidance_id=guidance_id, into="session"),
                 ev.GuidanceAcknowledged(guidance_id=guidance_id),
             ]
 
         # If it is refused, the guidance stays queued for the next prompt.
-        self.call("_session/steering", self._prompt(text), taken)
+        self.call("_session/steering", self._prompt(text), on_taken)
 
     def _on_refused(self, failure: Failure) -> Iterable[ev.Event]:
         """Report that the agent refused the guidance; the turn continues without it."""
@@ -200,13 +205,13 @@ class AcpSession(AgentSession):
             self._finish_with(SessionEnd("success"))
         return [self._note(f"The agent did not accept your guidance: {ends.words_of(failure)}")]
 
-    def _failed(self, failure: Failure) -> Iterable[ev.Event]:
+    def _on_failed(self, failure: Failure) -> Iterable[ev.Event]:
         """Handle the failure of a call that the session needs."""
-        self._look()
-        told = [*self._withdrawn("the turn has ended"), *self._reader.turn_ended({})]
+        self._sync_reader()
+        events = [*self._withdraw_open("the turn has ended"), *self._reader.turn_ended({})]
         if self._over is None:
             self._finish_with(ends.of_failure(failure, self.quirks, local_now()))
-        return told
+        return events
 
     def _finish_with(self, end: SessionEnd) -> list[ev.Event]:
         if self._session_id:
@@ -216,41 +221,43 @@ class AcpSession(AgentSession):
     # -- what it tells and asks ------------------------------------------------------------------
 
     def _on_notification(self, notification: Notification) -> Iterable[ev.Event] | None:
-        self._look()
+        self._sync_reader()
         params = notification.params
         match notification.method:
             case "session/update":
-                told = self._reader.take(as_map(params.get("update")))
+                events = self._reader.take(as_map(params.get("update")))
                 self._silence.heard(answered=self._reader.answered)
-                return told
+                return events
             case "$/cancel_request":
-                return self._withdrawn("the agent withdrew it", of=params.get("requestId"))
+                return self._withdraw_open("the agent withdrew it", of=params.get("requestId"))
             case "_auth/status_update":
-                return self._billed(as_text(as_map(params.get("authStatus")).get("label")))
+                return self._describe_billing(
+                    as_text(as_map(params.get("authStatus")).get("label"))
+                )
             case method if method.startswith(("_", "$/")):
                 return ()  # the agent's own extensions
             case _:
                 return None
 
-    def _billed(self, label: str) -> Iterable[ev.Event]:
+    def _describe_billing(self, label: str) -> Iterable[ev.Event]:
         return [ev.SessionDescribed(iteration=self._turn.iteration, billing=label)] if label else ()
 
     def _on_request(self, request: Request) -> Iterable[ev.Event] | None:
-        self._look()
+        self._sync_reader()
         self._silence.heard(answered=True)
         piece, reader = as_map(request.params.get("toolCall")), self._reader
         tool_id = as_text(piece.get("toolCallId"))
         if request.method != "session/request_permission" or not tool_id:
             return None
-        told, use = reader.asked(piece), reader.tools.use(tool_id)
+        events, use = reader.asked(piece), reader.tools.use(tool_id)
         if use is None:
             return None
         asked = approval_of(request, use, self.quirks, self._permits, reader.tools.roots)
-        return [*told, *self._decide(asked)]
+        return [*events, *self._decide(asked)]
 
     def _refuse(self, asked: Approval, answer: AgentAnswer | None = None) -> bool:
         self._reader.tools.refused(asked.tool_id)
-        words = OF_A_RULE if answer is None else answer.words
+        words = FORBIDDEN_BY_RULE if answer is None else answer.words
         self._refusals.add(asked.subject, words, self._reader.acts)
         return super()._refuse(asked, answer)
 
@@ -267,8 +274,8 @@ class AcpSession(AgentSession):
 
     def _take_stderr_lines(self, lines: list[bytes], log: Transcript, gap: str) -> None:
         super()._take_stderr_lines(lines, log, gap)
-        told = filter(None, map(ends.status_in, lines))
-        self._refused_status = next(told, self._refused_status)
+        statuses = filter(None, map(ends.status_in, lines))
+        self._refused_status = next(statuses, self._refused_status)
 
     # -- the end ---------------------------------------------------------------------------------
 

@@ -74,11 +74,11 @@ class ToolUse:
     @property
     def name(self) -> str:
         """The tool's own name, or its kind."""
-        told = as_text(self.fields.get("name")) or as_text(
+        own = as_text(self.fields.get("name")) or as_text(
             as_map(as_map(self.fields.get("_meta")).get("claudeCode")).get("toolName")
         )
-        if told:
-            return told
+        if own:
+            return own
         in_id = _NAME_IN_ID.match(as_text(self.fields.get("toolCallId")))
         if in_id:
             return in_id[1]
@@ -108,10 +108,12 @@ class ToolUse:
         """The URL that the call fetches; empty if it fetches none."""
         return as_text(self.input.get("url"))
 
-    def begun(self) -> bool:
+    def has_subject(self) -> bool:
         """True if enough is known to name the call's subject."""
-        told = any(value not in ("", None) for name, value in self.input.items() if name != "cwd")
-        return told or self.status in ("in_progress", "completed", "failed")
+        has_input = any(
+            value not in ("", None) for name, value in self.input.items() if name != "cwd"
+        )
+        return has_input or self.status in ("in_progress", "completed", "failed")
 
     def subject(self, roots: Sequence[str]) -> str:
         """Return the file, command or pattern that the call works on."""
@@ -138,7 +140,7 @@ class ToolUse:
         if exit_code:
             return f"exit {exit_code}"
         if self.status == "completed" and (diffs := self._blocks("diff")):
-            return _counted(diffs)
+            return _count_lines(diffs)
         said = self.said()
         written = as_text(self.input.get("content")) if self.kind in EDITS else ""
         if self.status == "completed" and written:
@@ -155,8 +157,8 @@ class ToolUse:
         blocks = (as_map(block.get("content")) for block in self._blocks("content"))
         texts = [as_text(block.get("text")) for block in blocks]
         raw = self.fields.get("rawOutput")
-        told = (raw, "\n".join(texts), as_map(raw).get("output"), as_map(raw).get("error"))
-        return next(filter(None, map(as_text, told)), "")
+        candidates = (raw, "\n".join(texts), as_map(raw).get("output"), as_map(raw).get("error"))
+        return next(filter(None, map(as_text, candidates)), "")
 
     def _exit(self) -> int | None:
         raw, meta = as_map(self.fields.get("rawOutput")), as_map(self.fields.get("_meta"))
@@ -184,7 +186,7 @@ class ToolUse:
         return changes
 
 
-def _counted(diffs: Sequence[Json]) -> str:
+def _count_lines(diffs: Sequence[Json]) -> str:
     added = removed = 0
     for diff in diffs:
         old = as_text(diff.get("oldText")).splitlines()
@@ -198,7 +200,7 @@ def _counted(diffs: Sequence[Json]) -> str:
     return f"+{added} −{removed}" if removed else f"+{added}"
 
 
-OVER = ("completed", "failed")
+ENDED = ("completed", "failed")
 
 
 def approval(use: ToolUse, tool_id: str, roots: Sequence[str], number: Id = 0) -> Approval:
@@ -251,34 +253,34 @@ class ToolCalls(SessionTools):
             use = ToolUse(first_title_names_tool=self.quirks.first_title_names_tool)
             self._uses[tool_id] = use
         use.update(piece)
-        told: list[Event] = []
-        if tool_id not in self._began and (asked or use.begun()):
+        events: list[Event] = []
+        if tool_id not in self._began and (asked or use.has_subject()):
             self._began[tool_id] = self.now
-            told.append(self._start(tool_id, use.name, use.subject(self.roots)))
-        if use.status in OVER and not asked:
-            told += self._ended(tool_id, use)
-        return told
+            events.append(self._start(tool_id, use.name, use.subject(self.roots)))
+        if use.status in ENDED and not asked:
+            events += self._ended(tool_id, use)
+        return events
 
     def turn_ended(self) -> list[Event]:
         """End the calls that are still running, as nothing more will arrive."""
         began = [(tool_id, self._uses[tool_id]) for tool_id in self._began]
-        told = [event for tool_id, use in began for event in self._ended(tool_id, use)]
+        events = [event for tool_id, use in began for event in self._ended(tool_id, use)]
         self._uses.clear()
-        return told
+        return events
 
     def _ended(self, tool_id: str, use: ToolUse) -> list[Event]:
         began = self._began.pop(tool_id, self.now)
         self._uses.pop(tool_id, None)
-        told: list[Event] = []
-        because: Prevented = ""
+        events: list[Event] = []
+        reason: Prevented = ""
         # One of our rules, which the agent enforces itself.
         words = self.quirks.denied_by_rule
         if words and use.status == "failed" and use.said().startswith(words):
-            told.append(approval(use, tool_id, self.roots).denied(self._iteration, self.roots[0]))
-            because = "denied"
+            events.append(approval(use, tool_id, self.roots).denied(self._iteration, self.roots[0]))
+            reason = "denied"
         elif tool_id in self._refused:
-            because = "denied"
-        elif self.interrupted or use.status not in OVER:
-            because = "interrupted"
+            reason = "denied"
+        elif self.interrupted or use.status not in ENDED:
+            reason = "interrupted"
         ok = use.ok() and not self.interrupted
-        return [*told, self._finish(tool_id, began, because, use.result(), ok=ok)]
+        return [*events, self._finish(tool_id, began, reason, use.result(), ok=ok)]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 from ralph_tui.adapters.agents.acp.quirks import Quirks
 from ralph_tui.adapters.agents.acp.tools import ToolCalls
-from ralph_tui.adapters.agents.claims import spoken
+from ralph_tui.adapters.agents.claims import speech_events
 from ralph_tui.adapters.agents.ends import classify
 from ralph_tui.adapters.agents.reader import SessionReader, SessionUsage
 from ralph_tui.events import Event, UsageReported
@@ -110,13 +110,13 @@ class UpdateReader(SessionReader):
         if reader is not None:
             return reader(self, update) if self.live or reader in self._ALWAYS else []
         named = shorten(kind, 80) or "one without a name"
-        return self._complain(kind, f"Unknown kind of update, kept in the transcript: {named}")
+        return self._report_once(kind, f"Unknown kind of update, kept in the transcript: {named}")
 
     def asked(self, piece: Json) -> list[Event]:
         """Handle a permission request, which may be the first mention of its tool call."""
-        return [*self.text_ended(), *self.tools.take(piece, asked=True)]
+        return [*self.end_text(), *self.tools.take(piece, asked=True)]
 
-    def prompted(self) -> None:
+    def begin_turn(self) -> None:
         """Prepare for a new turn."""
         self.live = True
         self._beat = self._now
@@ -125,7 +125,7 @@ class UpdateReader(SessionReader):
 
     def turn_ended(self, result: Json, *, counted: bool = True) -> list[Event]:
         """End a turn; `counted` is False if another answer reports the same usage."""
-        events = [*self.text_ended(), *self.tools.turn_ended()]
+        events = [*self.end_text(), *self.tools.turn_ended()]
         if counted:
             events.append(self.usage.turn(result, partial=self.quirks.usage == "last call"))
         return events
@@ -133,22 +133,22 @@ class UpdateReader(SessionReader):
     def closed(self) -> list[Event]:
         return self.turn_ended({}, counted=False)
 
-    def text_ended(self) -> list[Event]:
+    def end_text(self) -> list[Event]:
         """End the current text and return its events."""
         text, offset = "".join(self._pieces), self._text_offset
         self._pieces, self._length = [], 0
         if not text.strip():
             return []
         self.last_text = text
-        return spoken(text, self.iteration, offset)
+        return speech_events(text, self.iteration, offset)
 
-    def _spoke(self, update: Json) -> list[Event]:
+    def _on_text(self, update: Json) -> list[Event]:
         text = as_text(as_map(update.get("content")).get("text"))
         if not text or text.startswith(self.quirks.noise):
             return []
         message_id = as_text(update.get("messageId"))
         another = message_id != self._message_id or self._length > LONGEST_TEXT
-        told = self.text_ended() if another else []
+        events = self.end_text() if another else []
         if not self._pieces:
             self._text_offset = self._offset
         self._message_id = message_id
@@ -157,24 +157,24 @@ class UpdateReader(SessionReader):
         self.acts += 1
         if not self.failed:
             self.failing = {}
-        return told + self._beats()
+        return events + self._beats()
 
-    def _thought(self, _: Json) -> list[Event]:
-        return self.text_ended() + self._beats()
+    def _on_thought(self, _: Json) -> list[Event]:
+        return self.end_text() + self._beats()
 
     def _tool(self, update: Json) -> list[Event]:
-        said, counted = self.text_ended(), self.tools.calls
-        told = self.tools.take(update)
+        said, counted = self.end_text(), self.tools.calls
+        events = self.tools.take(update)
         if self.tools.calls > counted:
             self.acts += 1
             self.failing = {}
-        return said + (told or self._beats())
+        return said + (events or self._beats())
 
-    def _used(self, update: Json) -> list[Event]:
+    def _on_usage(self, update: Json) -> list[Event]:
         self._beat = self._now
         return [self.usage.update(update)]
 
-    def _planned(self, update: Json) -> list[Event]:
+    def _on_plan(self, update: Json) -> list[Event]:
         entries = [as_map(entry) for entry in as_list(update.get("entries"))]
         if not entries:
             return []
@@ -187,15 +187,15 @@ class UpdateReader(SessionReader):
 
     def _session(self, update: Json) -> list[Event]:
         """Handle a session update, where some agents report failed calls to their service."""
-        told: list[Event] = []
+        events: list[Event] = []
         codex = as_map(as_map(update.get("_meta")).get("codex"))
         if as_map(codex.get("threadStatus")).get("type") == "systemError":
             # From here on, the text is the service's refusal.
-            told += self.text_ended()
+            events += self.end_text()
             self.failed = True
         error = as_map(codex.get("error"))
         if not error:
-            return told
+            return events
         before, self.failing = self.failing, error
         again = before.get("codexErrorInfo") == error.get("codexErrorInfo")
         if error.get("willRetry") is True and not again:
@@ -204,17 +204,17 @@ class UpdateReader(SessionReader):
             name, about = next(iter(as_map(info).items()), (as_text(info), None))
             call = classify(name, as_map(about).get("httpStatusCode"), said)
             text = f"The service refused ({shorten(said)}); the agent is retrying"
-            told.append(self._note(text, "warn", service=call.trouble))
-        return told
+            events.append(self._note(text, "warn", service=call.trouble))
+        return events
 
     _ALWAYS = (_session,)
     """Readers that also handle updates before the first prompt."""
     _READERS: Mapping[str, Callable[["UpdateReader", Json], list[Event]]] = {
-        "agent_message_chunk": _spoke,
-        "agent_thought_chunk": _thought,
+        "agent_message_chunk": _on_text,
+        "agent_thought_chunk": _on_thought,
         "tool_call": _tool,
         "tool_call_update": _tool,
-        "usage_update": _used,
-        "plan": _planned,
+        "usage_update": _on_usage,
+        "plan": _on_plan,
         "session_info_update": _session,
     }

@@ -21,7 +21,7 @@ def _is_default(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
 
 CLAUDE = AgentDescription(
     name="claude",
-    looks_ready=_PROGRAM.is_installed,
+    is_ready=_PROGRAM.is_installed,
     check=lazily("claude.program:installed_program"),
     build=lazily("claude.agent:ClaudeAgent"),
     is_default=_is_default,
@@ -29,13 +29,13 @@ CLAUDE = AgentDescription(
     default_when="where installed",
     program=PROGRAM,
     title="Claude Code",
-    looks_for=_PROGRAM.search_place,
+    search_place=_PROGRAM.search_place,
     found=lazily("claude.program:described"),
     install="npm install -g @anthropic-ai/claude-code",
     login="run `claude` and then /login, or set ANTHROPIC_API_KEY to a valid key",
     abilities=Abilities(
         questions=True,
-        refusal_goes_on=True,
+        refusal_continues=True,
         words_mid_turn=True,
         context="live",
         cost=True,

@@ -35,7 +35,7 @@ class RefusedSession:
         pass
 
 
-_SAID_NOTHING = "The agent's session has no output yet and cannot be resumed."
+_NO_OUTPUT_YET = "The agent's session has no output yet and cannot be resumed."
 _ROOT = (
     "Claude Code does not skip permissions for root: set IS_SANDBOX=1 if this machine is a "
     "sandbox, run as another user, or choose the permissions `edits`."
@@ -50,7 +50,7 @@ class ClaudeAgent(StreamAgent):
 
     def __init__(self, context: AgentContext) -> None:
         self.program = installed_program(context)
-        if context.hands_over:
+        if context.hands_off:
             # In a window of 200,000 tokens it would compact at 83 %, before its handoff.
             environ = {"DISABLE_AUTO_COMPACT": "1", **context.environ}
             context = replace(context, environ=environ)
@@ -63,7 +63,7 @@ class ClaudeAgent(StreamAgent):
         names = self.ledger.names
         resume = self.ledger.name_of(turn.resume) if turn.resume else ""
         if turn.resume and not resume:
-            return RefusedSession(self.name, turn, emit, _SAID_NOTHING, "unresumable")
+            return RefusedSession(self.name, turn, emit, _NO_OUTPUT_YET, "unresumable")
         if resume:
             names[turn.session_id] = resume
             turn = replace(turn, session_id=resume)
@@ -80,6 +80,6 @@ class ClaudeAgent(StreamAgent):
     def command_line(self, turn: Turn) -> list[str]:
         return self.program.session(turn, self.context.settings.model)
 
-    def first_words(self, turn: Turn) -> str:
+    def first_message(self, turn: Turn) -> str:
         """Return the prompt, after the system context if the command line cannot carry that."""
-        return turn.prompt if self.program.takes_context(turn) else turn.whole_prompt
+        return turn.prompt if self.program.fits_context(turn) else turn.whole_prompt

@@ -14,13 +14,13 @@ from ralph_tui.adapters.agents.ends import (
     FailedCall,
     Remedies,
     SessionEnd,
-    ended_by,
+    classify_words,
+    end_of_call,
     failed_call,
-    in_words,
-    killed,
     last_words,
     local_now,
-    reset_in_words,
+    parse_reset,
+    signal_text,
 )
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.text.json_fields import as_list, as_text
@@ -56,11 +56,11 @@ def end_of_result(
     limit = failed.limit if failed is not None else None
     if outcome == "error":
         # Older versions report it only in words.
-        outcome, limit = in_words(details) or (outcome, limit)
+        outcome, limit = classify_words(details) or (outcome, limit)
     if outcome == "error" and last_failed is not None and result.get("api_error_status") is None:
         outcome, limit = last_failed.outcome, last_failed.limit
     call = FailedCall(outcome, limit if outcome == "limited" else None, details)
-    return ended_by(call, REMEDIES, None if now is None else reset_in_words(details, now))
+    return end_of_call(call, REMEDIES, None if now is None else parse_reset(details, now))
 
 
 def end_of_exit(exit_code: int | None, text: str, *, heard: bool) -> SessionEnd:
@@ -68,7 +68,7 @@ def end_of_exit(exit_code: int | None, text: str, *, heard: bool) -> SessionEnd:
     said = last_words(text)
     if exit_code in (126, 127) and not heard:
         return SessionEnd("missing", f"The agent's command was not found{said}.")
-    if (signal := killed(exit_code)) is not None:
+    if (signal := signal_text(exit_code)) is not None:
         return SessionEnd(
             "crashed", f"The agent's process was ended{signal} without a result{said}."
         )
@@ -76,9 +76,9 @@ def end_of_exit(exit_code: int | None, text: str, *, heard: bool) -> SessionEnd:
         broke_off = "The agent's output ended without a result"
         what = broke_off if heard else "The agent printed no readable output"
         return SessionEnd("error", f"{what}{said}.")
-    known = in_words(text)
+    known = classify_words(text)
     if known is not None:
-        return ended_by(FailedCall(*known, said=text), REMEDIES)
+        return end_of_call(FailedCall(*known, said=text), REMEDIES)
     outcome: SessionOutcome = "error" if said else "crashed"
     return SessionEnd(outcome, f"The agent exited with code {exit_code} without a result{said}.")
 
@@ -113,7 +113,7 @@ class EndTracker:
     def __init__(self) -> None:
         self.of_last_turn: SessionEnd | None = None
         """How the last turn ended; None while no turn has ended."""
-        self.hopeless: SessionEnd | None = None
+        self.unrecoverable: SessionEnd | None = None
         """How the session ends because of a failed call that retrying cannot fix."""
         self.limit: tuple[bool, datetime | None] = (False, None)
         """A usage limit: True if it is reached, and when it ends."""
@@ -132,21 +132,21 @@ class EndTracker:
         silent = status is None and error in ("", "unknown")
         self._failed_call = failed_call(NO_ANSWER if silent else error, status)
         if self._failed_call is not None and self._failed_call.outcome == "auth":
-            self.hopeless = ended_by(self._failed_call, REMEDIES)
+            self.unrecoverable = end_of_call(self._failed_call, REMEDIES)
 
     def result(self, result: Mapping[str, object]) -> None:
         """Record the end of a turn."""
         ended = end_of_result(result, self._failed_call, local_now())
-        self.of_last_turn = self._dated(ended)
+        self.of_last_turn = self._with_reset_time(ended)
         self._failed_call = None
 
     def at_exit(self, exit_code: int | None, last_words: str, *, heard: bool) -> SessionEnd:
         """Return the end for an exit during a turn; see `end_of_exit`."""
         if self._failed_call is not None:
-            return self._dated(ended_by(self._failed_call, REMEDIES))
+            return self._with_reset_time(end_of_call(self._failed_call, REMEDIES))
         return end_of_exit(exit_code, last_words, heard=heard)
 
-    def _dated(self, end: SessionEnd) -> SessionEnd:
+    def _with_reset_time(self, end: SessionEnd) -> SessionEnd:
         reached, resets_at = self.limit
         if end.outcome != "limited" or not reached or end.limit in ("overload", "outage"):
             return end

@@ -102,7 +102,7 @@ class _Task:
     what: str
     started: float
     tool_id: str | None
-    goes_on: bool = False
+    is_detached: bool = False
     """True once no tool waits for it."""
 
 
@@ -113,7 +113,7 @@ class BackgroundTasks:
         self._tasks: dict[str, _Task] = {}
 
     def __len__(self) -> int:
-        return sum(task.goes_on for task in self._tasks.values())
+        return sum(task.is_detached for task in self._tasks.values())
 
     def began(self, fields: Json, command: str, now: float) -> None:
         """Handle ``task_started``; `command` is the command of its tool call, if any."""
@@ -127,7 +127,7 @@ class BackgroundTasks:
             as_text(fields.get("task_id")), _Task(shorten(what, 200), now, tool_id)
         )
 
-    def goes_on(self, fields: Json) -> bool:
+    def is_detached(self, fields: Json) -> bool:
         """True if an event reports that no tool waits for the task anymore."""
         patch = as_map(fields.get("patch"))
         return fields.get("is_backgrounded") is True or patch.get("is_backgrounded") is True
@@ -135,15 +135,15 @@ class BackgroundTasks:
     def left(self, task_id: str) -> tuple[Notice, str | None] | None:
         """Move a task to the background; return its notice and its tool call, the first time."""
         task = self._tasks.get(task_id)
-        if task is None or task.goes_on:
+        if task is None or task.is_detached:
             return None
-        task.goes_on = True
+        task.is_detached = True
         return (f"In the background: {task.what}", "log"), task.tool_id
 
     def ended(self, fields: Json) -> tuple[Notice, str | None] | None:
         """Handle ``task_notification``; return a background task's notice and its tool call."""
         task = self._tasks.pop(as_text(fields.get("task_id")), None)
-        if task is None or not task.goes_on:
+        if task is None or not task.is_detached:
             return None
         status = as_text(fields.get("status")) or "ended"
         summary = as_text(fields.get("summary"))
@@ -153,8 +153,8 @@ class BackgroundTasks:
 
     def named(self, now: float) -> list[BackgroundTask]:
         """Return the running background tasks, oldest first, at most `NAMED`."""
-        going = [task for task in self._tasks.values() if task.goes_on][:NAMED]
+        running = [task for task in self._tasks.values() if task.is_detached][:NAMED]
         return [
             BackgroundTask(what=task.what, age_s=round(max(0.0, now - task.started), 3))
-            for task in going
+            for task in running
         ]

@@ -19,7 +19,7 @@ from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import clip, one_line
 
 SHOWN = 120
-LONGEST_SAID = 4000
+LONGEST_OUTPUT = 4000
 """Maximum characters to keep of an answer without a JSON object."""
 _OBJECTS = 50
 """Maximum opening braces to try as the start of an object."""
@@ -42,7 +42,7 @@ def read_answer(printed: str) -> Asked:
         words = as_text(result.get("result"))
         answer = _object(result.get("structured_output")) or find_object(words)
         if answer is None:
-            said = words[:LONGEST_SAID]
+            said = words[:LONGEST_OUTPUT]
             error = f"The answer holds no JSON object: {clip(one_line(words[:1000]), SHOWN)}"
     return Asked(answer, error, said, usage.cost_usd, usage.tokens)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ralph_tui.adapters.agents import AgentContext
 from ralph_tui.adapters.agents.claude import PROGRAM
 from ralph_tui.adapters.agents.claude.requests import NO_PLANS
-from ralph_tui.adapters.agents.installed import dotted, printed, program_path, stamp
+from ralph_tui.adapters.agents.installed import format_version, probe_output, program_path, stamp
 from ralph_tui.adapters.agents.permissions import rules_for_command
 from ralph_tui.base.errors import UsageError
 from ralph_tui.ports.agents import Permissions, Turn
@@ -37,9 +37,9 @@ _TOOLS = (
 )  # fmt: skip
 
 
-def parse_version(printed: str) -> Version | None:
+def parse_version(probe_output: str) -> Version | None:
     """Parse output such as ``2.1.328 (Claude Code)``; return None for anything else."""
-    match = _VERSION.match(printed)
+    match = _VERSION.match(probe_output)
     return tuple(map(int, match.groups())) if match else None
 
 
@@ -59,7 +59,7 @@ class Program:
             return flag in self.listed
         return self.version is None or self.version >= _SINCE.get(flag, OLDEST)
 
-    def takes_context(self, turn: Turn) -> bool:
+    def fits_context(self, turn: Turn) -> bool:
         """True if the system context fits on the command line, whose length is limited."""
         return (
             bool(turn.system_context)
@@ -74,7 +74,7 @@ class Program:
             optional.append("--replay-user-messages")
         if turn.budget_usd is not None and self.knows("--max-budget-usd"):
             optional += ["--max-budget-usd", f"{turn.budget_usd:.6f}"]
-        if self.takes_context(turn):
+        if self.fits_context(turn):
             optional += [CONTEXT, turn.system_context]
         return [
             self.path,
@@ -129,7 +129,7 @@ def permission_flags(permissions: Permissions, command: str) -> list[str]:
 KNOWN = (2, 1, 197)
 """From this version on, all flags are known; for older ones, ``--help`` is read."""
 
-_asked: dict[tuple[object, ...], Program] = {}
+_probed: dict[tuple[object, ...], Program] = {}
 """Cache of programs, so that the check and the build run each program only once."""
 
 
@@ -137,26 +137,26 @@ def installed_program(context: AgentContext) -> Program:
     """Return the configured program; raise ``UsageError`` if it is missing or too old."""
     path = program_path(context, PROGRAM)
     key = stamp(path, context)
-    if key not in _asked:
-        _asked[key] = _ask(path, context)
-    program = _asked[key]
+    if key not in _probed:
+        _probed[key] = _probe(path, context)
+    program = _probed[key]
     if program.version is not None and program.version < OLDEST:
         raise UsageError(
-            f"Claude Code {dotted(program.version)} ({path}) is too old for ralph-tui, which needs"
-            f" {dotted(OLDEST)} or newer; run `claude update`."
+            f"Claude Code {format_version(program.version)} ({path}) is too old for ralph-tui, "
+            f"which needs {format_version(OLDEST)} or newer; run `claude update`."
         )
     return program
 
 
-def described(context: AgentContext) -> str:
+def describe(context: AgentContext) -> str:
     """Describe the program, as in ``2.1.198, /usr/bin/claude``; see `installed_program`."""
     program = installed_program(context)
-    return f"{dotted(program.version)}, {program.path}"
+    return f"{format_version(program.version)}, {program.path}"
 
 
-def _ask(path: str, context: AgentContext) -> Program:
+def _probe(path: str, context: AgentContext) -> Program:
     """Run the program to get its version and flags; an unknown version counts as the newest."""
-    version = parse_version(printed([path, "--version"], context))
+    version = parse_version(probe_output([path, "--version"], context))
     if version is None or version < OLDEST or version >= KNOWN:
         return Program(path, version)
-    return Program(path, version, listed_flags(printed([path, "--help"], context)))
+    return Program(path, version, listed_flags(probe_output([path, "--help"], context)))

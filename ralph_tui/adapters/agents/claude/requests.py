@@ -8,7 +8,7 @@ is understood. Pure, except for the open requests.
 import json
 from collections.abc import Mapping
 
-from ralph_tui.adapters.agents.requests import MAX_INPUT, asked, choice_in
+from ralph_tui.adapters.agents.requests import MAX_INPUT, asked, parse_choice
 from ralph_tui.events import AgentAsked, AgentAskedNoMore, Event
 from ralph_tui.events.asking import AgentChoice
 from ralph_tui.ports.agents import AgentAnswer
@@ -19,8 +19,8 @@ Json = Mapping[str, object]
 
 MAX_OPEN = 20
 """Maximum open requests per session; further ones are refused."""
-NOT_NOW = "No one can approve it now. Continue without it."
-TAKEN_BACK = "the agent withdrew it"
+NO_APPROVER = "No one can approve it now. Continue without it."
+WITHDRAWN = "the agent withdrew it"
 NO_PLANS = ("EnterPlanMode", "ExitPlanMode")
 """Tools that asking enables, and that wait for an approval which no run needs."""
 _CHOICE = "AskUserQuestion"
@@ -46,12 +46,12 @@ class Requests:
             if self._open.pop(request_id, None) is None:
                 return []
             k = self._iteration
-            return [AgentAskedNoMore(iteration=k, request_id=request_id, reason=TAKEN_BACK)]
+            return [AgentAskedNoMore(iteration=k, request_id=request_id, reason=WITHDRAWN)]
         known = not request_id or request_id in self._open
         if known or as_text(request.get("subtype")) != "can_use_tool":
             return []
         self._open[request_id] = fields
-        return [asked_of(self._iteration, request_id, request)]
+        return [request_event(self._iteration, request_id, request)]
 
     def answer(self, request_id: str, answer: AgentAnswer) -> tuple[Json, dict[str, object]] | None:
         """Return a request and the line that answers it, or None if it is not open."""
@@ -67,14 +67,14 @@ class Requests:
         return request, {"type": "control_response", "response": response}
 
 
-def asked_of(iteration: int, request_id: str, request: Json) -> AgentAsked:
+def request_event(iteration: int, request_id: str, request: Json) -> AgentAsked:
     """Build the event for a request."""
     tool, arguments = as_text(request.get("tool_name")), as_map(request.get("input"))
     return asked(
         iteration,
         request_id,
         tool or "a tool",
-        input=would_do(tool, arguments),
+        input=describe_effect(tool, arguments),
         why=_why(request, arguments),
         rule=rule_words(allowances(request)),
         choices=_choices(arguments) if tool == _CHOICE else (),
@@ -82,7 +82,7 @@ def asked_of(iteration: int, request_id: str, request: Json) -> AgentAsked:
     )
 
 
-def would_do(tool: str, arguments: Json) -> str:
+def describe_effect(tool: str, arguments: Json) -> str:
     """Return a command or URL, an edit's file and diff, or else the whole input."""
     if tool in _WHOLE and (told := as_text(arguments.get(_WHOLE[tool]))):
         return told
@@ -146,7 +146,7 @@ def _rule(rule: Json) -> str:
 
 
 def _choices(arguments: Json) -> list[AgentChoice]:
-    return list(map(choice_in, _questions(arguments)))
+    return list(map(parse_choice, _questions(arguments)))
 
 
 def _questions(arguments: Json) -> list[Json]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ralph_tui import events as ev
-from ralph_tui.adapters.agents.claude.requests import MAX_OPEN, NOT_NOW
+from ralph_tui.adapters.agents.claude.requests import MAX_OPEN, NO_APPROVER
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
 from ralph_tui.adapters.agents.description import AgentContext
@@ -82,7 +82,7 @@ class StreamAgent:
         """Return the program and its flags for one session."""
         return [*self._program, *STREAMING, "--session-id", turn.session_id]
 
-    def first_words(self, turn: Turn) -> str:
+    def first_message(self, turn: Turn) -> str:
         """Return the first message of a session."""
         return turn.whole_prompt
 
@@ -91,7 +91,7 @@ class StreamAgent:
         context = self.context
         child = start_child(self.command_line(turn), context, turn)
         reader = StreamReader(turn.iteration, context.root, self.ledger, turn.resume)
-        turn = replace(turn, prompt=self.first_words(turn))
+        turn = replace(turn, prompt=self.first_message(turn))
         session = StreamSession(
             child, turn, emit, context.timeout_s, reader=reader, ledger=self.ledger
         )
@@ -146,7 +146,7 @@ class StreamSession(ProcessSession):
                 return False
             request, line = found
             refused = answer.decision == "refuse"
-            self._reader.tools.decided(request, time.monotonic(), refused=refused)
+            self._reader.tools.record_decision(request, time.monotonic(), refused=refused)
             self._send(_line(line))
         self._close_when_done(force=False)  # the turn may have ended while this request was open
         return True
@@ -163,16 +163,16 @@ class StreamSession(ProcessSession):
                     self._on_its_way.discard(guidance_id)
                     self._close_when_done(force=False)
                 case ev.AgentAsked() if not self._asks or len(reader.requests) > MAX_OPEN:
-                    self.answer(event.request_id, AgentAnswer("refuse", NOT_NOW))
+                    self.answer(event.request_id, AgentAnswer("refuse", NO_APPROVER))
                     continue
                 case _:
                     pass
             yield event
         if reader.results > turns_ended:
             self._close_when_done(force=False)
-        if reader.ends.hopeless is not None and not self._end_requested:
-            self._end(reader.ends.hopeless, at_once=True)
-        yield from self._awaited(turn_ended=reader.results > turns_ended)
+        if reader.ends.unrecoverable is not None and not self._end_requested:
+            self._end(reader.ends.unrecoverable, at_once=True)
+        yield from self._report_background(turn_ended=reader.results > turns_ended)
         # Once per run: the agent answers this with paid calls to its service.
         if not self._input_closed and reader.usage.window_unknown():
             self._send(control_request("get_context_usage"))
@@ -194,7 +194,7 @@ class StreamSession(ProcessSession):
     def _on_idle(self) -> Iterable[ev.Event]:
         if self._input_closed or self._may_still_ask:
             if self._awaits:
-                yield self._background(given_up=True)
+                yield self._background(abandoned=True)
             self._end(SessionEnd("success"))
         self._close_when_done(force=True)
 
@@ -203,7 +203,7 @@ class StreamSession(ProcessSession):
         """True if a subagent that keeps working after the turn could still ask."""
         return self._asks and len(self._reader.background) > 0
 
-    def _awaited(self, *, turn_ended: bool) -> Iterable[ev.Event]:
+    def _report_background(self, *, turn_ended: bool) -> Iterable[ev.Event]:
         """Report background work that keeps the session open after a turn, and its end."""
         reader = self._reader
         held = len(reader.background) > 0 and not reader.in_turn and not self._end_requested
@@ -214,7 +214,7 @@ class StreamSession(ProcessSession):
             self._awaits = False
             yield ev.BackgroundAwaited(iteration=self._turn.iteration)
 
-    def _background(self, *, given_up: bool = False) -> ev.Event:
+    def _background(self, *, abandoned: bool = False) -> ev.Event:
         background = self._reader.background
         tasks = background.named(time.monotonic())
         return ev.BackgroundAwaited(
@@ -222,7 +222,7 @@ class StreamSession(ProcessSession):
             tasks=tasks,
             unnamed=len(background) - len(tasks),
             silence_s=BACKGROUND_S,
-            given_up=given_up,
+            abandoned=abandoned,
         )
 
     def _on_output_closed(self) -> Iterable[ev.Event]:

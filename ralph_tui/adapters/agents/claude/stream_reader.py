@@ -7,7 +7,7 @@ transcript. The caller supplies the time, in seconds that never go back.
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ralph_tui.adapters.agents.claims import spoken
+from ralph_tui.adapters.agents.claims import speech_events
 from ralph_tui.adapters.agents.claude import notices
 from ralph_tui.adapters.agents.claude.ends import EndTracker
 from ralph_tui.adapters.agents.claude.notices import BackgroundTasks, Notice
@@ -64,7 +64,7 @@ class StreamReader(SessionReader):
         """True while a turn is in progress."""
         self.background = BackgroundTasks()
         self.requests = Requests(iteration)
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
 
     @property
     def began(self) -> bool:
@@ -75,14 +75,14 @@ class StreamReader(SessionReader):
         """Return the events of the line at `offset` of the transcript."""
         if not line.strip():
             return []
-        self.look(offset, now)
+        self.seek(offset, now)
         try:
             fields = as_map(parse_json(line))
         except ValueError:
             fields = {}
         kind = _kind(fields)
         if not kind:
-            return self._complain("line", f"Not an event: {shorten(line, 80)}")
+            return self._report_once("line", f"Not an event: {shorten(line, 80)}")
         reader = self._READERS.get(kind)
         if reader is not None:
             self.heard = True
@@ -92,7 +92,7 @@ class StreamReader(SessionReader):
             return self._beats()
         if kind in _SILENT:
             return []
-        return self._complain(kind, f"Unknown kind of event, kept in the transcript: {kind}")
+        return self._report_once(kind, f"Unknown kind of event, kept in the transcript: {kind}")
 
     # -- the kinds -------------------------------------------------------------------------------
 
@@ -121,16 +121,18 @@ class StreamReader(SessionReader):
         self.ends.answered()
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        told: list[Event] = []
+        events: list[Event] = []
         for block in map(as_map, as_list(blocks)):
             kind = as_text(block.get("type"))
             if kind == "text":
-                told += spoken(as_text(block.get("text")), self.iteration, self._offset, parent)
+                events += speech_events(
+                    as_text(block.get("text")), self.iteration, self._offset, parent
+                )
             elif kind.endswith("tool_use"):
-                told += self.tools.started(block, parent)
+                events += self.tools.started(block, parent)
             elif kind.endswith("tool_result"):
-                told += self.tools.finished(block, None)
-        return told + self.usage.message(message, main=parent is None)
+                events += self.tools.finished(block, None)
+        return events + self.usage.message(message, main=parent is None)
 
     def _failed(self, fields: Json, text: str) -> list[Event]:
         """Handle a message that the program wrote itself because a call failed."""
@@ -145,13 +147,13 @@ class StreamReader(SessionReader):
         if isinstance(content, str) or fields.get("isReplay") is True:
             # The receipt of older versions.
             return self.receipts.repeated(content_text(content))
-        structured, told = fields.get("tool_use_result"), list[Event]()
+        structured, events = fields.get("tool_use_result"), list[Event]()
         for block in map(as_map, as_list(content)):
             if as_text(block.get("type")).endswith("tool_result"):
-                told += self.tools.finished(block, structured)
+                events += self.tools.finished(block, structured)
         # Older versions report only in the tool's result that it does not wait.
         task = as_text(as_map(structured).get("backgroundTaskId"))
-        return told + self._in_background(self.background.left(task))
+        return events + self._background_events(self.background.left(task))
 
     def _denial(self, fields: Json) -> list[Event]:
         return self.tools.denied(fields)
@@ -161,18 +163,18 @@ class StreamReader(SessionReader):
         self.ends.retried(error, status)
         return [self._note(*notices.retry(fields), service=classify(error, status).trouble)]
 
-    def _noticed(self, fields: Json) -> list[Event]:
-        kind, told = _kind(fields), list[Event]()
+    def _on_notice(self, fields: Json) -> list[Event]:
+        kind, events = _kind(fields), list[Event]()
         notice = notices.SENTENCES[kind](fields)
         if kind == "rate_limit_event":
             self.ends.limit = notices.rejected_until(fields)
-            told += self._subscribed()
-        if notice is not None and self._told.get(kind) != notice[0]:
-            self._told[kind] = notice[0]
-            told.append(self._note(*notice))
-        return told
+            events += self._note_subscription()
+        if notice is not None and self._reported.get(kind) != notice[0]:
+            self._reported[kind] = notice[0]
+            events.append(self._note(*notice))
+        return events
 
-    def _subscribed(self) -> list[Event]:
+    def _note_subscription(self) -> list[Event]:
         """Record that the account is a subscription: only those have usage windows."""
         self._ledger.subscription = True
         known = self._described
@@ -186,57 +188,57 @@ class StreamReader(SessionReader):
         if kind == "system/task_started":
             command = self.tools.command_of(as_text(fields.get("tool_use_id")))
             self.background.began(fields, command, self._now)
-        if self.background.goes_on(fields):
-            return self._in_background(self.background.left(as_text(fields.get("task_id"))))
+        if self.background.is_detached(fields):
+            return self._background_events(self.background.left(as_text(fields.get("task_id"))))
         if kind == "system/task_notification":
-            return self._in_background(self.background.ended(fields))
+            return self._background_events(self.background.ended(fields))
         return []
 
-    def _in_background(self, told: tuple[Notice, str | None] | None) -> list[Event]:
-        return [] if told is None else [self._note(*told[0], told[1])]
+    def _background_events(self, left: tuple[Notice, str | None] | None) -> list[Event]:
+        return [] if left is None else [self._note(*left[0], left[1])]
 
     def _lifecycle(self, fields: Json) -> list[Event]:
         guidance_id = shorten(as_text(fields.get("command_uuid")))
         return self.receipts.record(guidance_id, as_text(fields.get("state")))
 
-    def _compacted(self, fields: Json) -> list[Event]:
+    def _on_compaction(self, fields: Json) -> list[Event]:
         return self.usage.compacted(as_map(fields.get("compact_metadata")), self._offset)
 
     def _answer(self, fields: Json) -> list[Event]:
-        response, told = as_map(fields.get("response")), list[Event]()
+        response, events = as_map(fields.get("response")), list[Event]()
         if as_text(response.get("subtype")) == "error":
             words = as_text(response.get("error"))
-            told.append(self._note(f"The agent refused a request: {words}"))
-        return told + self.usage.context_answer(as_map(response.get("response")))
+            events.append(self._note(f"The agent refused a request: {words}"))
+        return events + self.usage.context_answer(as_map(response.get("response")))
 
     def _request(self, fields: Json) -> list[Event]:
-        told = self.requests.feed(fields)
-        if any(isinstance(event, AgentAsked) for event in told):
+        events = self.requests.feed(fields)
+        if any(isinstance(event, AgentAsked) for event in events):
             self.tools.asked(as_map(fields.get("request")))
-        return told
+        return events
 
     def _result(self, fields: Json) -> list[Event]:
         if type(fields.get("is_error")) is not bool and not as_text(fields.get("subtype")):
-            return self._complain("result", "A result in an unknown format")
-        told: list[Event] = []
+            return self._report_once("result", "A result in an unknown format")
+        events: list[Event] = []
         for denial in map(as_map, as_list(fields.get("permission_denials"))):
-            told += self.tools.denied(denial)
+            events += self.tools.denied(denial)
         if as_text(fields.get("terminal_reason")) == "hook_stopped":
-            told.append(
+            events.append(
                 self._note("One of your hooks stopped the agent before it was done", "warn")
             )
         if as_text(fields.get("stop_reason")) == "refusal":
-            told.append(self._note("The model refused to continue", "warn"))
+            events.append(self._note("The model refused to continue", "warn"))
         self.session_id = as_text(fields.get("session_id")) or self.session_id
         self.ends.result(fields)
         self.in_turn = False
         self.results += 1
         self.turns += as_count(fields.get("num_turns"))
         self.tools.turn_ended()
-        return [*told, self.usage.result(fields)]
+        return [*events, self.usage.result(fields)]
 
     _READERS: Mapping[str, Callable[["StreamReader", Json], list[Event]]] = {
-        **dict.fromkeys(notices.SENTENCES, _noticed),
+        **dict.fromkeys(notices.SENTENCES, _on_notice),
         "system/init": _init,
         "assistant": _assistant,
         "user": _user,
@@ -246,7 +248,7 @@ class StreamReader(SessionReader):
         "system/task_notification": _task,
         "system/api_retry": _retry,
         "command_lifecycle": _lifecycle,
-        "system/compact_boundary": _compacted,
+        "system/compact_boundary": _on_compaction,
         "control_response": _answer,
         "control_request": _request,
         "control_cancel_request": _request,

@@ -37,7 +37,7 @@ class ToolCalls(SessionTools):
         super().__init__(iteration, root)
         self._running: dict[str, _Call] = {}
         self._denied: set[str] = set()
-        self._asked: set[str] = set()
+        self._unanswered: set[str] = set()
         """Calls with an unanswered permission request."""
         self._refusals: dict[str, str] = {}
         """Texts of failed calls in this turn; older versions list denials without a text."""
@@ -49,21 +49,21 @@ class ToolCalls(SessionTools):
 
     def asked(self, request: Json) -> None:
         """Record a permission request for a call."""
-        self._asked.add(as_text(request.get("tool_use_id")) or self._asked_for(request))
+        self._unanswered.add(as_text(request.get("tool_use_id")) or self._find_call(request))
 
-    def decided(self, request: Json, now: float, *, refused: bool) -> None:
+    def record_decision(self, request: Json, now: float, *, refused: bool) -> None:
         """Record the answer to a request: the call starts now, or never runs."""
-        tool_id = as_text(request.get("tool_use_id")) or self._asked_for(request)
-        self._asked.discard(tool_id)
+        tool_id = as_text(request.get("tool_use_id")) or self._find_call(request)
+        self._unanswered.discard(tool_id)
         if call := self._running.get(tool_id):
             call.started = now
         if refused:
             self._denied.add(tool_id)
 
-    def _asked_for(self, request: Json) -> str:
+    def _find_call(self, request: Json) -> str:
         """Find the call with this input, as older versions do not name the call."""
         tool, arguments = as_text(request.get("tool_name")), as_map(request.get("input"))
-        same = (tool, _kept(arguments))
+        same = (tool, _rule_arguments(arguments))
         calls = reversed(list(self._running.items()))
         return next((key for key, call in calls if (call.tool, call.input) == same), "")
 
@@ -79,7 +79,7 @@ class ToolCalls(SessionTools):
             return []
         tool = as_text(block.get("name")) or "tool"
         arguments = as_map(block.get("input"))
-        self._running[tool_id] = _Call(self.now, tool, _kept(arguments))
+        self._running[tool_id] = _Call(self.now, tool, _rule_arguments(arguments))
         return [self._start(tool_id, tool, describe_input(tool, arguments, self.roots), parent)]
 
     def finished(self, block: Json, structured: object) -> list[Event]:
@@ -91,7 +91,7 @@ class ToolCalls(SessionTools):
         because: Prevented = ""
         if tool_id in self._denied:
             because = "denied"
-        elif self.interrupted or tool_id in self._asked:
+        elif self.interrupted or tool_id in self._unanswered:
             because = "interrupted"
         if not ok and not because:
             self._refusals[tool_id] = content_text(block.get("content"))[:_LONGEST]
@@ -104,7 +104,7 @@ class ToolCalls(SessionTools):
         The list also has calls whose request was interrupted; these are not denials.
         """
         tool_id = as_text(fields.get("tool_use_id"))
-        if tool_id and tool_id in self._denied | self._asked:
+        if tool_id and tool_id in self._denied | self._unanswered:
             return []
         self._denied.add(tool_id)
         call = self._running.get(tool_id)
@@ -119,5 +119,5 @@ class ToolCalls(SessionTools):
         return [tool_denied(self._iteration, tool, tool_id, message, lines)]
 
 
-def _kept(arguments: Json) -> Json:
+def _rule_arguments(arguments: Json) -> Json:
     return {name: as_text(arguments.get(name))[:_LONGEST] for name in _NAMED_IN_RULES}

@@ -15,10 +15,10 @@ from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.codex.approvals import approval_of
 from ralph_tui.adapters.agents.codex.ends import SIGNED_OUT, end_of_exit
 from ralph_tui.adapters.agents.codex.program import installed_program
-from ralph_tui.adapters.agents.codex.reader import UNTOLD, CodexReader, Ledger
+from ralph_tui.adapters.agents.codex.reader import IGNORED, CodexReader, Ledger
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.ends import SessionEnd, classify, local_now
-from ralph_tui.adapters.agents.installed import dotted
+from ralph_tui.adapters.agents.installed import format_version
 from ralph_tui.adapters.agents.process_session import start_child
 from ralph_tui.adapters.agents.rpc.agent_session import AgentSession
 from ralph_tui.adapters.agents.rpc.approvals import Approval
@@ -31,7 +31,7 @@ from ralph_tui.text.json_fields import as_map
 
 RECEIPT_S = 10.0
 """Seconds to wait for a finished agent's receipt for guidance."""
-HOPELESS = ("auth", "unknown_model")
+NOT_RETRIED = ("auth", "unknown_model")
 """Failures that retrying cannot fix."""
 RETRY_S = 90.0
 """Seconds of silence after a failed call before the session ends: longer waits mean a limit."""
@@ -53,7 +53,7 @@ class Plan:
         """Return the parameters of ``initialize``."""
         return {
             "clientInfo": {"name": "ralph-tui", "title": "ralph-tui", "version": self.client},
-            "capabilities": {"optOutNotificationMethods": list(UNTOLD)},
+            "capabilities": {"optOutNotificationMethods": list(IGNORED)},
         }
 
     def thread(self, turn: Turn) -> dict[str, object]:
@@ -89,7 +89,7 @@ class CodexSession(AgentSession):
         self._plan = plan
         self._late: dict[str, str] = {}
         """Guidance that no turn has taken yet: it steers the next turn, or starts it."""
-        self.call("initialize", plan.introduction(), self._initialized, self._refused)
+        self.call("initialize", plan.introduction(), self._on_initialized, self._on_refused)
 
     # -- the port --------------------------------------------------------------------------------
 
@@ -106,38 +106,38 @@ class CodexSession(AgentSession):
 
     # -- the handshake ---------------------------------------------------------------------------
 
-    def _initialized(self, _: object) -> Iterable[Event]:
+    def _on_initialized(self, _: object) -> Iterable[Event]:
         self.notify("initialized")
         self.call("account/read", {"refreshToken": False}, self._account)
         turn, plan = self._turn, self._plan
         if turn.resume is None:
-            self.call("thread/start", plan.thread(turn), self._thread_began, self._refused)
+            self.call("thread/start", plan.thread(turn), self._on_thread, self._on_refused)
         elif thread := plan.ledger.threads.get(turn.resume):
             resumed = {**plan.thread(turn), "threadId": thread}
-            self.call("thread/resume", resumed, self._thread_began, self._unresumed)
+            self.call("thread/resume", resumed, self._on_thread, self._on_not_resumed)
         else:
-            return self._unresumed(Failure(message="it has no output yet"))
+            return self._on_not_resumed(Failure(message="it has no output yet"))
         return ()
 
     def _account(self, result: object) -> Iterable[Event]:
-        told = self._reader.account(as_map(result))
+        events = self._reader.account(as_map(result))
         if self._reader.signed_out and not self._end_requested:
             self._end(self._reader.windows.end(SIGNED_OUT, local_now()))
-        return told
+        return events
 
-    def _thread_began(self, result: object) -> Iterable[Event]:
+    def _on_thread(self, result: object) -> Iterable[Event]:
         self.began = True
-        told = self._reader.began(as_map(result), self._plan.version)
+        events = self._reader.began(as_map(result), self._plan.version)
         self._plan.ledger.threads[self._turn.session_id] = self._reader.thread
         if not self._end_requested:
             self._begin_turn(self._turn.prompt)
-        return told
+        return events
 
     def _begin_turn(self, text: str, guidance_id: str = "") -> None:
         asked = self._words(text, guidance_id)
-        self.call("turn/start", asked, self._turn_began, self._refused)
+        self.call("turn/start", asked, self._on_turn, self._on_refused)
 
-    def _turn_began(self, result: object) -> Iterable[Event]:
+    def _on_turn(self, result: object) -> Iterable[Event]:
         with self._lock:
             self._reader.turn_began(as_map(result).get("turn"))
             late, self._late = self._late, {}
@@ -145,11 +145,11 @@ class CodexSession(AgentSession):
                 self._steer(guidance_id, text)
         return ()
 
-    def _refused(self, failure: Failure) -> Iterable[Event]:
+    def _on_refused(self, failure: Failure) -> Iterable[Event]:
         """Handle the failure of a request that the session needs."""
         return self._finish_with(self._end_of(failure))
 
-    def _unresumed(self, failure: Failure) -> Iterable[Event]:
+    def _on_not_resumed(self, failure: Failure) -> Iterable[Event]:
         end = self._end_of(failure)
         if end.outcome == "error":
             end = SessionEnd("unresumable", f"Codex cannot resume its session: {failure.message}")
@@ -173,14 +173,14 @@ class CodexSession(AgentSession):
         def taken(_: object) -> Iterable[Event]:
             return self._reader.receipts.record(guidance_id, "queued")
 
-        def not_taken(_: Failure) -> Iterable[Event]:
+        def on_not_taken(_: Failure) -> Iterable[Event]:
             with self._lock:
                 self._late[guidance_id] = text
-            return self._go_on()
+            return self._continue_or_end()
 
-        self.call("turn/steer", asked, taken, not_taken)
+        self.call("turn/steer", asked, taken, on_not_taken)
 
-    def _go_on(self) -> Iterable[Event]:
+    def _continue_or_end(self) -> Iterable[Event]:
         """After a turn, start another with late guidance, or end the session."""
         reader = self._reader
         if reader.turn or reader.end is None or self._over is not None:
@@ -201,23 +201,23 @@ class CodexSession(AgentSession):
     # -- what it tells and asks ------------------------------------------------------------------
 
     def _on_notification(self, notification: Notification) -> Iterable[Event] | None:
-        self._look()
+        self._sync_reader()
         params, reader = notification.params, self._reader
         if notification.method == "serverRequest/resolved":
-            return self._withdrawn("the agent withdrew it", of=params.get("requestId"))
-        told = reader.take(notification.method, params)
-        if told is None:
+            return self._withdraw_open("the agent withdrew it", of=params.get("requestId"))
+        events = reader.take(notification.method, params)
+        if events is None:
             return None
-        self._silence.heard(answered=bool(self.began and told))
+        self._silence.heard(answered=bool(self.began and events))
         hopeless = reader.retrying
-        if hopeless and hopeless.outcome in HOPELESS and not self._end_requested:
+        if hopeless and hopeless.outcome in NOT_RETRIED and not self._end_requested:
             self._end(reader.windows.end(hopeless, local_now()))
         if reader.end is not None and not reader.turn:
-            return [*told, *self._withdrawn("its turn has ended"), *self._go_on()]
-        return told
+            return [*events, *self._withdraw_open("its turn has ended"), *self._continue_or_end()]
+        return events
 
     def _on_request(self, request: Request) -> Iterable[Event] | None:
-        self._look()
+        self._sync_reader()
         asked = approval_of(request, self._reader)
         return None if asked is None else self._decide(asked)
 
@@ -229,9 +229,9 @@ class CodexSession(AgentSession):
             self.call("turn/steer", {**words, "expectedTurnId": self._reader.turn})
         return taken
 
-    def _look(self) -> None:
-        super()._look()
-        self._reader.look(self.offset, time.monotonic(), local_now())
+    def _sync_reader(self) -> None:
+        super()._sync_reader()
+        self._reader.seek(self.offset, time.monotonic(), local_now())
 
     # -- silence ---------------------------------------------------------------------------------
 
@@ -257,12 +257,12 @@ class CodexSession(AgentSession):
         if reader.turn:
             # The response is the turn's end, which closes stdin.
             interrupted = {"threadId": reader.thread, "turnId": reader.turn}
-            self.call("turn/interrupt", interrupted, on_failure=self._not_interrupted)
+            self.call("turn/interrupt", interrupted, on_failure=self._on_not_interrupted)
         else:
             self._close_stdin()
         return True
 
-    def _not_interrupted(self, _: Failure) -> Iterable[Event]:
+    def _on_not_interrupted(self, _: Failure) -> Iterable[Event]:
         self._close_stdin()
         return ()
 
@@ -287,7 +287,7 @@ class CodexAgent:
             root=context.root,
             ledger=Ledger(),
             model=context.settings.model,
-            version=dotted(version) if version else "",
+            version=format_version(version) if version else "",
             client=__version__,
         )
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 from ralph_tui.adapters.agents.codex.items import (
     ToolItems,
-    as_shown,
     changes_of,
     command_of,
+    format_changes,
+    format_json,
     paths_of,
-    shown_changes,
 )
 from ralph_tui.adapters.agents.codex.reader import CodexReader
-from ralph_tui.adapters.agents.requests import choice_in
+from ralph_tui.adapters.agents.requests import parse_choice
 from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.messages import Id, Request
 from ralph_tui.ports.agents import AgentAnswer
@@ -77,7 +77,7 @@ def _command(number: Id, params: Json, tools: ToolItems) -> Approval | None:
 def _changes(number: Id, params: Json, tools: ToolItems) -> Approval:
     changes = changes_of(tools.item(as_text(params.get("itemId"))))
     paths, folder = paths_of(changes), as_text(params.get("grantRoot"))
-    shown = shown_changes(changes, tools.roots)
+    shown = format_changes(changes, tools.roots)
     if folder:
         # Permission for a whole folder is never granted along with that for one change.
         shown, paths = f"{shown}\nand everything below {folder}", [folder]
@@ -92,14 +92,14 @@ def _further(number: Id, params: Json, tools: ToolItems) -> Approval:
     return Approval(
         number,
         "additional permissions",
-        shown=as_shown(wanted),
+        shown=format_json(wanted),
         yes={"permissions": wanted, "scope": "turn"},
         no=nothing,
         cancelled=nothing,
     )
 
 
-def _elicited(number: Id, params: Json, tools: ToolItems) -> Approval | None:
+def _elicitation(number: Id, params: Json, tools: ToolItems) -> Approval | None:
     """Build the approval for an MCP server's question; None if it needs more than a yes or no."""
     form = as_map(as_map(params.get("requestedSchema")).get("properties"))
     if form or as_text(params.get("url")):
@@ -120,7 +120,7 @@ def _questions(number: Id, params: Json, tools: ToolItems) -> Approval | None:
         return None
     nothing: Json = {"answers": {}}
     names = [as_text(item.get("id")) for item in questions]
-    choices = list(map(choice_in, questions))
+    choices = list(map(parse_choice, questions))
     return _Questions(number, "ask", choices=choices, names=names, no=nothing, cancelled=nothing)
 
 
@@ -128,6 +128,6 @@ _MAKERS = {
     "item/commandExecution/requestApproval": _command,
     "item/fileChange/requestApproval": _changes,
     "item/permissions/requestApproval": _further,
-    "mcpServer/elicitation/request": _elicited,
+    "mcpServer/elicitation/request": _elicitation,
     "item/tool/requestUserInput": _questions,
 }

@@ -10,11 +10,11 @@ from ralph_tui.adapters.agents.ends import (
     Remedies,
     SessionEnd,
     classify,
-    ended_by,
-    in_words,
-    killed,
+    classify_words,
+    end_of_call,
     last_words,
-    reset_in_words,
+    parse_reset,
+    signal_text,
 )
 from ralph_tui.text.json_fields import as_amount, as_map, as_moment, as_text
 
@@ -60,7 +60,7 @@ class Windows:
 
     def __init__(self) -> None:
         self._windows: dict[str, Json] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     @property
     def known(self) -> bool:
@@ -76,8 +76,8 @@ class Windows:
                 continue
             self._windows[name] = window
             used = as_amount(window.get("usedPercent")) or 0.0
-            if NEAR <= used < 100 and name not in self._told:
-                self._told.add(name)
+            if NEAR <= used < 100 and name not in self._reported:
+                self._reported.add(name)
                 resets = as_moment(window.get("resetsAt"))
                 until = f", resets at {resets:%Y-%m-%d %H:%M} UTC" if resets else ""
                 near.append(f"Usage limit is near ({_span(window)}, {used:.0f}% used{until})")
@@ -85,7 +85,7 @@ class Windows:
 
     def end(self, call: FailedCall, now: datetime) -> SessionEnd:
         """Return the end of a session after a failed call; `now` must be in the user's zone."""
-        return ended_by(call, REMEDIES, self._resets_at(call, now))
+        return end_of_call(call, REMEDIES, self._resets_at(call, now))
 
     def _resets_at(self, call: FailedCall, now: datetime) -> datetime | None:
         full = [
@@ -94,7 +94,7 @@ class Windows:
             if (as_amount(window.get("usedPercent")) or 0.0) >= 100
         ]
         ends = [end for window in full if (end := as_moment(window.get("resetsAt"))) and end > now]
-        return max(ends, default=None) or reset_in_words(call.said, now)
+        return max(ends, default=None) or parse_reset(call.said, now)
 
 
 def _span(window: Json) -> str:
@@ -115,10 +115,10 @@ def end_of_exit(exit_code: int | None, text: str, *, began: bool) -> SessionEnd:
     said = last_words(text)
     if exit_code in (126, 127) and not began:
         return SessionEnd("missing", f"Codex cannot be run{said}.")
-    if (signal := killed(exit_code)) is not None:
+    if (signal := signal_text(exit_code)) is not None:
         return SessionEnd("crashed", f"Codex was ended{signal} while it was working{said}.")
-    if (known := in_words(text)) is not None:
-        return ended_by(FailedCall(*known, said=text), REMEDIES)
+    if (known := classify_words(text)) is not None:
+        return end_of_call(FailedCall(*known, said=text), REMEDIES)
     when = "while it was working" if began else "before it started"
     code = f" with code {exit_code}" if exit_code else ""
     return SessionEnd("error", f"Codex ended{code} {when}{said}; run `codex` by hand to see why.")

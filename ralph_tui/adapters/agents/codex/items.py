@@ -127,7 +127,7 @@ def result_of(item: Json) -> str:
         case "commandExecution":
             return describe_result(as_text(item.get("aggregatedOutput")), None, ok=ok)
         case "fileChange" if ok:
-            return _counted(changes_of(item))
+            return _count_lines(changes_of(item))
         case "mcpToolCall":
             failed = as_text(as_map(item.get("error")).get("message"))
             return describe_result(failed or _content(item.get("result")), None, ok=ok)
@@ -137,7 +137,7 @@ def result_of(item: Json) -> str:
             return "" if ok else "failed"
 
 
-def shown_changes(changes: Sequence[Change], roots: Sequence[str]) -> str:
+def format_changes(changes: Sequence[Change], roots: Sequence[str]) -> str:
     """Format paths and diffs for the user to approve."""
     parts = []
     for change in changes:
@@ -147,7 +147,7 @@ def shown_changes(changes: Sequence[Change], roots: Sequence[str]) -> str:
     return "\n".join(parts)
 
 
-def as_shown(value: object) -> str:
+def format_json(value: object) -> str:
     """Format foreign JSON as text."""
     return json.dumps(value, ensure_ascii=False, default=str) if value else ""
 
@@ -156,7 +156,7 @@ def _content(result: object) -> object:
     return as_map(result).get("content")
 
 
-def _counted(changes: Sequence[Change]) -> str:
+def _count_lines(changes: Sequence[Change]) -> str:
     added = removed = 0
     for change in changes:
         lines = change.diff.splitlines()
@@ -202,10 +202,10 @@ class ToolItems(SessionTools):
             return []
         told = self.started(item, parent)
         _, began = self._running.pop(item_id)
-        because: Prevented = "interrupted" if self.interrupted else ""
+        reason: Prevented = "interrupted" if self.interrupted else ""
         if as_text(item.get("status")) == "declined":
-            because = "denied"
-        over = self._finish(item_id, began, because, result_of(item), ok=succeeded(item))
+            reason = "denied"
+        over = self._finish(item_id, began, reason, result_of(item), ok=succeeded(item))
         return [*told, over]
 
     def ended(self) -> list[Event]:

@@ -4,7 +4,7 @@ import re
 
 from ralph_tui.adapters.agents import AgentContext
 from ralph_tui.adapters.agents.codex import PROGRAM
-from ralph_tui.adapters.agents.installed import dotted, printed, program_path, stamp
+from ralph_tui.adapters.agents.installed import format_version, probe_output, program_path, stamp
 from ralph_tui.base.errors import UsageError
 
 Version = tuple[int, ...]
@@ -14,7 +14,7 @@ OLDEST: Version = (0, 111, 0)
 _VERSION = re.compile(r"(?:\bcodex(?:-cli)? |\A\s*v?)(\d{1,6})\.(\d{1,6})\.(\d{1,12})\b")
 """The oldest versions print only the number."""
 
-_asked: dict[tuple[object, ...], Version | None] = {}
+_probed: dict[tuple[object, ...], Version | None] = {}
 """Cache of versions, so that the check and the build run each program only once."""
 
 
@@ -25,19 +25,19 @@ def installed_program(context: AgentContext) -> tuple[str, Version | None]:
     """
     path = program_path(context, PROGRAM)
     key = stamp(path, context)
-    if key not in _asked:
-        match = _VERSION.search(printed([path, "--version"], context))
-        _asked[key] = tuple(map(int, match.groups())) if match else None
-    version = _asked[key]
+    if key not in _probed:
+        match = _VERSION.search(probe_output([path, "--version"], context))
+        _probed[key] = tuple(map(int, match.groups())) if match else None
+    version = _probed[key]
     if version is not None and version < OLDEST:
         raise UsageError(
-            f"Codex {dotted(version)} ({path}) is too old for ralph-tui, which needs"
-            f" {dotted(OLDEST)} or newer; run `npm install -g @openai/codex`."
+            f"Codex {format_version(version)} ({path}) is too old for ralph-tui, which needs"
+            f" {format_version(OLDEST)} or newer; run `npm install -g @openai/codex`."
         )
     return path, version
 
 
-def described(context: AgentContext) -> str:
+def describe(context: AgentContext) -> str:
     """Describe the program, as in ``0.169.0, /usr/bin/codex``; see `installed_program`."""
     path, version = installed_program(context)
-    return f"{dotted(version)}, {path}"
+    return f"{format_version(version)}, {path}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ralph_tui.adapters.agents.claims import spoken
+from ralph_tui.adapters.agents.claims import speech_events
 from ralph_tui.adapters.agents.codex import ends
 from ralph_tui.adapters.agents.codex.ends import Windows
 from ralph_tui.adapters.agents.codex.items import ToolItems, tool_of
@@ -54,17 +54,17 @@ class Usage(SessionUsage):
             first = total if not in_turn else max(0, total - _tokens(last))
             self._before[thread] = first if known is None else min(known, total)
         self._ledger.totals[thread] = total
-        if _is_no_sum(as_map(usage.get("total"))):
+        if _is_full_window(as_map(usage.get("total"))):
             self._before[thread] = total - self._used.get(thread, 0)
         self._used[thread] = max(0, total - self._before[thread])
         self.tokens = sum(self._used.values())
         if main:
             self.window = as_count(usage.get("modelContextWindow")) or self.window
-            self.context = (self.window if _is_no_sum(last) else _tokens(last)) or self.context
+            self.context = (self.window if _is_full_window(last) else _tokens(last)) or self.context
         return self.report()
 
 
-def _is_no_sum(usage: Json) -> bool:
+def _is_full_window(usage: Json) -> bool:
     """True if the usage only reports a full window, and no tokens were used."""
     parts = [as_count(usage.get(name)) for name in ("inputTokens", "outputTokens")]
     return "inputTokens" in usage and _tokens(usage) > 0 and not any(parts)
@@ -76,7 +76,7 @@ def _tokens(usage: Json) -> int:
     )
 
 
-UNTOLD = (
+IGNORED = (
     "item/agentMessage/delta", "item/reasoning/textDelta", "item/plan/delta", "turn/diff/updated",
     "thread/status/changed", "app/list/updated", "skills/changed", "remoteControl/status/changed",
 )  # fmt: skip
@@ -120,9 +120,9 @@ class CodexReader(SessionReader):
         self._billing = ""
         self._clock = datetime.min.replace(tzinfo=UTC)
 
-    def look(self, offset: int, now: float, clock: datetime | None = None) -> None:
+    def seek(self, offset: int, now: float, clock: datetime | None = None) -> None:
         """Set the next line's offset and time; `clock` is the time of day in the user's zone."""
-        super().look(offset, now)
+        super().seek(offset, now)
         self._clock = clock or self._clock
 
     def take(self, method: str, params: Json) -> Iterable[Event] | None:
@@ -206,7 +206,7 @@ class CodexReader(SessionReader):
         self.retrying = None
         item = as_map(params.get("item"))
         if as_text(item.get("type")) == "userMessage":
-            return self._taken(item)
+            return self._on_guidance(item)
         if tool_of(item):
             return self.tools.started(item, self.parent_of(params))
         return self._beats()
@@ -216,9 +216,11 @@ class CodexReader(SessionReader):
         item, parent = as_map(params.get("item")), self.parent_of(params)
         match as_text(item.get("type")):
             case "agentMessage" | "plan":
-                return spoken(as_text(item.get("text")), self.iteration, self._offset, parent)
+                return speech_events(
+                    as_text(item.get("text")), self.iteration, self._offset, parent
+                )
             case "userMessage":
-                return self._taken(item)
+                return self._on_guidance(item)
             case "contextCompaction" if parent is None:
                 usage, k = self.usage, self.iteration
                 window, offset = usage.window, self._offset
@@ -230,7 +232,7 @@ class CodexReader(SessionReader):
             case _:
                 return self.tools.finished(item, parent)
 
-    def _taken(self, item: Json) -> list[Event]:
+    def _on_guidance(self, item: Json) -> list[Event]:
         """Acknowledge guidance that the model takes."""
         guidance_id = shorten(as_text(item.get("clientId")))
         if guidance_id in self.receipts.awaited:
@@ -244,10 +246,10 @@ class CodexReader(SessionReader):
 
     def _limits(self, params: Json) -> list[Event]:
         near = self.windows.take(as_map(params.get("rateLimits")))
-        told: list[Event] = [self._note(sentence, "warn") for sentence in near]
-        return told + (self._describe(billing="subscription") if self.windows.known else [])
+        events: list[Event] = [self._note(sentence, "warn") for sentence in near]
+        return events + (self._describe(billing="subscription") if self.windows.known else [])
 
-    def _rerouted(self, params: Json) -> list[Event]:
+    def _on_rerouted(self, params: Json) -> list[Event]:
         model = shorten(as_text(params.get("toModel")))
         if not model or not self._is_main(params):
             return []
@@ -260,7 +262,7 @@ class CodexReader(SessionReader):
         name, why = as_text(params.get("name")), as_text(params.get("error"))
         return [self._note(f"The MCP server {name} did not start{': ' * bool(why)}{why}", "warn")]
 
-    def _warned(self, params: Json) -> list[Event]:
+    def _on_warning(self, params: Json) -> list[Event]:
         texts = (as_text(params.get(name)) for name in ("message", "summary"))
         return [self._note(text) for text in texts if text.strip()]
 
@@ -281,12 +283,12 @@ class CodexReader(SessionReader):
         "item/completed": _item_completed,
         "thread/tokenUsage/updated": _used,
         "account/rateLimits/updated": _limits,
-        "model/rerouted": _rerouted,
+        "model/rerouted": _on_rerouted,
         "mcpServer/startupStatus/updated": _server,
-        "warning": _warned,
-        "guardianWarning": _warned,
-        "configWarning": _warned,
-        "deprecationNotice": _warned,
-        "modelProvider/authRecoveryStarted": _warned,
-        "modelProvider/authRecoveryCompleted": _warned,
+        "warning": _on_warning,
+        "guardianWarning": _on_warning,
+        "configWarning": _on_warning,
+        "deprecationNotice": _on_warning,
+        "modelProvider/authRecoveryStarted": _on_warning,
+        "modelProvider/authRecoveryCompleted": _on_warning,
     }

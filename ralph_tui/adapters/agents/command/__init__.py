@@ -5,7 +5,7 @@ from ralph_tui.adapters.agents.programs import can_run, checks_command
 
 COMMAND = AgentDescription(
     name="command",
-    looks_ready=lambda settings, environ: can_run(settings.command, environ),
+    is_ready=lambda settings, environ: can_run(settings.command, environ),
     check=checks_command("command", "my-agent --stdin"),
     build=lazily("command.agent:CommandAgent"),
     takes_command=True,

@@ -13,7 +13,7 @@ from pathlib import Path
 from ralph_tui.adapters.agents.ends import SessionEnd, Tally
 from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.adapters.agents.reader import SessionReader
-from ralph_tui.adapters.agents.requests import can_be_shown
+from ralph_tui.adapters.agents.requests import is_displayable
 from ralph_tui.adapters.agents.rpc.approvals import Approval
 from ralph_tui.adapters.agents.rpc.rpc_session import RpcSession
 from ralph_tui.adapters.processes.child import Child
@@ -44,12 +44,12 @@ class Silence:
         self._passed_s = 0.0
         self._answered = self._answered or answered
 
-    def next_s(self) -> float | None:
+    def remaining_s(self) -> float | None:
         """Return the seconds until the next stage, or None after the last one."""
         at = self._next()
         return None if at is None else max(0.1, at - self._passed_s)
 
-    def passes(self) -> str:
+    def advance(self) -> str:
         """Go to the next stage; return its message, or "" if the silence is too long."""
         at = self._next() or 0.0
         self._passed_s = at
@@ -113,10 +113,10 @@ class AgentSession(RpcSession):
 
     def _quiet_s(self) -> float | None:
         """Return the seconds of silence before `_on_quiet` is called, while the agent works."""
-        return self._silence.next_s()
+        return self._silence.remaining_s()
 
     def _on_quiet(self) -> Iterable[Event]:
-        if said := self._silence.passes():
+        if said := self._silence.advance():
             return [self._note(said).model_copy(update={"service": "silent"})]
         return self._on_too_quiet()
 
@@ -131,7 +131,7 @@ class AgentSession(RpcSession):
             asked = self._open.pop(request_id, None)
             if asked is None or self._finished or self._end_requested:
                 return False
-            if answer.decision == "session" and asked.rule and can_be_shown(asked.rule):
+            if answer.decision == "session" and asked.rule and is_displayable(asked.rule):
                 self._granted.add(asked.rule)
             if answer.decision == "refuse":
                 return self._refuse(asked, answer)
@@ -168,7 +168,7 @@ class AgentSession(RpcSession):
         """Refuse a request; `answer` is the user's, None if a rule refuses. Needs the lock."""
         return self.respond(asked.id, asked.no)
 
-    def _withdrawn(self, reason: str, *, of: object = None) -> list[Event]:
+    def _withdraw_open(self, reason: str, *, of: object = None) -> list[Event]:
         """Withdraw open questions: only the one about request `of`, or all of them."""
         with self._lock:
             gone = [name for name, asked in self._open.items() if of is None or asked.id == of]
@@ -179,12 +179,12 @@ class AgentSession(RpcSession):
 
     # -- what it tells ---------------------------------------------------------------------------
 
-    def _look(self) -> None:
-        self._reader.look(self.offset, time.monotonic())
+    def _sync_reader(self) -> None:
+        self._reader.seek(self.offset, time.monotonic())
         self._silence.heard()
 
     def _on_output_closed(self) -> Iterable[Event]:
-        return [*self._withdrawn("the agent has ended"), *self._reader.closed()]
+        return [*self._withdraw_open("the agent has ended"), *self._reader.closed()]
 
     # -- silence ---------------------------------------------------------------------------------
 

@@ -85,7 +85,7 @@ class Approval:
         if self.kind == "fetch":
             return permits.fetch(self.url)
         # Unknown kind: tools ask for access to outside paths this way, and nothing more is known.
-        outside = bool(self.paths) and not any(map(permits.holds, self.paths))
+        outside = bool(self.paths) and not any(map(permits.is_in_worktree, self.paths))
         return outside and permits.edit(self.paths)
 
     def answer(self, given: AgentAnswer) -> Json | None:

@@ -28,7 +28,7 @@ from ralph_tui.adapters.agents.rpc.messages import (
     written,
 )
 from ralph_tui.adapters.processes.child import Child, Exit
-from ralph_tui.adapters.processes.memory import worked
+from ralph_tui.adapters.processes.memory import ticks_used
 from ralph_tui.events import Event
 from ralph_tui.ports.agents import Turn
 from ralph_tui.ports.host import Emit
@@ -46,7 +46,7 @@ MAX_NOISE = 200
 """Lines that are not messages before an agent that is not ready is ended."""
 MAX_ANSWERED = 50
 """Maximum answered requests to remember, in case they are repeated."""
-MAX_COMPLAINTS = 5
+MAX_REPORTS = 5
 """Maximum notes about lines that are not messages, and about unknown methods."""
 
 OnResult = Callable[[object], Iterable[Event]]
@@ -89,12 +89,12 @@ class RpcSession(ProcessSession):
         """Offset of the current line in the transcript."""
         self._numbers = itertools.count()
         self._calls: dict[Id, _Call] = {}
-        self._asked: dict[Id, Request] = {}
+        self._open_requests: dict[Id, Request] = {}
         """Requests from the agent that are not answered yet."""
         self._given: dict[Id, tuple[Request, bytes]] = {}
         """The last answered requests and their answers."""
         self._complaints: set[str] = set()
-        self._lateness_told = False
+        self._lateness_reported = False
         self._noise = 0
         """Number of lines that were not messages."""
         self._exited = threading.Event()
@@ -134,7 +134,7 @@ class RpcSession(ProcessSession):
 
     def withdraw(self, request_id: Id) -> Request | None:
         """Remove an open request that needs no answer anymore; return None if it is not open."""
-        return self._asked.pop(request_id, None)
+        return self._open_requests.pop(request_id, None)
 
     def _reply(self, request_id: Id, **answer: object) -> bool:
         request = self.withdraw(request_id)
@@ -165,8 +165,8 @@ class RpcSession(ProcessSession):
             case Request() as request:
                 return self._take_request(request)
             case Notification() as notification:
-                told = self._on_notification(notification)
-                return self._unknown(notification.method) if told is None else told
+                reply = self._on_notification(notification)
+                return self._unknown(notification.method) if reply is None else reply
             case Response() as response:
                 return self._take_response(response)
             case Noise(shown):
@@ -178,18 +178,18 @@ class RpcSession(ProcessSession):
     # -- an agent that does not begin ------------------------------------------------------------
 
     def _idle_after_s(self) -> float | None:
-        quiet = self.began or self._end_requested or self._lateness_told
+        quiet = self.began or self._end_requested or self._lateness_reported
         return None if quiet else NOT_READY_S
 
     def _on_idle(self) -> Iterable[Event]:
-        self._lateness_told = True
+        self._lateness_reported = True
         return [self._note("The agent is not ready yet; still waiting")]
 
     def _take_noise(self, shown: str) -> Iterable[Event]:
         self._noise += 1
         if not self.began and self._noise > MAX_NOISE:
-            self._is_none(f"it prints lines that are not messages: {shown}")
-        return self._complain("", f"Not a message: {shown}")
+            self._end_as_foreign(f"it prints lines that are not messages: {shown}")
+        return self._report_once("", f"Not a message: {shown}")
 
     def _await_handshake(self) -> None:
         """End the session if the agent is idle before it is ready, or starts too slowly."""
@@ -198,7 +198,7 @@ class RpcSession(ProcessSession):
         for look in itertools.count(1):
             if self._exited.wait(gap) or self.began:
                 return
-            ticks = worked(self._child.pid)
+            ticks = ticks_used(self._child.pid)
             signs = self.offset, self._noise, ticks
             idle, before = ticks is None or signs == before, signs
             if look * gap >= LONGEST_HANDSHAKE_S or (idle and look >= LIFE_SIGNS):
@@ -207,7 +207,7 @@ class RpcSession(ProcessSession):
                 self._end(end, at_once=True)
                 return
 
-    def _is_none(self, why: str) -> None:
+    def _end_as_foreign(self, why: str) -> None:
         """End the session: the program does not speak the protocol."""
         if not self._end_requested:
             said = f"It does not speak {self.protocol} ({why}); is it the right program?"
@@ -222,23 +222,23 @@ class RpcSession(ProcessSession):
     # --------------------------------------------------------------------------------------------
 
     def _take_request(self, request: Request) -> Iterable[Event]:
-        if request.id in self._asked:
+        if request.id in self._open_requests:
             # A repetition, which is answered once.
             return ()
         ours = self._calls.get(request.id)
         if not self.began and ours is not None and ours.method == request.method:
-            self._is_none("it echoes its input")
+            self._end_as_foreign("it echoes its input")
             return ()
         before, answer = self._given.get(request.id, (None, b""))
         if before == request:
             self._send(answer)
             return ()
-        self._asked[request.id] = request
-        told = self._on_request(request)
-        if told is None:
+        self._open_requests[request.id] = request
+        reply = self._on_request(request)
+        if reply is None:
             self.refuse(request.id, NO_METHOD, f"unknown method {request.method}"[:200])
             return self._unknown(request.method)
-        return told
+        return reply
 
     def _take_response(self, response: Response) -> Iterable[Event]:
         call = self._calls.pop(response.id, None)
@@ -249,10 +249,12 @@ class RpcSession(ProcessSession):
         return call.on_result(response.result)
 
     def _unknown(self, method: str) -> Iterable[Event]:
-        return self._complain(method, f"Unknown kind of message, kept in the transcript: {method}")
+        return self._report_once(
+            method, f"Unknown kind of message, kept in the transcript: {method}"
+        )
 
-    def _complain(self, about: str, text: str) -> Iterable[Event]:
-        if about in self._complaints or len(self._complaints) >= MAX_COMPLAINTS:
+    def _report_once(self, about: str, text: str) -> Iterable[Event]:
+        if about in self._complaints or len(self._complaints) >= MAX_REPORTS:
             return ()
         self._complaints.add(about)
         noted = self._note(text)

@@ -57,7 +57,7 @@ class _AgentWords:
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _OpenCall:
     """A tool call that has no result yet."""
 
     event: ev.ToolStarted
@@ -69,7 +69,7 @@ class Actions:
     """Lines from tool events; each line is complete once its tool call has a result."""
 
     def __init__(self) -> None:
-        self._open: dict[str, _Begun] = {}
+        self._open: dict[str, _OpenCall] = {}
         self._denied: dict[str, str] = {}
         self._words: dict[str | None, _AgentWords] = {}
         """Last words by speaker: None for the agent, the starting tool call for a subagent."""
@@ -84,7 +84,7 @@ class Actions:
             case ev.ToolStarted():
                 if (lost := self._open.pop(event.tool_id, None)) is not None:
                     yield _line(lost, ok=False, said=NO_ANSWER)
-                self._open[event.tool_id] = _Begun(event, self._reasoning(event.parent))
+                self._open[event.tool_id] = _OpenCall(event, self._reasoning(event.parent))
             case ev.ToolDenied() if event.tool_id:
                 self._denied[event.tool_id] = event.message
             case ev.ToolFinished():
@@ -177,7 +177,7 @@ def _parse_words(line: bytes) -> _AgentWords:
     return _AgentWords(strip_controls(text), parent)
 
 
-def _line(tool: _Begun, *, ok: bool, said: str) -> dict[str, Any]:
+def _line(tool: _OpenCall, *, ok: bool, said: str) -> dict[str, Any]:
     begun = tool.event
     kind = action_type(begun.tool)
     subject = {_SUBJECTS.get(kind, "description"): clip(begun.summary, SHORT)}

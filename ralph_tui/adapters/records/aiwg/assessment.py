@@ -24,7 +24,7 @@ class ByCategory(Camel):
     other: list[str] = []
 
 
-class FilesOfAssessment(Camel):
+class AssessedFiles(Camel):
     """The first 200 file changes of the session."""
 
     added: list[str] = []
@@ -35,7 +35,7 @@ class FilesOfAssessment(Camel):
     """Number of changes that are not listed."""
 
 
-class TestsOfAssessment(Camel):
+class AssessedTests(Camel):
     """Test counts from the completion command."""
 
     __test__ = False  # the name is the schema's; pytest must not collect it
@@ -71,8 +71,8 @@ class AssessmentFile(Camel):
     """Learnings from earlier iterations of this run, newest first."""
     last_action: str
     recommended_next_step: str
-    files_changed: FilesOfAssessment
-    test_status: TestsOfAssessment | None = None
+    files_changed: AssessedFiles
+    test_status: AssessedTests | None = None
     evidence: dict[Literal["accomplishments", "blockers"], list[str]]
     """The source of each accomplishment and each blocker, in the same order."""
     standing_blockers: list[str] = []
@@ -101,7 +101,7 @@ def assessment_of(state: RunState, iteration: int) -> dict[str, Any] | None:
         last_action=made.last_action,
         recommended_next_step=made.next_step,
         files_changed=_files(span.files if span else None),
-        test_status=TestsOfAssessment(
+        test_status=AssessedTests(
             passed=tests.passed,
             failed=tests.failed,
             skipped=tests.skipped,
@@ -135,15 +135,15 @@ def assessments(state: RunState) -> dict[str, dict[str, Any] | None]:
     }
 
 
-def _files(files: FilesChanged | None) -> FilesOfAssessment:
+def _files(files: FilesChanged | None) -> AssessedFiles:
     if files is None or files.live:
-        return FilesOfAssessment()
+        return AssessedFiles()
     by_status: dict[str, list[str]] = {"added": [], "modified": [], "deleted": []}
     by_category: dict[str, list[str]] = {category: [] for category in get_args(Category)}
     for change in files.changes:
         by_status[change.status].append(change.path)
         by_category[change.category].append(change.path)
     more = sum(total.files for total in files.totals) - len(files.changes)
-    return FilesOfAssessment.model_validate(
+    return AssessedFiles.model_validate(
         {**by_status, "by_category": by_category, "omitted": more if more > 0 else None}
     )

@@ -113,7 +113,7 @@ MAX_LESSONS = 5
 """Maximum gains, and losses, that an outcome lists."""
 
 
-def ending_of(state: RunState) -> Ending | None:
+def describe_ending(state: RunState) -> Ending | None:
     """Return how the run ended, or None if no end is recorded."""
     run, report = state.run, state.agent.report
     if run.finished is None and run.crash is None:
@@ -126,9 +126,9 @@ def ending_of(state: RunState) -> Ending | None:
         reason=clip(end_words(state), LONGEST),
         final_quality=completion,
         completion_percent=completion,
-        what_worked=_once(_worked(state)),
-        what_didnt_work=_once(chain(_failed(state), report.blockers if report else ())),
-        suggestions_for_next_time=_once(_suggestions(state)),
+        what_worked=_unique(_worked(state)),
+        what_didnt_work=_unique(chain(_failed(state), report.blockers if report else ())),
+        suggestions_for_next_time=_unique(_suggestions(state)),
         outcome=outcome,
         best=round(run.best, 2) if measured else None,
         best_iteration=run.best_iteration if measured else None,
@@ -201,7 +201,7 @@ def _steps(state: RunState) -> list[tuple[int, float]]:
     ]
 
 
-def _once(sentences: Iterable[str]) -> list[str]:
+def _unique(sentences: Iterable[str]) -> list[str]:
     return [*dict.fromkeys(sentence for sentence in sentences if sentence)]
 
 
@@ -226,7 +226,7 @@ def attempt_of(state: RunState) -> Attempt:
     run, started = state.run, state.run.started
     if started is None or run.started_at is None:
         raise ValueError("a run that has not started has no attempt")
-    ending = ending_of(state)
+    ending = describe_ending(state)
     return Attempt(
         id=int(started.attempt) if started.attempt.isdecimal() else 0,
         task_id=started.task,
@@ -237,7 +237,7 @@ def attempt_of(state: RunState) -> Attempt:
         started=run.started_at,
         updated=state.at,
         ended=run.ended_at,
-        tags=[task_type(started.objective), *_touched(state)],
+        tags=[task_type(started.objective), *_changed_files(state)],
         plan=plan_of(started, state.memory.plan),
         execution=Execution(
             agent=started.agent,
@@ -262,7 +262,7 @@ def _status(state: RunState, ending: Ending | None) -> Status:
     return "completed" if ending.outcome == "completed" else "failed"
 
 
-def _touched(state: RunState) -> list[str]:
+def _changed_files(state: RunState) -> list[str]:
     touched = {
         total.category for span in state.timeline.spans if span.files for total in span.files.totals
     }

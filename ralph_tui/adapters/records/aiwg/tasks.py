@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.aiwg.action_log import ActionLog
 from ralph_tui.adapters.records.aiwg.assessment import assessments
 from ralph_tui.adapters.records.aiwg.attempt import attempt_of, project
 from ralph_tui.adapters.records.aiwg.records import Attempt
-from ralph_tui.adapters.records.aiwg.write import put, put_all
+from ralph_tui.adapters.records.aiwg.write import put, write_all
 from ralph_tui.adapters.records.files import read_json, without_unknown
 from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.records.journal import read_journal
@@ -160,7 +160,7 @@ def fold_attempt(folder: Path) -> Attempt | None:
     """Return an attempt's record from its journal, or None if it cannot be read."""
     try:
         state = RunState().apply_all(read_journal(folder / "events.jsonl").events)
-        return in_its_place(attempt_of(state), folder)
+        return with_folder_ids(attempt_of(state), folder)
     except (JournalError, ValueError):
         return None
 
@@ -193,7 +193,7 @@ def rebuild_attempt(folder: Path) -> Rebuilt:
     status = without_unknown(summarize(state))
     contents = {**project(state), **assessments(state), "status.json": status}
     actions = ActionLog(journal, folder / "actions.jsonl", until=recording.good_bytes)
-    return Rebuilt(put_all(folder, contents) + actions.catch_up(), recording.problem)
+    return Rebuilt(write_all(folder, contents) + actions.catch_up(), recording.problem)
 
 
 def read_description(task_folder: Path) -> str | None:
@@ -241,11 +241,11 @@ def write_task(task_folder: Path, mine: Attempt | None = None) -> list[Path]:
 def _recorded(folder: Path) -> Attempt | None:
     path = folder / "attempt.json"
     try:
-        return in_its_place(Attempt.model_validate_json(read_bytes(path)), folder)
+        return with_folder_ids(Attempt.model_validate_json(read_bytes(path)), folder)
     except (OSError, ValidationError):
         return None
 
 
-def in_its_place(attempt: Attempt, folder: Path) -> Attempt:
+def with_folder_ids(attempt: Attempt, folder: Path) -> Attempt:
     """Set the attempt's ids to those of its folders, which may have been moved."""
     return attempt.moved(folder.parent.parent.name, number_of(folder.name))

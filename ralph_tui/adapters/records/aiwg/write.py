@@ -14,7 +14,7 @@ from ralph_tui.base.plain_files import NotPlainError, is_plain, read_text
 from ralph_tui.text.foreign_json import parse_json
 
 
-def put_all(folder: Path, contents: Mapping[str, Any]) -> list[Path]:
+def write_all(folder: Path, contents: Mapping[str, Any]) -> list[Path]:
     """`put` each content under its name in `folder`."""
     return [aside for name, content in contents.items() for aside in put(folder / name, content)]
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ralph_tui.adapters.agents import AGENTS, offered
+from ralph_tui.adapters.agents import AGENTS, selectable_agents
 from ralph_tui.adapters.agents.description import (
     HEAD,
     Abilities,
@@ -16,7 +16,7 @@ GUIDE = Path(__file__).parents[4] / "docs/guide/agents.md"
 
 
 def test_the_guide_has_the_table_of_the_code() -> None:
-    made = table([agent for agent in offered() if agent.abilities != Abilities()])
+    made = table([agent for agent in selectable_agents() if agent.abilities != Abilities()])
     lines = GUIDE.read_text().splitlines()
     first = lines.index(f"| {' | '.join(HEAD)} |")
     stands = lines[first : first + len(made.splitlines())]

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ralph_tui.adapters.agents.output import IN_A_ROW, PLENTY, REST_S, chunks
+from ralph_tui.adapters.agents.output import ENOUGH_BYTES, MAX_QUICK_PIECES, REST_S, chunks
 
 
 class Printer:
@@ -57,7 +57,7 @@ def test_a_trickle_is_read_in_sips_and_nothing_of_it_is_lost() -> None:
     printer.run()
     assert b"".join(printer.read) == b"".join(pieces)
     assert len(printer.read) < len(pieces) / 3
-    assert printer.read[:IN_A_ROW] == pieces[:IN_A_ROW], "the first come at once"
+    assert printer.read[:MAX_QUICK_PIECES] == pieces[:MAX_QUICK_PIECES], "the first come at once"
 
 
 def test_who_prints_now_and_then_is_read_at_once() -> None:
@@ -68,7 +68,7 @@ def test_who_prints_now_and_then_is_read_at_once() -> None:
 
 
 def test_who_prints_much_is_never_rested_from() -> None:
-    pieces = [b"x" * PLENTY] * 30
+    pieces = [b"x" * ENOUGH_BYTES] * 30
     printer = Printer(list(pieces), gap=0.001)
     printer.run()
     assert (printer.read, printer.rests) == (pieces, [])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents import AGENTS
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.adapters.agents.programs import begins_with, can_run, missing_program
+from ralph_tui.adapters.agents.programs import can_run, first_program, missing_program
 from ralph_tui.base.errors import UsageError
 from ralph_tui.config.settings import AgentSettings
 from tests.examples import FEWER
@@ -41,7 +41,7 @@ from tests.rows import each_row
     ],
 )
 def test_the_program_that_a_shell_looks_for_first(command: str, word: str) -> None:
-    assert begins_with(command) == word
+    assert first_program(command) == word
 
 
 def test_what_is_there_is_not_missing(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_one_that_is_missing_is_told_before_a_run(
 ) -> None:
     (agent,) = (one for one in AGENTS if one.name == name)
     settings = AgentSettings(name=name, command=command)
-    assert not agent.looks_ready(settings, {})
+    assert not agent.is_ready(settings, {})
     with pytest.raises(UsageError, match=what) as refused:
         agent.check(AgentContext(settings, tmp_path))
     assert repr(command) in str(refused.value)
@@ -81,4 +81,4 @@ def test_one_that_is_missing_is_told_before_a_run(
 @FEWER
 @given(st.text())
 def test_no_command_breaks_it(command: str) -> None:
-    assert missing_program(command, {}, Path("/")) in ("", begins_with(command))
+    assert missing_program(command, {}, Path("/")) in ("", first_program(command))

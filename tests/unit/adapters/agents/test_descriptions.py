@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ralph_tui.adapters import agents
-from ralph_tui.adapters.agents import AgentDescription, choose_agent, find_agent, offered
+from ralph_tui.adapters.agents import AgentDescription, choose_agent, find_agent, selectable_agents
 from ralph_tui.adapters.agents.acp.quirks import GEMINI, OPENCODE
 from ralph_tui.adapters.agents.claude import CLAUDE, PROGRAM
 from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
@@ -28,7 +28,7 @@ def never_built(context: agents.AgentContext) -> Agent:
 
 FURTHER = AgentDescription(
     name="further",
-    looks_ready=lambda settings, environ: True,
+    is_ready=lambda settings, environ: True,
     check=lambda context: None,
     build=never_built,
     is_default=lambda settings, environ: "FURTHER" in environ,
@@ -55,7 +55,7 @@ def test_it_is_offered_in_the_help_and_in_the_error() -> None:
     assert "the agent: claude, codex, gemini, opencode, acp, command, further (default" in words
     assert "default: the first installed of claude, codex, gemini, opencode, further" in words
     assert "speaks ACP" in words
-    names = ", ".join(agent.name for agent in offered())
+    names = ", ".join(agent.name for agent in selectable_agents())
     with pytest.raises(UsageError, match=f"choose one of {names}"):
         choose_agent(AgentSettings(name="foo"), {})
 
@@ -77,7 +77,7 @@ def test_a_command_for_the_agent_means_the_agent_that_runs_it(
 
 
 def test_the_agent_of_the_demo_is_not_offered() -> None:
-    assert "demo" not in [agent.name for agent in offered()]
+    assert "demo" not in [agent.name for agent in selectable_agents()]
 
 
 def test_a_program_that_is_named_is_that_of_claude_where_no_agent_is() -> None:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from ralph_tui.adapters.agents.ends import (
     FailedCall,
     classify,
-    ended_by,
+    classify_words,
+    end_of_call,
     failed_call,
-    in_words,
-    reset_in_words,
+    parse_reset,
     sentence,
     with_local_times,
 )
@@ -101,8 +101,8 @@ def test_words_decide_where_nothing_else_does(text: str, outcome: str, limit: st
 
 def test_last_words_of_a_program_are_no_outage() -> None:
     # It may refer to one of the project's services.
-    assert in_words("connect ECONNREFUSED 127.0.0.1:5432") is None
-    assert in_words("model not found in models.py") is None
+    assert classify_words("connect ECONNREFUSED 127.0.0.1:5432") is None
+    assert classify_words("model not found in models.py") is None
 
 
 @each_row(
@@ -127,12 +127,12 @@ def test_last_words_of_a_program_are_no_outage() -> None:
     ],
 )
 def test_when_a_limit_ends(text: str, resets_at: datetime | None) -> None:
-    assert reset_in_words(text, NOW) == resets_at
+    assert parse_reset(text, NOW) == resets_at
 
 
 @given(st.text() | st.from_regex(r"try again (at|in) [ \w:.,]{0,40}", fullmatch=True))
 def test_no_words_raise(text: str) -> None:
-    found = reset_in_words(text, NOW)
+    found = parse_reset(text, NOW)
     assert found is None or NOW < found < NOW + timedelta(days=41)
     assert classify(text=text).outcome in (
         "error",
@@ -145,7 +145,7 @@ def test_no_words_raise(text: str) -> None:
 
 @given(st.text(), st.none() | st.integers() | st.text() | st.booleans() | st.floats(), st.text())
 def test_every_failure_ends_in_one_sentence(error: str, status: object, text: str) -> None:
-    end = ended_by(classify(error, status, text), {"auth": "log in"}, NOW)
+    end = end_of_call(classify(error, status, text), {"auth": "log in"}, NOW)
     assert end.outcome != "success"
     assert end.reason
     assert "\n" not in end.reason
@@ -155,9 +155,9 @@ def test_every_failure_ends_in_one_sentence(error: str, status: object, text: st
 
 
 def test_what_to_do_is_said_where_that_is_known() -> None:
-    end = ended_by(FailedCall("auth", said="no key"), {"auth": "run `agent login`"})
+    end = end_of_call(FailedCall("auth", said="no key"), {"auth": "run `agent login`"})
     assert end.reason == "The agent is not allowed to use its service (no key): run `agent login`."
-    assert ended_by(FailedCall("limited", "outage"), {}).reason == "The agent's service is down."
+    assert end_of_call(FailedCall("limited", "outage"), {}).reason == "The agent's service is down."
 
 
 def test_the_end_of_a_limit_in_seconds_is_told_as_a_local_time(

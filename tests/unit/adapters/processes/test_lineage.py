@@ -89,10 +89,10 @@ def test_a_process_signs_with_its_controlling_terminal() -> None:
         "print(text.decode().strip())\n"
     )
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
-    name, signed, in_front = done.stdout.split()
+    name, signed, is_foreground = done.stdout.split()
     assert name == signed
     assert Path("/dev", name).parent.name == "pts"
-    assert in_front == "True"
+    assert is_foreground == "True"
 
 
 def test_without_one_it_signs_with_its_number() -> None:

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.records.runs import HEARD_S, find_hooked, find_runs, newest_run, resolve_run
+from ralph_tui.adapters.records.runs import (
+    SILENCE_S,
+    find_hooked,
+    find_runs,
+    newest_run,
+    resolve_run,
+)
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.base.errors import UsageError
 from ralph_tui.commands import Pause, RollOver, Stop, refusal
@@ -55,7 +61,7 @@ def test_it_is_alive_while_something_is_heard_of_it(tmp_path: Path, loop: Hooked
     run = resolve_run(tmp_path, "hooks", hooked=True)
     status = read_status(run)
     assert (status["alive"], status["phase"], status["watched"]) == (True, "agent", True)
-    long_ago = time.time() - HEARD_S - 60
+    long_ago = time.time() - SILENCE_S - 60
     os.utime(loop.journal, (long_ago, long_ago))
     status = read_status(run)
     assert (status["alive"], status["phase"], status["outcome"]) == (False, "unheard", None)

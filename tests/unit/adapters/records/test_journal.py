@@ -76,9 +76,9 @@ def test_a_torn_last_line_is_dropped(journal: Journal, cut: int) -> None:
 def test_a_recording_is_outdated_once_the_journal_was_written_to(journal: Journal) -> None:
     journal.append(start())
     recording = read_journal(journal.path)
-    assert not recording.outdated
+    assert not recording.is_outdated
     journal.append(words(1))
-    assert recording.outdated
+    assert recording.is_outdated
 
 
 def test_a_bad_line_in_the_middle_is_named_and_what_is_before_it_stays(journal: Journal) -> None:

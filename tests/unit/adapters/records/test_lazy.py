@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tui.adapters.records import journal
 from ralph_tui.adapters.records.journal import CUT_OFF, parse_line, read_journal
-from ralph_tui.adapters.records.lazy import CUT_SHORT, GONE, LazyJournal
+from ralph_tui.adapters.records.lazy import GONE, TRUNCATED, LazyJournal
 from ralph_tui.base.errors import JournalError
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.state.outline import Outline
@@ -127,6 +127,6 @@ def test_what_was_read_outlives_its_file(path: Path) -> None:
     assert record.problem == ""
     path.write_bytes(b"".join(lines()[:20]))
     record.look()
-    assert record.problem == CUT_SHORT
+    assert record.problem == TRUNCATED
     assert record.events(0, 10**9) == stuck()
     assert not record.look()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ralph_tui.adapters.records import lock
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.listing import RunRow, list_rows
-from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
+from ralph_tui.adapters.records.runs import SILENCE_S, RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.text.sanitize import one_line
@@ -199,7 +199,7 @@ def test_a_loop_of_hooks_is_told_by_the_ends_of_its_journal(tmp_path: Path) -> N
     row = only(tmp_path)
     assert (row.live, row.status, row.agent, row.iterations) == (True, "agent", "claude", 1)
     assert row.objective
-    long_ago = time.time() - HEARD_S - 60
+    long_ago = time.time() - SILENCE_S - 60
     os.utime(loop.journal, (long_ago, long_ago))
     assert (only(tmp_path).live, only(tmp_path).status) == (False, "unheard")
     loop.end()

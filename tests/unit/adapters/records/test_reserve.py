@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.records.journal import AHEAD, LEAST, Reserve
+from ralph_tui.adapters.records.journal import LEAST, RESERVE_SIZE, Reserve
 from tests.small_disk import run_on_small_disk
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux can hold room")
@@ -47,7 +47,7 @@ def test_what_is_held_makes_no_file_longer(tmp_path: Path) -> None:
         reserve.hold(file.fileno(), 10)
         assert os.fstat(file.fileno()).st_size == 10
         held = os.fstat(file.fileno()).st_blocks
-        reserve.hold(file.fileno(), AHEAD - LEAST + 10)
+        reserve.hold(file.fileno(), RESERVE_SIZE - LEAST + 10)
         assert os.fstat(file.fileno()).st_blocks == held, "there was room enough"
 
 

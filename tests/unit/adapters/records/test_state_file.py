@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.records.state_file import StateFileOfRun
+from ralph_tui.adapters.records.state_file import RunStateFile
 from ralph_tui.adapters.workspace.private_repository import is_own
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
@@ -33,8 +33,8 @@ FIELDS: dict[str, Any] = {
 }
 
 
-def file_of(root: Path, plan: Progress | None = None) -> StateFileOfRun:
-    return StateFileOfRun(root, NAME, lambda: plan)
+def file_of(root: Path, plan: Progress | None = None) -> RunStateFile:
+    return RunStateFile(root, NAME, lambda: plan)
 
 
 def state(root: Path) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def test_it_is_made_with_all_the_fields(tmp_path: Path) -> None:
 
 def test_what_others_add_stays(tmp_path: Path) -> None:
     plan = Progress(0, 2, (("one", False), ("two", False)))
-    file = StateFileOfRun(tmp_path, NAME, lambda: plan)
+    file = RunStateFile(tmp_path, NAME, lambda: plan)
     file.keep(FIELDS | {"context_history": [entry(1, 40)]})
     found = state(tmp_path)
     found["linear_issue"] = {"id": "ENG-7"}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ralph_tui.adapters.records import status
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import newer_of, problem_of
+from ralph_tui.adapters.records.status import newer_version_note, problem_of
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.base.errors import JournalError
 from ralph_tui.cli import main
@@ -77,13 +77,13 @@ def test_a_record_of_a_newer_version_says_so(
     journal = tmp_path / "events.jsonl"
     first = json.loads(LINES[0]) | {"schema_version": 99, "program_version": "9.9"}
     journal.write_bytes(b"".join([json.dumps(first).encode() + b"\n", *LINES[1:]]))
-    said = newer_of(RecordedRun(journal))
+    said = newer_version_note(RecordedRun(journal))
     assert said.startswith("recorded by ralph-tui 9.9, which is newer; ")
     assert said == read_journal(journal).newer
     assert main(["status", str(journal)]) == 0
     assert said in capsys.readouterr().out
     journal.write_bytes(b"".join(LINES))
-    assert newer_of(RecordedRun(journal)) == ""
+    assert newer_version_note(RecordedRun(journal)) == ""
 
 
 def test_there_is_no_journal(tmp_path: Path) -> None:

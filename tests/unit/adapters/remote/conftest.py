@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from ralph_tui.adapters.remote.server import listening
-from tests.unit.adapters.remote.living import Living, engine_at_work
+from tests.unit.adapters.remote.live_run import LiveRun, working_engine
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def living(tmp_path: Path, place: Path) -> Iterator[Living]:
+def live_run(tmp_path: Path, place: Path) -> Iterator[LiveRun]:
     run_id = str(uuid4())
-    with engine_at_work(tmp_path) as engine, listening(engine, run_id) as path:
+    with working_engine(tmp_path) as engine, listening(engine, run_id) as path:
         assert path is not None
-        yield Living(engine, path, run_id)
+        yield LiveRun(engine, path, run_id)

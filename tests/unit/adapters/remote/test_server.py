@@ -28,13 +28,13 @@ from ralph_tui.commands import Answer, Checkpoint, Guide, Pause, Stop, Unpause
 from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
-from tests.unit.adapters.remote.living import (
+from tests.unit.adapters.remote.live_run import (
     PAUSE,
     QUESTION,
     START,
-    Living,
+    LiveRun,
     answer_of,
-    engine_at_work,
+    working_engine,
 )
 from tests.waiting import PATIENCE_S, until
 
@@ -60,47 +60,47 @@ def test_other_terminals_see_a_question_at_once(tmp_path: Path) -> None:
     assert [bool(question) for question in seen] == [False, True, False]
 
 
-def test_a_command_is_obeyed_and_the_answer_names_its_event(living: Living) -> None:
-    answer = send(living.path, Pause())
+def test_a_command_is_obeyed_and_the_answer_names_its_event(live_run: LiveRun) -> None:
+    answer = send(live_run.path, Pause())
     assert isinstance(answer, Accepted)
-    (paused,) = living.events(ev.PauseRequested)
+    (paused,) = live_run.events(ev.PauseRequested)
     assert (paused.seq, paused.by) == (answer.seq, name_of(os.getpid()))
 
 
-def test_what_the_run_refuses_is_told_in_its_words(living: Living) -> None:
-    assert send(living.path, Unpause()) == Refused("the run is not paused")
-    assert isinstance(send(living.path, Checkpoint()), Refused)
+def test_what_the_run_refuses_is_told_in_its_words(live_run: LiveRun) -> None:
+    assert send(live_run.path, Unpause()) == Refused("the run is not paused")
+    assert isinstance(send(live_run.path, Checkpoint()), Refused)
 
 
-def test_many_requests_may_follow_each_other(living: Living) -> None:
-    with living.connected() as client, client.makefile("rb") as stream:
+def test_many_requests_may_follow_each_other(live_run: LiveRun) -> None:
+    with live_run.connected() as client, client.makefile("rb") as stream:
         for expected in ("accepted", "refused", "refused"):
             client.sendall(PAUSE)
             assert expected in json.loads(stream.readline())
 
 
-def test_only_the_owner_can_get_at_it(living: Living) -> None:
-    assert stat.S_IMODE(living.path.parent.stat().st_mode) == 0o700
-    assert stat.S_IMODE(living.path.stat().st_mode) == 0o600
-    assert living.path.parent.name == "ralph-tui"
-    assert len(living.path.stem) == 12
-    int(living.path.stem, 16)
+def test_only_the_owner_can_get_at_it(live_run: LiveRun) -> None:
+    assert stat.S_IMODE(live_run.path.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(live_run.path.stat().st_mode) == 0o600
+    assert live_run.path.parent.name == "ralph-tui"
+    assert len(live_run.path.stem) == 12
+    int(live_run.path.stem, 16)
 
 
 @pytest.mark.skipif(
     os.geteuid() != 0 or not Path("/usr/bin/python3").exists(),
     reason="only root can be somebody else, with a program that everybody may run",
 )
-def test_another_user_is_refused_even_where_the_folder_lets_them_in(living: Living) -> None:
-    for folder in (living.path.parent, living.path.parent.parent):
+def test_another_user_is_refused_even_where_the_folder_lets_them_in(live_run: LiveRun) -> None:
+    for folder in (live_run.path.parent, live_run.path.parent.parent):
         folder.chmod(0o755)
-    living.path.chmod(0o666)
+    live_run.path.chmod(0o666)
     talk = (
         "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]);"
         "print(s.makefile().readline())"
     )
     done = subprocess.run(
-        ["/usr/bin/python3", "-c", talk, living.path],
+        ["/usr/bin/python3", "-c", talk, live_run.path],
         user=65534,
         cwd="/",
         capture_output=True,
@@ -122,47 +122,47 @@ def test_another_user_is_refused_even_where_the_folder_lets_them_in(living: Livi
         PAUSE[:-9],
     ],
 )
-def test_garbage_is_refused_with_an_answer_and_no_effect(living: Living, line: bytes) -> None:
-    until(lambda: living.engine.state.seq == 2)
-    assert living.say(line)["refused"]
-    assert living.engine.state.seq == 2
-    assert "accepted" in living.say(PAUSE)
+def test_garbage_is_refused_with_an_answer_and_no_effect(live_run: LiveRun, line: bytes) -> None:
+    until(lambda: live_run.engine.state.seq == 2)
+    assert live_run.say(line)["refused"]
+    assert live_run.engine.state.seq == 2
+    assert "accepted" in live_run.say(PAUSE)
 
 
-def test_ten_megabytes_are_refused_without_being_read(living: Living) -> None:
-    with living.connected() as client:
+def test_ten_megabytes_are_refused_without_being_read(live_run: LiveRun) -> None:
+    with live_run.connected() as client:
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             client.sendall(b"x" * (10 << 20))
         assert "bytes" in str(answer_of(client)["refused"])
-    assert isinstance(send(living.path, Pause()), Accepted)
+    assert isinstance(send(live_run.path, Pause()), Accepted)
 
 
-def test_the_client_does_not_even_send_what_is_too_long(living: Living) -> None:
+def test_the_client_does_not_even_send_what_is_too_long(live_run: LiveRun) -> None:
     command = Guide.model_construct(name="guide", text="x" * LIMIT)
-    answer = send(living.path, command)
+    answer = send(live_run.path, command)
     assert isinstance(answer, Refused)
     assert "shorten" in answer.reason
-    assert living.events(ev.GuidanceQueued) == []
+    assert live_run.events(ev.GuidanceQueued) == []
 
 
-def test_control_characters_do_not_reach_the_record(living: Living) -> None:
+def test_control_characters_do_not_reach_the_record(live_run: LiveRun) -> None:
     command = {"name": "guide", "text": "a\x1b[2J\x07b\x00\nc", "by": "x\x1b]0;y\x07\nz"}
-    answer = living.say(json.dumps({"version": 1, "command": command}).encode() + b"\n")
+    answer = live_run.say(json.dumps({"version": 1, "command": command}).encode() + b"\n")
     assert "accepted" in answer
-    (queued,) = living.events(ev.GuidanceQueued)
+    (queued,) = live_run.events(ev.GuidanceQueued)
     assert (queued.text, queued.by) == ("ab\nc", name_of(os.getpid()))
-    assert b"\\u001b" not in living.engine.journal.path.read_bytes()
+    assert b"\\u001b" not in live_run.engine.journal.path.read_bytes()
 
 
-def test_of_answers_at_once_the_first_counts_and_the_others_are_told(living: Living) -> None:
-    until(lambda: living.engine.state.needs.question is not None)
+def test_of_answers_at_once_the_first_counts_and_the_others_are_told(live_run: LiveRun) -> None:
+    until(lambda: live_run.engine.state.needs.question is not None)
     start, answers = threading.Barrier(8), []
 
     def answer(number: int) -> None:
         word = "continue" if number % 2 else "abort"
         command = Answer(question_id="q1", answer=word, by=f"terminal {number}")
         start.wait()
-        answers.append(send(living.path, command))
+        answers.append(send(live_run.path, command))
 
     threads = [threading.Thread(target=answer, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -170,42 +170,42 @@ def test_of_answers_at_once_the_first_counts_and_the_others_are_told(living: Liv
     for thread in threads:
         thread.join(PATIENCE_S)
     assert sorted(type(got).__name__ for got in answers) == ["Accepted"] + ["Refused"] * 7
-    assert len(living.events(ev.QuestionAnswered)) == 1
+    assert len(live_run.events(ev.QuestionAnswered)) == 1
     assert all("already" in got.reason for got in answers if isinstance(got, Refused))
 
 
-def test_an_answer_to_another_question_or_in_other_words_is_refused(living: Living) -> None:
-    until(lambda: living.engine.state.needs.question is not None)
+def test_an_answer_to_another_question_or_in_other_words_is_refused(live_run: LiveRun) -> None:
+    until(lambda: live_run.engine.state.needs.question is not None)
     for question, word in (("q0", "continue"), ("q1", "maybe")):
-        assert isinstance(send(living.path, Answer(question_id=question, answer=word)), Refused)
-    assert living.events(ev.QuestionAnswered) == []
+        assert isinstance(send(live_run.path, Answer(question_id=question, answer=word)), Refused)
+    assert live_run.events(ev.QuestionAnswered) == []
 
 
-def test_silent_clients_make_room(living: Living, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_clients_make_room(live_run: LiveRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_module, "READ_SECONDS", 1000)  # none disconnects
     with ExitStack() as crowd:
-        clients = [crowd.enter_context(living.connected()) for _ in range(2 * CONNECTIONS)]
+        clients = [crowd.enter_context(live_run.connected()) for _ in range(2 * CONNECTIONS)]
         clients[-1].sendall(PAUSE[:7])
-        assert isinstance(send(living.path, Pause()), Accepted)
+        assert isinstance(send(live_run.path, Pause()), Accepted)
         # The first ones were disconnected, the last ones may continue.
         assert clients[0].recv(1) == b""
         clients[-1].sendall(PAUSE[7:])
         assert "refused" in answer_of(clients[-1])
 
 
-def test_a_slow_client_is_left(living: Living, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_client_is_left(live_run: LiveRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_module, "READ_SECONDS", 0.05)
-    with living.connected() as client:
+    with live_run.connected() as client:
         client.sendall(PAUSE[:7])
         assert client.recv(1) == b""
 
 
-def test_a_client_that_never_reads_blocks_nobody(living: Living) -> None:
-    with living.connected() as deaf:
+def test_a_client_that_never_reads_blocks_nobody(live_run: LiveRun) -> None:
+    with live_run.connected() as deaf:
         deaf.setblocking(False)
         with pytest.raises(BlockingIOError):
             deaf.sendall(PAUSE * 100_000)
-        assert isinstance(send(living.path, Guide(text="x")), Accepted)
+        assert isinstance(send(live_run.path, Guide(text="x")), Accepted)
 
 
 def test_a_leftover_of_the_same_name_is_replaced(tmp_path: Path, place: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_leftover_of_the_same_name_is_replaced(tmp_path: Path, place: Path) ->
         dead.bind(str(leftover))
     with pytest.raises(RalphError, match="gone"):
         send(leftover, Pause())
-    with engine_at_work(tmp_path) as engine, listening(engine, run_id) as path:
+    with working_engine(tmp_path) as engine, listening(engine, run_id) as path:
         assert path == leftover
         assert isinstance(send(path, Pause()), Accepted)
     assert not leftover.exists()
@@ -227,7 +227,7 @@ def test_a_socket_file_that_was_taken_away_comes_back(
 ) -> None:
     """As at a logout, which removes the runtime folder, and the next login."""
     monkeypatch.setattr(server_module, "LOOK_SECONDS", 0.02)
-    with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
+    with working_engine(tmp_path) as engine, listening(engine, str(uuid4())) as path:
         assert path is not None
         gone = place.with_name(f"{place.name}-gone")
         place.rename(gone)  # at once: the server recreates missing files
@@ -249,7 +249,7 @@ def test_of_a_living_run_that_nobody_answers_for_path_and_reason_are_told(
         if "refused" in reason:
             deaf.bind(str(path))
         with pytest.raises(RalphError) as told:
-            send(path, Pause(), lives=lambda: True)
+            send(path, Pause(), alive=lambda: True)
     sentence = f"its command socket {path} does not answer ({reason}); use its own terminal"
     assert str(told.value) == f"the run is active, but {sentence}"
 
@@ -257,7 +257,7 @@ def test_of_a_living_run_that_nobody_answers_for_path_and_reason_are_told(
 def test_a_socket_is_waited_for_no_longer_than_its_run_lives(place: Path) -> None:
     looks = iter([True, True, False])
     with pytest.raises(RalphError, match="the run is gone"):
-        send(place / "s", Pause(), lives=lambda: next(looks))
+        send(place / "s", Pause(), alive=lambda: next(looks))
     assert [*looks] == []
 
 
@@ -289,7 +289,7 @@ def test_a_folder_that_is_not_private_is_not_used(
     spoil(place / "ralph-tui")
     monkeypatch.setattr(tempfile, "tempdir", str(place))
     second = place / f"ralph-tui-{os.geteuid()}"
-    with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
+    with working_engine(tmp_path) as engine, listening(engine, str(uuid4())) as path:
         assert path is not None
         assert path.parent == second
         assert isinstance(send(path, Pause()), Accepted)
@@ -303,7 +303,7 @@ def test_without_any_socket_the_run_goes_on_and_is_told_once(
     deep.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
     monkeypatch.setattr(tempfile, "tempdir", str(deep))
-    with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
+    with working_engine(tmp_path) as engine, listening(engine, str(uuid4())) as path:
         assert path is None
         engine.send(Pause())
         until(lambda: engine.state.run.pause_requested)
@@ -313,7 +313,7 @@ def test_without_any_socket_the_run_goes_on_and_is_told_once(
 
 
 def test_when_the_run_is_over_that_is_said(tmp_path: Path, place: Path) -> None:
-    with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
+    with working_engine(tmp_path) as engine, listening(engine, str(uuid4())) as path:
         assert path is not None
         engine.send(Stop())
         assert engine.join(PATIENCE_S)
@@ -324,10 +324,10 @@ def test_when_the_run_is_over_that_is_said(tmp_path: Path, place: Path) -> None:
 
 def test_the_end_waits_for_no_client(tmp_path: Path, place: Path) -> None:
     with ExitStack() as crowd:
-        with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
+        with working_engine(tmp_path) as engine, listening(engine, str(uuid4())) as path:
             assert path is not None
-            living = Living(engine, path)
-            clients = [crowd.enter_context(living.connected()) for _ in range(CONNECTIONS)]
+            live_run = LiveRun(engine, path)
+            clients = [crowd.enter_context(live_run.connected()) for _ in range(CONNECTIONS)]
             clients[0].sendall(PAUSE)
             assert "accepted" in answer_of(clients[0])
         assert not path.exists()
@@ -377,10 +377,10 @@ def test_a_run_that_does_not_answer_is_not_waited_for_long(place: Path) -> None:
 def test_sockets_that_nobody_listens_at_are_removed(tmp_path: Path) -> None:
     folder = tmp_path / "private"
     folder.mkdir(mode=0o700)
-    living = listen(folder / "living.sock")
+    live_run = listen(folder / "living.sock")
     deserted = listen(folder / "deserted.sock")
     deserted.close()
     new = listen(folder / "new.sock")
     assert sorted(path.name for path in folder.iterdir()) == ["living.sock", "new.sock"]
-    living.close()
+    live_run.close()
     new.close()

@@ -13,8 +13,8 @@ from bench.result import Scale
 from bench.retrieval import quality, tasks
 from ralph_tui.adapters.search import trained
 from ralph_tui.adapters.search.database import index_folder
-from ralph_tui.adapters.search.embedder import HashedConcepts, Vector, alike
-from ralph_tui.adapters.search.related import KeptVectors, likeness
+from ralph_tui.adapters.search.embedder import HashedConcepts, Vector, cosine
+from ralph_tui.adapters.search.related import KeptVectors, similarity
 from ralph_tui.adapters.search.trained import trained_embedder
 from tests.rows import each_row
 
@@ -39,8 +39,8 @@ def test_vectors_have_one_length_and_a_text_without_words_none() -> None:
 
 def test_what_means_the_same_is_nearer_than_what_does_not() -> None:
     login, authentication, fence, empty = HashedConcepts().embed(TEXTS)
-    assert alike(login, authentication) > 2 * abs(alike(login, fence))
-    assert alike(login, empty) == 0
+    assert cosine(login, authentication) > 2 * abs(cosine(login, fence))
+    assert cosine(login, empty) == 0
 
 
 def test_it_gives_the_same_in_every_process() -> None:
@@ -63,10 +63,10 @@ def test_it_gives_the_same_in_every_process() -> None:
 
 @each_row("method", ["text", "embedder", "both"])
 def test_likeness_is_a_share(method: str) -> None:
-    scores = likeness("Repair the login", [*TEXTS, "log " * 9000], HashedConcepts(), method)  # type: ignore[arg-type]
+    scores = similarity("Repair the login", [*TEXTS, "log " * 9000], HashedConcepts(), method)  # type: ignore[arg-type]
     assert all(0 <= score <= 1 + 1e-9 for score in scores)
     assert scores[0] == pytest.approx(1)
-    assert likeness("", TEXTS, HashedConcepts(), method) == [0, 0, 0, 0]  # type: ignore[arg-type]
+    assert similarity("", TEXTS, HashedConcepts(), method) == [0, 0, 0, 0]  # type: ignore[arg-type]
 
 
 def test_what_the_bench_reports_does_not_fall() -> None:

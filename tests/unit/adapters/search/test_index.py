@@ -196,7 +196,7 @@ def test_a_search_beside_a_locked_index_reads_the_records(
     monkeypatch.setattr("ralph_tui.adapters.search.query.WAIT_SECONDS", 0.05)
     said: list[str] = []
     with held(tmp_path):
-        assert search(tmp_path, "oauth mock", tell=said.append) == before
+        assert search(tmp_path, "oauth mock", report=said.append) == before
     (sentence,) = said
     assert sentence.endswith("searching all records without it")
 
@@ -222,6 +222,6 @@ def test_a_folder_in_its_place_is_named_as_what_to_take_away(tmp_path: Path) -> 
     write(attempt(tmp_path), [started(objective="Mend the parser")])
     (index_folder(tmp_path) / "search.db").mkdir(parents=True)
     said: list[str] = []
-    assert search(tmp_path, "parser", tell=said.append)
+    assert search(tmp_path, "parser", report=said.append)
     (told,) = said
     assert "search.db: it cannot be opened; make its folder writable, or move it away" in told

@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tui.adapters.knowledge.store import KnowledgeStore
 from ralph_tui.adapters.search.database import index_folder
-from ralph_tui.adapters.search.learnings import LOOKED_AT, LearningIndex
+from ralph_tui.adapters.search.learnings import MAX_CHECKED, LearningIndex
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import learning_id
 
@@ -115,7 +115,7 @@ def test_common_words_make_few_be_looked_at(tmp_path: Path) -> None:
     many = {f"learn-{n}": f"run tests of module {n}, then fix what fails" for n in range(3000)}
     index.update(many)
     found = index.scores("fix failing tests of the module")
-    assert 0 < len(found) <= LOOKED_AT
+    assert 0 < len(found) <= MAX_CHECKED
     assert next(iter(index.scores("fix the tests of module 17"))) == "learn-17"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.adapters.search.query import EXCERPT, excerpt, search
-from ralph_tui.adapters.search.terms import sought
+from ralph_tui.adapters.search.terms import query_terms
 from ralph_tui.events import AgentReported, IterationStarted, ToolStarted
 from tests.rows import each_row
 from tests.unit.adapters.search.journals import BEGIN, a_run, attempt, started, write
@@ -101,7 +101,7 @@ def test_what_somebody_put_into_the_index_is_sanitized(root: Path) -> None:
 
 def test_an_excerpt_is_around_the_first_word_found() -> None:
     text = "word " * 200 + "the needle here " + "more " * 200
-    shown = excerpt(text, sought("needle"))
+    shown = excerpt(text, query_terms("needle"))
     assert [shown.text[a:b] for a, b in shown.marks] == ["needle"]
     assert len(shown.text) <= EXCERPT + 2
     assert shown.text.startswith("… ")

@@ -53,7 +53,9 @@ def test_at_most_five_most_alike_first(root: Path) -> None:
         write(attempt(root, name), [started(f"{OBJECTIVE}, part {number}", name)])
     found = related_tasks(root, OBJECTIVE)
     assert len(found) == MOST
-    assert [one.likeness for one in found] == sorted((one.likeness for one in found), reverse=True)
+    assert [one.similarity for one in found] == sorted(
+        (one.similarity for one in found), reverse=True
+    )
 
 
 def test_nothing_recorded_nothing_related(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Search terms of a text."""
 
-from ralph_tui.adapters.search.terms import sought, stem, terms
+from ralph_tui.adapters.search.terms import query_terms, stem, terms
 from tests.rows import each_row
 
 
@@ -33,6 +33,6 @@ def test_a_name_is_found_whole_and_by_its_parts() -> None:
 
 
 def test_fillers_are_sought_only_alone() -> None:
-    assert sought("the other tests after the fix") == ["test", "fix"]
-    assert sought("to be") == ["to", "be"]
-    assert sought("") == []
+    assert query_terms("the other tests after the fix") == ["test", "fix"]
+    assert query_terms("to be") == ["to", "be"]
+    assert query_terms("") == []

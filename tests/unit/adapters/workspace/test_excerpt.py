@@ -72,7 +72,7 @@ def test_nothing_is_the_diff_of_a_tree_with_itself(git_repo: Path) -> None:
 
 def test_a_share_that_a_short_text_leaves_goes_to_the_longer_ones() -> None:
     texts = ["a\n" * 500, "b\n", "c\n" * 500]
-    kept = excerpt.shared(texts, 1000)
+    kept = excerpt.share_limit(texts, 1000)
     assert kept[1] == "b\n"
     assert sum(map(len, kept)) <= 1000
     assert min(len(kept[0]), len(kept[2])) > 400

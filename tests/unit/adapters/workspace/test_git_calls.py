@@ -230,14 +230,14 @@ def test_a_git_that_is_let_go_on_by_the_look_for_its_pipe(
 ) -> None:
     """Git ends before it is killed; the pipe it waited for is still named."""
     put_pipe(git_repo / ".git" / "HEAD")
-    look, ended = pipes.let_go, []
+    look, ended = pipes.is_released, []
 
     def slowly(pipe: Path) -> bool:
         if waited_for := look(pipe):
             ended.append(until(lambda: not alive(str(git_repo))))
         return waited_for
 
-    monkeypatch.setattr(git_calls, "let_go", slowly)
+    monkeypatch.setattr(git_calls, "is_released", slowly)
     refused = refusal(lambda: open_repository(git_repo))
     assert ended
     assert ".git/HEAD, which is a FIFO" in str(refused)

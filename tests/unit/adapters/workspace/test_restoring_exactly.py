@@ -105,11 +105,11 @@ def test_specials_are_named(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [row.path for row in workspace.changes(first.tree)] == ["README.md"]
     workspace.snapshot(1, "second")
     told = {"folder/listening": "it is a socket, which no snapshot contains"}
-    shown = {row.path: why for row, why in workspace.way_back(first.tree)}
+    shown = {row.path: why for row, why in workspace.preview_restore(first.tree)}
     assert shown == {"README.md": "", **told}
     restored = workspace.restore(first.tree)
     assert (restored.changed, named(restored)) == (("README.md",), told)
-    assert {row.path: why for row, why in workspace.way_back(first.tree)} == told
+    assert {row.path: why for row, why in workspace.preview_restore(first.tree)} == told
 
 
 def test_a_file_that_was_ignored_before_any_snapshot_stays(git_repo: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_folder_that_became_a_repository_is_named(git_repo: Path, gone: str) -
     second = workspace.snapshot(1, "a repository")
     assert second.missing == ("sub/.git/",)
     told = {"sub/.git/": "it is a repository of its own, or cannot be read"}
-    seen = {row.path: why for row, why in workspace.way_back(first.tree) if why}
+    seen = {row.path: why for row, why in workspace.preview_restore(first.tree) if why}
     assert seen == told
     restored = workspace.restore(first.tree)
     assert named(restored) == told
@@ -181,7 +181,7 @@ def test_what_holds_nothing_gives_way(
         with socket.socket(socket.AF_UNIX) as made:
             made.bind(place)
     back = "notes" if place == "notes" else "folder/file"
-    assert [(row.path, why) for row, why in workspace.way_back(first.tree)] == [(back, "")]
+    assert [(row.path, why) for row, why in workspace.preview_restore(first.tree)] == [(back, "")]
     second = workspace.snapshot(1, "in its place")
     assert second.missing == (place,)
     restored = workspace.restore(first.tree)

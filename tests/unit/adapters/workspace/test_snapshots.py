@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ralph_tui.adapters.workspace import staging
-from ralph_tui.adapters.workspace.git_status import Looks
+from ralph_tui.adapters.workspace.git_status import CachedStatus
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.events.workspace import SnapshotTaken
@@ -392,7 +392,7 @@ def test_a_refused_file_does_not_spoil_the_others(git_repo: Path, tmp_path: Path
         (git_repo / name).write_text(name)
     refused = workspace._staging.add([*names[:7], "link/outside", *names[7:]])
     assert refused == ["link/outside"]
-    assert set(names) <= workspace._staging._held()
+    assert set(names) <= workspace._staging._indexed()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can read every file")
@@ -647,7 +647,7 @@ def test_conflicts_are_asked_for_again_once_the_index_is_another(
 def test_test_files_are_listed_again_once_the_status_is_another(
     git_repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks, gits = Looks(open_repository(git_repo)), asked(monkeypatch)
+    looks, gits = CachedStatus(open_repository(git_repo)), asked(monkeypatch)
     counts: list[int] = []
     for change in ("", "test_a.py", "test_a.py", ".gitignore"):
         if change:

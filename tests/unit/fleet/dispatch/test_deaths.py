@@ -15,7 +15,7 @@ from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.fleet.dispatch.wire import make_files
 from ralph_tui.fleet.ports import Adopt, Gone, Joined, Refused, Tell
 from tests.dispatched import Heard, listening, place
-from tests.fleet_programs import Talking, Way, free_port, host, program
+from tests.fleet_programs import LineProcess, TcpForwarder, free_port, host, program
 from tests.processes import state_of
 from tests.waiting import PATIENCE_S, until
 
@@ -82,14 +82,14 @@ def test_a_host_that_is_asked_to_end_stops_its_loops_in_order_and_says_why(fleet
 
 
 def test_after_a_cut_a_host_comes_back_by_itself_and_nothing_is_missing(fleet: Fleet) -> None:
-    with closing(Way(fleet.port)) as way, program(*fleet.host(port=way.port)):
+    with closing(TcpForwarder(fleet.port)) as way, program(*fleet.host(port=way.port)):
         fleet.heard.wait("joined")
         fleet.dispatcher.send("far", place("1", per_second=100))
         fleet.heard.until_seq("1", 10)
         way.cut()
         fleet.heard.wait("gone")
         seen = max(fleet.heard.seqs("1"))
-        way.mend()
+        way.restore()
         joined = fleet.heard.wait("joined", 2)
         assert isinstance(joined, Joined)
         assert [(held.loop, held.alive) for held in joined.holds] == [("1", True)]
@@ -117,7 +117,7 @@ def test_a_fleet_that_is_killed_finds_its_loops_again_and_every_line(tmp_path: P
     with program(*host(address, "far", tmp_path / "far", keys)) as far:
         with program(*fleet) as first:
             first.wait_for('"joined"')
-            first.tell(f"far {wire.encode(place('1', per_second=100))}")
+            first.write_line(f"far {wire.encode(place('1', per_second=100))}")
             first.wait_for('"began"')
             until(lambda: _mirrored(tmp_path) > 10)
             first.kill()
@@ -145,7 +145,7 @@ def test_everything_asked_to_end_at_once_ends(tmp_path: Path) -> None:
         ]
         for name in ("one", "two"):
             fleet.wait_for(f'"host":"{name}"')
-            fleet.tell(f"{name} {wire.encode(place(name, per_second=100))}")
+            fleet.write_line(f"{name} {wire.encode(place(name, per_second=100))}")
         until(lambda: sum('"began"' in line for line in fleet.lines) == 2)
         for each in (fleet, *hosts):
             each.send_signal(signal.SIGTERM)
@@ -228,7 +228,7 @@ def _mirrored(folder: Path) -> int:
 
 
 @pytest.fixture
-def greets(fleet: Fleet, tmp_path: Path) -> Iterator[Talking]:
+def greets(fleet: Fleet, tmp_path: Path) -> Iterator[LineProcess]:
     """A host that has not yet reported what it runs."""
     scratch = tmp_path / "far"
     scratch.mkdir()
@@ -238,10 +238,12 @@ def greets(fleet: Fleet, tmp_path: Path) -> Iterator[Talking]:
         yield far
 
 
-def test_no_order_comes_before_a_host_has_said_what_it_holds(fleet: Fleet, greets: Talking) -> None:
+def test_no_order_comes_before_a_host_has_said_what_it_holds(
+    fleet: Fleet, greets: LineProcess
+) -> None:
     """Otherwise it would run loops that the fleet believes lost."""
     fleet.dispatcher.send("far", place("1"))
-    greets.tell("[]")
+    greets.write_line("[]")
     fleet.heard.wait("joined")
     fleet.dispatcher.send("far", Tell(id="a", loop="1", command={}))
     greets.wait_for("ordered")
@@ -249,8 +251,8 @@ def test_no_order_comes_before_a_host_has_said_what_it_holds(fleet: Fleet, greet
     assert [json.loads(order)["kind"] for order in orders] == ["tell"]
 
 
-def test_what_it_holds_is_checked_and_a_refusal_is_told(fleet: Fleet, greets: Talking) -> None:
-    greets.tell('[{"loop": 1}]')
+def test_what_it_holds_is_checked_and_a_refusal_is_told(fleet: Fleet, greets: LineProcess) -> None:
+    greets.write_line('[{"loop": 1}]')
     refused = fleet.heard.wait("refused")
     assert isinstance(refused, Refused)
     assert refused.reason.startswith("cannot read its list of loops: ")

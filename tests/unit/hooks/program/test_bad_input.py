@@ -18,7 +18,7 @@ from ralph_tui.events import ToolStarted
 from ralph_tui.hooks.program import store
 from ralph_tui.layers.context.state_file import parse
 from tests.forks import Forked
-from tests.hooks import INTERPRETER, Project, Said, served
+from tests.hooks import INTERPRETER, HookResult, Project, served
 from tests.small_disk import run_on_small_disk
 from tests.unit.hooks.program.test_stop import SHELL
 from tests.unit.hooks.program.test_watch import used
@@ -26,7 +26,7 @@ from tests.unit.hooks.program.test_watch import used
 as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 
 
-def sentence(said: Said) -> str:
+def sentence(said: HookResult) -> str:
     """The one sentence shown; the session continues."""
     assert said.code == 0
     assert said.err.startswith("ralph-tui: ")
@@ -88,7 +88,7 @@ def test_a_state_file_that_is_garbage_is_set_aside(project: Project, content: by
     (aside,) = project.state_path.parent.glob("ralph-state.json.*.bad")
     assert aside.read_bytes() == content
     assert aside.name in told
-    assert project.stop() == Said(0, {}, "")
+    assert project.stop() == HookResult(0, {}, "")
 
 
 @pytest.mark.parametrize("hook", ["post-tool-use", "stop"])

@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tui import __version__
 from ralph_tui.events import RunFinished, SessionFinished
-from tests.hooks import Project, Said
+from tests.hooks import HookResult, Project
 from tests.unit.hooks.program.test_watch import used
 
 PROMISE = "All done.\n<promise>COMPLETE</promise>"
@@ -251,8 +251,8 @@ def test_sessions_that_call_no_hook_are_counted(project: Project) -> None:
 def test_an_ended_loop_lets_every_session_stop(project: Project) -> None:
     project.write_state(**project.state | {"status": "completed"})
     before = project.state
-    assert project.stop() == Said(0, {}, "")
-    assert used(project, 199_000) == Said(0, {}, "")
+    assert project.stop() == HookResult(0, {}, "")
+    assert used(project, 199_000) == HookResult(0, {}, "")
     assert project.state == before
 
 

@@ -11,11 +11,11 @@ from ralph_tui import events as ev
 from ralph_tui.hooks.program.call import Session
 from ralph_tui.hooks.program.watch import LARGEST, LEAST, VARIABLE, size_of, window_of
 from ralph_tui.layers.context.levels import LEVELS, Level
-from tests.hooks import SESSION, WINDOW, Project, Said
+from tests.hooks import SESSION, WINDOW, HookResult, Project
 from tests.rows import each_row
 
 
-def used(project: Project, tokens: int, number: int = 1, **environ: str) -> Said:
+def used(project: Project, tokens: int, number: int = 1, **environ: str) -> HookResult:
     """A tool call at this many tokens, and the hook's output."""
     given = project.uses(tokens, "Bash", number, command="make check")
     said = project.after_tool(environ, **given)
@@ -225,8 +225,8 @@ def test_hooks_of_parallel_tools_lose_nothing(project: Project) -> None:
 
 def test_where_no_loop_runs_nothing_is_done(project: Project) -> None:
     project.state_path.unlink()
-    assert used(project, 199_000) == Said(0, {}, "")
-    assert project.stop() == Said(0, {}, "")
+    assert used(project, 199_000) == HookResult(0, {}, "")
+    assert project.stop() == HookResult(0, {}, "")
     assert [path.name for path in project.root.iterdir()] == [".claude"]
     assert [*project.state_path.parent.iterdir()] == []
 
@@ -237,8 +237,8 @@ def test_sessions_that_others_watch_are_left_alone(
 ) -> None:
     before = project.state
     given = project.uses(199_000, "Bash", 1, command="ls")
-    assert project.after_tool(environ, **given) == Said(0, {}, "")
-    assert project.stop(environ) == Said(0, {}, "")
+    assert project.after_tool(environ, **given) == HookResult(0, {}, "")
+    assert project.stop(environ) == HookResult(0, {}, "")
     assert project.state == before
 
 

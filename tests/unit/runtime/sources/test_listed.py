@@ -10,7 +10,7 @@ import pytest
 
 from ralph_tui.adapters.records import lock
 from ralph_tui.adapters.records.folders import ralph_folder
-from ralph_tui.adapters.records.runs import HEARD_S
+from ralph_tui.adapters.records.runs import SILENCE_S
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.runtime.sources import run_list
 from ralph_tui.runtime.sources.run_list import ListedRuns
@@ -74,7 +74,7 @@ def test_a_loop_of_hooks_lives_while_something_is_heard_of_it(tmp_path: Path) ->
     runs = ListedRuns(tmp_path)
     assert all_of(runs) == [f"hooks/{NAME}"]
     assert runs.living() == [f"hooks/{NAME}"]
-    long_ago = time.time() - HEARD_S - 60
+    long_ago = time.time() - SILENCE_S - 60
     os.utime(loop.journal, (long_ago, long_ago))
     assert runs.living() == []
 

@@ -44,12 +44,12 @@ def read(name: str) -> Recorded:
     lines = (FOLDER / f"acp-{name}.jsonl").read_text().splitlines()
     for place, record in enumerate(map(json.loads, lines)):
         message = read_message(json.dumps(record["msg"]))
-        reader.look(place, record["t"])
+        reader.seek(place, record["t"])
         if record["dir"] == "in":
             if isinstance(message, Request):
                 asked[message.id] = message.method
                 if message.method == "session/prompt":
-                    reader.prompted()
+                    reader.begin_turn()
             continue
         match message:
             case Notification("session/update", params):

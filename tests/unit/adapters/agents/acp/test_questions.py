@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui import events as ev
-from ralph_tui.adapters.agents.acp.approvals import why_of
+from ralph_tui.adapters.agents.acp.approvals import explain_request
 from ralph_tui.adapters.agents.acp.tools import ToolUse
 from ralph_tui.adapters.agents.permissions import Permits
 from ralph_tui.ports.agents import AgentAnswer, Permissions
@@ -106,7 +106,7 @@ def test_what_only_names_what_is_worked_on_is_no_reason(
     use = ToolUse()
     use.update(json.loads(json.dumps(piece).replace("ROOT", str(tmp_path))))
     permits = Permits(Permissions("ask"), "true", tmp_path)
-    assert why_of(use, permits) == why.replace("ROOT", str(tmp_path))
+    assert explain_request(use, permits) == why.replace("ROOT", str(tmp_path))
 
 
 @EVERY

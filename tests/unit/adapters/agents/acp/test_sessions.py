@@ -208,7 +208,7 @@ def test_what_the_table_says_an_agent_can_do_is_what_its_sessions_do(
     gate.touch()
     finished = bench.heard.finished()
     said = [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)]
-    goes_on = row.abilities.refusal_goes_on or plays == "any"
+    goes_on = row.abilities.refusal_continues or plays == "any"
     assert said[1:] == ["continued" if goes_on else "prompted again"]
     told = bench.heard.of(ev.UsageReported)
     assert any(usage.context_tokens for usage in told) == (row.abilities.context != "")

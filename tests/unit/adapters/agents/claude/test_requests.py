@@ -5,7 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.agents.claude.program import permission_flags
-from ralph_tui.adapters.agents.claude.requests import Requests, asked_of, decision, would_do
+from ralph_tui.adapters.agents.claude.requests import (
+    Requests,
+    decision,
+    describe_effect,
+    request_event,
+)
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
 from ralph_tui.adapters.agents.claude.usage import Ledger
@@ -27,7 +32,7 @@ def requests_of(recording: str) -> list[Json]:
 
 
 def asked(message: Json) -> AgentAsked:
-    return asked_of(1, message["request_id"], message["request"])
+    return request_event(1, message["request_id"], message["request"])
 
 
 def response(message: Json, answer: AgentAnswer) -> dict[str, Any]:
@@ -101,7 +106,7 @@ def test_a_session_is_a_session_and_nothing_is_written_into_the_project() -> Non
 def test_of_a_suggestion_that_is_not_understood_nothing_is_offered(suggestion: object) -> None:
     known = requests_of("claude-permissions")[2]["request"]
     request = {**known, "permission_suggestions": [*known["permission_suggestions"], suggestion]}
-    assert asked_of(1, "r", request).rule == ""
+    assert request_event(1, "r", request).rule == ""
     assert "updatedPermissions" not in decision(request, AgentAnswer("session"))
 
 
@@ -131,7 +136,7 @@ CHOICE: Json = {
 
 
 def test_choices_are_answered_by_the_question_as_it_was_put() -> None:
-    one = asked_of(1, "r", CHOICE)
+    one = request_event(1, "r", CHOICE)
     assert [(c.question, c.multiple) for c in one.choices] == [
         ("Which colour?", False),
         ("Which sizes?", True),
@@ -175,25 +180,27 @@ def test_what_is_no_question_asks_nothing(line: Json) -> None:
 
 def test_garbage_in_a_question_is_shown_as_it_is() -> None:
     request = {"subtype": "can_use_tool", "tool_name": 3, "input": {"a": [1, None]}}
-    one = asked_of(1, "r", request)
+    one = request_event(1, "r", request)
     assert (one.tool, one.rule) == ("a tool", "")
     assert json.loads(one.input) == {"a": [1, None]}
 
 
 def test_an_edit_of_many_places_is_one_diff() -> None:
     edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "c\nd", "new_string": ""}]
-    assert would_do("MultiEdit", {"file_path": "/x", "edits": edits}) == "/x\n-a\n+b\n-c\n-d"
-    assert would_do("Write", {"file_path": "/x", "content": "1\n2"}) == "/x\n+1\n+2"
+    assert describe_effect("MultiEdit", {"file_path": "/x", "edits": edits}) == "/x\n-a\n+b\n-c\n-d"
+    assert describe_effect("Write", {"file_path": "/x", "content": "1\n2"}) == "/x\n+1\n+2"
 
 
 @each_row("named", [True, False])
 def test_what_was_refused_is_no_failure_and_no_denial(*, named: bool) -> None:
     calls = ToolCalls(1, "/r")
-    calls.look(0, 10.0)
+    calls.seek(0, 10.0)
     list(calls.started({"id": "t1", "name": "Bash", "input": {"command": "git push"}}, None))
     request: Json = {"tool_name": "Bash", "input": {"command": "git push"}}
-    calls.decided({**request, **({"tool_use_id": "t1"} if named else {})}, 300.0, refused=True)
-    calls.look(0, 301.0)
+    calls.record_decision(
+        {**request, **({"tool_use_id": "t1"} if named else {})}, 300.0, refused=True
+    )
+    calls.seek(0, 301.0)
     (finished,) = calls.finished({"tool_use_id": "t1", "is_error": True, "content": "no"}, None)
     assert isinstance(finished, ToolFinished)
     assert (finished.prevented, finished.duration_s) == ("denied", 1.0)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from ralph_tui.adapters.agents.claude.ends import REMEDIES, EndTracker, end_of_exit, end_of_result
-from ralph_tui.adapters.agents.ends import FailedCall, ended_by
+from ralph_tui.adapters.agents.ends import FailedCall, end_of_call
 from tests.rows import each_row
 
 
@@ -114,7 +114,7 @@ def test_exits_without_a_result(
 def test_a_refusal_names_the_remedy() -> None:
     assert (
         "(401): run `claude` and then /login"
-        in ended_by(FailedCall("auth", said="401"), REMEDIES).reason
+        in end_of_call(FailedCall("auth", said="401"), REMEDIES).reason
     )
 
 

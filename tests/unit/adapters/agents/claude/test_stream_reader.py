@@ -177,7 +177,7 @@ def task(about: str, task_id: str = "t1", **fields: object) -> dict[str, object]
 
 
 def test_what_goes_on_is_named_with_its_age() -> None:
-    agent = {"subagent_type": "Explore", "description": "look", "is_backgrounded": True}
+    agent = {"subagent_type": "Explore", "description": "seek", "is_backgrounded": True}
     reader, _ = feed(
         task("started", "a", description="waited for by its tool"),
         task("started", "b", **agent),
@@ -282,8 +282,8 @@ def test_a_result_of_another_tool_is_no_success(message: dict[str, object]) -> N
 def test_streams_that_break_off_leave_no_verdict() -> None:
     reader, events = read("auth_error")
     assert reader.ends.of_last_turn is None
-    assert reader.ends.hopeless is not None
-    assert reader.ends.hopeless.outcome == "auth"
+    assert reader.ends.unrecoverable is not None
+    assert reader.ends.unrecoverable.outcome == "auth"
     assert "authentication failed (401); retry 1 of 10" in of(ev.AgentNoted, events)[0].text
     reader, events = read("sigterm_bash")
     assert reader.ends.of_last_turn is None

@@ -30,8 +30,8 @@ def test_a_program_that_does_not_know_it_and_one_that_is_too_long_get_it_before_
 ):
     old = Program("claude", (1, 0, 61), frozenset({"--output-format"}))
     long = turn("é" * LONGEST_CONTEXT)
-    assert not old.takes_context(turn("context"))
-    assert not Program("claude", (2, 1, 197)).takes_context(long)
+    assert not old.fits_context(turn("context"))
+    assert not Program("claude", (2, 1, 197)).fits_context(long)
     assert FLAG not in old.session(turn("context"), None)
     assert turn("context\n").whole_prompt == "context\n\nthe prompt"
     assert turn("").whole_prompt == "the prompt"

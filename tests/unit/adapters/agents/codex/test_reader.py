@@ -45,7 +45,7 @@ class Read:
         self.asked: list[Request] = []
         self.unknown: list[str] = []
         for number, line in enumerate(lines(name)):
-            self.reader.look(number, number / 10, NOW)
+            self.reader.seek(number, number / 10, NOW)
             self._take(read_message(line))
         self.events += self.reader.closed()
 
@@ -118,7 +118,7 @@ def test_a_limit_ends_when_its_window_does() -> None:
 
 def test_without_windows_the_sentence_says_when() -> None:
     reader = CodexReader(1, ROOT)
-    reader.look(0, 0.0, NOW)
+    reader.seek(0, 0.0, NOW)
     error = {"message": "Try again at 11:05 PM.", "codexErrorInfo": "usageLimitExceeded"}
     reader.take("turn/completed", {"turn": {"status": "failed", "error": error}})
     assert reader.end is not None
@@ -252,7 +252,7 @@ def test_a_context_that_is_compacted_is_told() -> None:
             "mcp__db__query", "", "no such table",
         ),
         ({"type": "webSearch", "query": "how to"}, "WebSearch", "how to", ""),
-        ({"type": "collabAgentToolCall", "prompt": "look"}, "Task", "look", ""),
+        ({"type": "collabAgentToolCall", "prompt": "seek"}, "Task", "look", ""),
         (
             {"type": "fileChange", "changes": [
                 {"path": f"{ROOT}/a", "kind": {"type": "add"}, "diff": "1\n2\n"},
@@ -338,7 +338,7 @@ PARAMS = st.dictionaries(st.sampled_from(FIELDS), JSON | ITEMS, max_size=5)
 def test_anything_in_any_order_harms_nothing(told: list[tuple[str, dict[str, Any]]]) -> None:
     reader = CodexReader(1, ROOT)
     for number, (method, params) in enumerate(told):
-        reader.look(number, float(number), NOW + timedelta(seconds=number))
+        reader.seek(number, float(number), NOW + timedelta(seconds=number))
         for event in reader.take(method, params) or ():
             assert event.kind
         asked = approval_of(Request(number, method, params), reader)

@@ -143,7 +143,7 @@ say(id="q", result="nor this")
         "Unknown kind of message, kept in the transcript: news",
         "Unknown kind of message, kept in the transcript: dance",
     ]
-    assert len(noted) == rpc_session.MAX_COMPLAINTS
+    assert len(noted) == rpc_session.MAX_REPORTS
     assert "more noise" in turn.transcript.read_text()
 
 

@@ -36,7 +36,7 @@ PAUSE = b'{"version":1,"command":{"name":"pause"}}\n'
 
 
 @dataclass
-class Living:
+class LiveRun:
     """A run that asks a question and obeys, with its socket."""
 
     engine: Engine
@@ -72,7 +72,7 @@ def answer_of(client: socket.socket) -> dict[str, object]:
 
 
 @contextmanager
-def engine_at_work(folder: Path) -> Iterator[Engine]:
+def working_engine(folder: Path) -> Iterator[Engine]:
     """Record a start and a question, then obey until stopped."""
     clock = SystemClock()
     engine = Engine(Journal(folder / "events.jsonl", clock), clock, status=folder / "status.json")

@@ -75,7 +75,7 @@ CHANGES = (
 )
 
 
-class Held:
+class FakeFiles:
     """`Files` with one answer for every pair of trees."""
 
     def __init__(self, *, gone: str = "", takes_s: float = 0.0) -> None:

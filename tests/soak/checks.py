@@ -15,7 +15,7 @@ from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.status_words import status_text
 from tests.soak.figures import Figures
-from tests.soak.place import differences, git, owned, tree_of
+from tests.soak.place import differences, git, protected_files, tree_of
 
 NOT_TAKEN = "no snapshot taken"
 """The run's message about a missing snapshot."""
@@ -23,7 +23,7 @@ LIMIT_S = 6.0
 """Seconds within which everything of a killed run must be gone."""
 
 
-class Look:
+class RunChecker:
     """Compares a run's folder with its earlier state."""
 
     def __init__(self, folder: Path, figures: Figures) -> None:
@@ -31,7 +31,7 @@ class Look:
         self.figures = figures
         self.where = folder.parent.name
         """Prefix of each problem."""
-        self.mine = owned(folder)
+        self.mine = protected_files(folder)
         """Must not change."""
         self._known = b""
         """Whole journal lines read so far."""
@@ -41,7 +41,7 @@ class Look:
         self.figures.files_lost += files
         self.figures.problems.append(f"{self.where}: {text}")
 
-    def gone(self, began: float, left: Callable[[], set[int]]) -> None:
+    def wait_until_gone(self, began: float, left: Callable[[], set[int]]) -> None:
         """Wait until none of these processes is left; `began` is the moment of the kill."""
         while left():
             seconds = time.monotonic() - began
@@ -72,16 +72,16 @@ class Look:
             text = status_text(read_status(run))
             if ": its process is gone" not in text:
                 self.problem(f"status says {text}")
-        now = owned(self.folder)
+        now = protected_files(self.folder)
         if changed := [name for name, was in self.mine.items() if now[name] != was]:
             self.problem(f"changed: {', '.join(changed)}", files=len(changed))
         if locks := locks_of(self.folder / ".git"):
             self.problem(f"locks of git are left: {locks}")
-        for number in untold(recording.events):
+        for number in missing_snapshots(recording.events):
             self.problem(f"iteration {number} has no snapshot, and nobody was told")
-        for path in unread(recording.events, run.folder):
+        for path in lost_handoffs(recording.events, run.folder):
             self.problem(f"{path} was left, and no prompt tells it")
-        for text in twice(recording.events):
+        for text in repeated_texts(recording.events):
             self.problem(f"recorded twice: {text}")
         if aside := sorted((self.folder / ".aiwg/knowledge").glob("*.damaged.*")):
             self.problem(f"knowledge files were damaged: {aside}", files=len(aside))
@@ -104,10 +104,10 @@ class Look:
         if before not in refs:
             self.problem("a restore overwrote files that no snapshot has", files=1)
 
-    def restored(self, run: RecordedRun) -> None:
+    def check_restore(self, run: RecordedRun) -> None:
         """Bring the last snapshot back over a worktree that was tampered with, and compare."""
         recording = read_journal(run.journal)
-        tree, run_id = _snapshots(recording)[-1].tree, start_of(recording).run_id
+        tree, run_id = _snapshots(recording)[-1].tree, first_event(recording).run_id
         _tamper(self.folder)
         try:
             GitWorkspace(open_repository(self.folder), run_id).restore(tree)
@@ -117,11 +117,11 @@ class Look:
         self.figures.restores += 1
         if wrong:
             self.problem(f"restored, and different: {wrong}", files=len(wrong))
-        if owned(self.folder) != self.mine:
+        if protected_files(self.folder) != self.mine:
             self.problem("the restore changed what is the owner's", files=1)
 
 
-def start_of(recording: Recording) -> ev.RunStarted:
+def first_event(recording: Recording) -> ev.RunStarted:
     start = recording.events[0]
     assert isinstance(start, ev.RunStarted)
     return start
@@ -131,7 +131,7 @@ def _snapshots(recording: Recording) -> list[ev.SnapshotTaken]:
     return [event for event in recording.events if isinstance(event, ev.SnapshotTaken)]
 
 
-def untold(events: Iterable[ev.Event]) -> list[int]:
+def missing_snapshots(events: Iterable[ev.Event]) -> list[int]:
     """Iterations that ended without a snapshot of what their session did, in silence."""
     found, told = [], True
     for event in events:
@@ -149,7 +149,7 @@ def untold(events: Iterable[ev.Event]) -> list[int]:
     return found
 
 
-def unread(events: Iterable[ev.Event], folder: Path) -> list[str]:
+def lost_handoffs(events: Iterable[ev.Event], folder: Path) -> list[str]:
     """Handoffs that the prompt after them does not tell."""
     found, left = [], ""
     for event in events:
@@ -165,7 +165,7 @@ def unread(events: Iterable[ev.Event], folder: Path) -> list[str]:
     return found
 
 
-def twice(events: Iterable[ev.Event]) -> list[str]:
+def repeated_texts(events: Iterable[ev.Event]) -> list[str]:
     """Return what a run says about its memory and repeats after a resume."""
     said = [text for event in events if (text := _of_memory(event)) is not None]
     return [text for text, times in Counter(said).items() if times > 1]
@@ -192,7 +192,7 @@ def locks_of(git_dir: Path) -> list[str]:
     return [name for name in names if not name.startswith(("ralph-tui/", "refs/ralph/"))]
 
 
-def living() -> set[tuple[int, str]]:
+def live_processes() -> set[tuple[int, str]]:
     """All processes, each by pid and start."""
     return {(entry.pid, entry.started) for entry in process_table().values() if entry.alive}
 

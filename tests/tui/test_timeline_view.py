@@ -21,7 +21,7 @@ from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.timeline_points import points_of, to_restore, tree_at, tree_before
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, replay, story
-from tests.tui.held import DIFFS, Held
+from tests.tui.fake_files import DIFFS, FakeFiles
 from tests.unit.adapters.search.journals import attempt, write
 from tests.world.recorder import Recorder
 
@@ -139,7 +139,7 @@ def page(driver: Driver) -> str:
 
 
 def test_changes_of_a_point_are_read_file_by_file() -> None:
-    files = Held()
+    files = FakeFiles()
 
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "right", "enter")
@@ -161,7 +161,7 @@ def test_changes_of_a_point_are_read_file_by_file() -> None:
 
 
 def test_an_answer_for_a_file_that_is_not_selected_any_more_is_dropped() -> None:
-    files = Held(takes_s=0.6)
+    files = FakeFiles(takes_s=0.6)
 
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "right", "enter")
@@ -186,7 +186,7 @@ def test_the_baseline_has_nothing_before_it() -> None:
         await driver.press("3", "home", "enter")
         await driver.sees("the run starts here")
 
-    drive(live(story("steady"), files=Held()), look)
+    drive(live(story("steady"), files=FakeFiles()), look)
 
 
 def test_a_long_line_moves_aside() -> None:
@@ -202,11 +202,11 @@ def test_a_long_line_moves_aside() -> None:
         await driver.press("<", "<")
         assert "at=start)" not in "\n".join(driver.text())
 
-    drive(live(story("steady"), files=Held()), look)
+    drive(live(story("steady"), files=FakeFiles()), look)
 
 
 def test_two_points_are_compared_the_earlier_one_first() -> None:
-    files = Held()
+    files = FakeFiles()
 
     async def look(driver: Driver) -> None:
         await driver.press("3", "end", "v", "home")
@@ -237,10 +237,10 @@ def test_esc_closes_the_zoom_only_when_nothing_is_marked() -> None:
     ("files", "says"),
     [
         (None, "the files cannot be checked from here"),
-        (Held(gone="/x does not hold it"), "/x does not"),
+        (FakeFiles(gone="/x does not hold it"), "/x does not"),
     ],
 )
-def test_what_cannot_be_looked_at_is_one_sentence(files: Held | None, says: str) -> None:
+def test_what_cannot_be_looked_at_is_one_sentence(files: FakeFiles | None, says: str) -> None:
     async def look(driver: Driver) -> None:
         await driver.press("3", "up", "enter")
         await driver.sees(says)
@@ -260,11 +260,11 @@ def test_a_restore_asks_first_and_says_what_it_would_change() -> None:
         await driver.press("y")
         await driver.until(lambda: driver.sent == [Restore(snapshot=3)])
 
-    drive(live(story("paused"), files=Held()), look)
+    drive(live(story("paused"), files=FakeFiles()), look)
 
 
 def test_a_yes_counts_for_what_stood_there() -> None:
-    class Growing(Held):
+    class Growing(FakeFiles):
         def from_present(self, tree: str) -> tuple[FileChange, ...]:
             return super().from_present(tree)[: 2 + len(self.asked)]
 
@@ -292,7 +292,7 @@ def test_a_restore_that_cannot_be_told_does_not_say_that_nothing_changes() -> No
         await driver.press("escape", "a")
         await driver.sees("cannot check what would change: /x has no index")
 
-    drive(live(story("paused"), files=Held(gone="/x has no index")), look)
+    drive(live(story("paused"), files=FakeFiles(gone="/x has no index")), look)
 
 
 def test_what_a_snapshot_lacks_is_said_before_it_is_restored() -> None:
@@ -309,7 +309,7 @@ def test_what_a_snapshot_lacks_is_said_before_it_is_restored() -> None:
         await driver.press("escape", "a")
         await driver.sees(told)
 
-    drive(live(events, files=Held()), look)
+    drive(live(events, files=FakeFiles()), look)
 
 
 def words(rows: list[Line]) -> str:
@@ -405,7 +405,7 @@ def test_a_restore_is_undone_by_the_same_key() -> None:
         await driver.press("y")
         await driver.until(lambda: driver.sent == [Restore(snapshot=4)])
 
-    drive(live(story("paused"), files=Held()), look)
+    drive(live(story("paused"), files=FakeFiles()), look)
 
 
 @pytest.mark.parametrize("moved", [False, True])
@@ -428,7 +428,7 @@ def test_after_a_rollback_the_next_iteration_is_told_about_again(moved: bool) ->
         here = timeline(driver).points[timeline(driver).current].place
         assert here == ("iteration 2" if moved else "iteration 3")
 
-    drive(live(story("paused"), files=Held()), look)
+    drive(live(story("paused"), files=FakeFiles()), look)
 
 
 def test_an_old_rollback_is_no_news() -> None:
@@ -451,7 +451,7 @@ def test_a_restore_that_cannot_be_says_why(told: str, keys: tuple[str, ...], say
         await driver.press(*keys)
         assert says in driver.cockpit.footer.notice
 
-    driver = drive(live(story(told), files=Held()), look)
+    driver = drive(live(story(told), files=FakeFiles()), look)
     assert driver.sent == []
 
 
@@ -463,11 +463,11 @@ def test_a_replay_of_a_run_that_lies_elsewhere_names_the_command() -> None:
         assert notice == f"r restore: use {command} in the run's own repository"
         assert "r restore ·" not in "\n".join(driver.text()[:-1])
 
-    drive(replay(story("steady"), files=Held()), look)
+    drive(replay(story("steady"), files=FakeFiles()), look)
 
 
 def test_a_replay_ends_with_the_command_that_restores(tmp_path: Path) -> None:
-    driver = replay(story("steady"), files=Held())
+    driver = replay(story("steady"), files=FakeFiles())
     driver.source.record = RunRecord(write(attempt(tmp_path), story("steady")))
 
     async def look(driver: Driver) -> None:
@@ -508,7 +508,7 @@ def test_a_run_that_is_over_names_the_command_that_restores(
             "restored snapshot 3: 1 file; ralph-tui restore 9 --run task-001/001 undoes it"
         )
 
-    assert drive(live(events, files=Held()), look).sent == []
+    assert drive(live(events, files=FakeFiles()), look).sent == []
 
 
 def test_a_restore_is_offered_only_while_it_can_be_done() -> None:
@@ -517,8 +517,8 @@ def test_a_restore_is_offered_only_while_it_can_be_done() -> None:
         offered = ("r", "key") in timeline(driver).subtitle(80)
         assert offered == driver.cockpit.state.run.paused
 
-    drive(live(story("paused"), files=Held()), look)
-    drive(live(story("running"), files=Held()), look)
+    drive(live(story("paused"), files=FakeFiles()), look)
+    drive(live(story("running"), files=FakeFiles()), look)
 
 
 def test_a_refused_restore_says_why() -> None:
@@ -535,7 +535,7 @@ def test_giving_up_says_what_rolling_back_would_change() -> None:
         await driver.press("a")
         await driver.sees("would change 4 files +7 −5")
 
-    drive(live(story("running"), files=Held()), look)
+    drive(live(story("running"), files=FakeFiles()), look)
 
 
 def test_a_selected_point_stays_while_others_come_before_it() -> None:
@@ -569,4 +569,4 @@ def test_where_nothing_is_selected_the_key_asks_about_the_best_point() -> None:
         pane = driver.cockpit.body.timeline
         assert pane.points[pane.current].span.number == best.number
 
-    drive(live(story("redirect"), files=Held()), look)
+    drive(live(story("redirect"), files=FakeFiles()), look)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.hooks import Project, Said
+from tests.hooks import HookResult, Project
 from tests.unit.hooks.program.test_stop import PROMISE, SHELL
 from tests.unit.hooks.program.test_watch import used
 
@@ -18,7 +18,7 @@ def handed_over(project: Project, percent: int) -> str:
     return str(project.state["context_checkpoint"]["handoff_file"])
 
 
-def is_left(project: Project, handoff: str, said: Said) -> None:
+def is_left(project: Project, handoff: str, said: HookResult) -> None:
     """The state that the next session finds."""
     assert "decision" not in said.fields
     assert project.state["iteration"] == 2
