@@ -99,7 +99,8 @@ def check_goal(args: argparse.Namespace, what: str) -> None:
         )
     if args.until_promise and (criterion or not command):
         raise UsageError(
-            "--until-promise needs a command (-c) and excludes --criterion; omit one of them"
+            "--until-promise needs a command (-c) and cannot be combined with --criterion; omit "
+            "--until-promise or --criterion"
         )
 
 

@@ -19,7 +19,7 @@ RUN = ("run", "Fix it", "-c", "true")
 WRONG = [
     (("run", " ", "-c", "true"), "the objective is empty"),
     (("run", "Fix it"), "needs a command that checks whether the work is done"),
-    ((*RUN, "--criterion", "reads well", "--until-promise"), "excludes --criterion; omit one"),
+    ((*RUN, "--criterion", "reads well", "--until-promise"), "omit --until-promise or --criterion"),
     ((*RUN, "--detach", "--json"), "cannot be combined with --headless or --json"),
     ((*RUN, "--max-iterations", "0"), "limits.max_iterations (--max-iterations) must be at least"),
     ((*RUN, "--max-iterations", "many"), "must be a whole number"),

@@ -276,7 +276,7 @@ def test_of_an_empty_journal_no_command_is_named_that_refuses_it(git_repo: Path)
     ("words", "sentence"),
     [
         ((), "or describe the goal with --criterion"),
-        (("--criterion", "It is done", "--until-promise"), "omit one of them"),
+        (("--criterion", "It is done", "--until-promise"), "omit --until-promise or"),
         (("-c", "true", "--detach", "--json"), "cannot be combined with --headless or --json"),
     ],
 )

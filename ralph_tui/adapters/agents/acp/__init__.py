@@ -21,7 +21,7 @@ def _acp_description(name: str, quirks: Quirks, seen_versions: str) -> AgentDesc
         program=usual,
         title=quirks.title,
         search_place=program.search_place,
-        found=lazily("acp.agent:described", quirks),
+        found=lazily("acp.agent:describe", quirks),
         install=quirks.install,
         login=quirks.login,
         abilities=quirks.abilities,

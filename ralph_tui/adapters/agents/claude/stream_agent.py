@@ -222,7 +222,7 @@ class StreamSession(ProcessSession):
             tasks=tasks,
             unnamed=len(background) - len(tasks),
             silence_s=BACKGROUND_S,
-            abandoned=abandoned,
+            given_up=abandoned,
         )
 
     def _on_output_closed(self) -> Iterable[ev.Event]:

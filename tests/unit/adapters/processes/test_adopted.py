@@ -90,7 +90,7 @@ def test_without_a_run_none_are_adopted() -> None:
 def test_own_children_that_have_ended_are_forgotten(
     held: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adopted, "MANY", 3)
+    monkeypatch.setattr(adopted, "MAX_CHILDREN", 3)
     with no_orphans():
         with starting() as own:
             kept = leader(held, "sleep", "100")

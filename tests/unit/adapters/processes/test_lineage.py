@@ -81,7 +81,7 @@ def test_a_process_signs_with_its_controlling_terminal() -> None:
         "pid, terminal = pty.fork()\n"
         "if not pid:\n"
         "    me = os.getpid()\n"
-        "    print(os.ttyname(0)[5:], name_of(me)[13:], terminal_of(me).in_front)\n"
+        "    print(os.ttyname(0)[5:], name_of(me)[13:], terminal_of(me).is_foreground)\n"
         "    os._exit(0)\n"
         "text = b''\n"
         "while not text.endswith(b'\\n'):\n"

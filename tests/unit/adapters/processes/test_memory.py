@@ -66,7 +66,7 @@ def test_no_environment_is_read_of_what_is_older_than_the_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: set[int] = set()
-    monkeypatch.setattr(memory, "_bears", lambda entry, marks: asked.add(entry.pid))
+    monkeypatch.setattr(memory, "_has_marks", lambda entry, marks: asked.add(entry.pid))
     with Child[bytes](["sleep", "60"]) as process:
         resident_bytes(str(uuid.uuid4()))
         process.kill()

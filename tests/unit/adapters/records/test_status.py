@@ -177,7 +177,7 @@ def test_what_is_not_known_is_left_out(
     at = datetime.fromisoformat(written["updated"]).timestamp()
     os.utime(attempt / "status.json", (at, at))  # the file has the time of a run that died
     assert nulls(json.loads(said("--json"))) == []
-    monkeypatch.setattr(status, "_folded", None)  # the file is enough
+    monkeypatch.setattr(status, "_fold", None)  # the file is enough
     assert (said(), said("--line")) == folded
 
 

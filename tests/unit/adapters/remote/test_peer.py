@@ -205,7 +205,7 @@ def test_what_ends_while_it_is_looked_at_is_nobody(
     live_run: LiveRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sender that ends during the check is refused."""
-    monkeypatch.setattr(peer_module, "is_still", lambda _: False)
+    monkeypatch.setattr(peer_module, "is_intact", lambda _: False)
     assert refused(live_run, OUTSIDE + "say(call())") == GONE
 
 

@@ -243,7 +243,7 @@ def test_a_socket_file_that_was_taken_away_comes_back(
 def test_of_a_living_run_that_nobody_answers_for_path_and_reason_are_told(
     place: Path, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
-    monkeypatch.setattr(client_module, "COMES_BACK_S", 0.1)
+    monkeypatch.setattr(client_module, "RETURN_S", 0.1)
     path = place / "s"
     with closing(socket.socket(socket.AF_UNIX)) as deaf:
         if "refused" in reason:

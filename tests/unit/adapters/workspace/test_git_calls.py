@@ -170,7 +170,7 @@ def test_a_pipe_that_is_replaced_while_git_waits_for_it(
     pipe, opened = changed.root / name, name.endswith("attributes")
     os.mkfifo(pipe)
     held = [os.open(pipe, os.O_RDWR)] if opened else []
-    monkeypatch.setattr(git_calls, "LOOK_S", 1.0)  # so that it is replaced before the first look
+    monkeypatch.setattr(git_calls, "POLL_S", 1.0)  # so that it is replaced before the first look
 
     def waits(pid: int) -> bool:
         return has_open(pid, str(pipe)) if opened else waits_for_partner(pid)

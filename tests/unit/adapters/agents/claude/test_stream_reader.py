@@ -177,7 +177,7 @@ def task(about: str, task_id: str = "t1", **fields: object) -> dict[str, object]
 
 
 def test_what_goes_on_is_named_with_its_age() -> None:
-    agent = {"subagent_type": "Explore", "description": "seek", "is_backgrounded": True}
+    agent = {"subagent_type": "Explore", "description": "look", "is_backgrounded": True}
     reader, _ = feed(
         task("started", "a", description="waited for by its tool"),
         task("started", "b", **agent),

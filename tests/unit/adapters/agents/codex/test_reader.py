@@ -252,7 +252,7 @@ def test_a_context_that_is_compacted_is_told() -> None:
             "mcp__db__query", "", "no such table",
         ),
         ({"type": "webSearch", "query": "how to"}, "WebSearch", "how to", ""),
-        ({"type": "collabAgentToolCall", "prompt": "seek"}, "Task", "look", ""),
+        ({"type": "collabAgentToolCall", "prompt": "look"}, "Task", "look", ""),
         (
             {"type": "fileChange", "changes": [
                 {"path": f"{ROOT}/a", "kind": {"type": "add"}, "diff": "1\n2\n"},

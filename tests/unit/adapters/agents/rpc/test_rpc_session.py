@@ -236,7 +236,7 @@ def test_a_slow_start_is_waited_for_while_the_agent_works(
     given_up_at_s: float | None,
 ) -> None:
     start = Start(begins_s, busy_until_s)
-    monkeypatch.setattr(rpc_session, "worked", start.worked)
+    monkeypatch.setattr(rpc_session, "ticks_used", start.worked)
     RpcSession._await_handshake(cast("RpcSession", start))
     assert bool(start.ends) == (given_up_at_s is not None)
     assert start.seconds == (given_up_at_s or begins_s)
