@@ -79,7 +79,7 @@ def test_prompts_are_shown_as_sent_and_as_they_would_be_now(git_repo: Path) -> N
     assert here("prompt", "show", "--iteration", "3", cwd=git_repo).stdout == now.stdout
     shown = here("prompt", "show", cwd=git_repo)
     assert "would send if it had not completed" in shown.stderr
-    assert "promised to be complete" not in shown.stdout
+    assert "promised completion" not in shown.stdout
 
 
 def test_a_template_is_checked_and_its_variables_are_printed(git_repo: Path) -> None:

@@ -138,7 +138,7 @@ def test_a_run_is_commanded_from_elsewhere(git_repo: Path, runtime: Path) -> Non
 
         assert "pauses before iteration 2" in said("pause", cwd=git_repo, by=run)
         # A script that wants a pause has one.
-        assert "a pause is already requested; continue it with ralph-tui unpause" in said(
+        assert "a pause is already requested; continue the run with ralph-tui unpause" in said(
             "pause", cwd=git_repo
         )
         assert "task-001/001 continues" in said("unpause", cwd=git_repo)
@@ -212,7 +212,7 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
         assert sorted(each.returncode for each in done) == [0, 1]
         (late,) = [each for each in done if each.returncode]
         # The run reports it; or, a moment later, its journal does.
-        assert "already" in late.stderr or "no question" in late.stderr
+        assert "already" in late.stderr or "no open question" in late.stderr
         assert len(there.events("question_answered")) == before + 1
 
 

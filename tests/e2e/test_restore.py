@@ -312,7 +312,7 @@ def test_folders_that_go_are_not_in_the_way(ended: Path, before: World) -> None:
     (ended / "old.txt" / "one" / "two").mkdir(parents=True)
     (ended / "mine.txt" / "three").mkdir(parents=True)
     (ended / "mine.txt" / "inner.txt").write_text("held\n")
-    assert "left alone" not in restored(ended, "1", "--yes")
+    assert "unchanged:" not in restored(ended, "1", "--yes")
     assert world(ended) == before
 
 
@@ -324,9 +324,9 @@ def test_a_link_in_the_place_of_a_folder_is_not_in_the_way(ended: Path) -> None:
     restored(ended, "1", "--yes")
     (ended / "place").symlink_to("README.md")
     as_link = world(ended)
-    assert "left alone" not in restored(ended, "4", "--yes")
+    assert "unchanged:" not in restored(ended, "4", "--yes")
     assert world(ended) == as_folder
-    assert "left alone" not in restored(ended, "6", "--yes")
+    assert "unchanged:" not in restored(ended, "6", "--yes")
     assert world(ended) == as_link
 
 

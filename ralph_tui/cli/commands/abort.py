@@ -12,8 +12,10 @@ from ralph_tui.text.format import percent
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.description = "Abort a running run. Your files stay as they are, unless you restore "
-    "the best snapshot with --roll-back."
+    parser.description = (
+        "Abort a running run. Your files stay as they are, unless you restore "
+        "the best snapshot with --roll-back."
+    )
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     parser.add_argument(
         "--roll-back", action="store_true", help="restore the files to the best snapshot"

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     except RefusedError as refusal:
         if str(refusal) not in (PAUSED_ALREADY, PAUSE_ASKED_ALREADY):
             raise
-        print(f"{live.run.name}: {refusal}; continue it with ralph-tui unpause")
+        print(f"{live.run.name}: {refusal}; continue the run with ralph-tui unpause")
         return 0
     following = live.status["iteration"] + 1
     if following <= live.status["max_iterations"]:
