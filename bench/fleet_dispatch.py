@@ -17,7 +17,15 @@ from bench.result import Result, Scale, ms, percentile
 from bench.usage import cpu_seconds
 from ralph_tui.fleet.dispatch import Address
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
-from ralph_tui.fleet.ports import Adopt, Gone, Joined, Observation, Recorded, Tell, Told
+from ralph_tui.fleet.ports import (
+    Adopt,
+    CommandAnswered,
+    Disconnected,
+    Joined,
+    Observation,
+    Recorded,
+    SendCommand,
+)
 from tests.dispatched import place
 from tests.doubles.loop_host import PlayedHost
 from tests.fleet_programs import LineProcess, free_port, host, program
@@ -136,7 +144,9 @@ def _commands(fleet: Dispatching, held: ExitStack, scale: Scale) -> Iterator[Res
     took = []
     for number in range(scale.of(300, 100)):
         sent = time.time()
-        fleet.dispatcher.send("far", Tell(id=str(number), loop="1", command={"name": "pause"}))
+        fleet.dispatcher.send(
+            "far", SendCommand(id=str(number), loop="1", command={"name": "pause"})
+        )
         at = _wait_for_answer(fleet, str(number))
         took.append(at - sent)
         fleet.observed.clear()
@@ -153,7 +163,7 @@ def _commands(fleet: Dispatching, held: ExitStack, scale: Scale) -> Iterator[Res
 def _wait_for_answer(fleet: Dispatching, command: str) -> float:
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        for at, told in fleet.of(Told):
+        for at, told in fleet.of(CommandAnswered):
             if told.id == command:
                 return at
         time.sleep(0.0005)
@@ -166,8 +176,8 @@ def _deaths(fleet: Dispatching, held: ExitStack, scale: Scale) -> Iterator[Resul
         far = fleet.join(f"host-{number}", held)
         killed = time.time()
         far.kill()
-        _until_many(Gone, number + 1, fleet)
-        took.append(fleet.of(Gone)[-1][0] - killed)
+        _until_many(Disconnected, number + 1, fleet)
+        took.append(fleet.of(Disconnected)[-1][0] - killed)
     yield Result(
         "from the kill of a host until its fleet knows, the longest",
         f"{ms(max(took))} (median {ms(median(took))})",

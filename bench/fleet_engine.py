@@ -33,7 +33,7 @@ from ralph_tui.fleet.events import (
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.records import Mirror
-from ralph_tui.fleet.runtime.engine import FleetEngine, Outside
+from ralph_tui.fleet.runtime.engine import EngineParts, FleetEngine
 from ralph_tui.ports.clones import Collected, Earlier, Loop, Place, Source
 from ralph_tui.runtime.clock import SystemClock
 from tests.doubles.played_hosts import PlayedHosts
@@ -101,7 +101,7 @@ class _Told:
         self._told: dict[str, float] = {}
         self._folder = folder
         clock, source = SystemClock(), Source(commit="c", path="/nowhere", machine="m")
-        outside = Outside(self.hosts, source, self._mirror, _NoWork())
+        outside = EngineParts(self.hosts, source, self._mirror, _NoWork())
         self.engine = _Measured(Journal(folder / "events.jsonl", clock), clock, outside)
         self.engine.subscribe(self._recorded)
 
@@ -129,7 +129,7 @@ class _Told:
     def end(self) -> None:
         """Abort the fleet."""
         self.engine.request(Request(Abort()), lambda _: None)
-        self.hosts.observe(seen.Gone(host="h"))
+        self.hosts.observe(seen.Disconnected(host="h"))
         if not self.engine.join(PATIENCE_S):
             raise RuntimeError("the engine did not end")
 
@@ -147,7 +147,7 @@ class _Told:
         status = {"version": STATUS_VERSION, "run_id": "r", "phase": "agent"}
         status |= {"iteration": iteration, "cost_usd": 0.1 * iteration}
         self._told[loop] = time.monotonic()
-        self.hosts.observe(seen.Stands(loop=loop, attempt=1, status=status))
+        self.hosts.observe(seen.StatusChanged(loop=loop, attempt=1, status=status))
 
     def _recorded(self, event: FleetEvent) -> None:
         if isinstance(event, LoopProgressed):

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from ralph_tui import events
-from ralph_tui.cli import COMMANDS, GROUPS, MORE, build_parser
+from ralph_tui.cli import COMMANDS, GROUPS, OTHERS, build_parser
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.config.described import described, meaning_of
 from ralph_tui.events import Event
@@ -56,7 +56,7 @@ def commands() -> str:
         "`ralph-tui COMMAND --help` prints the same. Without a command, `ralph-tui` opens "
         "[home](../guide/home.md).\n",
     ]
-    for group, names in (GROUPS | MORE).items():
+    for group, names in (GROUPS | OTHERS).items():
         parts.append(f"## {group}\n")
         for name in names:
             if name in COMMANDS:

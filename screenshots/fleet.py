@@ -18,7 +18,7 @@ from pathlib import Path
 from ralph_tui import demo
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.records import find_fleet, read_fleet, take_lock
-from ralph_tui.fleet.sources.whole import Fleet
+from ralph_tui.fleet.sources.fleet import Fleet
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui.screen import FleetScreen
 from ralph_tui.tui.app import RalphApp, SideScreen

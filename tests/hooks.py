@@ -19,7 +19,7 @@ import pytest
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events import Event
 from ralph_tui.hooks.program.__main__ import run
-from ralph_tui.hooks.project import contents
+from ralph_tui.hooks.project import read_program
 from ralph_tui.state import RunState
 from tests.forks import Program, completed
 
@@ -39,7 +39,7 @@ Json = dict[str, Any]
 
 def install(folder: Path) -> Path:
     """The hook program in this folder."""
-    for name, content in contents().items():
+    for name, content in read_program().items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     return folder

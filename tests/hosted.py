@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ralph_tui.adapters.clones.sources import source_of
 from ralph_tui.adapters.workspace.repository import open_repository
-from ralph_tui.fleet.ports import Observation, Over, Recorded
+from ralph_tui.fleet.ports import Ended, Observation, Recorded
 from ralph_tui.ports.clones import Loop, Place, Source
 from tests.e2e.cli import GATE, project
 from tests.waiting import PATIENCE_S, until
@@ -91,9 +91,9 @@ class Seen:
         """The first of them, when it is there."""
         return until(lambda: self.of(kind, **fields), timeout)[0]
 
-    def over(self, loop: str = "1", timeout: float = PATIENCE_S) -> Over:
+    def over(self, loop: str = "1", timeout: float = PATIENCE_S) -> Ended:
         """Wait for the end of a loop."""
-        return self.wait(Over, timeout, loop=loop)
+        return self.wait(Ended, timeout, loop=loop)
 
     def lines(self, loop: str = "1") -> list[str]:
         """A loop's journal as received; fails if there is a gap."""

@@ -11,7 +11,7 @@ from typing import Any
 
 COMMANDS = {"fleet": "ralph_tui.fleet.cli.command", "hooks": "ralph_tui.hooks.command"}
 """Modules of commands, by command name."""
-FLEET_GLANCES = "ralph_tui.fleet.sources.whole:FollowedFleet"
+FLEET_GLANCES = "ralph_tui.fleet.sources.fleet:FollowedFleet"
 """Creates a `runtime.sources.listed.FleetGlances` for a worktree."""
 FOREIGN_RUNS = "ralph_tui.importers.foreign_runs:ImportedRuns"
 """Creates an `adapters.records.foreign.ForeignRuns`."""

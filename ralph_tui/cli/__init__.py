@@ -19,9 +19,9 @@ from types import ModuleType
 from ralph_tui import __version__
 from ralph_tui.base import extensions
 from ralph_tui.base.errors import RalphError, UsageError, resource_error
-from ralph_tui.cli.exit_codes import ExitCode, GoOn
-from ralph_tui.cli.for_people import refuse_agents
+from ralph_tui.cli.exit_codes import ExitCode, NextCommand
 from ralph_tui.cli.fronts.presentation import on_terminal
+from ralph_tui.cli.human_only import refuse_agents
 from ralph_tui.cli.parser import Parser, did_you_mean
 from ralph_tui.text.sanitize import one_line
 
@@ -68,13 +68,13 @@ GROUPS = {
     "Set up": ("demo", "doctor", "config"),
 }
 """The everyday commands."""
-MORE = {
+OTHERS = {
     "Steer": ("pause", "unpause", "checkpoint", "context"),
     "Records": ("search", "memory", "prompt", "prune", "rebuild"),
     "Other": ("hooks", "completion", "lab"),
 }
 """The other commands, which only ``--help --all`` lists."""
-BEHIND_ALL = {
+HIDDEN_ACTIONS = {
     "memory": ("edit", "export", "import", "stats"),
     "prompt": ("check",),
     "fleet": ("worker",),
@@ -143,13 +143,13 @@ def dispatch(argv: Sequence[str]) -> int:
         try:
             with contextlib.nullcontext() if folder is None else contextlib.chdir(folder):
                 return _dispatch(list(argv))
-        except GoOn as onward:
-            argv, folder = onward.words, onward.worktree
+        except NextCommand as following:
+            argv, folder = following.words, following.worktree
             gc.disable()  # as at the start of any command
             gc.unfreeze()
 
 
-class _Layered(argparse.RawDescriptionHelpFormatter):
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
     """A formatter that lists no commands: the description already has them, in groups."""
 
     def add_argument(self, action: argparse.Action) -> None:
@@ -167,11 +167,11 @@ def build_parser(
     """
     parser = Parser(
         prog="ralph-tui",
-        description=f"{DESCRIPTION}\n{_grouped(GROUPS | MORE if everything else GROUPS)}",
+        description=f"{DESCRIPTION}\n{_format_groups(GROUPS | OTHERS if everything else GROUPS)}",
         epilog=EPILOG
         if everything
         else f"{EPILOG}All commands:                 ralph-tui --help --all\n",
-        formatter_class=_Layered,
+        formatter_class=_HelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"ralph-tui {__version__}")
     parser.add_argument(_ALL, action="store_true", help="with --help: list every command")
@@ -180,13 +180,13 @@ def build_parser(
     for name, sentence in COMMANDS.items():
         commands.add_parser(name, help=sentence)
     for name in loaded:
-        _command(name).add_arguments(commands.choices[name])
-        if not everything and name in BEHIND_ALL:
+        _import_command(name).add_arguments(commands.choices[name])
+        if not everything and name in HIDDEN_ACTIONS:
             _hide(commands.choices[name], name)
     return parser, commands.choices
 
 
-def _grouped(groups: Mapping[str, Sequence[str]]) -> str:
+def _format_groups(groups: Mapping[str, Sequence[str]]) -> str:
     lines = []
     for title, names in groups.items():
         there = [name for name in names if name in COMMANDS]
@@ -199,7 +199,7 @@ def _hide(parser: Parser, name: str) -> None:
     for action in parser._actions:  # noqa: SLF001 - argparse has no public way
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             listed = action._choices_actions  # noqa: SLF001
-            listed[:] = [one for one in listed if one.dest not in BEHIND_ALL[name]]
+            listed[:] = [one for one in listed if one.dest not in HIDDEN_ACTIONS[name]]
     parser.epilog = f"More actions: ralph-tui {name} --help --all"
 
 
@@ -220,16 +220,16 @@ def _dispatch(argv: Sequence[str]) -> int:
         within: Parser = getattr(args, "within", commands.get(args.subcommand, parser))
         within.refuse_extras(extras)
     if args.subcommand is None:
-        return _home(parser)
+        return _show_home(parser)
     refuse_agents(args)
-    return int(_command(args.subcommand).run(args))
+    return int(_import_command(args.subcommand).run(args))
 
 
-def _command(name: str) -> ModuleType:
+def _import_command(name: str) -> ModuleType:
     return importlib.import_module(extensions.COMMANDS.get(name, f"{__name__}.commands.{name}"))
 
 
-def _home(parser: Parser) -> int:
+def _show_home(parser: Parser) -> int:
     """Show the home screen on a terminal; elsewhere, print the help and the newest run."""
     if on_terminal():
         return int(importlib.import_module(f"{__name__}.home").show_home(dispatch))
@@ -238,11 +238,11 @@ def _home(parser: Parser) -> int:
     try:
         _dispatch(["status"])
     except RalphError as error:
-        print(_shown(error))
+        print(_error_text(error))
     return ExitCode.COMPLETED
 
 
-def _shown(error: RalphError) -> str:
+def _error_text(error: RalphError) -> str:
     """Sanitize an error, which may quote file names and settings: foreign text."""
     return one_line(str(error))
 

@@ -13,13 +13,13 @@ from ralph_tui.adapters.records.run_status import Question
 from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.live import answers, confirm, text_argument
+from ralph_tui.cli.live import answer_words, confirm, text_argument
 from ralph_tui.cli.question_words import question_text
-from ralph_tui.cli.request_words import chosen, short_id
+from ralph_tui.cli.request_words import parse_choices, short_id
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import ALLOWING, answer_name, answer_word
 
-MORE = {
+LIMIT_OPTIONS = {
     "more": "--iterations N or --budget USD",
     "iterations": "--iterations N",
     "money": "--budget USD",
@@ -61,9 +61,11 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="abort without confirmation")
 
 
-def _which(question: Question, args: argparse.Namespace) -> str:
+def _explain_limits(question: Question, args: argparse.Namespace) -> str:
     """Explain which offered answer --iterations and --budget can go with."""
-    fit = [word for word in answers(question) if _accepted_by(question, word) & set(MORE)]
+    fit = [
+        word for word in answer_words(question) if _accepted_by(question, word) & set(LIMIT_OPTIONS)
+    ]
     if not fit:
         return f"no answer to this question takes --iterations or --budget; see {args.decide}"
     return f"--iterations and --budget need an answer; use {args.decide} {fit[0]}"
@@ -75,7 +77,7 @@ def answer_question(live: Answerable, question: Question, args: argparse.Namespa
     Raises ``RalphError`` if it does not answer this question.
     """
     _check_question(question, args)
-    fields = _fields(question, args)
+    fields = _command_fields(question, args)
     answer = fields["answer"]
     ask = answer == "abort" and not args.yes
     if ask and not sys.stdin.isatty():
@@ -119,22 +121,26 @@ def _check_question(question: Question, args: argparse.Namespace) -> None:
 
 def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
     """Show the request and ask for a yes, even if an earlier question was already shown."""
-    word = answer_word(_word(args))
+    word = answer_word(_answer_of(args))
     if not sys.stdin.isatty():
         raise UsageError(
             f"{word} needs the id of the question; check {args.decide}, then use "
             f"{args.decide} {word} --question {short_id(question)}"
         )
     print(question_text(question, ""), end="\n\n")
-    return confirm(f"{word}: {_verb(question, args)}?")
+    return confirm(f"{word}: {_describe_effect(question, args)}?")
 
 
 def _describe_sent(question: Question, fields: dict[str, object], args: argparse.Namespace) -> str:
     """Quote the text that was sent, else say what the answer does; for a request, add which."""
     asked = question.get("request")
-    said = fields["text"]
-    told = f'"{clip(one_line(str(said)), 200)}"' if said else _verb(question, args)
-    return f"{told} ({clip(one_line(question['text']), 200)})" if asked else told
+    word_said = fields["text"]
+    reply = (
+        f'"{clip(one_line(str(word_said)), 200)}"'
+        if word_said
+        else _describe_effect(question, args)
+    )
+    return f"{reply} ({clip(one_line(question['text']), 200)})" if asked else reply
 
 
 def _offer_as_guidance(live: Answerable, refusal: str, text: str, args: argparse.Namespace) -> int:
@@ -148,28 +154,28 @@ def _offer_as_guidance(live: Answerable, refusal: str, text: str, args: argparse
     return 0
 
 
-def _fields(question: Question, args: argparse.Namespace) -> dict[str, object]:
+def _command_fields(question: Question, args: argparse.Namespace) -> dict[str, object]:
     """Return the command's fields; raises ``UsageError`` if they do not answer the question."""
     if args.answer is None:
-        raise UsageError(_which(question, args))
-    word, offered = _word(args), list(answers(question))
+        raise UsageError(_explain_limits(question, args))
+    word, offered = _answer_of(args), list(answer_words(question))
     if word not in map(answer_name, offered):
         raise UsageError(
             f"{clip(one_line(args.answer), 40)!r} is not a valid "
             f"answer; use {args.decide} {'|'.join(offered)}"
         )
-    takes, said = _accepted_by(question, word), answer_word(word)
+    takes, word_said = _accepted_by(question, word), answer_word(word)
     more = bool(args.iterations or args.budget)
-    text = _text(args, word) if takes != {"choices"} else None
+    text = _single_text(args, word) if takes != {"choices"} else None
     if text is not None and not takes & {"words", "instructions"}:
-        raise UsageError(f"{said} takes no text; leave it out, or see {args.decide}")
+        raise UsageError(f"{word_said} takes no text; leave it out, or see {args.decide}")
     if text is None and takes == {"words"}:
-        raise UsageError(f"{said} needs words: {args.decide} {said} TEXT")
-    grants = "".join(MORE[one] for one in MORE if one in takes)
+        raise UsageError(f"{word_said} needs words: {args.decide} {word_said} TEXT")
+    grants = "".join(LIMIT_OPTIONS[one] for one in LIMIT_OPTIONS if one in takes)
     if more and not grants:
-        raise UsageError(f"{said} takes neither --iterations nor --budget; see {args.decide}")
+        raise UsageError(f"{word_said} takes neither --iterations nor --budget; see {args.decide}")
     if not more and grants:
-        raise UsageError(f"{said} needs {grants}")
+        raise UsageError(f"{word_said} needs {grants}")
     if not 0 <= args.iterations <= 1000:
         raise UsageError("--iterations takes a number from 1 to 1000")
     if not 0 <= args.budget <= 1_000_000:  # false for nan
@@ -180,18 +186,20 @@ def _fields(question: Question, args: argparse.Namespace) -> dict[str, object]:
         "text": "" if text is None else text_argument(text),
         "iterations": args.iterations,
         "budget_usd": args.budget,
-        **({"choices": chosen(question, args.text)} if takes == {"choices"} else {}),
+        **({"choices": parse_choices(question, args.text)} if takes == {"choices"} else {}),
     }
 
 
-def _text(args: argparse.Namespace, word: str) -> str | None:
+def _single_text(args: argparse.Namespace, word: str) -> str | None:
     if len(args.text) > 1:
-        said = answer_word(word)
-        raise UsageError(f'{said} takes one text; put it in quotes: {args.decide} {said} "TEXT"')
+        word_said = answer_word(word)
+        raise UsageError(
+            f'{word_said} takes one text; put it in quotes: {args.decide} {word_said} "TEXT"'
+        )
     return str(args.text[0]) if args.text else None
 
 
-def _word(args: argparse.Namespace) -> str:
+def _answer_of(args: argparse.Namespace) -> str:
     """Return the answer as the journal spells it."""
     return answer_name(str(args.answer))
 
@@ -200,9 +208,9 @@ def _accepted_by(question: Question, word: str) -> set[str]:
     return {option["takes"] for option in question["options"] if option["answer"] == word}
 
 
-def _verb(question: Question, args: argparse.Namespace) -> str:
+def _describe_effect(question: Question, args: argparse.Namespace) -> str:
     """Return what the answer does, in the question's own words."""
-    fitting = [option for option in question["options"] if option["answer"] == _word(args)]
+    fitting = [option for option in question["options"] if option["answer"] == _answer_of(args)]
     # The same answer may be offered both with and without a text.
     edited = [option for option in fitting if option["takes"] != "nothing"]
     option = (edited if args.text and edited else fitting)[0]

@@ -20,7 +20,7 @@ from ralph_tui.cli import COMMANDS, build_parser
 
 Names = Callable[[str], Iterable[str]]
 """Returns the possible words, given what is typed so far."""
-READING = ("replay", "report", "status", "lab", "prompt", "history")
+READ_COMMANDS = ("replay", "report", "status", "lab", "prompt", "history")
 """Commands that also take runs of other tools, which are read-only."""
 _TYPEABLE = re.compile(r"[\w@%+:,.][\w@%+:,./-]*")
 """Names that no shell needs quoted; folder names are foreign text."""
@@ -53,21 +53,21 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 def _completer(action: argparse.Action, command: str) -> object:
     metavar = action.metavar if isinstance(action.metavar, str) else ""
     names = _BY_DEST.get(action.dest) or _BY_METAVAR.get(metavar)
-    if metavar == "RUN" and command in READING:
-        names = _runs_of_all
+    if metavar == "RUN" and command in READ_COMMANDS:
+        names = _all_run_names
     if names is None:
         return FilesCompleter() if metavar in ("FILE", "FOLDER") else None
 
-    def offered(prefix: str, **_: object) -> list[str]:
+    def complete(prefix: str, **_: object) -> list[str]:
         try:
             return [name for name in names(prefix) if name.startswith(prefix)]
         except (RalphError, OSError):
             return []
 
-    return offered
+    return complete
 
 
-def _runs(prefix: str) -> Iterable[str]:
+def _run_names(prefix: str) -> Iterable[str]:
     """List tasks, and attempts if a task has several or the user is typing one."""
     from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415 - loaded on demand
     from ralph_tui.adapters.records.listing import list_runs  # noqa: PLC0415
@@ -80,20 +80,22 @@ def _runs(prefix: str) -> Iterable[str]:
     return chain(attempts, *shown)
 
 
-def _runs_of_all(prefix: str) -> Iterable[str]:
+def _all_run_names(prefix: str) -> Iterable[str]:
     """List runs, including those of other tools recorded here."""
     from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415
     from ralph_tui.adapters.records.foreign import foreign_runs  # noqa: PLC0415
 
     imported = (run.name for run in foreign_runs().find(worktree_root(Path.cwd())))
-    return chain(_runs(prefix), filter(_TYPEABLE.fullmatch, imported))
+    return chain(_run_names(prefix), filter(_TYPEABLE.fullmatch, imported))
 
 
-def _tasks(prefix: str) -> Iterable[str]:
-    return (name for name in _runs(prefix) if name != "hooks" and not name.startswith("hooks/"))
+def _task_names(prefix: str) -> Iterable[str]:
+    return (
+        name for name in _run_names(prefix) if name != "hooks" and not name.startswith("hooks/")
+    )
 
 
-def _assignments(prefix: str) -> Iterable[str]:
+def _complete_set(prefix: str) -> Iterable[str]:
     """Offer ``NAME=``; after the ``=``, offer the values of a setting that takes fixed words."""
     from ralph_tui.config.described import choices_of  # noqa: PLC0415
     from ralph_tui.config.settings import NAMES  # noqa: PLC0415
@@ -102,37 +104,37 @@ def _assignments(prefix: str) -> Iterable[str]:
     if not equals:
         return (f"{name}=" for name in NAMES)
     if name in ("agent.name", "agent.fallback"):
-        return (f"{name}={agent}" for agent in _agents(""))
+        return (f"{name}={agent}" for agent in _agent_names(""))
     return (f"{name}={choice}" for choice in choices_of(name)) if name in NAMES else ()
 
 
-def _settings(_: str) -> Iterable[str]:
+def _setting_names(_: str) -> Iterable[str]:
     from ralph_tui.config.settings import NAMES  # noqa: PLC0415
 
     return (*dict.fromkeys(name.partition(".")[0] for name in NAMES), *NAMES)
 
 
-def _agents(_: str) -> Iterable[str]:
+def _agent_names(_: str) -> Iterable[str]:
     from ralph_tui.adapters.agents import selectable_agents  # noqa: PLC0415
 
     return (agent.name for agent in selectable_agents())
 
 
-def _scenarios(_: str) -> Iterable[str]:
+def _scenario_names(_: str) -> Iterable[str]:
     from ralph_tui.demo.agent.scenario import SCENARIOS  # noqa: PLC0415
 
     return SCENARIOS
 
 
 _BY_DEST: Mapping[str, Names] = {
-    "agent.name": _agents,
+    "agent.name": _agent_names,
     "permissions.mode": lambda _: ("edits", "ask", "skip"),
-    "scenario": _scenarios,
+    "scenario": _scenario_names,
 }
 _BY_METAVAR: Mapping[str, Names] = {
-    "RUN": _runs,
-    "TASK": _tasks,
-    "NAME=VALUE": _assignments,
-    "KEY=VALUE": _assignments,
-    "SETTING": _settings,
+    "RUN": _run_names,
+    "TASK": _task_names,
+    "NAME=VALUE": _complete_set,
+    "KEY=VALUE": _complete_set,
+    "SETTING": _setting_names,
 }

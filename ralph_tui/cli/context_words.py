@@ -27,7 +27,7 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import CONTEXT_LEVELS
 
-TOLD_BY = {"tag": "by its tag", "history": "from finished items", "default": "no tag"}
+BASIS_WORDS = {"tag": "by its tag", "history": "from finished items", "default": "no tag"}
 ROWS = 12
 """Iterations in a table; the last ones are shown."""
 ITEM = 60
@@ -38,16 +38,16 @@ def context_row(context: ContextStatus | None) -> str:
     """Format a line like ``86 % (hand over), 28k tokens left, handed over twice; ...``."""
     if not context:
         return ""
-    percent, level = context.get("percent"), _level(context)
+    percent, level = context.get("percent"), _find_level(context)
     if percent is None or level is None:
         return ""
-    left = f"{_tokens(context['tokens_left'] or 0)} tokens left"
+    left = f"{_tokens_text(context['tokens_left'] or 0)} tokens left"
     parts = [f"{whole(percent)} % ({CONTEXT_LEVELS[level].word})", left]
     if rollovers := context.get("rollovers"):
-        parts.append(f"handed off {_times(rollovers)}")
+        parts.append(f"handed off {_times_word(rollovers)}")
     if forgot := context.get("compactions"):
-        parts.append(f"forgot {_times(forgot)}")
-    ahead = _forecast(context)
+        parts.append(f"forgot {_times_word(forgot)}")
+    ahead = _forecast_text(context)
     return f"{', '.join(parts)}{'; ' if ahead else ''}{ahead}"
 
 
@@ -55,7 +55,7 @@ def context_mark(context: ContextStatus | None) -> str:
     """Return ``context 86 %`` for a status bar; empty while there is nothing to report."""
     if not context:
         return ""
-    percent, level = context.get("percent"), _level(context)
+    percent, level = context.get("percent"), _find_level(context)
     if percent is None or level in (None, "L0") or not context.get("session_running"):
         return ""
     return f"context {whole(percent)} %"
@@ -69,33 +69,36 @@ def context_table(context: ContextStatus, run: str, *, alive: bool, watched: boo
     handoff = context["handoff"]
     rows = [
         ("Run", f"{run}{'' if alive else ' (over)'}"),
-        ("Current Context" if alive else "Last Context", _current(context)),
+        ("Current Context" if alive else "Last Context", _current_text(context)),
         ("Level", _level_text(context)),
-        ("Estimated Remaining", _remaining(context)),
-        ("Forecast", _forecast(context) if alive else ""),
-        *_item(context.get("item")),
+        ("Estimated Remaining", _remaining_text(context)),
+        ("Forecast", _forecast_text(context) if alive else ""),
+        *_item_rows(context.get("item")),
         ("Last Handoff", handoff["path"] if handoff else ""),
     ]
-    parts = ["## Ralph Context Status", _table(("Metric", "Value"), [r for r in rows if r[1]])]
+    parts = [
+        "## Ralph Context Status",
+        _format_table(("Metric", "Value"), [r for r in rows if r[1]]),
+    ]
     if history := context.get("history"):
-        parts.append(_peaks(history))
+        parts.append(_peaks_table(history))
     if alive:
         parts.append(_order(context))
-    parts.append(f"**Recommendation**: {_recommended(context, alive=alive, watched=watched)}")
+    parts.append(f"**Recommendation**: {_recommend(context, alive=alive, watched=watched)}")
     return "\n\n".join(part for part in parts if part)
 
 
-def _level(context: ContextStatus) -> Level | None:
+def _find_level(context: ContextStatus) -> Level | None:
     return next((level for level in LEVELS if level == context.get("level")), None)
 
 
-def _current(context: ContextStatus) -> str:
+def _current_text(context: ContextStatus) -> str:
     percent, window = context.get("percent"), context.get("window")
     if percent is not None:
-        return f"{whole(percent)} % of {_tokens(window or 0)} tokens"
+        return f"{whole(percent)} % of {_tokens_text(window or 0)} tokens"
     if tokens := context.get("tokens"):
         return (
-            f"unknown: {_tokens(tokens)} tokens used; the agent does not report the "
+            f"unknown: {_tokens_text(tokens)} tokens used; the agent does not report the "
             "size of its window"
         )
     return (
@@ -107,7 +110,7 @@ def _current(context: ContextStatus) -> str:
 
 def _level_text(context: ContextStatus) -> str:
     """Return the level and any higher one reached before: a compaction empties the window again."""
-    level, reached = _level(context), context.get("level_reached")
+    level, reached = _find_level(context), context.get("level_reached")
     if level is None:
         return "unknown"
     higher = next((one for one in LEVELS if one == reached and above(one, level)), "")
@@ -115,37 +118,37 @@ def _level_text(context: ContextStatus) -> str:
     return f"{CONTEXT_LEVELS[level].word}{reached_too}"
 
 
-def _remaining(context: ContextStatus) -> str:
+def _remaining_text(context: ContextStatus) -> str:
     left = context.get("tokens_left")
-    return "" if left is None else f"~{_tokens(left)} tokens"
+    return "" if left is None else f"~{_tokens_text(left)} tokens"
 
 
-def _forecast(context: ContextStatus) -> str:
+def _forecast_text(context: ContextStatus) -> str:
     if not context.get("session_running"):
         return ""
     return forecast_words(context.get("checkpoint_percent") or 0.0, context.get("calls_left"))
 
 
-def _item(item: ItemStatus | None) -> list[tuple[str, str]]:
+def _item_rows(item: ItemStatus | None) -> list[tuple[str, str]]:
     if not item:
         return []
     row = BUDGETS.get(item["size"])
-    told = TOLD_BY.get(item["basis"], "")
+    basis = BASIS_WORDS.get(item["basis"], "")
     return [
         ("Current Item", f'"{clip(one_line(item["text"]), ITEM)}"'),
-        ("Item Complexity", f"{item['size']} (est. {_range(item)} context; {told})"),
+        ("Item Complexity", f"{item['size']} (est. {_range_text(item)} context; {basis})"),
         ("Per Iteration", row.per_iteration if row else ""),
         ("Plan", f"{item['done']} of {item['total']} done" if item["total"] else ""),
     ]
 
 
-def _range(item: ItemStatus) -> str:
+def _range_text(item: ItemStatus) -> str:
     """Format a range of percentages, such as ``20-40 %``."""
     low, high = f"{item['low']:.0f}", f"{item['high']:.0f}"
     return f"{low} %" if low == high else f"{low}-{high} %"
 
 
-def _peaks(history: list[UseStatus]) -> str:
+def _peaks_table(history: list[UseStatus]) -> str:
     rows = [
         (
             str(use["iteration"]),
@@ -155,7 +158,7 @@ def _peaks(history: list[UseStatus]) -> str:
         )
         for use in history[-ROWS:]
     ]
-    return _table(("Iteration", "Peak", "Rollovers", "Forgot"), rows)
+    return _format_table(("Iteration", "Peak", "Rollovers", "Forgot"), rows)
 
 
 def _order(context: ContextStatus) -> str:
@@ -175,16 +178,16 @@ def _order(context: ContextStatus) -> str:
     rows = []
     for n, place in enumerate(advised.places[:ROWS], 1):
         one = items[place]
-        must = "split it" if one["size"] == "very complex" else _range(one)
+        must = "split it" if one["size"] == "very complex" else _range_text(one)
         rows.append((str(n), clip(one_line(one["text"]), ITEM), one["size"], must))
     more = len(items) - len(rows)
     rest = f" {count(more, 'more item')} after these." if more else ""
-    return f"{_table(('Order', 'Item', 'Complexity', 'Context'), rows)}\n\n{advice}{rest}"
+    return f"{_format_table(('Order', 'Item', 'Complexity', 'Context'), rows)}\n\n{advice}{rest}"
 
 
-def _recommended(context: ContextStatus, *, alive: bool, watched: bool) -> str:
+def _recommend(context: ContextStatus, *, alive: bool, watched: bool) -> str:
     """Return what to do now or, once the run has ended, in the next one."""
-    fills, level = context.get("windows_fill"), _level(context)
+    fills, level = context.get("windows_fill"), _find_level(context)
     if not alive:
         known = any(use.get("peak_percent") is not None for use in context.get("history") or [])
         if fills:
@@ -201,25 +204,25 @@ def _recommended(context: ContextStatus, *, alive: bool, watched: bool) -> str:
         )
         return f"No automatic handoff while the usage is unknown; {how}."
     if context.get("requested_by"):
-        said = "The session hands off when the running tool ends, as requested."
+        advice_text = "The session hands off when the running tool ends, as requested."
     elif not context.get("session_running"):
-        said = "No session is running; the next one starts with an empty window."
+        advice_text = "No session is running; the next one starts with an empty window."
     else:
         rolls_over = context.get("rollover") is not False
-        said = recommendation(level, context["checkpoint_percent"], rolls_over=rolls_over)
-    return f"{said} {FILLS}" if fills else said
+        advice_text = recommendation(level, context["checkpoint_percent"], rolls_over=rolls_over)
+    return f"{advice_text} {FILLS}" if fills else advice_text
 
 
-def _tokens(number: int) -> str:
+def _tokens_text(number: int) -> str:
     """Format a number of tokens, such as ``66k``."""
     return f"{number:,}" if number < 1000 else f"{round(number / 1000):,}k"
 
 
-def _times(number: int) -> str:
+def _times_word(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+def _format_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     cells = [head, *([one_line(cell).replace("|", r"\|") for cell in row] for row in rows)]
     widths = [max(len(row[n]) for row in cells) for n in range(len(head))]
     lines = [" | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in cells]
@@ -227,7 +230,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(f"| {line} |" if n != 1 else f"|-{line}-|" for n, line in enumerate(lines))
 
 
-def handed_over(left: HandoffStatus) -> str:
+def handoff_text(left: HandoffStatus) -> str:
     """Format what a context handoff left for the next session."""
     percent = left.get("percent")
     return "\n".join(

@@ -14,24 +14,24 @@ from ralph_tui.text.sanitize import one_line
 
 CUT = "# ------------------------ >8 ------------------------"
 """Everything from this line on is not part of the text."""
-LARGEST = 1 << 20
+MAX_BYTES = 1 << 20
 """Bytes of the edited text that are read back."""
 
 
-def edited(text: str, notes: Sequence[str], *, otherwise: str) -> str:
+def edit_text(text: str, notes: Sequence[str], *, otherwise: str) -> str:
     """Let the user edit `text`, with `notes` shown below it, and return the result.
 
     `otherwise` says what to do instead if no editor can run. Raises ``RalphError`` if the editor
     fails.
     """
-    editor = _editor(otherwise)
+    editor = _find_editor(otherwise)
     with tempfile.TemporaryDirectory(prefix="ralph-tui-") as folder:
         path = Path(folder) / "LEARNING"
         below = [CUT, *(f"# {note}" for note in notes)]
         try:
             write_whole(path, "\n".join([text, "", *below, ""]).encode(), durable=False)
             _run(editor, path)
-            after = read_bytes(path, most=LARGEST).decode("utf-8", "replace")
+            after = read_bytes(path, most=MAX_BYTES).decode("utf-8", "replace")
         except OSError as error:
             raise RalphError(
                 f"the edited text cannot be read: {why(error, 'try it again')}"
@@ -41,7 +41,7 @@ def edited(text: str, notes: Sequence[str], *, otherwise: str) -> str:
     return "\n".join(lines[:end]).strip()
 
 
-def _editor(otherwise: str) -> str:
+def _find_editor(otherwise: str) -> str:
     for name in ("VISUAL", "EDITOR"):
         if editor := os.environ.get(name, "").strip():
             return editor

@@ -23,7 +23,7 @@ class ExitCode(IntEnum):
     """A signal, a closed output, or leaving with `q` stopped it."""
 
 
-class GoOn(Exception):  # noqa: N818 - not an error: the user left a screen for another command
+class NextCommand(Exception):  # noqa: N818 - not an error: the user left a screen for another command
     """Another command takes over from this one, in the same terminal."""
 
     def __init__(self, words: tuple[str, ...], worktree: Path | None) -> None:

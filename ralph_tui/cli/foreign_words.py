@@ -17,7 +17,7 @@ from ralph_tui.text.terms import STATES, in_words
 RUNS = ("run", "status", "best", "iterations", "when", "from", "description")
 
 
-def listed(
+def list_foreign(
     imported: Iterable[RunRow], hooked: Iterable[RecordedRun]
 ) -> tuple[Section, list[dict[str, object]], list[str]]:
     """List runs recorded by other tools or by hooks, newest first: a table and JSON values.
@@ -25,17 +25,17 @@ def listed(
     The third value has a sentence for each run whose record is not fully readable.
     """
     rows = newest_first([*imported, *(listing.row_of(run, None) for run in hooked)])
-    table = Section("Recorded by other tools or by hooks", head=RUNS, rows=[*map(_cells, rows)])
+    table = Section("Recorded by other tools or by hooks", head=RUNS, rows=[*map(_row_cells, rows)])
     broken = [f"{row.name}: {row.problem}" for row in rows if row.problem]
     return table, [row_json(row) for row in rows], broken
 
 
-def _cells(row: RunRow) -> list[str]:
+def _row_cells(row: RunRow) -> list[str]:
     of = "" if row.max_iterations is None else f" of {row.max_iterations}"
     done = row.iterations or "none"
     return [
         row.name,
-        _status(row.status),
+        _status_word(row.status),
         percent(100 * max(row.completions)) if row.completions else "—",
         f"{done}{of}",
         "—" if row.updated is None else f"{row.updated.astimezone():%Y-%m-%d %H:%M}",
@@ -54,8 +54,8 @@ def row_json(row: RunRow) -> dict[str, object]:
         "iterations": row.iterations,
         "max_iterations": row.max_iterations,
         "best": 100 * max(row.completions) if row.completions else None,
-        "started": _iso(row.started),
-        "updated": _iso(row.updated),
+        "started": _format_iso(row.started),
+        "updated": _format_iso(row.updated),
         "problem": row.problem or None,
     }
     return {name: value for name, value in known.items() if value is not None}
@@ -67,15 +67,17 @@ def run_page(name: str, events: Sequence[Event], problem: str) -> Page:
     run, started = state.run, state.run.started
     assert started is not None  # every recording begins with it
     end = run.finished
-    said = ending(end.outcome, end.reason) if end else f"{_status('died')}: no end was recorded"
+    state_text = (
+        ending(end.outcome, end.reason) if end else f"{_status_word('died')}: no end was recorded"
+    )
     facts = [
         ("description", started.objective or NO_OBJECTIVE),
         ("done when", started.criterion or ""),
-        ("state", said),
+        ("state", state_text),
         ("recorded by", f"{started.imported}; pace, push and alarms are recomputed"),
         ("agent", " ".join(word for word in (started.agent, run.model) if word)),
         ("best", "—" if run.completion is None else percent(run.best)),
-        ("time", f"{duration(run.worked_s(state.at))} since {_when(run.started_at)}"),
+        ("time", f"{duration(run.worked_s(state.at))} since {_format_time(run.started_at)}"),
         ("beware", problem),
         ("open the screen", f"ralph-tui replay {one_line(name)}"),
     ]
@@ -99,13 +101,13 @@ def run_page(name: str, events: Sequence[Event], problem: str) -> Page:
     return Page(one_line(name), [Section(facts=facts), table])
 
 
-def _status(status: str) -> str:
+def _status_word(status: str) -> str:
     return STATES[status].word if status in STATES else in_words(status)
 
 
-def _iso(at: datetime | None) -> str | None:
+def _format_iso(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat().replace("+00:00", "Z")
 
 
-def _when(at: datetime | None) -> str:
+def _format_time(at: datetime | None) -> str:
     return "—" if at is None else f"{at.astimezone():%Y-%m-%d %H:%M}"

@@ -27,10 +27,10 @@ def task_cells(name: str, row: TaskRow) -> list[str]:
         name,
         outcome_word(row.last_outcome or row.status),
         str(row.attempts),
-        _percent(row.best),
+        _percent_text(row.best),
         str(row.iterations),
-        _money(row.cost_usd),
-        _when(row.updated),
+        _money_text(row.cost_usd),
+        _format_time(row.updated),
         row.description,
     ]
 
@@ -51,13 +51,13 @@ def list_page(rows: Mapping[str, TaskRow]) -> Page:
 def task_page(task: "TaskHistory", statuses: Sequence[str]) -> Page:
     """Build the page of a task with a row for each attempt; `statuses` are the attempts' states."""
     first, last = task.attempts[0], task.attempts[-1]
-    told = sum(len(attempt.reflections) for attempt in task.attempts)
+    number = sum(len(attempt.reflections) for attempt in task.attempts)
     facts = [
         ("description", first.description),
         ("done when", last.completion_criteria or ""),
         ("tags", ", ".join(dict.fromkeys(t for each in task.attempts for t in each.tags))),
         ("tasks like it", ", ".join(last.plan.related)),
-        ("reflections", f"{told}: ralph-tui history {task.name} --reflections" if told else ""),
+        ("reflections", f"{number}: ralph-tui history {task.name} --reflections" if number else ""),
     ]
     rows = [_attempt_cells(a, s) for a, s in zip(task.attempts, statuses, strict=True)]
     return Page(task.name, [Section(facts=facts), Section(head=ATTEMPTS, rows=rows)])
@@ -69,11 +69,11 @@ def _attempt_cells(attempt: "Attempt", status: str) -> list[str]:
         str(attempt.id),
         outcome_word(end.outcome or end.status) if end else status,
         done.agent,
-        _percent(_best(attempt)),
+        _percent_text(_best_quality(attempt)),
         str(done.iterations),
-        _money(done.cost_usd),
+        _money_text(done.cost_usd),
         duration(done.duration_s),
-        _when(attempt.started),
+        _format_time(attempt.started),
         end.reason if end else "",
     ]
 
@@ -84,28 +84,28 @@ def attempt_page(attempt: "Attempt", status: str) -> Page:
         f"{attempt.task_id}/{attempt.id:03}",
         [
             Section(facts=_attempt_facts(attempt, status)),
-            _plan(attempt),
+            _plan_section(attempt),
             Section(
                 "Iterations",
                 head=("iteration", "completion", "gain"),
                 rows=[
                     [
                         str(step.iteration) if step.iteration else "start",
-                        percent(step.quality) + _restored(before, step),
+                        percent(step.quality) + _restore_note(before, step),
                         signed(step.delta) if step.iteration else "",
                     ]
                     for before, step in pairwise([None, *attempt.execution.quality_history])
                     if step is not None
                 ],
             ),
-            *_outcome(attempt),
+            *_outcome_sections(attempt),
             Section("Learnings", items=[_learning_words(one) for one in attempt.learnings]),
-            *_reflections(attempt),
+            *_reflection_sections(attempt),
         ],
     )
 
 
-def _restored(before: "Quality | None", step: "Quality") -> str:
+def _restore_note(before: "Quality | None", step: "Quality") -> str:
     """Note the completion that the gain counts from, if files were restored in between."""
     found = step.quality - step.delta
     if before is None or abs(found - before.quality) < ROUNDED:
@@ -115,7 +115,7 @@ def _restored(before: "Quality | None", step: "Quality") -> str:
 
 def reflections_page(task: "TaskHistory", attempts: "Sequence[Attempt]") -> Page:
     """Build the page of the reflections on these attempts."""
-    sections = [section for attempt in attempts for section in _reflections(attempt)]
+    sections = [section for attempt in attempts for section in _reflection_sections(attempt)]
     nothing = Section(items=["no reflections yet"])
     return Page(f"Reflections of {task.name}", sections or [nothing])
 
@@ -128,16 +128,16 @@ def _attempt_facts(attempt: "Attempt", status: str) -> list[tuple[str, str]]:
         ("description", attempt.description),
         ("state", ended.removesuffix(": ")),
         ("agent", " ".join(word for word in (done.agent, done.model) if word)),
-        ("best", _percent(_best(attempt))),
-        ("time", f"{duration(done.duration_s)} since {_when(attempt.started)}"),
-        ("cost", _money(done.cost_usd)),
+        ("best", _percent_text(_best_quality(attempt))),
+        ("time", f"{duration(done.duration_s)} since {_format_time(attempt.started)}"),
+        ("cost", _money_text(done.cost_usd)),
         ("tokens", tokens),
         ("actions", str(done.actions_performed)),
         ("tags", ", ".join(attempt.tags)),
     ]
 
 
-def _plan(attempt: "Attempt") -> Section:
+def _plan_section(attempt: "Attempt") -> Section:
     plan = attempt.plan
     about = ""
     if plan.estimated_iterations and plan.estimate_from:
@@ -152,7 +152,7 @@ def _plan(attempt: "Attempt") -> Section:
     return Section("Plan", facts=facts, items=plan.steps)
 
 
-def _outcome(attempt: "Attempt") -> Iterator[Section]:
+def _outcome_sections(attempt: "Attempt") -> Iterator[Section]:
     if (end := attempt.outcome) is not None:
         yield Section("What worked", items=end.what_worked)
         yield Section("What did not", items=end.what_didnt_work)
@@ -160,47 +160,49 @@ def _outcome(attempt: "Attempt") -> Iterator[Section]:
 
 
 def _learning_words(one: "UsedLearning") -> str:
-    said = [f"{one.type}, {one.standing}, confidence {one.confidence:.2f}"]
+    parts = [f"{one.type}, {one.standing}, confidence {one.confidence:.2f}"]
     if one.origin == "learned":
-        said.append("learned here, and promoted" if one.promoted else "learned here")
+        parts.append("learned here, and promoted" if one.promoted else "learned here")
     if one.prompts:
-        said.append(f"used in the prompts of {', '.join(map(str, one.prompts))}")
+        parts.append(f"used in the prompts of {', '.join(map(str, one.prompts))}")
     if one.credits:
         helped = sum(credit.success for credit in one.credits)
-        said.append(f"helped in {helped} of {count(len(one.credits), 'counted use')}")
-    return f"{one.text} ({'; '.join(said)})"
+        parts.append(f"helped in {helped} of {count(len(one.credits), 'counted use')}")
+    return f"{one.text} ({'; '.join(parts)})"
 
 
-def _reflections(attempt: "Attempt") -> Iterator[Section]:
-    for number, told in enumerate(attempt.reflections, start=1):
+def _reflection_sections(attempt: "Attempt") -> Iterator[Section]:
+    for number, reflection in enumerate(attempt.reflections, start=1):
         cite = f"{attempt.task_id}/{attempt.id:03} #{number}"
-        yield Section(f"Reflection {cite}", facts=_reflection_facts(told), items=told.action_items)
+        yield Section(
+            f"Reflection {cite}", facts=_reflection_facts(reflection), items=reflection.action_items
+        )
 
 
-def _reflection_facts(told: "Reflection") -> list[tuple[str, str]]:
+def _reflection_facts(reflection: "Reflection") -> list[tuple[str, str]]:
     return [
-        ("when", f"{_when(told.timestamp)}, {TRIGGERS[told.triggered_by]}"),
-        ("kind", in_words(told.reflection_type)),
-        ("observation", told.observation or ""),
-        ("analysis", told.analysis or ""),
-        ("learning", told.learning),
+        ("when", f"{_format_time(reflection.timestamp)}, {TRIGGERS[reflection.triggered_by]}"),
+        ("kind", in_words(reflection.reflection_type)),
+        ("observation", reflection.observation or ""),
+        ("analysis", reflection.analysis or ""),
+        ("learning", reflection.learning),
     ]
 
 
-def _best(attempt: "Attempt") -> float | None:
+def _best_quality(attempt: "Attempt") -> float | None:
     readings = [step.quality for step in attempt.execution.quality_history]
     return max(readings, default=None)
 
 
-def _percent(points: float | None) -> str:
+def _percent_text(points: float | None) -> str:
     return "—" if points is None else percent(points)
 
 
-def _money(usd: float | None) -> str:
+def _money_text(usd: float | None) -> str:
     return "—" if usd is None else money(usd)
 
 
-def _when(moment: str | datetime) -> str:
+def _format_time(moment: str | datetime) -> str:
     try:
         at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
         return f"{at.astimezone():%Y-%m-%d %H:%M}"

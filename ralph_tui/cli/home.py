@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ralph_tui.runtime.sources.run_list import ListedRuns
     from ralph_tui.tui.home.table import Listing
 
-BEGINS = ("run", "demo")
+START_COMMANDS = ("run", "demo")
 """Commands that start a run, which is then the newest."""
 
 
@@ -45,8 +45,8 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
             left=ExitCode.COMPLETED,
             opening=partial(ListFrame, "home", "runs", "ralph-tui", "looking for runs…"),
         ).show()
-        command = home.take()
-        if not command or signals.CAME:
+        command = home.take_command()
+        if not command or signals.RECEIVED:
             return code
         try:
             code = dispatch(command)
@@ -57,7 +57,7 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
                 delete_draft(root)
         except RalphError as error:
             home.message, code = one_line(str(error)), error.exit_code
-        if signals.CAME:
+        if signals.RECEIVED:
             return code
 
 
@@ -73,7 +73,7 @@ class Home(ViewerFront):
         self._listing: Listing | None = None
         self._runs: ListedRuns | None = None
         self._command: Sequence[str] = ()
-        self.beside = SideScreens(self._search, self._recorded)
+        self.beside = SideScreens(self._search, self._open_recorded)
 
     def load(self, stage: Stage) -> "Home":
         """Prepare to be shown; called behind the first frame."""
@@ -83,10 +83,10 @@ class Home(ViewerFront):
         self._listing = self._listing or Listing()
         return self
 
-    def take(self) -> Sequence[str]:
+    def take_command(self) -> Sequence[str]:
         """Return the command line the user chose; empty if the user left home."""
         command, self._command = self._command, ()
-        if self._listing is not None and command and command[0] in BEGINS:
+        if self._listing is not None and command and command[0] in START_COMMANDS:
             # The new run will be on top, and selected.
             self._listing.names, self._listing.selected, self._listing.loaded = (), 0, False
         return command
@@ -100,13 +100,13 @@ class Home(ViewerFront):
         listing = self._listing or Listing()
         self._runs = self._runs or ListedRuns(self._root)
         return HomeScreen(
-            self._runs, listing, self._chosen, new_runs=self._new_runs, message=message
+            self._runs, listing, self._on_chosen, new_runs=self._new_runs, message=message
         )
 
     def begin(self) -> None:
         gc.enable()
 
-    def _chosen(self, command: Sequence[str]) -> None:
+    def _on_chosen(self, command: Sequence[str]) -> None:
         self._command = command
 
     def _new_runs(self) -> "NewRuns":
@@ -123,7 +123,7 @@ class Home(ViewerFront):
         return SearchScreen(ArchivedRuns(lambda: self._root))
 
     @staticmethod
-    def _recorded(source: "Source") -> SideScreen:
+    def _open_recorded(source: "Source") -> SideScreen:
         from ralph_tui.tui.cockpit.recorded import RecordedScreen  # noqa: PLC0415 - as above
 
         return RecordedScreen(source)

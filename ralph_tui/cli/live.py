@@ -80,33 +80,33 @@ def find_live(name: str | None) -> LiveRun:
     owner = worker(run.lock)
     status = read_status(run) if owner is not None and run.journal.exists() else None
     if owner is None or (status is not None and owner.run_id != status["run_id"]):
-        raise _no_live(f"the run {run.name} has ended")
+        raise _no_live_error(f"the run {run.name} has ended")
     if status is None:
-        raise _no_live("a run is starting here; try again in a second")
+        raise _no_live_error("a run is starting here; try again in a second")
     if status["outcome"] is not None:
-        raise _no_live(f"the run {run.name} has ended ({outcome_word(status['outcome'])})")
+        raise _no_live_error(f"the run {run.name} has ended ({outcome_word(status['outcome'])})")
     return LiveRun(run, owner, status)
 
 
 def _worktree_run(root: Path) -> RecordedRun:
     owner = worker(ralph_folder(root) / "lock")
     if owner is None:
-        raise _no_live(f"no active run in {one_line(str(root))}")
+        raise _no_live_error(f"no active run in {one_line(str(root))}")
     task, _, attempt = owner.run.partition("/")
     if not task or not attempt:
-        raise _no_live("a run is starting here; try again in a second")
+        raise _no_live_error("a run is starting here; try again in a second")
     folder = ralph_folder(root) / "tasks" / task / "attempts" / attempt
     return RecordedRun(folder / "events.jsonl")
 
 
-def _no_live(sentence: str) -> UsageError:
+def _no_live_error(sentence: str) -> UsageError:
     return UsageError(
         f"{sentence}; start one with 'ralph-tui run' or 'ralph-tui resume', or choose another "
         "folder with --run"
     )
 
 
-def here() -> str:
+def sender_name() -> str:
     """Return the name that signs this process's commands; a run determines it independently."""
     return name_of(os.getpid())
 
@@ -133,7 +133,7 @@ def confirm(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def answers(question: Question) -> Iterator[str]:
+def answer_words(question: Question) -> Iterator[str]:
     """Yield the words that answer a question, each once."""
     names = dict.fromkeys(one_line(option["answer"]) for option in question["options"])
     yield from map(answer_word, names)

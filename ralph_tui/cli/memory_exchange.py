@@ -12,13 +12,13 @@ from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.base.errors import RalphError, UsageError, why
 from ralph_tui.base.plain_files import NotPlainError, read_bytes
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.memory_words import wrapped
+from ralph_tui.cli.memory_words import wrap_text
 from ralph_tui.cli.output_file import write_output
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
 
-def export_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+def export_learnings(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     """Write the proven learnings to a file, or to standard output."""
     learnings = store.ledger().learnings
     text = export_text(learnings)
@@ -30,26 +30,26 @@ def export_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int
     return ExitCode.COMPLETED
 
 
-def import_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+def import_learnings(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     """Import learnings from a file, and print how many were taken."""
-    entries = entries_of(_content(args.file), one_line(args.file))
+    entries = entries_of(_read_content(args.file), one_line(args.file))
     taken = ImportResult()
 
-    def take_them(ledger: Ledger) -> None:
+    def merge(ledger: Ledger) -> None:
         nonlocal taken
         taken = take(ledger, entries)
 
-    store.update(take_them)
+    store.update(merge)
     print(f"imported: {taken.fresh} new, {taken.joined} merged with known ones")
     print(f"skipped: {taken.known} already known, {len(taken.refused)} not usable")
     for reason in taken.refused:
-        print("\n".join(wrapped(f"  {reason}")))
+        print("\n".join(wrap_text(f"  {reason}")))
     return (
         ExitCode.COMPLETED if len(taken.refused) < len(entries) or not entries else ExitCode.FAILED
     )
 
 
-def _content(name: str) -> bytes:
+def _read_content(name: str) -> bytes:
     if name == "-":
         content = sys.stdin.buffer.read(LARGEST + 1)
         if len(content) > LARGEST:

@@ -22,7 +22,7 @@ LISTED = 10
 
 
 @dataclass(frozen=True)
-class Needed:
+class AttemptResult:
     """The iterations that one attempt needed."""
 
     attempt: int
@@ -44,7 +44,7 @@ class TaskAttempts:
 
     task: str
     description: str
-    attempts: list[Needed]
+    attempts: list[AttemptResult]
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ class Stats:
             if found:
                 yield f"  {len(found)} {title}:"
             for learning in found[:LISTED]:
-                told = learning.helped
-                yield f"    {learning.learning_id}  {told:<22} {clip(learning.saying, 32)}"
+                help_text = learning.helped
+                yield f"    {learning.learning_id}  {help_text:<22} {clip(learning.saying, 32)}"
             if len(found) > LISTED:
                 yield f"    and {len(found) - LISTED} more"
         if len(by_verdict["not judged"]) == len(self.learnings):
@@ -130,28 +130,30 @@ class Stats:
             yield f"  {count(unjudged, 'learning')} not judged yet"
 
 
-def stats_of(root: Path, learnings: Sequence[Learning]) -> Stats:
+def compute_stats(root: Path, learnings: Sequence[Learning]) -> Stats:
     """Compute the statistics from a worktree's records and its learnings."""
-    tasks = list(_tasks(root))
+    tasks = list(_read_tasks(root))
     ranked = sorted(learnings, key=lambda one: (-one.successes, one.uses, one.learning_id))
-    return Stats(tasks, _comparisons(tasks), [(one, _verdict(one)) for one in ranked])
+    return Stats(tasks, _compare(tasks), [(one, _judge(one)) for one in ranked])
 
 
-def _tasks(root: Path) -> Iterator[TaskAttempts]:
+def _read_tasks(root: Path) -> Iterator[TaskAttempts]:
     for folder in numbered(ralph_folder(root) / "tasks"):
         read = map(read_attempt, numbered(folder / "attempts"))
         attempts = [attempt for attempt in read if attempt is not None]
         if len(attempts) > 1:
             described = one_line(attempts[-1].description)
-            yield TaskAttempts(one_line(folder.name), described, [_needed(a) for a in attempts])
+            yield TaskAttempts(
+                one_line(folder.name), described, [_attempt_result(a) for a in attempts]
+            )
 
 
-def _needed(attempt: Attempt) -> Needed:
+def _attempt_result(attempt: Attempt) -> AttemptResult:
     outcome = attempt.outcome.outcome if attempt.outcome is not None else ""
-    return Needed(attempt.id, outcome, attempt.execution.measured)
+    return AttemptResult(attempt.id, outcome, attempt.execution.measured)
 
 
-def _comparisons(tasks: Sequence[TaskAttempts]) -> list[Comparison]:
+def _compare(tasks: Sequence[TaskAttempts]) -> list[Comparison]:
     pairs: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for task in tasks:
         done = {one.attempt: one.iterations for one in task.attempts if one.outcome == "completed"}
@@ -164,7 +166,7 @@ def _comparisons(tasks: Sequence[TaskAttempts]) -> list[Comparison]:
     ]
 
 
-def _verdict(learning: Learning) -> Verdict:
+def _judge(learning: Learning) -> Verdict:
     if not learning.uses:
         return "not judged"
     if is_dropped(learning):

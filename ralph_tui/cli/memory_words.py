@@ -22,7 +22,7 @@ from ralph_tui.text.terms import MUTED, PINNED, UNPROVEN
 WIDEST = 100
 NARROWEST = 40
 INDENT = " " * 4
-_TOLD = (
+_OWN_ROWS = (
     "approach", "pattern", "description", "convention", "consequence", "alternative", "examples",
     "estimatedIterations", "estimatedMinutes", "basedOnSamples", "confidence",
 )  # fmt: skip
@@ -53,51 +53,53 @@ def all_learnings(ledger: Ledger) -> list[Learning]:
             if known is None or known.standing == "staged":
                 joined = learning if known is None else merged(known, learning)
                 found[learning.learning_id] = joined
-    return sorted(found.values(), key=_order)
+    return sorted(found.values(), key=_sort_key)
 
 
-def rows(learning: Learning) -> list[str]:
+def format_rows(learning: Learning) -> list[str]:
     """Format a learning for a list."""
     columns = width()
     head = f"{learning.learning_id}  "
     text = textwrap.shorten(learning.saying, max(20, columns - len(head)), placeholder=" …")
-    facts = _wrapped(" · ".join(_facts(learning)), INDENT)
+    facts = _wrap(" · ".join(_facts(learning)), INDENT)
     withheld = "reads like an instruction; never used unless you pin it"
-    more = _wrapped(withheld, INDENT) if is_withheld(learning) else []
+    more = _wrap(withheld, INDENT) if is_withheld(learning) else []
     return [f"{head}{text}", *facts, *more]
 
 
-def against(ledger: Ledger, learning: Learning) -> list[Learning]:
+def contradictions(ledger: Ledger, learning: Learning) -> list[Learning]:
     """List the learnings that contradict this one."""
     return [other for other in all_learnings(ledger) if contradict(learning, other)]
 
 
-def card(
+def format_card(
     learning: Learning, entries: list[Entry], others: Iterable[Learning], names: Mapping[str, str]
 ) -> Iterator[str]:
     """Format everything about a learning, with contradicting `others`; `names` are runs by id."""
     yield learning.learning_id
-    yield from _wrapped(learning.text, INDENT)
+    yield from _wrap(learning.text, INDENT)
     yield ""
     entry = entries[0]
-    told = {
+    shown_rows = {
         "type": f"{learning.type_word}, for {learning.task_type} tasks",
-        "standing": f"{learning.proof}{_wish(learning)}",
+        "standing": f"{learning.proof}{_wish_text(learning)}",
         "confidence": percent(100 * learning.confidence),
         "use": learning.helped,
         "in prompts": _WITHHELD if is_withheld(learning) else "",
         "contradicts": "; ".join(f"{one.learning_id}: {one_line(one.text)}" for one in others),
-        "because": _because(entry),
+        "because": _reason(entry),
         "reported by": ", ".join(
             names.get(run, f"a run that is not recorded here ({run})") for run in sources(entries)
         ),
-        "created": _when(entry.get("createdAt")),
-        "changed": _when(_updated(entries)),
+        "created": _format_time(entry.get("createdAt")),
+        "changed": _format_time(_last_update(entries)),
     }
-    told |= {_plain_name(key): _value(value) for key, value in _content(learning).items()}
-    for name, value in told.items():
+    shown_rows |= {
+        _plain_name(key): _format_value(value) for key, value in _other_content(learning).items()
+    }
+    for name, value in shown_rows.items():
         if value:
-            yield from _wrapped(f"{one_line(name)}: {one_line(value)}", "", INDENT)
+            yield from _wrap(f"{one_line(name)}: {one_line(value)}", "", INDENT)
 
 
 def _plain_name(key: str) -> str:
@@ -105,7 +107,7 @@ def _plain_name(key: str) -> str:
     return _LABELS.get(key) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key).lower()
 
 
-def _when(written: Any) -> str:
+def _format_time(written: Any) -> str:
     """Format a time from a file as local time; return an unreadable one unchanged."""
     try:
         return day_and_clock(datetime.fromisoformat(str(written)), datetime.now(UTC))
@@ -125,15 +127,15 @@ def details(learning: Learning, entries: list[Entry], others: Iterable[Learning]
         {
             "sources": sources(entries),
             "created": entry.get("createdAt"),
-            "updated": _updated(entries),
-            "because": _because(entry) or None,
+            "updated": _last_update(entries),
+            "because": _reason(entry) or None,
         }
     )
     more["contradicts"] = [one.learning_id for one in others]
     return as_json(learning) | {key: value for key, value in more.items() if value is not None}
 
 
-def _updated(entries: list[Entry]) -> str | None:
+def _last_update(entries: list[Entry]) -> str | None:
     """Return the last change; each run that reported the learning has its own entry."""
     return max((str(entry["updatedAt"]) for entry in entries if "updatedAt" in entry), default=None)
 
@@ -158,7 +160,7 @@ def unused_learnings(ledger: Ledger) -> Iterator[str]:
         )
 
 
-def of_unknown_type(ledger: Ledger, name: str) -> str:
+def explain_unknown_type(ledger: Ledger, name: str) -> str:
     """Explain a named learning of an unknown type; empty if no such learning has the name."""
     for entry in ledger.learnings:
         if one_line(entry["id"]) == name and not is_known(entry):
@@ -170,12 +172,12 @@ def of_unknown_type(ledger: Ledger, name: str) -> str:
     return ""
 
 
-def wrapped(text: str) -> list[str]:
+def wrap_text(text: str) -> list[str]:
     """Wrap a sentence at the width of the terminal."""
-    return _wrapped(text, "")
+    return _wrap(text, "")
 
 
-def _order(learning: Learning) -> tuple[bool, bool, bool, float, str]:
+def _sort_key(learning: Learning) -> tuple[bool, bool, bool, float, str]:
     quality = learning.confidence * (0.5 + learning.success_rate / 2)
     proven = learning.standing == "proven"
     return learning.muted, not learning.pinned, not proven, -quality, learning.learning_id
@@ -192,28 +194,28 @@ def _facts(learning: Learning) -> Iterable[str]:
     yield learning.helped
 
 
-def _wish(learning: Learning) -> str:
+def _wish_text(learning: Learning) -> str:
     if not (learning.pinned or learning.muted):
         return ""
     return f", {(PINNED if learning.pinned else MUTED).word} by you"
 
 
-def _because(entry: Entry) -> str:
+def _reason(entry: Entry) -> str:
     origins = entry.get("promotedFrom", ())
     return str(origins[-1]["because"]).rstrip(".") if origins else ""
 
 
-def _content(learning: Learning) -> dict[str, Any]:
-    return {key: value for key, value in learning.content.items() if key not in _TOLD}
+def _other_content(learning: Learning) -> dict[str, Any]:
+    return {key: value for key, value in learning.content.items() if key not in _OWN_ROWS}
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return str(value)
 
 
-def _wrapped(text: str, indent: str, following: str | None = None) -> list[str]:
+def _wrap(text: str, indent: str, following: str | None = None) -> list[str]:
     following = indent if following is None else following
     return [
         line

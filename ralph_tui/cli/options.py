@@ -21,7 +21,7 @@ from ralph_tui.text.sanitize import one_line
 if TYPE_CHECKING:
     from ralph_tui.config.sources import Loaded
 
-PLAIN = {
+PLAIN_VALUES = {
     "agent.name": "|".join(re.escape(agent.name) for agent in selectable_agents()),
     "permissions.mode": r"edits|skip|ask",
     "limits.max_iterations": r"[1-9][0-9]{0,2}",
@@ -125,11 +125,11 @@ def add_settings(
 
     def flag(dest: str, option: str, metavar: str, text: str, default: str = "") -> None:
         kept = "as in the run" if resumed else default
-        said = f"{text} ({kept})" if default else text
-        group.add_argument(option, dest=dest, metavar=metavar, help=said)
+        help_text = f"{text} ({kept})" if default else text
+        group.add_argument(option, dest=dest, metavar=metavar, help=help_text)
 
     if agent:
-        flag("agent.name", "--agent", "NAME", *_agents())
+        flag("agent.name", "--agent", "NAME", *_agent_help())
         flag("agent.command", "--agent-command", "COMMAND", COMMAND_HELP)
         flag("agent.model", "--model", "NAME", "passed to the agent")
         modes = (
@@ -156,10 +156,14 @@ def check_settings(args: argparse.Namespace) -> None:
     Plainly valid values cost nothing. Raises ``UsageError``.
     """
     flags = {
-        name: value for name, value in vars(args).items() if name in PLAIN and value is not None
+        name: value
+        for name, value in vars(args).items()
+        if name in PLAIN_VALUES and value is not None
     }
     _check_one_agent(args)
-    if not args.set_options and all(re.fullmatch(PLAIN[name], flags[name]) for name in flags):
+    if not args.set_options and all(
+        re.fullmatch(PLAIN_VALUES[name], flags[name]) for name in flags
+    ):
         return
     # Settings take long to load.
     from ralph_tui.config.sources import FLAGS, wrong_arguments  # noqa: PLC0415
@@ -180,7 +184,7 @@ def _check_one_agent(args: argparse.Namespace) -> None:
             given.append(("--set agent.name", value))
     named = [(by, str(name).strip()) for by, name in given if name is not None]
     others = {agent.name for agent in AGENTS if not agent.takes_command}
-    if _of_fallback(args.set_options):
+    if _is_for_fallback(args.set_options):
         return
     if vars(args).get("agent.command") and named and named[-1][1] in others:
         by, name = named[-1]
@@ -191,7 +195,7 @@ def _check_one_agent(args: argparse.Namespace) -> None:
         )
 
 
-def _of_fallback(set_options: Sequence[str]) -> bool:
+def _is_for_fallback(set_options: Sequence[str]) -> bool:
     """True if ``--set`` names a fallback agent that runs the command."""
     takers = [agent.name for agent in AGENTS if agent.takes_command]
     values = [
@@ -211,7 +215,7 @@ def check_agent_name(name: str) -> None:
         raise UsageError(agent.reserved)
 
 
-def _agents() -> tuple[str, str]:
+def _agent_help() -> tuple[str, str]:
     """Return the help text and the default of ``--agent``."""
     first = ", ".join(agent.name for agent in selectable_agents() if agent.default_when)
     names = ", ".join(agent.name for agent in selectable_agents())

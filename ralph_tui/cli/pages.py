@@ -21,7 +21,7 @@ class Section:
     """Table rows under `head`."""
     items: Sequence[str] = ()
 
-    def under(self, title: str) -> "Section":
+    def with_title(self, title: str) -> "Section":
         return replace(self, title=title)
 
     @property
@@ -51,12 +51,12 @@ def _text_lines(section: Section) -> Iterator[str]:
     width = max((len(name) for name, _ in known), default=0)
     yield from (f"{name:<{width}}  {words}" for name, words in known)
     if section.rows:
-        yield from columns([section.head, *section.rows])
+        yield from align_columns([section.head, *section.rows])
     for item in section.items:
         yield f"  - {one_line(item)}"
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align the rows of a table in columns; the last column is not padded."""
     shown = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]

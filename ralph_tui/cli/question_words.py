@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ralph_tui.adapters.records.run_status import Question
-from ralph_tui.cli.request_words import named, request_text
+from ralph_tui.cli.request_words import question_option, request_text
 from ralph_tui.text.format import count, duration, percent
 from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, silence_word
 
 DIFF_LINES = 60
 """Lines of a question's diff that are printed."""
-TAKES = {
+ARGUMENTS = {
     "words": " TEXT",
     "instructions": " TEXT",
     "more": " --iterations N | --budget USD",
@@ -36,36 +36,39 @@ def question_text(question: Question, decide: str = "ralph-tui decide") -> str:
     if question["proposal"]:
         topic = question["topic"]
         what = f"the {topic}" if topic in ("prompt", "handoff") else "proposed instructions"
-        parts += ["", f"{what}:", _indented(question["proposal"])]
+        parts += ["", f"{what}:", _indent(question["proposal"])]
     if question["gains"]:
         parts += ["", f"controller: {one_line(question['gains'])}"]
     if question["rollback"]:
-        parts += ["", *_rollback(question["rollback"])]
+        parts += ["", *_format_rollback(question["rollback"])]
     if question.get("diff"):
-        parts += ["", "what this iteration changed:", *_diff(question["diff"])]
+        parts += ["", "what this iteration changed:", *_format_diff(question["diff"])]
     if not decide:
         return "\n".join(parts)
     rows = [
-        (answer_word(one_line(option["answer"])) + TAKES.get(option["takes"], ""), _verb(option))
+        (
+            answer_word(one_line(option["answer"])) + ARGUMENTS.get(option["takes"], ""),
+            _describe_option(option),
+        )
         for option in question["options"]
     ]
     width = max((len(answer) for answer, _ in rows), default=0)
-    parts += ["", f"answer: {decide} ANSWER{named(question)}"]
+    parts += ["", f"answer: {decide} ANSWER{question_option(question)}"]
     parts += [f"  {answer:<{width}}  {verb}" for answer, verb in rows]
-    silence = _silence(question) or "it waits for your answer, with no timeout"
+    silence = _timeout_text(question) or "it waits for your answer, with no timeout"
     return "\n".join([*parts, "", silence])
 
 
-def _verb(option: dict[str, Any]) -> str:
+def _describe_option(option: dict[str, Any]) -> str:
     if option["takes"] == "instructions":
         return "the same, with TEXT instead of the proposal"
     # The answer already stands beside it.
     verb, word = one_line(option["verb"]), answer_word(one_line(option["answer"]))
-    said = verb.removeprefix(word)
-    return said.lstrip(" :,") if said != verb and said[:1] in (" ", ":", ",") else verb
+    tail = verb.removeprefix(word)
+    return tail.lstrip(" :,") if tail != verb and tail[:1] in (" ", ":", ",") else verb
 
 
-def _diff(text: str) -> list[str]:
+def _format_diff(text: str) -> list[str]:
     """Format the start of a diff, short enough to keep the answers below it in view."""
     lines = plain(text).splitlines()
     more = len(lines) - DIFF_LINES
@@ -73,7 +76,7 @@ def _diff(text: str) -> list[str]:
     return [*(f"  {line}" for line in lines[:DIFF_LINES]), *rest]
 
 
-def _rollback(rollback: dict[str, Any]) -> list[str]:
+def _format_rollback(rollback: dict[str, Any]) -> list[str]:
     where = f"iteration {rollback['iteration']}" if rollback["iteration"] else "the start"
     points = "" if rollback["completion"] is None else f", {percent(rollback['completion'])}"
     changed = f"{count(rollback['files'], 'file')} +{rollback['added']} −{rollback['removed']}"
@@ -83,7 +86,7 @@ def _rollback(rollback: dict[str, Any]) -> list[str]:
     return [head, *paths, *([f"  and {more} more"] if more > 0 else [])]
 
 
-def _silence(question: Question) -> str:
+def _timeout_text(question: Question) -> str:
     """Say what happens if no one answers, and when; empty if nothing happens."""
     if question["deadline"] is None or not question["default"]:
         return ""
@@ -92,5 +95,5 @@ def _silence(question: Question) -> str:
     return f"if you do not answer: {silence_word(one_line(question['default']))} {when}"
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"  {line}" for line in plain(text).splitlines())

@@ -18,7 +18,7 @@ def short_id(question: Question) -> str:
     return one_line(question["question_id"])[:8]
 
 
-def named(question: Question) -> str:
+def question_option(question: Question) -> str:
     """Return the option that names the question, if an agent waits for the answer."""
     return f" --question {short_id(question)}" if question.get("request") else ""
 
@@ -46,21 +46,21 @@ def request_text(question: Question) -> Iterator[str]:
             yield from ("", f"{head}:", *(f"  {line}" for line in plain(text).splitlines()))
 
 
-def chosen(question: Question, said: Sequence[str]) -> list[list[str]]:
+def parse_choices(question: Question, texts: Sequence[str]) -> list[list[str]]:
     """Return the chosen labels, or the user's own words, for each question in order.
 
     Raises ``UsageError`` for too few or too many answers, or an unknown number.
     """
-    asked = question["request"]["choices"]
-    if len(said) != len(asked):
+    questions = question["request"]["choices"]
+    if len(texts) != len(questions):
         raise UsageError(
-            f"the agent asks {count(len(asked), 'question')}, but you gave {len(said)}; "
-            f"use ralph-tui decide choose {' '.join(['NUMBER'] * len(asked))}"
+            f"the agent asks {count(len(questions), 'question')}, but you gave {len(texts)}; "
+            f"use ralph-tui decide choose {' '.join(['NUMBER'] * len(questions))}"
         )
-    return [_labels(one, text) for one, text in zip(asked, said, strict=True)]
+    return [_parse_labels(one, text) for one, text in zip(questions, texts, strict=True)]
 
 
-def _labels(one: dict[str, Any], text: str) -> list[str]:
+def _parse_labels(one: dict[str, Any], text: str) -> list[str]:
     labels = [str(option["label"]) for option in one["options"]]
     text = plain(text).strip()
     if not text:

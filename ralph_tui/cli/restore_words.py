@@ -15,7 +15,7 @@ SHOWN = 20
 """Files that a plan lists by name."""
 
 
-def notes_of(state: RunState) -> dict[int, str]:
+def snapshot_notes(state: RunState) -> dict[int, str]:
     """Return the notes of checkpoints, by snapshot number."""
     return {
         point.snapshot: point.note
@@ -25,7 +25,7 @@ def notes_of(state: RunState) -> dict[int, str]:
     }
 
 
-def row(point: SnapshotRow, note: str, *beside: float) -> str:
+def format_row(point: SnapshotRow, note: str, *beside: float) -> str:
     """Format a line of the list; `beside` has the measurements of all its snapshots."""
     taken = point.taken
     when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
@@ -33,17 +33,21 @@ def row(point: SnapshotRow, note: str, *beside: float) -> str:
     mark = (BEST.glyph if point.best else " ") + (ROLLED_BACK.glyph if point.undo else " ")
     gone = "" if point.held else "  (no longer in the repository)"
     return f"{mark}{taken.number:>4}  {when}  iter {taken.iteration:>3}  {completion:>7}  " + (
-        f"{_reason(taken, note)}{gone}".rstrip()
+        f"{_reason_text(taken, note)}{gone}".rstrip()
     )
 
 
-def plan(target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: str) -> list[str]:
+def format_plan(
+    target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: str
+) -> list[str]:
     """Describe the changes to the files, and why some cannot be restored."""
     changes = [change for change, _ in rows]
     added, removed = (sum(c.added for c in changes), sum(c.removed for c in changes))
     words = f"{count(len(changes), 'file')}, +{added:,} −{removed:,} lines"
     where = f"snapshot {target.number}, iteration {target.iteration}"
-    lines = [f"back to {where} ({_reason(target, note)}): {words if changes else 'no changes'}"]
+    lines = [
+        f"back to {where} ({_reason_text(target, note)}): {words if changes else 'no changes'}"
+    ]
     lines += [
         f"  {change.status:<8}  {one_line(change.path)}  +{change.added} −{change.removed}"
         for change in changes[:SHOWN]
@@ -58,22 +62,22 @@ def plan(target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: 
     return lines
 
 
-def done(told: WorktreeRestored, run_option: str) -> list[str]:
+def describe_restore(event: WorktreeRestored, run_option: str) -> list[str]:
     """Describe the restore, and how to undo it."""
-    lines = [f"{count(told.files, 'file')} restored to snapshot {told.snapshot}"]
-    lines += [f"  unchanged: {one_line(row)}" for row in told.left_alone_rows]
-    return [*lines, f"undo: ralph-tui restore {told.present}{run_option}"]
+    lines = [f"{count(event.files, 'file')} restored to snapshot {event.snapshot}"]
+    lines += [f"  unchanged: {one_line(line)}" for line in event.left_alone_rows]
+    return [*lines, f"undo: ralph-tui restore {event.present}{run_option}"]
 
 
-def left_alone(told: WorktreeRestored) -> str:
+def skipped_text(event: WorktreeRestored) -> str:
     """Say how many files were not restored; empty if all were."""
-    number = told.left_alone
+    number = event.left_alone
     if not number:
         return ""
     verb, stand = ("was", "it is") if number == 1 else ("were", "they are")
     return f"{count(number, 'file')} {verb} not restored; {stand} unchanged"
 
 
-def _reason(taken: SnapshotTaken, note: str) -> str:
+def _reason_text(taken: SnapshotTaken, note: str) -> str:
     reason = REASONS.get(taken.reason, taken.reason)
     return clip(one_line(f"{reason}: {note}" if note else reason), LONGEST_REASON)

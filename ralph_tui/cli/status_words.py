@@ -39,31 +39,31 @@ def status_line(status: RunStatus) -> str:
     queued = status["guidance_queued"] if _is_live(status) else 0
     more = [*([full] if full else []), *([f"guidance: {queued}"] if queued else [])]
     rest = f" · {' · '.join(more)}" if more else ""
-    glyph, says = recorded_verdict(status)
-    line = f"{glyph} {done} {status['iteration']}/{status['max_iterations']} {says}"
+    glyph, sentence = recorded_verdict(status)
+    line = f"{glyph} {done} {status['iteration']}/{status['max_iterations']} {sentence}"
     return clip(f"{clip(one_line(line), LINE_LIMIT - len(rest))}{one_line(rest)}", LINE_LIMIT)
 
 
 def status_text(status: RunStatus) -> str:
     """Format the verdict and a few lines for a person."""
     rows = [
-        ("run", f"{status['run']}  {_objective(status)}"),
-        ("from", _imported(status)),
-        ("now", _now(status)),
+        ("run", f"{status['run']}  {_objective_text(status)}"),
+        ("from", _source_text(status)),
+        ("now", _now_text(status)),
         ("agent", status["stands_in"] or ""),
         *_question_rows(status),
-        ("guidance", _guidance(status)),
+        ("guidance", _guidance_text(status)),
         ("always", clip(one_line(status["standing_instruction"] or ""), 200)),
         ("iteration", f"{status['iteration']} of {status['max_iterations']}"),
-        ("completion", _completion(status)),
-        ("overseer", _overseer(status)),
-        ("strategy", _strategy(status)),
-        ("cost", _cost(status)),
+        ("completion", _completion_text(status)),
+        ("overseer", _overseer_text(status)),
+        ("strategy", _strategy_text(status)),
+        ("cost", _cost_text(status)),
         ("context", context_row(status["context"]) if _is_live(status) else ""),
-        ("model help", _model_help(status)),
-        ("time", _time(status)),
-        ("last", _last(status)),
-        ("next", _next(status)),
+        ("model help", _model_help_text(status)),
+        ("time", _time_text(status)),
+        ("last", _signs_text(status)),
+        ("next", _next_text(status)),
         ("journal", status.get("problem", "")),
     ]
     head = one_line(" ".join(recorded_verdict(status)))
@@ -72,22 +72,22 @@ def status_text(status: RunStatus) -> str:
 
 def recorded_verdict(status: RunStatus) -> tuple[str, str]:
     """Return glyph and sentence as the run wrote them; a run that died gets its own."""
-    state, reason = _term(status), status["reason"]
+    state, reason = _find_term(status), status["reason"]
     if status["outcome"] is None and not status["alive"]:
         return state.glyph, f"{state.word}: {reason}" if reason else state.word
-    says = status["verdict"]
-    if not says:  # written by another version
+    sentence = status["verdict"]
+    if not sentence:  # written by another version
         return state.glyph, ending(state.word, reason)
-    return str(status["verdict_glyph"] or state.glyph), str(says)
+    return str(status["verdict_glyph"] or state.glyph), str(sentence)
 
 
-def _imported(status: RunStatus) -> str:
+def _source_text(status: RunStatus) -> str:
     """Name the tool that recorded the run, and what was recomputed."""
     by = status["imported"]
     return f"{by}; pace, alarms and overseer actions are recomputed" if by else ""
 
 
-def _now(status: RunStatus) -> str:
+def _now_text(status: RunStatus) -> str:
     """Say what a live run is doing, and whether it waits for you or is about to pause."""
     if not _is_live(status):
         return ""
@@ -99,12 +99,12 @@ def _now(status: RunStatus) -> str:
     wait = status["waiting"]
     if wait and wait["cause"] in terms.WAITS:
         return terms.WAITS[wait["cause"]].label
-    said = "paus" in str(status["verdict"])
+    is_pausing = "paus" in str(status["verdict"])
     pausing = ", pausing before the next iteration" if status["pause_requested"] else ""
-    return f"{_term(status).label}{'' if said else pausing}"
+    return f"{_find_term(status).label}{'' if is_pausing else pausing}"
 
 
-def _term(status: RunStatus) -> terms.Term:
+def _find_term(status: RunStatus) -> terms.Term:
     """Return the term for the run's state; an unknown state of a newer version keeps its name."""
     state = status["outcome"] or status["phase"]
     return terms.STATES.get(state, terms.Term(terms.PHASES["agent"].glyph, terms.in_words(state)))
@@ -114,14 +114,14 @@ def _is_live(status: RunStatus) -> bool:
     return bool(status["alive"]) and status["outcome"] is None
 
 
-def _guidance(status: RunStatus) -> str:
+def _guidance_text(status: RunStatus) -> str:
     if status["guidance_unsent"]:
         return str(status["guidance_unsent"])
     queued = status["guidance_queued"]
     return f"{queued} queued for the next prompt" if queued and _is_live(status) else ""
 
 
-def _overseer(status: RunStatus) -> str:
+def _overseer_text(status: RunStatus) -> str:
     """Describe the last intervention and its effect; the user's own orders do not count."""
     made = status["intervention"]
     if not made or made["about"] == "owner":
@@ -132,7 +132,7 @@ def _overseer(status: RunStatus) -> str:
     return f"{what}{decided}{points}"
 
 
-def _strategy(status: RunStatus) -> str:
+def _strategy_text(status: RunStatus) -> str:
     """Describe a changed approach and its reason; continuing as before is not worth a row."""
     planned = status["strategy"]
     if not planned or planned["approach"] == "persist":
@@ -159,7 +159,7 @@ def _question_rows(status: RunStatus) -> list[tuple[str, str]]:
     ]
 
 
-def _next(status: RunStatus) -> str:
+def _next_text(status: RunStatus) -> str:
     """Return the command that continues a finished run; empty while the run is active."""
     outcome = status["outcome"]
     named = shlex.quote(str(status.get("asked_as") or status["run"]))
@@ -171,9 +171,9 @@ def next_step(status: RunStatus, run: str) -> str:
 
     Empty if the run completed, or cannot be resumed.
     """
-    nobody = status["watched"] or status["imported"] or status.get("of_fleet")
+    no_resume = status["watched"] or status["imported"] or status.get("of_fleet")
     kept = status.get("kept")
-    if status["outcome"] == "completed" or nobody or kept == 0:
+    if status["outcome"] == "completed" or no_resume or kept == 0:
         return ""
     done, most = len(status["completions"]), status["max_iterations"]
     limited = status["outcome"] == "limit_reached"
@@ -186,7 +186,7 @@ def command_row(purpose: str, command: str) -> str:
     return f"  {f'{purpose}:':<{PURPOSE_CELLS - 1}} {command}"
 
 
-def _completion(status: RunStatus) -> str:
+def _completion_text(status: RunStatus) -> str:
     if status["completion"] is None:
         return "not measured yet" if _is_live(status) else "never measured"
     tests = "" if status["total"] is None else f", {status['passed']}/{status['total']}"
@@ -198,11 +198,11 @@ def _completion(status: RunStatus) -> str:
     return f"{percent(now, best)} ({source}{stale}), best {percent(best, now)} {where}"
 
 
-def _objective(status: RunStatus) -> str:
+def _objective_text(status: RunStatus) -> str:
     return clip(one_line(status["objective"] or ""), 100) or NO_OBJECTIVE
 
 
-def _cost(status: RunStatus) -> str:
+def _cost_text(status: RunStatus) -> str:
     cost = status["cost_usd"]
     dollars = (
         "unknown" if cost is None else money(cost, estimated=status["cost_estimated"], exact=True)
@@ -212,7 +212,7 @@ def _cost(status: RunStatus) -> str:
     return f"{dollars}, {f'{used} tokens' if status['tokens'] else 'tokens unknown'}{unheld}"
 
 
-def _model_help(status: RunStatus) -> str:
+def _model_help_text(status: RunStatus) -> str:
     """Describe the model calls outside the agent's sessions; the cost above includes them."""
     given = status["model_help"]
     if not given:
@@ -220,14 +220,14 @@ def _model_help(status: RunStatus) -> str:
     return help_words(given["calls"], given["failed"], given["seconds"], given["cost_usd"])
 
 
-def _time(status: RunStatus) -> str:
-    started = _moment(status["started"])
+def _time_text(status: RunStatus) -> str:
+    started = _parse_time(status["started"])
     if started is None:
         return ""
     return f"{duration(worked_s(status))} since {started.astimezone():%Y-%m-%d %H:%M}"
 
 
-def _last(status: RunStatus) -> str:
+def _signs_text(status: RunStatus) -> str:
     if not status["alive"]:
         return ""
     now = datetime.now(UTC)
@@ -239,10 +239,10 @@ def _last(status: RunStatus) -> str:
     ages = [
         f"{name} {duration((now - moment).total_seconds())} ago"
         for name, at in signs.items()
-        if (moment := _moment(at)) is not None
+        if (moment := _parse_time(at)) is not None
     ]
     return ", ".join(ages)
 
 
-def _moment(text: str | None) -> datetime | None:
+def _parse_time(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)

@@ -17,7 +17,7 @@ def watch(run: RecordedRun, *, as_json: bool) -> int:
     printer = Printer(as_json=as_json)
     code: ExitCode | None = None
 
-    def heard(event: Event) -> None:
+    def on_event(event: Event) -> None:
         nonlocal code
         if isinstance(event, RunFinished):
             code = OUTCOME_CODES[event.outcome]
@@ -27,7 +27,7 @@ def watch(run: RecordedRun, *, as_json: bool) -> int:
             code = None
         printer.print(event)
 
-    journal = followed_run(run.journal, heard)
+    journal = followed_run(run.journal, on_event)
     print(f"{run.name}: events until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
         follow_to_end(journal, RunState(), lambda _: read_status(run)["alive"])

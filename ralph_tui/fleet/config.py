@@ -16,12 +16,12 @@ from ralph_tui.base.errors import SettingsError, UsageError
 from ralph_tui.config.files import SettingsFile, read_file
 from ralph_tui.config.problems import closest, sentence
 from ralph_tui.config.settings import Settings, Words
-from ralph_tui.fleet.plan import MAX_AGENTS, MAX_TRIES, Plan, tries_at
+from ralph_tui.fleet.plan import MAX_AGENTS, MAX_TRIES, Plan, expand_attempts
 from ralph_tui.ports.clones import Isolation, Loop
 from ralph_tui.text.durations import DAY, Seconds
 from ralph_tui.text.sanitize import clip
 
-OF_RUN = {
+RUN_SETTINGS = {
     "agent": "agent.name",
     "agent_command": "agent.command",
     "model": "agent.model",
@@ -92,7 +92,7 @@ class ObjectiveTable(_GivenKeys):
 
 
 T = TypeVar("T", bound=Table)
-HERE = "\0"
+PLACE = "\0"
 """Placeholder in a message for the place it is about; no file contains this character."""
 SECTIONS: Mapping[str, type[Table]] = {
     "fleet": FleetTable, "account": AccountTable, "objective": ObjectiveTable,
@@ -121,17 +121,17 @@ class FileRead:
         place = self.file.place_of(name).rpartition(":")[2]
         return int(place) if place.isdigit() else 0
 
-    def wrong(self, name: str, what: str) -> None:
-        """Record a problem; `HERE` in `what` is replaced by the place of `name`."""
+    def add_problem(self, name: str, what: str) -> None:
+        """Record a problem; `PLACE` in `what` is replaced by the place of `name`."""
         place = self.place(name)
         line = place.rpartition(":")[2]
-        self.problems.append((int(line) if line.isdigit() else 0, what.replace(HERE, place)))
+        self.problems.append((int(line) if line.isdigit() else 0, what.replace(PLACE, place)))
 
 
-def settings_of(read: FileRead, table: _GivenKeys, where: str) -> dict[str, str]:
+def run_settings(read: FileRead, table: _GivenKeys, where: str) -> dict[str, str]:
     """Return the run settings of a table by dotted name, checked as `run` would check them."""
     found: dict[str, str] = {}
-    for key, name in OF_RUN.items():
+    for key, name in RUN_SETTINGS.items():
         value = getattr(table, key, None)
         if value is None or (key == "budget_usd" and isinstance(table, FleetTable)):
             continue
@@ -140,20 +140,20 @@ def settings_of(read: FileRead, table: _GivenKeys, where: str) -> dict[str, str]
             Settings.model_validate({section: {leaf: value}}, strict=True)
         except ValidationError as error:
             shown = f"{where.partition('.')[0]}.{key}"
-            said = sentence(error.errors(include_url=False)[0], HERE).replace(name, shown, 1)
-            read.wrong(f"{where}.{key}", said)
+            said = sentence(error.errors(include_url=False)[0], PLACE).replace(name, shown, 1)
+            read.add_problem(f"{where}.{key}", said)
         else:
             found[name] = str(value)
     return found
 
 
-def checked(read: FileRead, model: type[T], table: Any, where: str) -> T | None:
+def validate_table(read: FileRead, model: type[T], table: Any, where: str) -> T | None:
     """Validate a table and leave out invalid keys; return None if it is not a table."""
     section = where.partition(".")[0]
     if not isinstance(table, dict):
         name = f"account.{where.partition('.')[2]}" if section == "account" else where
         wanted = "[account.NAME] with agents = 1" if section == "account" else f"[{section}]"
-        read.wrong(where, f"{name} ({HERE}) must be a table: write {wanted}")
+        read.add_problem(where, f"{name} ({PLACE}) must be a table: write {wanted}")
         return None
     try:
         return model.model_validate(table)
@@ -164,26 +164,26 @@ def checked(read: FileRead, model: type[T], table: Any, where: str) -> T | None:
     for key, problem in bad.items():
         if problem["type"] == "extra_forbidden":
             known = [each.alias or name for name, each in model.model_fields.items()]
-            read.wrong(f"{where}.{key}", unknown(key, known, HEADERS[section]))
+            read.add_problem(f"{where}.{key}", describe_unknown(key, known, HEADERS[section]))
         else:
             shown = where if section == "account" else section
-            told = {**problem, "loc": (shown, problem["loc"][0])}
-            read.wrong(f"{where}.{key}", sentence(told, HERE))
+            value_given = {**problem, "loc": (shown, problem["loc"][0])}
+            read.add_problem(f"{where}.{key}", sentence(value_given, PLACE))
     return model.model_validate({key: value for key, value in table.items() if key not in bad})
 
 
-def unknown(name: str, known: Iterable[str], where: str) -> str:
+def describe_unknown(name: str, known: Iterable[str], where: str) -> str:
     """Describe an unknown key or section."""
     known = list(known)
     guess = closest(name, known)
     hint = f"did you mean {guess}?" if guess else f"known are {', '.join(known)}"
-    return f"{clip(name, 80)!r} ({HERE}) is not known in {where}: {hint}"
+    return f"{clip(name, 80)!r} ({PLACE}) is not known in {where}: {hint}"
 
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 MAX_SENTENCES = 500
 """Maximum problems reported; high, so that a user with many objectives fixes them all at once."""
-TAKEN = frozenset({"all"})
+RESERVED = frozenset({"all"})
 """Names that have another meaning in commands."""
 
 
@@ -203,108 +203,124 @@ def read_fleet_file(
     if file is None:
         raise UsageError(f"there is no file {path}: write it, or name another")
     read = FileRead(file, agents)
-    plan = _plan(read)
+    plan = _build_plan(read)
     _check_agents(read)
     if not is_commit(plan.base):
-        read.wrong(
+        read.add_problem(
             "fleet.base",
-            f"fleet.base ({HERE}) is {clip(repr(plan.base), 80)}, which is no commit here: "
+            f"fleet.base ({PLACE}) is {clip(repr(plan.base), 80)}, which is no commit here: "
             "name a branch or a commit",
         )
     if read.problems:
         ordered = sorted(read.problems, key=lambda each: each[0])
-        told = list(dict.fromkeys(sentence for _, sentence in ordered))
-        raise SettingsError(told, MAX_SENTENCES)
+        value_given = list(dict.fromkeys(sentence for _, sentence in ordered))
+        raise SettingsError(value_given, MAX_SENTENCES)
     return plan
 
 
-def _plan(read: FileRead) -> Plan:
+def _build_plan(read: FileRead) -> Plan:
     table = read.file.table
     for name in table:
         if name not in SECTIONS:
-            read.wrong(name, unknown(name, SECTIONS, "a fleet's file"))
-    fleet = checked(read, FleetTable, table.get("fleet", {}), "fleet") or FleetTable()
+            read.add_problem(name, describe_unknown(name, SECTIONS, "a fleet's file"))
+    fleet = validate_table(read, FleetTable, table.get("fleet", {}), "fleet") or FleetTable()
     _check_paths(read, fleet)
-    accounts = _accounts(read, table.get("account", {}))
-    told = _objectives(read, table.get("objective", []))
+    accounts = _parse_accounts(read, table.get("account", {}))
+    value_given = _check_objectives(read, table.get("objective", []))
     objectives = [
-        checked(read, ObjectiveTable, one, f"objective.{place}") for place, one in enumerate(told)
+        validate_table(read, ObjectiveTable, one, f"objective.{place}")
+        for place, one in enumerate(value_given)
     ]
-    loops = list(_loops(read, fleet, [one or ObjectiveTable() for one in objectives], accounts))
+    loops = list(
+        _build_loops(read, fleet, [one or ObjectiveTable() for one in objectives], accounts)
+    )
     times = {"start_every_s": fleet.start_every, "lease_s": fleet.lease}
     given = fleet.model_dump(include={*Plan.model_fields}) | times
     known = {name: value for name, value in given.items() if value is not None}
     return Plan.model_validate({**known, "loops": loops, "accounts": accounts})
 
 
-def _objectives(read: FileRead, told: Any) -> list[Any]:
-    if isinstance(told, dict):
-        read.wrong("objective", f"objective ({HERE}) must be written [[objective]], one for each")
-    elif not isinstance(told, list):
-        read.wrong("objective", f"objective ({HERE}) must be a table: write [[objective]]")
-    elif not told:
-        read.wrong("", f"{HERE} has no [[objective]]: add one with a text and a command")
-    return told if isinstance(told, list) else []
+def _check_objectives(read: FileRead, value_given: Any) -> list[Any]:
+    if isinstance(value_given, dict):
+        read.add_problem(
+            "objective", f"objective ({PLACE}) must be written [[objective]], one for each"
+        )
+    elif not isinstance(value_given, list):
+        read.add_problem("objective", f"objective ({PLACE}) must be a table: write [[objective]]")
+    elif not value_given:
+        read.add_problem("", f"{PLACE} has no [[objective]]: add one with a text and a command")
+    return value_given if isinstance(value_given, list) else []
 
 
-def _accounts(read: FileRead, told: Any) -> dict[str, int]:
-    if not isinstance(told, dict):
-        read.wrong("account", f"account ({HERE}) must be a table: write [account.NAME]")
+def _parse_accounts(read: FileRead, value_given: Any) -> dict[str, int]:
+    if not isinstance(value_given, dict):
+        read.add_problem("account", f"account ({PLACE}) must be a table: write [account.NAME]")
         return {}
     tables = {
-        name: checked(read, AccountTable, value, f"account.{name}") for name, value in told.items()
+        name: validate_table(read, AccountTable, value, f"account.{name}")
+        for name, value in value_given.items()
     }
     return {name: table.agents if table else 1 for name, table in tables.items()}
 
 
-def _loops(
+def _build_loops(
     read: FileRead, fleet: FleetTable, objectives: list[ObjectiveTable], accounts: Mapping[str, int]
 ) -> Iterator[Loop]:
-    ids = list(_ids(read, objectives))
+    ids = list(_objective_ids(read, objectives))
     _check_after(read, objectives, ids)
-    common = settings_of(read, fleet, "fleet")
+    common = run_settings(read, fleet, "fleet")
     made: set[str] = set()
     for place, one in enumerate(objectives):
         where = f"objective.{place}"
         if one.text is not None and one.issue is not None:
-            read.wrong(where, f"the objective ({HERE}) has a text and an issue: leave one out")
-        if one.text is None and one.issue is None and not _is_wrong(read, place, "text", "issue"):
-            read.wrong(where, f"the objective ({HERE}) has nothing to do: give it text or an issue")
-        goal = _end_of(read, fleet, one, place)
-        for loop in tries_at(
+            read.add_problem(
+                where, f"the objective ({PLACE}) has a text and an issue: leave one out"
+            )
+        if (
+            one.text is None
+            and one.issue is None
+            and not _has_problem(read, place, "text", "issue")
+        ):
+            read.add_problem(
+                where, f"the objective ({PLACE}) has nothing to do: give it text or an issue"
+            )
+        goal = _end_condition(read, fleet, one, place)
+        for loop in expand_attempts(
             ids[place],
             one.best_of or fleet.best_of or 1,
             "first" if (one.choice or fleet.choice) == "first" else "all",
             objective=one.text or "",  # an issue's text is fetched later
             **goal,
             issue=one.issue,
-            account=_account(read, fleet, one, where, accounts),
-            after=tuple(_after(one, ids)),
-            settings=_with_program(read, common, settings_of(read, one, where)),
+            account=_find_account(read, fleet, one, where, accounts),
+            after=tuple(_after_ids(one, ids)),
+            settings=_merge_settings(read, common, run_settings(read, one, where)),
         ):
             # Branch names become files, and some file systems ignore case.
             if loop.id.casefold() in made:
-                twice = f"two loops would be called {loop.id!r} ({HERE})"
-                read.wrong(f"{where}.name", f"{twice}: give one objective another name")
+                twice = f"two loops would be called {loop.id!r} ({PLACE})"
+                read.add_problem(f"{where}.name", f"{twice}: give one objective another name")
             made.add(loop.id.casefold())
             yield loop
 
 
-def _end_of(read: FileRead, fleet: FleetTable, one: ObjectiveTable, place: int) -> dict[str, Any]:
+def _end_condition(
+    read: FileRead, fleet: FleetTable, one: ObjectiveTable, place: int
+) -> dict[str, Any]:
     """Return the loop's fields that determine when an objective is complete."""
     own = one.command is not None or one.criterion is not None
     table = one if own else fleet
     promise = one.until_promise if one.until_promise is not None else fleet.until_promise
-    if table.command is table.criterion and not _is_wrong(read, place, "command", "criterion"):
-        read.wrong(
+    if table.command is table.criterion and not _has_problem(read, place, "command", "criterion"):
+        read.add_problem(
             f"objective.{place}",
-            f"the objective ({HERE}) has no completion command; add a command, or a "
+            f"the objective ({PLACE}) has no completion command; add a command, or a "
             "criterion in words",
         )
     elif one.until_promise and (table.criterion is not None or table.command is None):
-        read.wrong(
+        read.add_problem(
             f"objective.{place}.until_promise",
-            f"until_promise ({HERE}) goes with a command and without a criterion: you are asked "
+            f"until_promise ({PLACE}) goes with a command and without a criterion: you are asked "
             "at each promise anyway",
         )
     return {
@@ -314,78 +330,83 @@ def _end_of(read: FileRead, fleet: FleetTable, one: ObjectiveTable, place: int) 
     }
 
 
-def _account(
+def _find_account(
     read: FileRead, fleet: FleetTable, one: ObjectiveTable, where: str, accounts: Mapping[str, int]
 ) -> str:
     account = one.account or fleet.account or ""
     if account and account not in accounts:
         guess = closest(account, accounts)
         hint = f"did you mean {guess}?" if guess else f"add [account.{account}] with agents = 1"
-        read.wrong(
+        read.add_problem(
             f"{where}.account" if one.account else "fleet.account",
-            f"account {clip(account, 40)!r} ({HERE}) is not in the file: {hint}",
+            f"account {clip(account, 40)!r} ({PLACE}) is not in the file: {hint}",
         )
     return account
 
 
-def _ids(read: FileRead, objectives: list[ObjectiveTable]) -> Iterator[str]:
+def _objective_ids(read: FileRead, objectives: list[ObjectiveTable]) -> Iterator[str]:
     """Yield the name of each objective, or its number, counted from 1."""
     seen: set[str] = set()
     for place, one in enumerate(objectives):
         name, where = one.name, f"objective.{place}.name"
         if name is not None and not _NAME.fullmatch(name):
-            read.wrong(
+            read.add_problem(
                 where,
-                f"objective.name ({HERE}) must be a letter and up to 39 letters, digits, - and _, "
+                f"objective.name ({PLACE}) must be a letter and up to 39 letters, digits, - and _, "
                 f"not {clip(repr(name), 80)}",
             )
             name = None
-        if name in TAKEN:
-            read.wrong(
+        if name in RESERVED:
+            read.add_problem(
                 where,
-                f"objective.name ({HERE}) cannot be {name!r}: commands mean all loops by it, give "
+                f"objective.name ({PLACE}) cannot be {name!r}: commands mean all loops by it, give "
                 "it another name",
             )
             name = None
         if name in seen:
-            read.wrong(where, f"two objectives have the name {name!r} ({HERE}): give one another")
+            read.add_problem(
+                where, f"two objectives have the name {name!r} ({PLACE}): give one another"
+            )
             name = None
         if name is not None:
             seen.add(name)
         yield name or str(place + 1)
 
 
-def _after(one: ObjectiveTable, ids: list[str]) -> Iterator[str]:
+def _after_ids(one: ObjectiveTable, ids: list[str]) -> Iterator[str]:
     """Yield the ids of the objectives it waits for; skip unknown ones."""
-    for told in dict.fromkeys(one.after or []):
-        if isinstance(told, int) and 1 <= told <= len(ids):
-            yield ids[told - 1]
-        elif isinstance(told, str) and told in ids:
-            yield told
+    for value_given in dict.fromkeys(one.after or []):
+        if isinstance(value_given, int) and 1 <= value_given <= len(ids):
+            yield ids[value_given - 1]
+        elif isinstance(value_given, str) and value_given in ids:
+            yield value_given
 
 
 def _check_after(read: FileRead, objectives: list[ObjectiveTable], ids: list[str]) -> None:
-    waits = {ids[place]: list(_after(one, ids)) for place, one in enumerate(objectives)}
+    waits = {ids[place]: list(_after_ids(one, ids)) for place, one in enumerate(objectives)}
     # An objective whose name was refused has a number for now; do not suggest that number.
     real = [name for name, one in zip(ids, objectives, strict=True) if one.name in (None, name)]
     for place, one in enumerate(objectives):
         where = f"objective.{place}.after"
-        for told in one.after or []:
-            known = told in ids if isinstance(told, str) else 1 <= told <= len(ids)
+        for value_given in one.after or []:
+            known = (
+                value_given in ids if isinstance(value_given, str) else 1 <= value_given <= len(ids)
+            )
             if not known:
-                guess = closest(str(told), real)
+                guess = closest(str(value_given), real)
                 known_are = f"known are {', '.join(real[:20])}" if real else "leave it out"
                 hint = f"did you mean {guess}?" if guess else known_are
-                read.wrong(
-                    where, f"after ({HERE}) names {clip(repr(told), 80)}, no objective: {hint}"
+                read.add_problem(
+                    where,
+                    f"after ({PLACE}) names {clip(repr(value_given), 80)}, no objective: {hint}",
                 )
-        if _leads_to(ids[place], ids[place], waits):
-            read.wrong(
-                where, f"objective {ids[place]} waits for itself (after, {HERE}): take one out"
+        if _has_path(ids[place], ids[place], waits):
+            read.add_problem(
+                where, f"objective {ids[place]} waits for itself (after, {PLACE}): take one out"
             )
 
 
-def _leads_to(begin: str, end: str, waits: Mapping[str, list[str]]) -> bool:
+def _has_path(begin: str, end: str, waits: Mapping[str, list[str]]) -> bool:
     seen: set[str] = set()
     left = list(waits[begin])
     while left:
@@ -400,10 +421,10 @@ def _leads_to(begin: str, end: str, waits: Mapping[str, list[str]]) -> bool:
 
 def _check_agents(read: FileRead) -> None:
     agents = read.agents
-    told = read.file.table.get("objective")
+    value_given = read.file.table.get("objective")
     tables = {"fleet": read.file.table.get("fleet")}
-    if isinstance(told, list):
-        tables |= {f"objective.{place}": one for place, one in enumerate(told)}
+    if isinstance(value_given, list):
+        tables |= {f"objective.{place}": one for place, one in enumerate(value_given)}
     for where, table in tables.items():
         name = table.get("agent") if isinstance(table, dict) else None
         if not agents or not isinstance(table, dict) or not isinstance(name, str):
@@ -411,13 +432,13 @@ def _check_agents(read: FileRead) -> None:
         if name not in agents:
             guess = closest(name, agents)
             hint = f"did you mean {guess}?" if guess else f"known are {', '.join(agents)}"
-            said = f"agent {clip(repr(name), 80)} ({HERE}) is not known: {hint}"
-            read.wrong(f"{where}.agent", said)
+            said = f"agent {clip(repr(name), 80)} ({PLACE}) is not known: {hint}"
+            read.add_problem(f"{where}.agent", said)
         elif "agent_command" in table and not agents[name]:
             takers = " and ".join(one for one, takes in agents.items() if takes)
-            read.wrong(
+            read.add_problem(
                 f"{where}.agent_command",
-                f"agent_command ({HERE}) is what the agents {takers} run, and agent says {name}: "
+                f"agent_command ({PLACE}) is what the agents {takers} run, and agent says {name}: "
                 "leave one of the two out",
             )
 
@@ -425,14 +446,14 @@ def _check_agents(read: FileRead) -> None:
 def _check_paths(read: FileRead, fleet: FleetTable) -> None:
     for path in fleet.copied or ():
         if Path(path).is_absolute() or ".." in Path(path).parts or path.startswith("~"):
-            read.wrong(
+            read.add_problem(
                 "fleet.copy",
-                f"fleet.copy ({HERE}) must name paths within the repository, "
+                f"fleet.copy ({PLACE}) must name paths within the repository, "
                 f"not {clip(repr(path), 80)}",
             )
 
 
-def _with_program(
+def _merge_settings(
     read: FileRead, common: Mapping[str, str], own: Mapping[str, str]
 ) -> dict[str, str]:
     """Merge the settings of all objectives with those of this one, so that agent and command fit.
@@ -451,7 +472,7 @@ def _with_program(
     return settings
 
 
-def _is_wrong(read: FileRead, place: int, *keys: str) -> bool:
+def _has_problem(read: FileRead, place: int, *keys: str) -> bool:
     """True if one of these keys was given, here or in ``[fleet]``, so its error was reported."""
     objectives, fleet = read.file.table["objective"], read.file.table.get("fleet")
     one = objectives[place] if place < len(objectives) else {}

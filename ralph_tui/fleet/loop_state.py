@@ -14,7 +14,7 @@ LoopStatus = Literal["queued", "placing", "running", "lost", "ended", "skipped"]
 """Status of a loop; `phase` adds what it does while it runs, `outcome` how it ended."""
 LIMITS = ("usage_limit", "overload", "outage", "")
 """Causes of a limit that concern the loop's account; the empty one means that none was given."""
-COURSE = 200
+MAX_POINTS = 200
 """Maximum number of completion measurements kept; older ones are dropped."""
 
 
@@ -232,7 +232,7 @@ class LoopState:
         self.resuming = False
         self.stop_asked = self.stop_reason = ""
         self.lost_at = self.lost_until = self.ended_at = self.retried_at = None
-        self._quiet()
+        self._clear_activity()
 
     def on_staged(self, event: ev.LoopStage) -> None:
         self.stage = event.stage
@@ -252,7 +252,7 @@ class LoopState:
         self.until, self.progressed_at = event.until, event.at
         if event.completion is not None:  # one measurement per iteration, the latest
             kept = self.completions if event.iteration != self.iteration else self.completions[:-1]
-            self.completions = [*kept, event.completion][-COURSE:]
+            self.completions = [*kept, event.completion][-MAX_POINTS:]
         self.iteration, self.max_iterations = event.iteration, event.max_iterations
         self.best, self.tokens = event.best, event.tokens
         self.away_s = event.away_s
@@ -298,7 +298,7 @@ class LoopState:
             self.completions = [*self.completions[:-1], event.completion]
         self.stage = ""
         self.lost_at = self.lost_until = None
-        self._quiet()
+        self._clear_activity()
 
     def on_requeued(self, event: ev.LoopRequeued) -> None:
         if self.commit and self.branch:
@@ -318,7 +318,7 @@ class LoopState:
         self.commit = self.stage = ""
         self.collected = self.collecting = self.verifying = False
         self.verified, self.changed_lines = None, None
-        self._quiet()
+        self._clear_activity()
 
     def on_skipped(self, event: ev.LoopSkipped) -> None:
         self.status, self.reason, self.ended_at = "skipped", event.reason, event.at
@@ -354,23 +354,23 @@ class LoopState:
     def on_verified(self, event: ev.WinnerVerified) -> None:
         self.verifying, self.verified, self.verified_why = False, event.passed, event.reason
 
-    def _quiet(self) -> None:
+    def _clear_activity(self) -> None:
         """Clear the fields that only a running loop has."""
         self.phase = self.waits_for = self.verdict = self.question = self.question_id = ""
         self.until = None
 
 
-def taking(taker: type) -> dict[type[FleetEvent], Callable[[Any, Any], None]]:
+def find_handlers(owner: type) -> dict[type[FleetEvent], Callable[[Any, Any], None]]:
     """Return the ``on_`` methods of a class by the event type that each accepts."""
-    methods = [method for name, method in vars(taker).items() if name.startswith("on_")]
+    methods = [method for name, method in vars(owner).items() if name.startswith("on_")]
     return {next(iter(method.__annotations__.values())): method for method in methods}
 
 
-TAKERS = taking(LoopState)
+HANDLERS = find_handlers(LoopState)
 """Methods of `LoopState` by event type."""
 
 
-def ended(loop: LoopState, outcome: Outcome, reason: str, **more: bool) -> ev.LoopEnded:
+def end_event(loop: LoopState, outcome: Outcome, reason: str, **more: bool) -> ev.LoopEnded:
     """Return the end of an attempt with its progress so far; `more` holds further event fields."""
     return ev.LoopEnded(
         loop=loop.spec.id,
@@ -384,7 +384,7 @@ def ended(loop: LoopState, outcome: Outcome, reason: str, **more: bool) -> ev.Lo
     )
 
 
-_NOT_YET = {"queued": "waits for a slot", "placing": "is starting"}
+_NOT_RUNNING = {"queued": "waits for a slot", "placing": "is starting"}
 
 
 def refusal(loop: LoopState, *, abort: bool = False) -> str:
@@ -394,6 +394,6 @@ def refusal(loop: LoopState, *, abort: bool = False) -> str:
         return f"{name} {'was skipped' if loop.status == 'skipped' else 'has ended'}"
     if loop.status == "lost":
         return f"the host of {name} is lost; send the command again once it is back"
-    if loop.status in _NOT_YET and not abort:
-        return f"{name} {_NOT_YET[loop.status]}; until it runs you can only abort it"
+    if loop.status in _NOT_RUNNING and not abort:
+        return f"{name} {_NOT_RUNNING[loop.status]}; until it runs you can only abort it"
     return ""

@@ -14,9 +14,9 @@ MAX_TRIES = len(_LETTERS)
 """Maximum attempts at one objective, because each has a letter."""
 MAX_AGENTS = 100
 """Maximum loops at once on one machine; more would exhaust its file watches."""
-NAMED = 4
+MAX_NAMED = 4
 """Maximum loops or branches that are listed by name."""
-SIGNED = "the fleet"
+FLEET_SENDER = "the fleet"
 """Author of the commands that the fleet itself sends to its loops."""
 
 
@@ -46,7 +46,7 @@ class Plan(Fact):
     """Maximum loops that use an account at once."""
 
 
-def tries_at(name: str, number: int, choice: Choice, **fields: Any) -> Iterator[Loop]:
+def expand_attempts(name: str, number: int, choice: Choice, **fields: Any) -> Iterator[Loop]:
     """Yield the loops for an objective: one, such as ``3``, or several attempts.
 
     Attempts are called ``3a`` and ``3b``, or ``auth-a`` and ``auth-b`` for a named objective.
@@ -69,7 +69,7 @@ def account_words(login: str) -> str:
     return f"account {login}" if login else "the login"
 
 
-def some(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """List names for display, such as ``3, 4, 5, 6 and 2 more``."""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return f"{', '.join(names[:MAX_NAMED])}{more}"

@@ -28,8 +28,8 @@ class Adopt(Fact):
     seen: int
 
 
-class Tell(Fact):
-    """Pass a command to a loop's run; `Told` is the answer."""
+class SendCommand(Fact):
+    """Pass a command to a loop's run; `CommandAnswered` is the answer."""
 
     kind: Literal["tell"] = "tell"
     id: Line
@@ -39,7 +39,7 @@ class Tell(Fact):
 
 
 class End(Fact):
-    """Stop a loop's run gracefully; `Over` follows."""
+    """Stop a loop's run gracefully; `Ended` follows."""
 
     kind: Literal["end"] = "end"
     loop: Line
@@ -63,14 +63,16 @@ class Remove(Fact):
     attempt: int
 
 
-Order = Annotated[Place | Adopt | Tell | End | Collect | Remove | Base, Field(discriminator="kind")]
+Order = Annotated[
+    Place | Adopt | SendCommand | End | Collect | Remove | Base, Field(discriminator="kind")
+]
 
 
 StageName = Literal["fetching", "cloning", "copying", "setup", "checking", "starting"]
 """Stages of preparing a loop's clone."""
 
 
-class Held(Fact):
+class LoopSummary(Fact):
     """A loop that a host holds: alive, or over and not yet removed."""
 
     loop: Line
@@ -90,7 +92,7 @@ class Joined(Fact):
     home: Line = ""
     """Identifies the folder of its clones; unique among hosts and machines."""
     version: Line = ""
-    holds: tuple[Held, ...] = ()
+    holds: tuple[LoopSummary, ...] = ()
 
 
 class Leaving(Fact):
@@ -101,7 +103,7 @@ class Leaving(Fact):
     reason: Line = ""
 
 
-class Gone(Fact):
+class Disconnected(Fact):
     """The connection to a host has ended; observed by the dispatcher, not the host."""
 
     kind: Literal["gone"] = "gone"
@@ -152,7 +154,7 @@ class Recorded(Fact):
     """Validated and sanitized when they are parsed as events."""
 
 
-class Stands(Fact):
+class StatusChanged(Fact):
     """Content of the run's ``status.json``; sent when it changes, at most once a second."""
 
     kind: Literal["stands"] = "stands"
@@ -161,7 +163,7 @@ class Stands(Fact):
     status: dict[str, Any] = {}
 
 
-class Over(Fact):
+class Ended(Fact):
     """The run has ended or could not begin; nothing of it is alive."""
 
     kind: Literal["over"] = "over"
@@ -177,7 +179,7 @@ class Over(Fact):
     """Number of the last event in its journal."""
 
 
-class Told(Fact):
+class CommandAnswered(Fact):
     """The answer to a command."""
 
     kind: Literal["told"] = "told"
@@ -207,7 +209,7 @@ class NeedsBase(Fact):
     commit: Line
 
 
-class Noted(Fact):
+class HostNoticed(Fact):
     """A warning of a host, for instance that the completion command measures another folder."""
 
     kind: Literal["noted"] = "noted"
@@ -220,18 +222,18 @@ class Noted(Fact):
 Observation = Annotated[
     Joined
     | Leaving
-    | Gone
+    | Disconnected
     | Refused
     | Stage
     | Began
     | Recorded
-    | Stands
-    | Over
-    | Told
+    | StatusChanged
+    | Ended
+    | CommandAnswered
     | Collected
     | NotCollected
     | NeedsBase
-    | Noted,
+    | HostNoticed,
     Field(discriminator="kind"),
 ]
 
@@ -250,16 +252,16 @@ class LoopHost(Protocol):
     home: str
     """Identifies the folder of its clones; unique."""
 
-    def holds(self) -> tuple[Held, ...]:
+    def holds(self) -> tuple[LoopSummary, ...]:
         """Return the fleet's loops, alive or over and not removed, within 100 ms."""
 
     def obey(self, order: Order) -> None:
         """Carry out an order. Called from any thread, in order of arrival; must not block."""
 
-    def fleet_lost(self) -> None:
+    def on_fleet_lost(self) -> None:
         """Start the countdown of each loop's lease, because the connection is lost."""
 
-    def fleet_found(self, fleet_id: str) -> None:
+    def on_fleet_found(self, fleet_id: str) -> None:
         """Stop the countdown of the leases of this fleet's loops.
 
         Loops of other fleets continue under their leases, and are not reported to this fleet.
@@ -279,10 +281,10 @@ class Dispatcher(Protocol):
         """Start; raise ``RalphError`` if that is impossible."""
 
     def send(self, host: str, order: Order) -> None:
-        """Queue an order for a host; if the host is gone the order is lost, as `Gone` reports."""
+        """Queue an order for a host; it is lost with its host, as `Disconnected` reports."""
 
     def dismiss(self, host: str, reason: str) -> None:
-        """Dismiss a host that may not take part; it gets the reason, and no `Gone` follows."""
+        """Dismiss a host that may not take part; it gets the reason; no `Disconnected` follows."""
 
     def stop(self) -> None:
         """Dismiss all hosts within 10 s; one in this process stops its loops gracefully."""
@@ -292,7 +294,7 @@ ALL, FLEET = "all", ""
 """Targets of a command other than one loop: each loop, or the fleet itself."""
 
 
-class Asked(NamedTuple):
+class TargetedCommand(NamedTuple):
     """A command and its target."""
 
     loop: str
@@ -314,7 +316,7 @@ class FleetSource(Protocol):
     lost: Lost
     note: str
     """A sentence about the record itself, such as where it breaks off; usually empty."""
-    refused: deque[tuple[Asked, str]]
+    refused: deque[tuple[TargetedCommand, str]]
     """Refused commands, each with the reason; the screen removes and reports them."""
 
     @property

@@ -131,7 +131,7 @@ def take_lock(root: Path, fleet_id: str, started: str, name: str = "") -> Lock:
     try:
         return acquire(path, name, fleet_id, started)
     except LockHeldError as error:
-        raise LockHeldError(_held(holder(path), root)) from error
+        raise LockHeldError(_describe_lock(holder(path), root)) from error
 
 
 def create_fleet(root: Path) -> FleetFolder:
@@ -161,7 +161,7 @@ def remove_unbegun(fleet: FleetFolder) -> None:
             fleet.path.rmdir()
 
 
-def _held(owner: Owner | None, root: Path) -> str:
+def _describe_lock(owner: Owner | None, root: Path) -> str:
     ways = "watch it with 'ralph-tui fleet attach', or stop it with 'ralph-tui fleet stop'"
     if owner is None or not owner.pid:
         return f"another fleet runs in {root}: {ways}"
@@ -185,15 +185,19 @@ class FleetRecording:
         """A sentence about the parts that are left out; empty if nothing is."""
         started = self.journal.events[0]
         newer = isinstance(started, FleetStarted) and started.schema_version > SCHEMA_VERSION
-        told = "recorded by a newer ralph-tui: anything this version does not know is left out"
-        return self.journal.problem or (told if newer else self.journal.remark)
+        newer_text = (
+            "recorded by a newer ralph-tui: anything this version does not know is left out"
+        )
+        return self.journal.problem or (newer_text if newer else self.journal.remark)
 
     @property
     def broken(self) -> str:
         """Where the journal breaks off and how to repair it; empty if it is intact."""
         where = self.journal.problem.partition(";")[0]
-        said = f"the fleet's journal breaks off: {where}; remove that line if ralph-tui has not"
-        return where and f"{said} written it"
+        broken_text = (
+            f"the fleet's journal breaks off: {where}; remove that line if ralph-tui has not"
+        )
+        return where and f"{broken_text} written it"
 
     def state(self) -> FleetState:
         """Fold all events into a new state."""
@@ -252,9 +256,9 @@ class Mirror:
         self._started: RunStarted | None = None
         try:
             make_folder(folder)
-            self._recall()
+            self._load()
         except OSError as error:
-            raise self._refused(error) from error
+            raise self._write_error(error) from error
 
     @property
     def run_id(self) -> str:
@@ -297,7 +301,7 @@ class Mirror:
         try:
             write_json(self.run.status, kept, durable=False)
         except OSError as error:
-            raise self._refused(error) from error
+            raise self._write_error(error) from error
         return kept
 
     def _read(self, line: str | bytes, number: int) -> Event:
@@ -325,9 +329,9 @@ class Mirror:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            raise self._refused(error) from error
+            raise self._write_error(error) from error
 
-    def _recall(self) -> None:
+    def _load(self) -> None:
         """Load the existing journal, and cut it off at the first unreadable line."""
         good = 0
         try:
@@ -349,6 +353,6 @@ class Mirror:
         finally:
             os.close(descriptor)
 
-    def _refused(self, error: OSError) -> Exception:
+    def _write_error(self, error: OSError) -> Exception:
         what = why(error, "make the folder writable")
         return workspace_error(f"cannot write to {self.run.folder}: {what}", error)

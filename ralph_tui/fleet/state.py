@@ -8,12 +8,12 @@ from typing import Literal
 from ralph_tui.events.base import EPOCH
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.loop_state import TAKERS, LoopState, taking
+from ralph_tui.fleet.loop_state import HANDLERS, LoopState, find_handlers
 from ralph_tui.fleet.plan import Plan
 
 NOTICES = 500
 """Maximum number of events kept for the fleet's log; older ones are dropped."""
-_UNTOLD = (ev.LoopProgressed, ev.LoopStage, ev.CollectionAsked)
+_UNREPORTED = (ev.LoopProgressed, ev.LoopStage, ev.CollectionAsked)
 """Event types left out of the log, because the loops' rows show them and they are frequent."""
 
 
@@ -106,7 +106,7 @@ class FleetState:
             if loop.host == host and loop.placed:
                 yield loop
 
-    def tries(self, common: str) -> list[LoopState]:
+    def attempts(self, common: str) -> list[LoopState]:
         """Return the attempts at an objective, by the name they share."""
         return self.tried.get(common, [])
 
@@ -121,11 +121,11 @@ class FleetState:
         self.seq, self.at = event.seq, event.at
         self.revision += 1
         loop = self.loops.get(getattr(event, "loop", ""))
-        if loop is not None and (take := TAKERS.get(type(event))):
+        if loop is not None and (take := HANDLERS.get(type(event))):
             take(loop, event)
-        if take := _TAKERS.get(type(event)):
+        if take := _HANDLERS.get(type(event)):
             take(self, event)
-        if not isinstance(event, _UNTOLD):
+        if not isinstance(event, _UNREPORTED):
             self.notices = [*self.notices[-NOTICES + 1 :], event]
 
     def on_fleet_started(self, event: ev.FleetStarted) -> None:
@@ -233,7 +233,7 @@ class FleetState:
 
     def on_winner_chosen(self, event: ev.WinnerChosen) -> None:
         self.chosen[event.tries_at] = event
-        for loop in self.tries(event.tries_at):
+        for loop in self.attempts(event.tries_at):
             loop.place = "chosen" if loop.spec.id == event.loop else "beaten" if event.loop else ""
             if loop.place == "beaten":  # it will not be merged
                 loop.conflicts, loop.conflicts_unknown = {}, ""
@@ -244,7 +244,7 @@ class FleetState:
                 loop.conflicts, loop.conflicts_unknown = dict(event.others), event.unknown
 
 
-_TAKERS = taking(FleetState)
+_HANDLERS = find_handlers(FleetState)
 """Methods of `FleetState` by event type, for events that affect more than one loop's state."""
 
 
@@ -269,7 +269,7 @@ def why_lost(state: FleetState, problem: str, *, alive: bool) -> Lost:
     return "died" if state.finished is None else ""
 
 
-def gone_at(state: FleetState, host: HostState) -> datetime:
+def absent_until(state: FleetState, host: HostState) -> datetime:
     """Return when an absent host certainly runs nothing and is no longer waited for.
 
     A host that left has stopped its loops, so this only allows for its return.

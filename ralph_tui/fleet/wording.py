@@ -8,8 +8,8 @@ from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.events.loops import AS_BEFORE, NO_WORK, best_words
 from ralph_tui.fleet.events.whole import at_mark
 from ralph_tui.fleet.loop_state import LoopState
-from ralph_tui.fleet.plan import HERE, NAMED, account_words, host_words, some
-from ralph_tui.fleet.state import FleetState, Lost, gone_at, host_with_tree
+from ralph_tui.fleet.plan import HERE, MAX_NAMED, account_words, host_words, join_names
+from ralph_tui.fleet.state import FleetState, Lost, absent_until, host_with_tree
 from ralph_tui.text.format import clock, count, duration, ending, money
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import ENDLESS, NOT_NEEDED, RECORD_BROKEN, STAGES, in_words, outcome_word
@@ -24,7 +24,7 @@ def hold_words(login: str, state: FleetState, now: datetime) -> str:
 
 def queued_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
     """Explain why a queued loop does not run yet."""
-    waits = "; ".join(_in_the_way(loop, state, now)) or "it waits for a slot"
+    waits = "; ".join(_queue_reasons(loop, state, now)) or "it waits for a slot"
     return f"{waits}; {loop.reason}" if loop.reason else waits
 
 
@@ -38,30 +38,32 @@ def limited_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
         mine = trial.loop == loop.spec.id
         return "" if mine else f"it waits: {hold_words(login, state, now)}"
     released = state.released.get(login)
-    told = loop.retried_at is not None and released is not None and loop.retried_at >= released
-    if released is None or told or (loop.progressed_at or released) > released:
+    was_retried = (
+        loop.retried_at is not None and released is not None and loop.retried_at >= released
+    )
+    if released is None or was_retried or (loop.progressed_at or released) > released:
         return ""
     return f"it waits for its turn: loops on {account_words(login)} continue one by one"
 
 
-def _completed(state: FleetState, name: str) -> bool:
+def _is_completed(state: FleetState, name: str) -> bool:
     """True if the loop, or one of the attempts with this common name, has completed."""
-    if state.tries(name):
+    if state.attempts(name):
         chosen = state.chosen.get(name)
         return chosen is not None and bool(chosen.loop)
     loop = state.loops.get(name)
     return loop is not None and loop.status == "ended" and loop.outcome == "completed"
 
 
-def _in_the_way(loop: LoopState, state: FleetState, now: datetime) -> Iterator[str]:
+def _queue_reasons(loop: LoopState, state: FleetState, now: datetime) -> Iterator[str]:
     spec = loop.spec
     if state.paused is not None:
         yield "it waits until the fleet is unpaused"
     host = state.hosts.get(loop.host)
     if loop.resuming and host is not None and not host_with_tree(state, loop):
-        until = clock(gone_at(state, host), seconds=True)
+        until = clock(absent_until(state, host), seconds=True)
         yield f"it waits for {host_words(host.name)}, where its tree is, until {until}"
-    if before := [name for name in spec.after if not _completed(state, name)]:
+    if before := [name for name in spec.after if not _is_completed(state, name)]:
         yield f"it waits until {', '.join(before)} {'is' if len(before) == 1 else 'are'} completed"
     if held := state.held.get(spec.login):
         yield f"it waits: {held.stands(now)}"
@@ -82,10 +84,10 @@ _UNTIL: Mapping[Lost, str] = {
     "unheard": "the fleet's record breaks off",
 }
 """How a lost fleet ended, for sentences about its loops."""
-AGAIN = "'ralph-tui fleet resume' tries to collect it again"
+RETRY_HINT = "'ralph-tui fleet resume' tries to collect it again"
 STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
-COST_NOT_TOLD = "cost unknown"
-_HELD = {"paused": "paused", "limited": "waiting"}
+COST_UNKNOWN = "cost unknown"
+_WAITING = {"paused": "paused", "limited": "waiting"}
 """Words for phases without agent activity."""
 
 
@@ -99,25 +101,28 @@ def fleet_sentence(state: FleetState, now: datetime, *, lost: Lost = "") -> str:
     if state.started is None:
         return "it is starting"
     if lost:
-        return "; ".join((lost_words(lost), *_may_go_on(state)))
+        return "; ".join((lost_words(lost), *_running_hosts(state)))
     if state.finished is not None:
-        said = ending(state.finished.outcome, state.finished.reason)
-        return f"{said}; {AGAIN}" if _collects_again(state) else said
-    return "; ".join(_parts(state, now)) or "all loops have ended; their work is being collected"
+        sentence_text = ending(state.finished.outcome, state.finished.reason)
+        return f"{sentence_text}; {RETRY_HINT}" if _collects_again(state) else sentence_text
+    return (
+        "; ".join(_status_parts(state, now))
+        or "all loops have ended; their work is being collected"
+    )
 
 
 def _collects_again(state: FleetState) -> bool:
     """True if a resume would collect work that could not be collected before."""
-    given_up = state.stopping is not None and state.stopping.abort
-    return not given_up and any(loop.may_be_collected for loop in state.loops.values())
+    was_aborted = state.stopping is not None and state.stopping.abort
+    return not was_aborted and any(loop.may_be_collected for loop in state.loops.values())
 
 
-def _may_go_on(state: FleetState) -> Iterator[str]:
+def _running_hosts(state: FleetState) -> Iterator[str]:
     """Describe loops that may outlive the fleet's process until their lease ends."""
     away = [loop for loop in state.loops.values() if elsewhere(loop)]
     if away:
-        hosts = some(list(dict.fromkeys(host_words(loop.host) for loop in away)))
-        yield f"{named(away)} may keep running on {hosts}, {_for_a_lease(state)}"
+        hosts = join_names(list(dict.fromkeys(host_words(loop.host) for loop in away)))
+        yield f"{name_loops(away)} may keep running on {hosts}, {_lease_text(state)}"
 
 
 def elsewhere(loop: LoopState) -> bool:
@@ -125,35 +130,35 @@ def elsewhere(loop: LoopState) -> bool:
     return loop.placed and loop.host != HERE
 
 
-def _for_a_lease(state: FleetState) -> str:
+def _lease_text(state: FleetState) -> str:
     return f"for up to {duration(state.plan.lease_s)} after the fleet's end"
 
 
-def _parts(state: FleetState, now: datetime) -> Iterator[str]:
+def _status_parts(state: FleetState, now: datetime) -> Iterator[str]:
     loops = state.loops.values()
-    asking = [loop for loop in loops if _asks(loop)]
+    asking = [loop for loop in loops if _is_asking(loop)]
     if asking:
         waits = "waits" if len(asking) == 1 else "wait"
-        yield f"{named(asking)} {waits} for your answer"
+        yield f"{name_loops(asking)} {waits} for your answer"
     if state.stopping is not None:
-        yield _stopping(state.stopping, held=bool(asking))
+        yield _stopping_text(state.stopping, held=bool(asking))
     elif state.paused is not None:
         yield "paused: no other loop starts until ralph-tui fleet unpause all"
     yield from (hold_words(login, state, now) for login in state.held)
     away = [loop for loop in loops if loop.status == "lost"]
     if away:
         lost_ones = {loop.host: loop.lost_until for loop in away}
-        yield from (_host_away(host, until, now) for host, until in lost_ones.items())
+        yield from (_away_text(host, until, now) for host, until in lost_ones.items())
     if state.reach.listen and not any(host.here for host in state.hosts.values()):
         worker = f"ralph-tui fleet worker {state.reach.listen} --tls FOLDER"
         yield f"no host has joined; start one with {worker}"
-    yield from tally(state)
+    yield from count_loops(state)
     if state.budget_percent and not state.stopping:
         used = f"the fleet has used {state.budget_percent} % of its budget"
         yield f"{used}: {at_mark(state.budget_percent)}"
 
 
-def _stopping(asked: ev.StopAsked, *, held: bool) -> str:
+def _stopping_text(asked: ev.StopAsked, *, held: bool) -> str:
     """Describe the stop; `held` means that an open question keeps an iteration from ending."""
     if asked.abort:
         return "it is being aborted"
@@ -163,12 +168,12 @@ def _stopping(asked: ev.StopAsked, *, held: bool) -> str:
     return f"it stops after the running iterations{how}"
 
 
-def _host_away(host: str, until: datetime | None, now: datetime) -> str:
+def _away_text(host: str, until: datetime | None, now: datetime) -> str:
     left = f" for {duration((until - now).total_seconds())} more" if until and until > now else ""
     return f"no contact with {host_words(host)}: its loops may keep running{left}"
 
 
-def tally(state: FleetState) -> Iterator[str]:
+def count_loops(state: FleetState) -> Iterator[str]:
     """Count loops by state: ``3 loops run``, ``2 queued``, ``4 of 9 over``.
 
     Loops that ask or whose host is lost are described elsewhere.
@@ -176,7 +181,7 @@ def tally(state: FleetState) -> Iterator[str]:
     loops = list(state.loops.values())
     at_work = [loop for loop in loops if loop.status in ("running", "placing")]
     limited = sum(loop.limited for loop in at_work)
-    asking = sum(_asks(loop) for loop in at_work)
+    asking = sum(_is_asking(loop) for loop in at_work)
     paused = sum(loop.phase == "paused" and not loop.question for loop in at_work)
     running = len(at_work) - limited - asking - paused
     queued = sum(loop.status == "queued" for loop in loops)
@@ -197,38 +202,38 @@ def tally(state: FleetState) -> Iterator[str]:
         yield f"{over} of {len(loops)} ended"
 
 
-def _asks(loop: LoopState) -> bool:
+def _is_asking(loop: LoopState) -> bool:
     """True if an answer would reach it now; once its host is lost, the question may be over."""
     return loop.status == "running" and bool(loop.question)
 
 
-def named(loops: Iterable[LoopState]) -> str:
+def name_loops(loops: Iterable[LoopState]) -> str:
     """List loops, such as ``loop 3``, ``loops 3, 4`` or ``loops 3, 4, 5, 6 and 2 more``."""
     ids = [loop.spec.id for loop in loops]
-    return f"loop{'s' * (len(ids) > 1)} {some(ids)}"
+    return f"loop{'s' * (len(ids) > 1)} {join_names(ids)}"
 
 
 def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost = "") -> str:
     """Describe the status of a loop."""
-    said = _sentence(loop, state, now, lost=lost)
+    sentence_text = _loop_text(loop, state, now, lost=lost)
     over = loop.starts_over and (lost == "died" or (state.finished is not None and not lost))
-    given_up = state.stopping is not None and state.stopping.abort
-    return f"{said}; {STARTS_OVER}" if over and not given_up else said
+    was_aborted = state.stopping is not None and state.stopping.abort
+    return f"{sentence_text}; {STARTS_OVER}" if over and not was_aborted else sentence_text
 
 
-def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost) -> str:
+def _loop_text(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost) -> str:
     if lost and loop.placed:
         if elsewhere(loop):
-            return f"it may keep running on {host_words(loop.host)}, {_for_a_lease(state)}"
+            return f"it may keep running on {host_words(loop.host)}, {_lease_text(state)}"
         return f"it ran when {_UNTIL[lost]}"
     match loop.status:
         case "queued":
-            return _not_begun(loop, state, lost=lost) or queued_sentence(loop, state, now)
+            return _not_begun_text(loop, state, lost=lost) or queued_sentence(loop, state, now)
         case "placing":
             stage = f": {STAGES.get(loop.stage, in_words(loop.stage))}" if loop.stage else ""
             return f"it is starting on {host_words(loop.host)}{stage}"
         case "lost":
-            return _host_away(loop.host, loop.lost_until, now)
+            return _away_text(loop.host, loop.lost_until, now)
         case "skipped" if loop.not_needed:
             return f"{NOT_NEEDED.word}: {loop.reason}"
         case "skipped":
@@ -243,7 +248,7 @@ def _sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost) 
             return loop.question or waits or loop.verdict or in_words(loop.phase) or "it runs"
 
 
-def _not_begun(loop: LoopState, state: FleetState, *, lost: Lost) -> str:
+def _not_begun_text(loop: LoopState, state: FleetState, *, lost: Lost) -> str:
     """Describe a queued loop that will not get its turn; empty if it still may."""
     stopping = state.stopping is not None
     if not (lost or stopping or state.finished is not None):
@@ -294,7 +299,7 @@ def conflict_sentences(loop: LoopState) -> Iterator[str]:
     """Yield a sentence for each conflict of the loop's branch."""
     if loop.conflicts_unknown:
         yield f"cannot check for conflicts: {loop.conflicts_unknown}"
-    shown = len(loop.conflicts) if len(loop.conflicts) <= NAMED else NAMED - 1
+    shown = len(loop.conflicts) if len(loop.conflicts) <= MAX_NAMED else MAX_NAMED - 1
     for branch, files in list(loop.conflicts.items())[:shown]:
         yield (
             f"conflicts with {branch}: {', '.join(files)}" if files else f"conflicts with {branch}"
@@ -310,7 +315,7 @@ def state_word(loop: LoopState, *, lost: Lost = "") -> str:
     if loop.placed and lost:
         return "lost" if elsewhere(loop) else ENDLESS[lost].word
     if loop.status == "running":
-        return "asking" if loop.question else _HELD.get(loop.phase, "running")
+        return "asking" if loop.question else _WAITING.get(loop.phase, "running")
     if loop.not_needed:
         return NOT_NEEDED.word
     return loop.status
@@ -320,7 +325,7 @@ def cost_words(state: FleetState) -> str:
     """Return the reported cost of all loops, such as ``$1.20`` or ``cost unknown``."""
     loops = list(state.loops.values())
     if not any(loop.cost_reported for loop in loops):
-        return COST_NOT_TOLD if any(loop.cost_missing for loop in loops) else money(0.0)
+        return COST_UNKNOWN if any(loop.cost_missing for loop in loops) else money(0.0)
     least = "at least " if any(loop.cost_missing for loop in loops) else ""
     return f"{least}{money(state.spent_usd)}"
 
@@ -330,7 +335,7 @@ def spent_words(state: FleetState) -> str:
     spent, budget = cost_words(state), state.plan.budget_usd
     if budget is None:
         return spent
-    return f"{spent}{', budget' if spent == COST_NOT_TOLD else ' of'} {money(budget)}"
+    return f"{spent}{', budget' if spent == COST_UNKNOWN else ' of'} {money(budget)}"
 
 
 WIDTH = 600

@@ -19,14 +19,21 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm, text_argument
 from ralph_tui.hooks.program import store, watch
 from ralph_tui.hooks.program.words import PROMPT, has_section, names_task, write_prompt
-from ralph_tui.hooks.project import FOLDER, LoopFile, Program, Standing, contents, project_root
+from ralph_tui.hooks.project import (
+    FOLDER,
+    CopyStatus,
+    LoopFile,
+    Program,
+    project_root,
+    read_program,
+)
 from ralph_tui.hooks.settings import (
     NAME,
     SettingsFile,
-    environment_in,
-    hooks_in,
-    others_in,
-    switched_off,
+    are_hooks_off,
+    count_others,
+    find_hooks,
+    read_environment,
 )
 from ralph_tui.layers.context import state_file
 from ralph_tui.layers.context.state_file import LARGEST, MAX_ITERATIONS, PROMISE, State
@@ -42,27 +49,27 @@ SEEN = 32 * END
 """Characters searched for secrets, as one may begin or end outside the shown part."""
 
 
-def notes(root: Path, settings: bytes, *, installed: bool) -> Iterator[str]:
+def setup_notes(root: Path, settings: bytes, *, installed: bool) -> Iterator[str]:
     """Yield remarks about the loop, the settings and the set-up."""
     loop, text = LoopFile.of(root, os.environ), settings.decode("utf-8").removeprefix("\ufeff")
     yield loop.words(installed=installed)
     for path in loop.set_aside:
-        yield f"{shown(path, root)} was moved aside: it is not a valid state file"
+        yield f"{format_path(path, root)} was moved aside: it is not a valid state file"
     running = loop.running
     if running is not None and installed:
-        yield from _about_window(running, {**environment_in(text), **os.environ})
+        yield from _window_notes(running, {**read_environment(text), **os.environ})
         prompt = root / PROMPT
         if has_section(prompt) and not names_task(prompt, plain(running["objective"])):
             yield f"{PROMPT} names another task; its section says to work on this one"
-    if switched_off(text):
+    if are_hooks_off(text):
         yield f"no hook runs while `disableAllHooks` is true in {NAME}"
     if shutil.which("python3") is None:
         yield "no python3 on PATH; the hooks need Python 3.11 or newer"
 
 
-def _about_window(state: State, environ: Mapping[str, str]) -> Iterator[str]:
+def _window_notes(state: State, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield the size of the context window, and problems with its checkpoint."""
-    known = watch.window_of(environ, state, "", None).tokens
+    known = watch.find_window(environ, state, "", None).tokens
     if known is None:
         yield (
             "the hooks watch no level if the model's name does not show the size of its context "
@@ -70,11 +77,11 @@ def _about_window(state: State, environ: Mapping[str, str]) -> Iterator[str]:
         )
         return
     yield f"the context window holds {known:,} tokens"
-    if early := watch.sums_up_before(known, watch.thresholds_of(state).checkpoint, environ):
+    if early := watch.compacts_before(known, watch.parse_thresholds(state).checkpoint, environ):
         yield early
 
 
-def shown(path: Path, root: Path) -> str:
+def format_path(path: Path, root: Path) -> str:
     """Return a path for display, relative to the project if inside."""
     return one_line(str(path.relative_to(root) if path.is_relative_to(root) else path))
 
@@ -83,15 +90,15 @@ def settings_diff(before: bytes | None, after: bytes | None) -> Iterator[str]:
     """Return the changed lines with context; secrets in other people's settings are masked."""
     was, will = ((each or b"").decode("utf-8", "replace").splitlines() for each in (before, after))
     # Skip equal lines first, because difflib would index every line of a large file.
-    skipped = max(0, _same(was, will) - CONTEXT)
+    skipped = max(0, _count_equal(was, will) - CONTEXT)
     was, will = was[skipped:], will[skipped:]
-    if (rest := _same(was[::-1], will[::-1]) - CONTEXT) > 0:
+    if (rest := _count_equal(was[::-1], will[::-1]) - CONTEXT) > 0:
         was, will = was[:-rest], will[:-rest]
     for line in difflib.unified_diff(was, will, NAME, NAME, lineterm="", n=CONTEXT):
-        yield _ends(_moved(line, skipped))
+        yield _shorten_line(_shift_hunk(line, skipped))
 
 
-def _ends(line: str) -> str:
+def _shorten_line(line: str) -> str:
     """Mask secrets and shorten a long line to its ends, as a whole file may be one line."""
     if len(line) <= 2 * SEEN:
         return plain(redact(line))
@@ -99,13 +106,13 @@ def _ends(line: str) -> str:
     return f"{begin[:END]} … {end[-END:]}"
 
 
-def _same(some: Sequence[str], others: Sequence[str]) -> int:
+def _count_equal(some: Sequence[str], others: Sequence[str]) -> int:
     """Return the number of equal lines at the beginning."""
     pairs = enumerate(zip(some, others, strict=False))
     return next((n for n, (one, other) in pairs if one != other), min(len(some), len(others)))
 
 
-def _moved(line: str, skipped: int) -> str:
+def _shift_hunk(line: str, skipped: int) -> str:
     """Correct the line numbers in a hunk's header; return any other line unchanged."""
     if not line.startswith("@@"):
         return line
@@ -161,7 +168,7 @@ def run(args: argparse.Namespace) -> int:
     folder = named_path(args.folder) if args.folder else worktree_root(Path.cwd())
     root = project_root(folder)
     try:
-        program = Program(root, contents(), __version__)
+        program = Program(root, read_program(), __version__)
     except OSError as error:
         raise RalphError(
             f"the hook program cannot be read: {why(error, 'install ralph-tui again')}"
@@ -176,7 +183,7 @@ def run(args: argparse.Namespace) -> int:
 class _Plan:
     settings: SettingsFile
     merged: bytes
-    standing: Standing
+    copy_status: CopyStatus
     loop: LoopFile
     state: State | None
     """State of the loop to begin; None for no loop."""
@@ -186,35 +193,35 @@ class _Plan:
     """A prompt file whose section may belong to an earlier loop."""
 
     @property
-    def nothing(self) -> bool:
-        same = self.settings.content == self.merged and self.standing.current
+    def is_empty(self) -> bool:
+        same = self.settings.content == self.merged and self.copy_status.current
         return same and not self.state and self.window is None
 
 
 def _install(root: Path, program: Program, args: argparse.Namespace) -> int:
     now = datetime.now(UTC)
     settings, loop = SettingsFile.of(root), LoopFile.of(root, os.environ)
-    window, state = _window(args, loop), _wanted(args, now)
+    window, state = _parse_window(args, loop), _new_state(args, now)
     if state is not None:
         loop.refuse_running()
         if window is not None:
             state, window = state | {watch.FIELD: window}, None
-    standing = program.standing()
-    plan = _Plan(settings, settings.with_hooks(), standing, loop, state, window, root / PROMPT)
-    if plan.nothing:
+    copy_status = program.copy_status()
+    plan = _Plan(settings, settings.with_hooks(), copy_status, loop, state, window, root / PROMPT)
+    if plan.is_empty:
         print(f"the hooks are installed in {one_line(str(root))} already, and up to date")
     else:
         print("\n".join(_describe(plan, program)))
         _ask("install", args, "Install the hooks in this project?")
-        print("\n".join(_done(plan, program, now)))
-    print("\n".join(notes(root, plan.merged, installed=True)))
+        print("\n".join(_apply_plan(plan, program, now)))
+    print("\n".join(setup_notes(root, plan.merged, installed=True)))
     return ExitCode.COMPLETED
 
 
-def _window(args: argparse.Namespace, loop: LoopFile) -> int | None:
+def _parse_window(args: argparse.Namespace, loop: LoopFile) -> int | None:
     if args.window is None:
         return None
-    size = watch.size_of(args.window)
+    size = watch.parse_size(args.window)
     if size is None:
         raise UsageError(
             "--window must be a number of tokens, such as 200000, 200k or 1m, not "
@@ -225,7 +232,7 @@ def _window(args: argparse.Namespace, loop: LoopFile) -> int | None:
     return size
 
 
-def _wanted(args: argparse.Namespace, now: datetime) -> State | None:
+def _new_state(args: argparse.Namespace, now: datetime) -> State | None:
     if args.objective is None:
         if args.promise is not None or args.max_iterations is not None:
             raise UsageError(
@@ -250,13 +257,13 @@ def _describe(plan: _Plan, program: Program) -> Iterator[str]:
     """Describe the changes, with a diff of the settings."""
     if plan.settings.content != plan.merged:
         yield from settings_diff(plan.settings.content, plan.merged)
-    new = len(plan.standing.missing)
-    if not plan.standing.there:
+    new = len(plan.copy_status.missing)
+    if not plan.copy_status.there:
         yield f"{FOLDER}: the hook program, {count(len(program.files), 'file')}"
-    elif not plan.standing.current:
-        old = len(plan.standing.older) + len(plan.standing.edited)
+    elif not plan.copy_status.current:
+        old = len(plan.copy_status.older) + len(plan.copy_status.edited)
         yield f"{FOLDER}: updated, {count(old + new, 'file')}"
-    yield from _edited(plan.standing)
+    yield from _edited_lines(plan.copy_status)
     if plan.state is not None:
         what = "starts a loop" if plan.loop.content is None else "starts another loop"
         yield f"{plan.loop.name}: {what}, {count(plan.state['max_iterations'], 'iteration')}"
@@ -266,7 +273,7 @@ def _describe(plan: _Plan, program: Program) -> Iterator[str]:
         yield f"{plan.loop.name}: the context window holds {plan.window:,} tokens"
 
 
-def _done(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
+def _apply_plan(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
     """Install in a safe order: the program, then the settings that call it, then the loop."""
     kept: list[Path | None] = [*program.install(now)]
     backup = None
@@ -274,7 +281,7 @@ def _done(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
         if plan.settings.content != plan.merged:
             backup = plan.settings.replace(plan.merged, now)
     except RalphError:
-        if not plan.standing.there:
+        if not plan.copy_status.there:
             program.remove(now)
         raise
     if plan.state is not None:
@@ -287,15 +294,17 @@ def _done(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
                 held.state = held.state | {watch.FIELD: plan.window}
                 held.save()
     yield "the hooks are installed; new sessions use them"
-    yield from _kept([*kept, backup], program.root)
+    yield from _saved_lines([*kept, backup], program.root)
 
 
-def _kept(paths: Iterable[Path | None], root: Path) -> Iterator[str]:
-    return (f"previous version saved: {shown(path, root)}" for path in paths if path is not None)
+def _saved_lines(paths: Iterable[Path | None], root: Path) -> Iterator[str]:
+    return (
+        f"previous version saved: {format_path(path, root)}" for path in paths if path is not None
+    )
 
 
-def _edited(standing: Standing) -> Iterator[str]:
-    for name in standing.edited:
+def _edited_lines(copy_status: CopyStatus) -> Iterator[str]:
+    for name in copy_status.edited:
         yield f"{FOLDER}/{one_line(name)}: changed since installation; a copy is saved beside it"
 
 
@@ -305,23 +314,23 @@ def _edited(standing: Standing) -> Iterator[str]:
 def _remove(root: Path, program: Program, args: argparse.Namespace) -> int:
     now = datetime.now(UTC)
     settings = SettingsFile.of(root)
-    without, standing = settings.without_hooks(), program.standing()
-    if settings.content == without and not standing.there:
+    without, copy_status = settings.without_hooks(), program.copy_status()
+    if settings.content == without and not copy_status.there:
         print(f"no ralph-tui hooks are installed in {one_line(str(root))}")
         return ExitCode.COMPLETED
     if settings.content != without:
         print("\n".join(settings_diff(settings.content, without)))
         if without is None:
             print(f"{NAME}: will be deleted; ralph-tui created it")
-    if standing.there:
+    if copy_status.there:
         print(f"{FOLDER}: will be deleted (hook program)")
-    for line in _edited(standing):
+    for line in _edited_lines(copy_status):
         print(line)
     _ask("remove", args, "Remove the hooks from this project?")
     backup = settings.replace(without, now) if settings.content != without else None
     kept = program.remove(now)
     print("the hooks are removed; running sessions keep them until they end")
-    for line in _kept([*kept, backup], root):
+    for line in _saved_lines([*kept, backup], root):
         print(line)
     loop = LoopFile.of(root, os.environ)
     loop.clear_lock()
@@ -337,7 +346,7 @@ def _show(root: Path, program: Program, args: argparse.Namespace) -> int:
     del args
     settings = SettingsFile.of(root)
     try:
-        found, others = hooks_in(settings.text), others_in(settings.text)
+        found, others = find_hooks(settings.text), count_others(settings.text)
     except ValueError as error:
         raise RalphError(f"{NAME} cannot be used: {error}; correct it, or move it away") from error
     events = ", ".join(found) if found else "no ralph-tui hooks"
@@ -345,8 +354,11 @@ def _show(root: Path, program: Program, args: argparse.Namespace) -> int:
         ("project", one_line(str(root))),
         ("hooks", f"{events} in {NAME}; {count(others, 'other hook')}"),
         *(("command", plain(command)) for command in dict.fromkeys(found.values())),
-        ("program", _standing_text(program.standing())),
-        *(("note", note) for note in notes(root, settings.content or b"", installed=bool(found))),
+        ("program", _copy_text(program.copy_status())),
+        *(
+            ("note", note)
+            for note in setup_notes(root, settings.content or b"", installed=bool(found))
+        ),
     ]
     journals = [*find_hooked(root)]
     if journals:
@@ -355,13 +367,17 @@ def _show(root: Path, program: Program, args: argparse.Namespace) -> int:
     return ExitCode.COMPLETED
 
 
-def _standing_text(standing: Standing) -> str:
-    if not standing.there:
+def _copy_text(copy_status: CopyStatus) -> str:
+    if not copy_status.there:
         return f"not in {FOLDER}; 'ralph-tui hooks install' copies it"
-    version = f"version {one_line(standing.version)}" if standing.version else "unknown version"
-    if standing.current:
+    version = (
+        f"version {one_line(copy_status.version)}" if copy_status.version else "unknown version"
+    )
+    if copy_status.current:
         return f"{version}, up to date"
-    changed = f", {count(len(standing.edited), 'file')} changed by hand" if standing.edited else ""
+    changed = (
+        f", {count(len(copy_status.edited), 'file')} changed by hand" if copy_status.edited else ""
+    )
     return f"{version}{changed}; 'ralph-tui hooks install' updates it"
 
 

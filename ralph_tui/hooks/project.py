@@ -54,7 +54,7 @@ FILES = (
 
 They keep their names in the copy, so one implementation serves both.
 """
-WHOLE = ("hooks/program/*.py", "text/secrets/*.*")
+PATTERNS = ("hooks/program/*.py", "text/secrets/*.*")
 """Patterns of further files that are copied."""
 _EMPTY = ("layers/sensor/__init__.py",)
 """Packages that get an empty ``__init__``, because their own would import more."""
@@ -84,7 +84,7 @@ def project_root(folder: Path) -> Path:
     return root
 
 
-def within(root: Path, name: str) -> Path:
+def resolve_inside(root: Path, name: str) -> Path:
     """Return a path in the project, with links resolved; raise ``RalphError`` if it is outside."""
     try:
         path = (root / name).resolve()
@@ -101,13 +101,13 @@ def within(root: Path, name: str) -> Path:
     return path
 
 
-def beside(path: Path, now: datetime) -> Path:
+def backup_path(path: Path, now: datetime) -> Path:
     """Return the name for a backup of a file."""
     return path.with_name(f"{path.name}.{now.astimezone(UTC):%Y%m%dT%H%M%S%fZ}.bak")
 
 
 @contextmanager
-def named_errors(name: str, doing: str) -> Iterator[None]:
+def convert_errors(name: str, doing: str) -> Iterator[None]:
     """Turn a system error into a ``RalphError`` with the name that the user knows."""
     try:
         yield
@@ -135,9 +135,9 @@ class LoopFile:
     def of(cls, root: Path, environ: Mapping[str, str]) -> "LoopFile":
         """Read the file. Raises ``RalphError`` if it is unreadable or outside the project."""
         name = environ.get(VARIABLE) or f".claude/{state_file.NAME}"
-        path = Path(name) if Path(name).is_absolute() else within(root, name)
+        path = Path(name) if Path(name).is_absolute() else resolve_inside(root, name)
         shown = one_line(name)
-        with named_errors(shown, "read"):
+        with convert_errors(shown, "read"):
             try:
                 return cls(root, shown, path, read_bytes(path))
             except FileNotFoundError:
@@ -209,7 +209,7 @@ class LoopFile:
 
     def begin(self, state: State, now: datetime) -> Path | None:
         """Write a new state; return the backup of an earlier one, if any. Raises ``RalphError``."""
-        with named_errors(self.name, "write"), locked(self._lock):
+        with convert_errors(self.name, "write"), locked(self._lock):
             there = read_bytes(self.path) if self.path.exists() else None
             if there != self.content:
                 raise RalphError(
@@ -218,14 +218,14 @@ class LoopFile:
                 )
             kept: Path | None = None
             if there is not None:
-                kept = beside(self.path, now)
+                kept = backup_path(self.path, now)
                 write_whole(kept, there)
             write_whole(self.path, state_file.content_of(state))
         return kept
 
 
 @dataclass(frozen=True)
-class Standing:
+class CopyStatus:
     """Comparison of the copy with the program of this ralph-tui."""
 
     there: bool
@@ -256,39 +256,39 @@ class Program:
         Raises ``RalphError`` if a link leads outside the project.
         """
         self.root = root
-        self.folder = within(root, FOLDER)
+        self.folder = resolve_inside(root, FOLDER)
         self.files = dict(files)
         self.version = version
 
-    def standing(self) -> Standing:
+    def copy_status(self) -> CopyStatus:
         """Compare the copy with the program. Raises ``RalphError`` if it cannot be read."""
-        with named_errors(FOLDER, "read"):
+        with convert_errors(FOLDER, "read"):
             version, copied = self._list()
-            standing = Standing(there=self.folder.is_dir(), version=version)
+            copy_status = CopyStatus(there=self.folder.is_dir(), version=version)
             for name in sorted({*self.files, *copied}):
                 content = self._content(name)
                 if content == self.files.get(name):
                     continue
                 if content is None:
-                    standing.missing.append(name)
+                    copy_status.missing.append(name)
                 elif _hash(content) == copied.get(name):
-                    standing.older.append(name)
+                    copy_status.older.append(name)
                 else:
-                    standing.edited.append(name)
-        return standing
+                    copy_status.edited.append(name)
+        return copy_status
 
     def install(self, now: datetime) -> list[Path]:
         """Copy the program; return the backups of changed files. Raises ``RalphError``."""
-        standing = self.standing()
-        with named_errors(FOLDER, "write to"):
+        copy_status = self.copy_status()
+        with convert_errors(FOLDER, "write to"):
             make_folder(self.folder, below=self.root)
-            kept = [self._keep(name, now) for name in standing.edited]
-            for name in (*standing.missing, *standing.older, *standing.edited):
+            kept = [self._keep(name, now) for name in copy_status.edited]
+            for name in (*copy_status.missing, *copy_status.older, *copy_status.edited):
                 path = self.folder / name
                 if name in self.files:
                     make_folder(path.parent, below=self.root)
                     write_whole(path, self.files[name], below=self.root)
-                elif name in standing.older:
+                elif name in copy_status.older:
                     path.unlink()
             hashes = {name: _hash(content) for name, content in sorted(self.files.items())}
             words = json.dumps({"ralph_tui": self.version, "files": hashes}, indent=2)
@@ -298,9 +298,9 @@ class Program:
 
     def remove(self, now: datetime) -> list[Path]:
         """Remove the copy; return the backups of changed files. Raises ``RalphError``."""
-        standing = self.standing()
-        with named_errors(FOLDER, "take away"):
-            kept = [self._keep(name, now) for name in standing.edited]
+        copy_status = self.copy_status()
+        with convert_errors(FOLDER, "take away"):
+            kept = [self._keep(name, now) for name in copy_status.edited]
             _, copied = self._list()
             for name in (*{*self.files, *copied}, LIST):
                 (self.folder / name).unlink(missing_ok=True)
@@ -318,7 +318,7 @@ class Program:
 
     def _keep(self, name: str, now: datetime) -> Path:
         path = self.folder / name
-        return path.rename(beside(path, now))
+        return path.rename(backup_path(path, now))
 
     def _content(self, name: str) -> bytes | None:
         try:
@@ -331,11 +331,11 @@ class Program:
         found = self._content(LIST)
         with suppress(ValueError, KeyError, TypeError, AttributeError):
             listed = parse_json(found or b"")
-            return str(listed["ralph_tui"]), dict(_sound(listed["files"]))
+            return str(listed["ralph_tui"]), dict(_safe_entries(listed["files"]))
         return "", {}
 
 
-def _sound(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _safe_entries(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield only names inside the folder, because the list is untrusted."""
     for name, digest in files.items():
         parts = PurePosixPath(name).parts
@@ -347,7 +347,7 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def contents() -> dict[str, bytes]:
+def read_program() -> dict[str, bytes]:
     """Return the program's files by their paths in its folder. Raises ``OSError``.
 
     It runs as ``python3 -I -S FOLDER post-tool-use``, and with ``stop``.
@@ -355,7 +355,7 @@ def contents() -> dict[str, bytes]:
     package = Path(__file__).parents[1]
     paths = [
         *(package / name for name in FILES),
-        *(p for each in WHOLE for p in package.glob(each)),
+        *(p for each in PATTERNS for p in package.glob(each)),
     ]
     found = {f"ralph_tui/{path.relative_to(package)}": path.read_bytes() for path in paths}
     found |= {f"ralph_tui/{name}": b"" for name in _EMPTY}

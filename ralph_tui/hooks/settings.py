@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from ralph_tui.base.errors import RalphError
 from ralph_tui.base.plain_files import make_folder, open_plain, read_bytes, write_whole
-from ralph_tui.hooks.project import FOLDER, beside, named_errors, within
+from ralph_tui.hooks.project import FOLDER, backup_path, convert_errors, resolve_inside
 from ralph_tui.text.foreign_json import parse_json, parse_json_at
 
 NAME = ".claude/settings.json"
@@ -72,8 +72,8 @@ class SettingsFile:
     @classmethod
     def of(cls, root: Path) -> "SettingsFile":
         """Read the file. Raises ``RalphError`` if it is unreadable or outside the project."""
-        path = within(root, NAME)
-        with named_errors(NAME, "read"):
+        path = resolve_inside(root, NAME)
+        with convert_errors(NAME, "read"):
             try:
                 return cls(root, path, read_bytes(path, below=root))
             except FileNotFoundError:
@@ -85,18 +85,18 @@ class SettingsFile:
         try:
             return (self.content or b"").decode("utf-8").removeprefix(_MARK)
         except ValueError as error:
-            raise RalphError(_refused("it is not text")) from error
+            raise RalphError(_refusal_text("it is not text")) from error
 
     def with_hooks(self) -> bytes:
         """Return the content with our hooks. Raises ``RalphError`` for settings of another form."""
-        return self._bytes(_changed(self.text, remove=False))
+        return self._bytes(_edit_text(self.text, remove=False))
 
     def without_hooks(self) -> bytes | None:
         """Return the content without our hooks; None if there was no file. Raises ``RalphError``.
 
         If nothing else has changed since they were added, this is the content from before.
         """
-        text = _changed(self.text, remove=True)
+        text = _edit_text(self.text, remove=True)
         if text == self.text:
             return self.content
         for backup in self.backups():
@@ -122,16 +122,16 @@ class SettingsFile:
                 f"{NAME} changed in the meantime; nothing was written; run the command again"
             )
         kept: Path | None = None
-        with named_errors(NAME, "write"):
+        with convert_errors(NAME, "write"):
             make_folder(self.path.parent, below=self.root)
             mode = None
             if self.content is not None:
                 mode = stat.S_IMODE(self.path.stat().st_mode)
-                self._writable()
+                self._check_writable()
             known = {path: _content(path, self.root) for path in self.backups()}
             nothing_lost = {None, *known.values()}
             if self.content not in nothing_lost and content not in nothing_lost:
-                kept = beside(self.path, now)
+                kept = backup_path(self.path, now)
                 write_whole(kept, self.content or b"", below=self.root, mode=mode)
             if content is None:
                 self.path.unlink()
@@ -142,7 +142,7 @@ class SettingsFile:
                     path.unlink()
         return kept
 
-    def _writable(self) -> None:
+    def _check_writable(self) -> None:
         """Fail if the file is read-only, because replacing it would ignore that."""
         os.close(open_plain(self.path, os.O_WRONLY, below=self.root))
 
@@ -151,14 +151,14 @@ class SettingsFile:
         return (mark + text).encode("utf-8")
 
 
-def _changed(text: str, *, remove: bool) -> str:
+def _edit_text(text: str, *, remove: bool) -> str:
     try:
-        return removed(text) if remove else installed(text)
+        return remove_hooks(text) if remove else add_hooks(text)
     except ValueError as error:
-        raise RalphError(_refused(str(error))) from error
+        raise RalphError(_refusal_text(str(error))) from error
 
 
-def _refused(why: str) -> str:
+def _refusal_text(why: str) -> str:
     return f"{NAME} cannot be used: {why}; nothing was changed; correct it, or move it away"
 
 
@@ -169,44 +169,44 @@ def _content(path: Path, root: Path) -> bytes | None:
         return None
 
 
-def command_of(word: str) -> str:
+def hook_command(word: str) -> str:
     """Return the command for Claude Code; its path works on every machine with the project."""
     return f'python3 -I -S "$CLAUDE_PROJECT_DIR"/{FOLDER} {word}'
 
 
-def installed(text: str) -> str:
+def add_hooks(text: str) -> str:
     """Return the settings with our hooks; unchanged if they are already there.
 
     Raises ``ValueError``, a sentence without its final stop, for settings of another form.
     """
-    present = hooks_in(text)
+    present = find_hooks(text)
     if not text.strip():
         text = "{}\n"
     for event in EVENTS:
         if event not in present:
-            text = _with(text, event)
+            text = _add_event(text, event)
     return text
 
 
-def removed(text: str) -> str:
+def remove_hooks(text: str) -> str:
     """Return the settings without our hooks, and without parts that are then empty.
 
     Raises ``ValueError``.
     """
-    if not hooks_in(text):
+    if not find_hooks(text):
         return text
-    root = _root_of(text)
+    root = _find_root(text)
     hooks = root.find("hooks")
-    assert hooks is not None  # `hooks_in` found something in it
-    cuts = _cuts_in(text, hooks)
-    return _cut(text, _cuts_of(root, [hooks]) if cuts is None else cuts)
+    assert hooks is not None  # `find_hooks` found something in it
+    cuts = _find_cuts(text, hooks)
+    return _cut(text, _part_cuts(root, [hooks]) if cuts is None else cuts)
 
 
 _LEVELS = "{[{["
 """Opening brackets of ``hooks``, of an event's groups, of a group, and of its hooks."""
 
 
-def _cuts_in(text: str, part: Part, depth: int = 0) -> list[tuple[int, int]] | None:
+def _find_cuts(text: str, part: Part, depth: int = 0) -> list[tuple[int, int]] | None:
     """Return the spans to cut so that our hooks are removed; None if the part has no others."""
     if depth == len(_LEVELS):
         return None if _is_ours(parse_json_at(text, part.value)[0]) else []
@@ -215,15 +215,15 @@ def _cuts_in(text: str, part: Part, depth: int = 0) -> list[tuple[int, int]] | N
     inside = _container_at(text, part.value)
     if depth == _LEVELS.rindex("{"):  # a group: without hooks its matcher has no use
         hooks = inside.find("hooks")
-        return [] if hooks is None else _cuts_in(text, hooks, depth + 1)
-    within = [(each, _cuts_in(text, each, depth + 1)) for each in inside.parts]
-    gone = [each for each, cuts in within if cuts is None]
-    if gone and len(gone) == len(within):
+        return [] if hooks is None else _find_cuts(text, hooks, depth + 1)
+    inner = [(each, _find_cuts(text, each, depth + 1)) for each in inside.parts]
+    gone = [each for each, cuts in inner if cuts is None]
+    if gone and len(gone) == len(inner):
         return None
-    return [*_cuts_of(inside, gone), *(one for _, cuts in within for one in cuts or ())]
+    return [*_part_cuts(inside, gone), *(one for _, cuts in inner for one in cuts or ())]
 
 
-def hooks_in(text: str) -> dict[str, str]:
+def find_hooks(text: str) -> dict[str, str]:
     """Return our commands by event. Raises ``ValueError`` for settings of another form."""
     ours = {
         event: [hook["command"] for group in groups for hook in _hooks(group) if _is_ours(hook)]
@@ -233,18 +233,18 @@ def hooks_in(text: str) -> dict[str, str]:
     return {event: commands[0] for event, commands in ours.items() if commands}
 
 
-def others_in(text: str) -> int:
+def count_others(text: str) -> int:
     """Return the number of hooks that are not ours. Raises ``ValueError``."""
     groups = [g for found in _read(text).values() if isinstance(found, list) for g in found]
     return sum(not _is_ours(hook) for group in groups for hook in _hooks(group))
 
 
-def switched_off(text: str) -> bool:
+def are_hooks_off(text: str) -> bool:
     """True if these settings switch off all hooks."""
     return bool(text.strip()) and parse_json(text).get("disableAllHooks") is True
 
 
-def environment_in(text: str) -> dict[str, str]:
+def read_environment(text: str) -> dict[str, str]:
     """Return the environment variables that these settings define for sessions."""
     found = parse_json(text).get("env") if text.strip() else None
     if not isinstance(found, dict):
@@ -282,24 +282,24 @@ def _is_ours(hook: Any) -> bool:
 
 
 def _group(event: str) -> dict[str, Any]:
-    hook = {"type": "command", "command": command_of(EVENTS[event]), "timeout": TIMEOUT_S}
+    hook = {"type": "command", "command": hook_command(EVENTS[event]), "timeout": TIMEOUT_S}
     every_tool = {"matcher": "*"} if event == "PostToolUse" else {}
     return {**every_tool, "hooks": [hook]}
 
 
-def _with(text: str, event: str) -> str:
-    root = _root_of(text)
+def _add_event(text: str, event: str) -> str:
+    root = _find_root(text)
     hooks = root.find("hooks")
     if hooks is None:
-        return _appended(text, root, {event: [_group(event)]}, "hooks")
+        return _append(text, root, {event: [_group(event)]}, "hooks")
     inside = _container_at(text, hooks.value)
     groups = inside.find(event)
     if groups is None:
-        return _appended(text, inside, [_group(event)], event)
-    return _appended(text, _container_at(text, groups.value), _group(event))
+        return _append(text, inside, [_group(event)], event)
+    return _append(text, _container_at(text, groups.value), _group(event))
 
 
-def _root_of(text: str) -> Container:
+def _find_root(text: str) -> Container:
     """Return the outermost object or array."""
     return _container_at(text, _skip(text, 0))
 
@@ -322,7 +322,7 @@ def _container_at(text: str, start: int) -> Container:
     return Container(start, tuple(parts), at)
 
 
-def _cuts_of(inside: Container, parts: Sequence[Part]) -> list[tuple[int, int]]:
+def _part_cuts(inside: Container, parts: Sequence[Part]) -> list[tuple[int, int]]:
     """Return the spans to cut for these parts, with their commas and spaces."""
     gone = {part.start for part in parts}
     kept = [part for part in inside.parts if part.start not in gone]
@@ -350,7 +350,7 @@ def _cut(text: str, cuts: Iterable[tuple[int, int]]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _appended(text: str, inside: Container, value: Any, name: str = "") -> str:
+def _append(text: str, inside: Container, value: Any, name: str = "") -> str:
     """Append an element to an array, or a member with this name to an object."""
     label = f"{json.dumps(name)}: " if name else ""
     lines = "\n" in text.strip() or (not inside.parts and text.strip() == "{}")
@@ -361,24 +361,24 @@ def _appended(text: str, inside: Container, value: Any, name: str = "") -> str:
         margin = between.rpartition("\n")[2]
         before, after = f"{text[: last.end]},", text[last.end :]
     else:
-        margin = _margin_of(text, inside.start) + _unit_of(text)
+        margin = _line_margin(text, inside.start) + _indent_unit(text)
         before, after = text[: inside.start + 1], text[inside.close :]
     if not lines:
         return f"{before}{' ' if inside.parts else ''}{label}{json.dumps(value)}{after}"
     newline = "\r\n" if "\r\n" in text else "\n"
-    words = json.dumps(value, indent=_unit_of(text)).replace("\n", f"{newline}{margin}")
+    words = json.dumps(value, indent=_indent_unit(text)).replace("\n", f"{newline}{margin}")
     if not inside.parts:
-        after = f"{newline}{_margin_of(text, inside.start)}{after}"
+        after = f"{newline}{_line_margin(text, inside.start)}{after}"
     return f"{before}{newline}{margin}{label}{words}{after}"
 
 
-def _unit_of(text: str) -> str:
+def _indent_unit(text: str) -> str:
     """Return the indentation of a level, as in the first indented line, by default two spaces."""
     found = _MARGIN.search(text)
     return found[1] if found else "  "
 
 
-def _margin_of(text: str, at: int) -> str:
+def _line_margin(text: str, at: int) -> str:
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 

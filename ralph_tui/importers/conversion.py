@@ -18,7 +18,7 @@ from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.events.base import EPOCH
 from ralph_tui.events.run import IterationStatus, Outcome
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.importers.printed import Printed, Timed
+from ralph_tui.importers.output_reader import ParsedOutput, Timed
 from ralph_tui.importers.records import TOOL, ImportedRun, RunFiles
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Finding, health_check, health_of, recommendations
@@ -34,7 +34,7 @@ Checkpoint = tuple[ev.CheckpointCaptured, datetime | None]
 _WHOLE_SECOND = timedelta(seconds=1)
 _STALE = timedelta(days=1)
 """Ignore times that are this much later than the run's last update."""
-_OF_LIMITS = ("budget", "pace")
+_LIMIT_SUBJECTS = ("budget", "pace")
 
 
 @dataclass
@@ -53,7 +53,7 @@ class IterationContent:
     system_context: str = ""
     output: str = ""
     """File with its session's output."""
-    printed: Printed | None = None
+    parsed: ParsedOutput | None = None
     """The events in that output; None without an output."""
     session_id: str = ""
     duration_s: float | None = None
@@ -79,7 +79,7 @@ class IterationContent:
     notes: list[Timed] = field(default_factory=list)
 
     @property
-    def lasted_s(self) -> float:
+    def length_s(self) -> float:
         """Its duration, recorded or from its times; 0 if unknown."""
         if self.duration_s is None and self.started is not None and self.ended is not None:
             return (self.ended - self.started).total_seconds()
@@ -105,7 +105,7 @@ class RunContent:
     """Events for its end: learnings, and verdicts about the whole run."""
 
 
-def started_as(run: ImportedRun, **known: Any) -> ev.RunStarted:
+def run_started(run: ImportedRun, **known: Any) -> ev.RunStarted:
     """Return the run's first event; `known` are its known fields."""
     task, _, attempt = run.name.partition("/")
     unknown = {"root": "", "agent": "claude", "max_iterations": 0, "session_timeout_s": 0.0}
@@ -124,9 +124,9 @@ def note(text: str, level: NoteLevel = "warn", at: datetime | None = None) -> Ti
     return ev.Noticed(level=level, source=TOOL, text=text), at
 
 
-def recording_of(run: ImportedRun, told: RunContent, files: RunFiles) -> Recording:
+def build_recording(run: ImportedRun, content: RunContent, files: RunFiles) -> Recording:
     """Return the whole run, with the notes of `files`."""
-    events = _EventMaker(told, files).events()
+    events = _EventMaker(content, files).events()
     bad = len(files.notes) + files.unnamed
     problem = f"{count(bad, 'file')} of this run cannot be used: the log names them" if bad else ""
     size = files.size(str(run.path.relative_to(run.folder)))
@@ -136,34 +136,34 @@ def recording_of(run: ImportedRun, told: RunContent, files: RunFiles) -> Recordi
 class _EventMaker:
     """Makes the events one after the other, and folds each."""
 
-    def __init__(self, told: RunContent, files: RunFiles) -> None:
-        self._told = told
+    def __init__(self, content: RunContent, files: RunFiles) -> None:
+        self._content = content
         self._files = files
         self._state = RunState()
         self._governor = Governor()
         self._events: list[ev.Event] = []
-        self._at = _began(told)
-        self._latest = told.updated + _STALE if told.updated else None
+        self._at = _start_time(content)
+        self._latest = content.updated + _STALE if content.updated else None
 
     def events(self) -> list[ev.Event]:
         """Return all events, with numbers and times."""
-        told = self._told
-        most = told.start.max_iterations or len(told.iterations)
-        self._add(told.start.model_copy(update={"max_iterations": most}))
+        content = self._content
+        most = content.start.max_iterations or len(content.iterations)
+        self._add(content.start.model_copy(update={"max_iterations": most}))
         for sentence in self._files.notes:
             self._add(*note(sentence))
         if self._files.unnamed:
             more = count(self._files.unnamed, "further file")
             self._add(*note(f"{more} cannot be used"))
-        self._add_all(told.notes)
-        if not told.iterations:
+        self._add_all(content.notes)
+        if not content.iterations:
             self._add(*note("no iteration was recorded", "log"))
-        for iteration in told.iterations:
+        for iteration in content.iterations:
             self._iteration(iteration)
-        last = told.iterations[-1].number if told.iterations else 0
-        self._add_all(told.afterwards, last)
-        if told.outcome is not None:
-            self._add(self._finished(told.outcome), told.updated)
+        last = content.iterations[-1].number if content.iterations else 0
+        self._add_all(content.afterwards, last)
+        if content.outcome is not None:
+            self._add(self._run_finished(content.outcome), content.updated)
         return self._events
 
     def _add(self, event: ev.Event, at: datetime | None = None) -> None:
@@ -179,109 +179,119 @@ class _EventMaker:
             known = {} if iteration is None else {"iteration": iteration}
             self._add(event.model_copy(update=known) if known else event, at)
 
-    def _iteration(self, told: IterationContent) -> None:
-        k, most = told.number, self._state.run.max_iterations
+    def _iteration(self, content: IterationContent) -> None:
+        k, most = content.number, self._state.run.max_iterations
         self._add(
-            ev.IterationStarted(iteration=k, max_iterations=most), told.opened or told.started
+            ev.IterationStarted(iteration=k, max_iterations=most), content.opened or content.started
         )
-        self._add_all(_in_order(told.before), k)
-        if told.prompt:
+        self._add_all(_sort_by_time(content.before), k)
+        if content.prompt:
             self._add(
                 ev.PromptPrepared(
                     iteration=k,
-                    path=told.prompt,
-                    characters=self._files.size(told.prompt),
-                    system_context=told.system_context,
+                    path=content.prompt,
+                    characters=self._files.size(content.prompt),
+                    system_context=content.system_context,
                 )
             )
-        self._add_all(_session(told, self._told.start.agent))
-        if told.changes:
-            self._add(files_changed(k, told.changes, live=False), told.ended)
-        if told.report is not None:
-            self._add(told.report.event(k), told.ended)
-        if told.read:
-            self._add(self._reading(told), told.ended)
-            for event in self._recomputed(k):
+        self._add_all(_session_events(content, self._content.start.agent))
+        if content.changes:
+            self._add(files_changed(k, content.changes, live=False), content.ended)
+        if content.report is not None:
+            self._add(content.report.event(k), content.ended)
+        if content.read:
+            self._add(self._make_reading(content), content.ended)
+            for event in self._governor_events(k):
                 self._add(event)
-        self._add_all(_in_order(told.after), k)
-        self._add_all(told.notes)
-        self._add(self._iteration_finished(told), told.closed or told.ended)
+        self._add_all(_sort_by_time(content.after), k)
+        self._add_all(content.notes)
+        self._add(self._iteration_finished(content), content.closed or content.ended)
 
-    def _reading(self, told: IterationContent) -> ev.ReadingTaken:
-        points = self._state.run.completion or 0.0 if told.completion is None else told.completion
+    def _make_reading(self, content: IterationContent) -> ev.ReadingTaken:
+        points = (
+            self._state.run.completion or 0.0 if content.completion is None else content.completion
+        )
         return ev.ReadingTaken(
-            iteration=told.number,
+            iteration=content.number,
             completion=points,
             source="agent",
-            held=told.completion is None,
-            note=told.reading_note,
+            held=content.completion is None,
+            note=content.reading_note,
         )
 
-    def _recomputed(self, k: int) -> list[ev.Event]:
+    def _governor_events(self, k: int) -> list[ev.Event]:
         """Return our governor's events for the last measurement.
 
         Leave out alarms about limits if the run's maximum iterations are unknown.
         """
         evaluated = self._governor.read(self._state)
         evaluation, finding = evaluated.evaluation, evaluated.finding
-        limited = self._told.start.max_iterations > 0
+        limited = self._content.start.max_iterations > 0
         alarms: list[ev.AlarmCleared | ev.AlarmRaised] = [*evaluation.cleared, *evaluation.raised]
         known = [one for one in alarms if limited or one.alarm != "BUDGET_EXCEEDED"]
         if finding is None:
             return [evaluation.signal, *known]
         if finding.opened:
             self._governor.answered(approved=True)
-        return [evaluation.signal, *known, *_found(k, finding if limited else _unlimited(finding))]
+        return [
+            evaluation.signal,
+            *known,
+            *_finding_events(k, finding if limited else _without_limits(finding)),
+        ]
 
-    def _iteration_finished(self, told: IterationContent) -> ev.IterationFinished:
+    def _iteration_finished(self, content: IterationContent) -> ev.IterationFinished:
         run = self._state.run
-        heard = told.printed is not None
-        known = heard and run.iteration_cost_known
+        has_output = content.parsed is not None
+        known = has_output and run.iteration_cost_known
         return ev.IterationFinished(
-            iteration=told.number,
-            status=told.status,
+            iteration=content.number,
+            status=content.status,
             completion=run.completion or 0.0,
-            duration_s=told.lasted_s,
-            cost_usd=run.iteration_cost_usd if known else told.cost_usd,
-            tokens=run.iteration_tokens if heard else told.tokens,
-            tool_calls=run.iteration_tool_calls if heard else told.tool_calls,
-            tool_errors=run.iteration_tool_errors if heard else told.tool_errors,
-            files=len(told.changes),
-            added=sum(change.added for change in told.changes),
-            removed=sum(change.removed for change in told.changes),
+            duration_s=content.length_s,
+            cost_usd=run.iteration_cost_usd if known else content.cost_usd,
+            tokens=run.iteration_tokens if has_output else content.tokens,
+            tool_calls=run.iteration_tool_calls if has_output else content.tool_calls,
+            tool_errors=run.iteration_tool_errors if has_output else content.tool_errors,
+            files=len(content.changes),
+            added=sum(change.added for change in content.changes),
+            removed=sum(change.removed for change in content.changes),
         )
 
-    def _finished(self, outcome: Outcome) -> ev.RunFinished:
-        told, run = self._told, self._state.run
-        reason = told.reason or f"{TOOL} recorded it as {outcome.replace('_', ' ')}"
-        if outcome == "limit_reached" and not told.reason and run.iteration >= run.max_iterations:
+    def _run_finished(self, outcome: Outcome) -> ev.RunFinished:
+        content, run = self._content, self._state.run
+        reason = content.reason or f"{TOOL} recorded it as {outcome.replace('_', ' ')}"
+        if (
+            outcome == "limit_reached"
+            and not content.reason
+            and run.iteration >= run.max_iterations
+        ):
             reason = all_used(run.iteration)
-        return ended(run, outcome, reason, max(self._events[0].at, told.updated or self._at))
+        return ended(run, outcome, reason, max(self._events[0].at, content.updated or self._at))
 
 
-def _began(told: RunContent) -> datetime:
+def _start_time(content: RunContent) -> datetime:
     """Return the run's start, or the first iteration's start if that is earlier."""
-    first = next((i.started for i in told.iterations if i.started is not None), None)
-    if told.started is not None and (first is None or told.started <= first + _WHOLE_SECOND):
-        return told.started
-    return first or told.updated or EPOCH
+    first = next((i.started for i in content.iterations if i.started is not None), None)
+    if content.started is not None and (first is None or content.started <= first + _WHOLE_SECOND):
+        return content.started
+    return first or content.updated or EPOCH
 
 
-def _in_order(said: list[Timed]) -> list[Timed]:
+def _sort_by_time(events_found: list[Timed]) -> list[Timed]:
     """Sort by time; events without a time come first."""
-    return sorted(said, key=lambda one: one[1] or EPOCH)
+    return sorted(events_found, key=lambda one: one[1] or EPOCH)
 
 
-def _unlimited(finding: Finding) -> Finding:
+def _without_limits(finding: Finding) -> Finding:
     """Return the finding without situations and detections about limits."""
     return replace(
         finding,
-        situations=tuple(one for one in finding.situations if one.about not in _OF_LIMITS),
-        detections=tuple(one for one in finding.detections if one.name not in _OF_LIMITS),
+        situations=tuple(one for one in finding.situations if one.about not in _LIMIT_SUBJECTS),
+        detections=tuple(one for one in finding.detections if one.name not in _LIMIT_SUBJECTS),
     )
 
 
-def _found(iteration: int, finding: Finding) -> Iterator[ev.Event]:
+def _finding_events(iteration: int, finding: Finding) -> Iterator[ev.Event]:
     if finding.situations:
         acts, *others = finding.situations
         yield ev.InterventionMade(
@@ -295,57 +305,57 @@ def _found(iteration: int, finding: Finding) -> Iterator[ev.Event]:
     yield health_check(iteration, health_of(finding), finding)
 
 
-def _session(told: IterationContent, agent: str) -> list[Timed]:
+def _session_events(content: IterationContent, agent: str) -> list[Timed]:
     """Return a session's start, events, checkpoints and end; without one, only checkpoints."""
-    printed, end = told.printed, told.ended
-    moments = _moments(told)
-    if printed is None:
+    parsed, end = content.parsed, content.ended
+    moments = _number_checkpoints(content)
+    if parsed is None:
         return moments
     late = [one for one in moments if end is not None and one[1] is not None and one[1] > end]
-    late = late or (moments[-1:] if len(moments) > 1 and told.read else [])
-    inside = [one for one in moments if one not in late] + _timed(printed, told.started, end)
+    late = late or (moments[-1:] if len(moments) > 1 and content.read else [])
+    inside = [one for one in moments if one not in late] + _add_times(parsed, content.started, end)
     started = ev.SessionStarted(
-        iteration=told.number,
-        session_id=told.session_id or printed.session_id,
+        iteration=content.number,
+        session_id=content.session_id or parsed.session_id,
         agent=agent,
-        transcript=told.output,
-        tells_tools=not printed.plain,
-        tells_context=not printed.plain,
+        transcript=content.output,
+        tells_tools=not parsed.plain,
+        tells_context=not parsed.plain,
     )
     return [
-        (started, told.started),
-        *_in_order([one for one in inside if one[1] is not None]),
+        (started, content.started),
+        *_sort_by_time([one for one in inside if one[1] is not None]),
         *(one for one in inside if one[1] is None),
-        (_session_finished(told, printed), end),
+        (_session_finished(content, parsed), end),
         *late,
     ]
 
 
-def _session_finished(told: IterationContent, printed: Printed) -> ev.Event:
-    known: dict[str, object] = {"duration_s": told.lasted_s}
-    if printed.plain:  # it does not say how it ended, and the exit code after a signal is 0 too
-        cut = told.completion is None
+def _session_finished(content: IterationContent, parsed: ParsedOutput) -> ev.Event:
+    known: dict[str, object] = {"duration_s": content.length_s}
+    if parsed.plain:  # it does not say how it ended, and the exit code after a signal is 0 too
+        cut = content.completion is None
         known |= {
             "outcome": "crashed" if cut else "success",
             "reason": "The agent's process was ended without a result." if cut else "",
             "limit": None,
             "resets_at": None,
         }
-    return printed.finished.model_copy(update=known)
+    return parsed.finished.model_copy(update=known)
 
 
-def _timed(printed: Printed, started: datetime | None, end: datetime | None) -> list[Timed]:
+def _add_times(parsed: ParsedOutput, started: datetime | None, end: datetime | None) -> list[Timed]:
     """Return events with times; without any known time, spread them evenly over the session."""
-    events = printed.events
+    events = parsed.events
     if any(at is not None for _, at in events):
-        return list(_between_seconds(events, started, end))
+        return list(_spread_seconds(events, started, end))
     if started is None or end is None:
         return events
     part = (end - started) / (len(events) + 1)
     return [(event, started + (index + 1) * part) for index, (event, _) in enumerate(events)]
 
 
-def _between_seconds(
+def _spread_seconds(
     events: list[Timed], started: datetime | None, end: datetime | None
 ) -> Iterator[Timed]:
     """Spread events within the same second evenly, because transcripts have whole seconds."""
@@ -365,12 +375,12 @@ def _between_seconds(
         yield from ((event, latest + index * part) for index, (event, _) in enumerate(same, 1))
 
 
-def _moments(told: IterationContent) -> list[Timed]:
+def _number_checkpoints(content: IterationContent) -> list[Timed]:
     """Return the checkpoints, numbered within the iteration."""
     found: list[Timed] = []
-    for number, (event, at) in enumerate(told.checkpoints, 1):
-        ends = number == len(told.checkpoints) and number > 1 and told.read
+    for number, (event, at) in enumerate(content.checkpoints, 1):
+        ends = number == len(content.checkpoints) and number > 1 and content.read
         trigger = "end" if ends else "timer" if number > 1 else "start"
-        known = {"iteration": told.number, "number": number, "trigger": trigger}
+        known = {"iteration": content.number, "number": number, "trigger": trigger}
         found.append((event.model_copy(update=known), at))
     return found

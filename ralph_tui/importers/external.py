@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ralph_tui.adapters.records.listing import COMPLETIONS, RunRow
 from ralph_tui.importers.records import (
-    ENDS,
+    OUTCOMES,
     ImportedRun,
     Json,
     RunFiles,
     as_ordinal,
     as_points,
-    as_when,
-    named,
+    as_time,
+    run_name,
 )
 from ralph_tui.text.foreign_json import parse_json, parse_json_at
 from ralph_tui.text.json_fields import as_list, as_map, as_text
@@ -40,7 +40,7 @@ LISTS = ("loops", "archive")
 MAX_LISTED = 2_000
 """Maximum loops read from one list."""
 ACTING = ("redirect", "pause", "abort")
-KEPT = 512
+CACHE_SIZE = 512
 """Maximum states in the cache."""
 Stamp = tuple[tuple[int, int, int], ...]
 STATE = "session-state.json"
@@ -82,7 +82,9 @@ class ExternalState:
     @property
     def loops(self) -> list[Loop]:
         """The loop that the file describes, then other loops whose iterations it contains."""
-        numbers = [number for entry in self.entries if (number := number_of(entry)) is not None]
+        numbers = [
+            number for entry in self.entries if (number := iteration_number(entry)) is not None
+        ]
         sessions = list(dict.fromkeys(as_text(entry.get("sessionId")) for entry in self.entries))
         if len(sessions) < 2 or all(a <= b for a, b in pairwise(numbers)):
             return [Loop("", self.entries)]
@@ -103,14 +105,14 @@ def read_state(files: RunFiles, folder: str = "") -> ExternalState | None:
     name = f"{folder}/{STATE}" if folder else STATE
     main, kept = files.json(name), files.json(f"{name}.bak")
     if not main:
-        return None if kept is None else _state(kept, _entries(kept))
-    entries = _entries(main)
+        return None if kept is None else _build_state(kept, _read_entries(kept))
+    entries = _read_entries(main)
     if kept is not None and kept.get("loopId") == main.get("loopId"):
-        entries = max(entries, _entries(kept), key=len)
-    return _state(main, entries)
+        entries = max(entries, _read_entries(kept), key=len)
+    return _build_state(main, entries)
 
 
-def salvaged(files: RunFiles) -> ExternalState | None:
+def rebuild_state(files: RunFiles) -> ExternalState | None:
     """Rebuild a state that is no longer readable from the files beside it.
 
     Return None if there never was a state. The iterations are those that were analysed; any other
@@ -121,17 +123,17 @@ def salvaged(files: RunFiles) -> ExternalState | None:
     numbers = files.numbers("analysis", "-analysis.json")
     left = [*numbers, *files.numbers("prompts", "-prompt.md")]
     newest = max(
-        analytics_of(files), key=lambda one: as_text(one[1].get("start_time")), default=None
+        find_analytics(files), key=lambda one: as_text(one[1].get("start_time")), default=None
     )
     fields: dict[str, object] = {"currentIteration": max(left, default=0)}
     if newest is not None:
         fields["loopId"], about = newest
         fields["objective"] = about.get("task_description")
         fields["startTime"] = about.get("start_time")
-    return _state(fields, tuple({"number": number} for number in numbers if number))
+    return _build_state(fields, tuple({"number": number} for number in numbers if number))
 
 
-def analytics_of(files: RunFiles) -> list[tuple[str, Json]]:
+def find_analytics(files: RunFiles) -> list[tuple[str, Json]]:
     """Return the id and analytics of each run that has them; analytics are empty if unreadable."""
     found = []
     for name in files.names("analytics")[:MAX_ANALYTICS]:
@@ -141,7 +143,7 @@ def analytics_of(files: RunFiles) -> list[tuple[str, Json]]:
     return found
 
 
-def _state(fields: Json, entries: tuple[Json, ...]) -> ExternalState:
+def _build_state(fields: Json, entries: tuple[Json, ...]) -> ExternalState:
     return ExternalState(
         fields,
         entries,
@@ -152,16 +154,16 @@ def _state(fields: Json, entries: tuple[Json, ...]) -> ExternalState:
         pid=as_ordinal(fields.get("currentPid")) or 0,
         max_iterations=as_ordinal(fields.get("maxIterations")),
         current=as_ordinal(fields.get("currentIteration")) or 0,
-        started=as_when(fields.get("startTime")),
-        updated=as_when(fields.get("lastUpdate")),
+        started=as_time(fields.get("startTime")),
+        updated=as_time(fields.get("lastUpdate")),
     )
 
 
-def _entries(fields: Json) -> tuple[Json, ...]:
+def _read_entries(fields: Json) -> tuple[Json, ...]:
     return tuple(entry for item in as_list(fields.get("iterations")) if (entry := as_map(item)))
 
 
-def number_of(entry: Json) -> int | None:
+def iteration_number(entry: Json) -> int | None:
     """Return the number of a recorded iteration, from 1; None if it has none."""
     return as_ordinal(entry.get("number")) or None
 
@@ -180,7 +182,7 @@ class Numbered:
     """Further records of the same iteration."""
 
 
-def recorded(entries: Sequence[Json]) -> list[Numbered]:
+def number_entries(entries: Sequence[Json]) -> list[Numbered]:
     """Return iterations in the file's order; one without a number follows the previous one.
 
     The first record of an iteration counts, unless only a later one has a measurement.
@@ -188,12 +190,12 @@ def recorded(entries: Sequence[Json]) -> list[Numbered]:
     found: dict[int, Numbered] = {}
     last = 0
     for entry in entries:
-        number = number_of(entry) or last + 1
+        number = iteration_number(entry) or last + 1
         known = found.get(number)
         if known is None:
             found[number] = Numbered(number, number, entry)
             last = number
-        elif known.entry is not None and _reads(entry) and not _reads(known.entry):
+        elif known.entry is not None and _has_reading(entry) and not _has_reading(known.entry):
             known.again.append(known.entry)
             known.entry = entry
         else:
@@ -201,11 +203,11 @@ def recorded(entries: Sequence[Json]) -> list[Numbered]:
     return list(found.values())
 
 
-def _reads(entry: Json) -> bool:
+def _has_reading(entry: Json) -> bool:
     return as_points(as_map(entry.get("analysis")).get("completionPercentage")) is not None
 
 
-class Analysed(NamedTuple):
+class Analysis(NamedTuple):
     """The analysis of an iteration, and its measurement."""
 
     fields: Json
@@ -217,16 +219,16 @@ class Analysed(NamedTuple):
     """Why the tool itself failed to analyse."""
 
 
-def analysed(entry: Json, number: int, files: RunFiles | None) -> Analysed:
+def read_analysis(entry: Json, number: int, files: RunFiles | None) -> Analysis:
     """Return the analysis of an iteration from the state, or else from the file beside it."""
     fields = as_map(entry.get("analysis"))
     if not fields and files is not None:
         fields = files.json(f"analysis/{number:03}-analysis.json") or {}
     note = ""
     if fields.get("type") == "result" and "completionPercentage" not in fields:
-        inside = _inside(as_text(fields.get("result"))[:LONGEST_ANSWER])
+        inside = _find_answer(as_text(fields.get("result"))[:LONGEST_ANSWER])
         if inside is None:
-            return Analysed(fields, note="the analysis has no percentage")
+            return Analysis(fields, note="the analysis has no percentage")
         fields, note = inside, "read from the JSON in the analysis"
     error = fields.get("error")
     value = fields.get("completionPercentage")
@@ -234,12 +236,12 @@ def analysed(entry: Json, number: int, files: RunFiles | None) -> Analysed:
     if points is None and value is not None:
         note = "completionPercentage is not a number from 0 to 100"
     if error and points is None:
-        said = as_text(error) or as_text(as_map(error).get("message"))
-        return Analysed(fields, None, note, said or "no reason was recorded")
-    return Analysed(fields, points, note if value is not None else "")
+        message = as_text(error) or as_text(as_map(error).get("message"))
+        return Analysis(fields, None, note, message or "no reason was recorded")
+    return Analysis(fields, points, note if value is not None else "")
 
 
-def _inside(answer: str) -> Json | None:
+def _find_answer(answer: str) -> Json | None:
     """Return the last fenced object with a measurement, or the object in a text without fences."""
     texts = [match[1] for match in _FENCED.finditer(answer)]
     for text in reversed(texts):
@@ -259,7 +261,7 @@ def _inside(answer: str) -> Json | None:
     return found if "completionPercentage" in found else None
 
 
-class GlancedLoop(NamedTuple):
+class LoopGlance(NamedTuple):
     """A summary of one of a state's loops."""
 
     session: str
@@ -276,7 +278,7 @@ class Glance(NamedTuple):
 
     state: ExternalState
     """Without its iterations."""
-    loops: tuple[GlancedLoop, ...]
+    loops: tuple[LoopGlance, ...]
     empty: bool
     """True if no iteration was recorded."""
     whole: bool
@@ -287,37 +289,39 @@ def find(base: Path, name: str = FOLDER) -> list[ImportedRun]:
     """Find the runs below an ``.aiwg``, in the folder with this name."""
     files = RunFiles(base / name, base)
     seen = glance(files)
-    found = _runs(files, seen) if seen is not None else []
-    for folder, each in _listed(files):
+    found = _list_runs(files, seen) if seen is not None else []
+    for folder, each in _list_loops(files):
         if not each.empty:
-            found += _runs(RunFiles(files.folder / folder, base), each)
+            found += _list_runs(RunFiles(files.folder / folder, base), each)
     known = {run.run_id for run in found}
-    for run_id, about in analytics_of(files):
+    for run_id, about in find_analytics(files):
         if run_id not in known:
             known.add(run_id)
             path = files.folder / "analytics" / f"{run_id}.json"
-            slug = _slug_of(analytics_entry(files, about))
+            slug = _entry_slug(analytics_entry(files, about))
             found.append(
-                ImportedRun(named(run_id, path), "F", path, files.folder, base, run_id, slug)
+                ImportedRun(run_name(run_id, path), "F", path, files.folder, base, run_id, slug)
             )
     return found
 
 
-def _runs(files: RunFiles, seen: Glance) -> list[ImportedRun]:
-    form, path = _form_of(files, seen), files.folder / STATE
-    slug = _slug_of(list_entry(files, seen.state.objective, seen.state.started))
+def _list_runs(files: RunFiles, seen: Glance) -> list[ImportedRun]:
+    form, path = _find_form(files, seen), files.folder / STATE
+    slug = _entry_slug(list_entry(files, seen.state.objective, seen.state.started))
     return [
-        ImportedRun(named(own, path), form, path, files.folder, files.base, own, slug, loop.session)
+        ImportedRun(
+            run_name(own, path), form, path, files.folder, files.base, own, slug, loop.session
+        )
         for loop in seen.loops
         for own in [loop.session or seen.state.loop_id]
     ]
 
 
-def _slug_of(entry: ExternalState | None) -> str:
+def _entry_slug(entry: ExternalState | None) -> str:
     return entry.loop_id if entry is not None else ""
 
 
-def _form_of(files: RunFiles, seen: Glance) -> str:
+def _find_form(files: RunFiles, seen: Glance) -> str:
     """Determine the form from the files beside the state."""
     if files.names("iterations", folders=True):
         return "B"
@@ -329,7 +333,7 @@ def _form_of(files: RunFiles, seen: Glance) -> str:
     return "C"
 
 
-def _listed(files: RunFiles) -> Iterator[tuple[str, Glance]]:
+def _list_loops(files: RunFiles) -> Iterator[tuple[str, Glance]]:
     """Yield each loop of the tool's lists: its folder, relative to the run's, and its state."""
     for place in LISTS:
         for name in files.names(place, folders=True)[:MAX_LISTED]:
@@ -345,7 +349,7 @@ def list_entry(files: RunFiles, objective: str, started: datetime | None) -> Ext
     archived entry has a valid end: others describe the time when they were made.
     """
     found: ExternalState | None = None
-    for folder, (state, _, empty, _) in _listed(files):
+    for folder, (state, _, empty, _) in _list_loops(files):
         if not empty or state.objective != objective or state.started is None or started is None:
             continue
         if abs((state.started - started).total_seconds()) <= 1:
@@ -358,9 +362,9 @@ def list_entry(files: RunFiles, objective: str, started: datetime | None) -> Ext
     return found
 
 
-def outcome_of(status: str, entry: ExternalState | None) -> "Outcome | None":
+def find_outcome(status: str, entry: ExternalState | None) -> "Outcome | None":
     """Return the outcome by the run's state, else by its archive entry; None if unrecorded."""
-    return ENDS.get(status) or (ENDS.get(entry.status) if entry else None)
+    return OUTCOMES.get(status) or (OUTCOMES.get(entry.status) if entry else None)
 
 
 def row_of(run: ImportedRun) -> RunRow:
@@ -369,10 +373,10 @@ def row_of(run: ImportedRun) -> RunRow:
     seen = glance(files)
     loop = next((one for one in seen.loops if one.session == run.session), None) if seen else None
     if seen is None or loop is None:
-        return RunRow(name=run.name, imported=run.imported, problem=files.why_not(STATE))
+        return RunRow(name=run.name, imported=run.imported, problem=files.explain_missing(STATE))
     state = seen.state
     started, updated = state.started, state.updated
-    outcome = outcome_of(state.status, list_entry(files, state.objective, started))
+    outcome = find_outcome(state.status, list_entry(files, state.objective, started))
     if run.session:  # the state belongs to a later loop, so this one ended before that began
         started, updated, outcome = None, started, None
     return run.row(
@@ -385,33 +389,33 @@ def row_of(run: ImportedRun) -> RunRow:
         interventions=loop.interventions,
         started=started,
         updated=updated,
-        problem="" if seen.whole else files.why_not(STATE),
+        problem="" if seen.whole else files.explain_missing(STATE),
     )
 
 
 def glance(files: RunFiles, folder: str = "") -> Glance | None:
     """Return the summary of a state in a folder, relative to the run's; None if unreadable."""
-    found, notes = _glance(files.folder, files.base, folder, _stamp(files.folder / folder))
+    found, notes = _glance(files.folder, files.base, folder, _file_stamp(files.folder / folder))
     files.notes += [note for note in notes if note not in files.notes]
     return found
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHE_SIZE)
 def _glance(
     root: Path, base: Path, folder: str, _written: Stamp
 ) -> tuple[Glance | None, tuple[str, ...]]:
     files = RunFiles(root, base)
     read = read_state(files, folder)
-    state = salvaged(files) if read is None and not folder else read
+    state = rebuild_state(files) if read is None and not folder else read
     if state is None:
         return None, tuple(files.notes)
     beside = RunFiles(root / folder, base)
-    loops = tuple(_loop(session, entries, beside) for session, entries in state.loops)
+    loops = tuple(_glance_loop(session, entries, beside) for session, entries in state.loops)
     about = replace(state, fields={}, entries=())
     return Glance(about, loops, not state.entries, read is not None), tuple(files.notes)
 
 
-def _stamp(folder: Path) -> Stamp:
+def _file_stamp(folder: Path) -> Stamp:
     """Return a stamp of both files that changes when one is written."""
     found = []
     for name in (STATE, f"{STATE}.bak"):
@@ -423,18 +427,21 @@ def _stamp(folder: Path) -> Stamp:
     return tuple(found)
 
 
-def _loop(session: str, entries: Sequence[Json], files: RunFiles) -> GlancedLoop:
-    found = recorded(entries)
+def _glance_loop(session: str, entries: Sequence[Json], files: RunFiles) -> LoopGlance:
+    found = number_entries(entries)
     kept = [one.entry for one in found if one.entry is not None]
     made = [
         as_text(as_map(one).get("level")).lower()
         for entry in kept
         for one in as_list(as_map(entry.get("healthReport")).get("interventions"))
     ]
-    return GlancedLoop(
+    return LoopGlance(
         session,
         max((one.number for one in found), default=0),
-        tuple(analysed(e, number_of(e) or 0, files).completion for e in kept[-COMPLETIONS:]),
+        tuple(
+            read_analysis(e, iteration_number(e) or 0, files).completion
+            for e in kept[-COMPLETIONS:]
+        ),
         sum(level in ACTING for level in made),
     )
 
@@ -442,7 +449,7 @@ def _loop(session: str, entries: Sequence[Json], files: RunFiles) -> GlancedLoop
 def analytics_entry(files: RunFiles, about: Json) -> ExternalState | None:
     """Return the list entry of an earlier run with these analytics."""
     return list_entry(
-        files, as_text(about.get("task_description")), as_when(about.get("start_time"))
+        files, as_text(about.get("task_description")), as_time(about.get("start_time"))
     )
 
 
@@ -451,10 +458,10 @@ def analytics_rows(about: Json) -> Sequence[Json]:
     return [row for row in map(as_map, as_list(about.get("iterations"))) if row]
 
 
-def analytics_ended(about: Json, entry: ExternalState | None) -> datetime | None:
+def analytics_end(about: Json, entry: ExternalState | None) -> datetime | None:
     """Return the latest recorded time, because ``end_time`` is that of some iteration."""
-    times = [as_when(row.get("timestamp")) for row in analytics_rows(about)]
-    last = [as_when(about.get("end_time")), *times, entry.updated if entry else None]
+    times = [as_time(row.get("timestamp")) for row in analytics_rows(about)]
+    last = [as_time(about.get("end_time")), *times, entry.updated if entry else None]
     return max((at for at in last if at is not None), default=None)
 
 
@@ -465,14 +472,14 @@ def earlier_row_of(run: ImportedRun) -> RunRow:
     entry, rows = analytics_entry(files, about), analytics_rows(about)
     return run.row(
         objective=as_text(about.get("task_description")),
-        outcome=outcome_of("", entry),
+        outcome=find_outcome("", entry),
         agent="claude",
         iterations=max(
             [len(rows), *(as_ordinal(row.get("iteration_number")) or 0 for row in rows)]
         ),
         max_iterations=(entry.max_iterations or None) if entry else None,
         readings=[as_points(row.get("quality_score")) for row in rows[-COMPLETIONS:]],
-        started=as_when(about.get("start_time")),
-        updated=analytics_ended(about, entry),
-        problem="" if about else files.why_not(f"analytics/{run.path.name}"),
+        started=as_time(about.get("start_time")),
+        updated=analytics_end(about, entry),
+        problem="" if about else files.explain_missing(f"analytics/{run.path.name}"),
     )

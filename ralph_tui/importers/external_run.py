@@ -15,18 +15,30 @@ from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.events.run import IterationStatus
 from ralph_tui.events.workspace import ChangeStatus, FileChange
 from ralph_tui.importers import external, verdicts
-from ralph_tui.importers.conversion import IterationContent, NoteLevel, RunContent, note, started_as
+from ralph_tui.importers.conversion import (
+    IterationContent,
+    NoteLevel,
+    RunContent,
+    note,
+    run_started,
+)
 from ralph_tui.importers.external import (
-    Analysed,
+    Analysis,
     ExternalState,
     Loop,
     Numbered,
-    analysed,
+    read_analysis,
     read_state,
-    salvaged,
+    rebuild_state,
 )
-from ralph_tui.importers.numbering import Clues, ExternalFiles, checkpoints_of, numbered, settle
-from ralph_tui.importers.printed import OutputReader, Timed
+from ralph_tui.importers.numbering import (
+    ExternalFiles,
+    TimeClues,
+    checkpoints_of,
+    number_iterations,
+    settle_times,
+)
+from ralph_tui.importers.output_reader import OutputReader, Timed
 from ralph_tui.importers.records import (
     TOOL,
     ImportedRun,
@@ -37,7 +49,7 @@ from ralph_tui.importers.records import (
     as_points,
     as_seconds,
     as_texts,
-    as_when,
+    as_time,
 )
 from ralph_tui.layers.memory.content import text_of
 from ralph_tui.layers.sensor import AgentReport
@@ -75,17 +87,17 @@ _STATUS: Mapping[str, ChangeStatus] = {"added": "added", "deleted": "deleted"}
 
 def read_run(run: ImportedRun, files: RunFiles) -> RunContent:
     """Return the run's content, and add notes to its files."""
-    state = read_state(files) or salvaged(files) or ExternalState({}, ())
-    return External(run, files, state).content()
+    state = read_state(files) or rebuild_state(files) or ExternalState({}, ())
+    return ExternalReader(run, files, state).convert()
 
 
-class External:
+class ExternalReader:
     """Reads one run."""
 
     def __init__(self, run: ImportedRun, files: RunFiles, state: ExternalState) -> None:
         self._run = run
         self._files = files
-        self._there = ExternalFiles(files, run.run_id)
+        self._run_files = ExternalFiles(files, run.run_id)
         self._state = state
         loops = state.loops
         self._whole = len(loops) == 1
@@ -96,12 +108,12 @@ class External:
             self._others = {as_ordinal(e.get("number")) or 0 for e in loops[0].entries}
         self._root = as_text(as_map(state.fields.get("config")).get("workingDir"))
 
-    def content(self) -> RunContent:
-        told = self._header()
-        found = numbered(
+    def convert(self) -> RunContent:
+        content = self._header()
+        found = number_iterations(
             self._loop.entries,
             0 if self._run.session else self._state.current,
-            lambda number: self._is_own(number) and number in self._there.left,
+            lambda number: self._is_own(number) and number in self._run_files.left,
             whole=self._whole,
         )
         checkpoints = checkpoints_of(self._files, found, own=not self._run.session)
@@ -109,11 +121,11 @@ class External:
         for one in found:
             iteration = self._iteration(one)
             iteration.checkpoints = checkpoints.get(one.shown, [])
-            told.iterations.append(iteration)
-            clues.append(self._clues(one, iteration))
-        settle(told, clues)
-        self._afterwards(told)
-        return told
+            content.iterations.append(iteration)
+            clues.append(self._time_clues(one, iteration))
+        settle_times(content, clues)
+        self._add_ending(content)
+        return content
 
     def _is_own(self, number: int) -> bool:
         return number not in self._others
@@ -122,8 +134,8 @@ class External:
         run, state, fields = self._run, self._state, self._state.fields
         config = as_map(fields.get("config"))
         entry = external.list_entry(self._files, state.objective, state.started)
-        told = RunContent(
-            started_as(
+        content = RunContent(
+            run_started(
                 run,
                 objective=state.objective,
                 criterion=as_text(fields.get("completionCriteria")) or None,
@@ -136,108 +148,108 @@ class External:
             ),
             started=state.started,
             updated=state.updated,
-            outcome=external.outcome_of(state.status, entry),
+            outcome=external.find_outcome(state.status, entry),
             reason=as_text(fields.get("abortReason")) or _REASONS.get(state.status, ""),
         )
         if run.session:  # the state belongs to a later loop, so this one ended before that began
-            told.started, told.updated, told.outcome = None, state.started, None
-        return told
+            content.started, content.updated, content.outcome = None, state.started, None
+        return content
 
     def _iteration(self, one: Numbered) -> IterationContent:
         number = one.number
         entry = one.entry or {}
-        told = IterationContent(one.shown, session_id=as_text(entry.get("sessionId")))
+        content = IterationContent(one.shown, session_id=as_text(entry.get("sessionId")))
         own = self._is_own(number)
         if own:
-            told.prompt = self._files.first(f"prompts/{number:03}-prompt.md")
-            told.system_context = self._files.first(f"iterations/{number:03}/system-context.md")
-            told.output = self._there.output(number)
-            self._read_output(told, number, as_number(entry.get("exitCode")))
+            content.prompt = self._files.first(f"prompts/{number:03}-prompt.md")
+            content.system_context = self._files.first(f"iterations/{number:03}/system-context.md")
+            content.output = self._run_files.output(number)
+            self._read_output(content, number, as_number(entry.get("exitCode")))
         if one.shown != number:
-            told.notes.append(note(f"{TOOL} recorded it as iteration {number}", "log"))
+            content.notes.append(note(f"{TOOL} recorded it as iteration {number}", "log"))
         if one.entry is None:
-            told.status, told.read = "interrupted", False
+            content.status, content.read = "interrupted", False
             text = f"iteration {one.shown} crashed: {TOOL} recorded nothing of it"
-            told.notes.append(note(text))
+            content.notes.append(note(text))
         else:
-            self._recorded(told, entry, number)
+            self._apply_entry(content, entry, number)
         for again in one.again:
-            told.notes.append(_again(again, one.shown))
-        logged = self._there.checks.get(number, {}) if own else {}
-        told.after += verdicts.after_session(entry, logged)
-        if own and number in self._there.reflections:
-            told.after += verdicts.reflected(self._there.reflections[number])
-        return told
+            content.notes.append(_repeat_note(again, one.shown))
+        logged = self._run_files.checks.get(number, {}) if own else {}
+        content.after += verdicts.after_session(entry, logged)
+        if own and number in self._run_files.reflections:
+            content.after += verdicts.reflection_rows(self._run_files.reflections[number])
+        return content
 
-    def _read_output(self, told: IterationContent, number: int, exit_code: float | None) -> None:
+    def _read_output(self, content: IterationContent, number: int, exit_code: float | None) -> None:
         """Read the session's output; if it is gone, its transcript has the same lines."""
         start = 0
-        transcript, begins = self._there.transcript(number)
-        if not told.output and transcript:
-            told.output, start = transcript, begins
-        if told.output:
+        transcript, begins = self._run_files.transcript(number)
+        if not content.output and transcript:
+            content.output, start = transcript, begins
+        if content.output:
             transcript_of, errors = (
-                self._there.transcript_of(number),
-                self._there.output(number, "stderr"),
+                self._run_files.transcript_of(number),
+                self._run_files.output(number, "stderr"),
             )
-            told.printed = OutputReader(told.number, self._root).read(
+            content.parsed = OutputReader(content.number, self._root).read(
                 self._files,
-                told.output,
+                content.output,
                 transcript_of,
                 errors,
                 None if exit_code is None else int(exit_code),
                 start=start,
             )
 
-    def _recorded(self, told: IterationContent, entry: Json, number: int) -> None:
+    def _apply_entry(self, content: IterationContent, entry: Json, number: int) -> None:
         own = self._is_own(number)
-        analysis = analysed(entry, number, self._files if own else None)
-        told.status = STATUS.get(as_text(entry.get("status")), "incomplete")
-        told.completion, told.reading_note = analysis.completion, analysis.note
-        told.report = _report(entry, analysis)
-        told.duration_s = as_seconds(entry.get("duration"))
-        told.tool_calls = as_count(entry.get("toolCallCount"))
-        told.tool_errors = as_count(entry.get("errorCount"))
+        analysis = read_analysis(entry, number, self._files if own else None)
+        content.status = STATUS.get(as_text(entry.get("status")), "incomplete")
+        content.completion, content.reading_note = analysis.completion, analysis.note
+        content.report = _report(entry, analysis)
+        content.duration_s = as_seconds(entry.get("duration"))
+        content.tool_calls = as_count(entry.get("toolCallCount"))
+        content.tool_errors = as_count(entry.get("errorCount"))
         if analysis.note:
             level: NoteLevel = "warn" if analysis.completion is None else "log"
-            told.notes.append(note(f"iteration {told.number}: {analysis.note}", level))
+            content.notes.append(note(f"iteration {content.number}: {analysis.note}", level))
         if analysis.error:
-            text = f"{TOOL} could not analyse iteration {told.number}: {shorten(analysis.error)}"
-            told.notes.append(note(text))
-        diff = self._there.beside(number, "snapshot-diff.json") if own else {}
-        told.changes = _changes_of(diff, entry, analysis, self._root)
-        assessed = self._there.beside(number, "assessment.json") if own else {}
-        told.before += verdicts.before_session(
-            entry, as_map(entry.get("assessment")) or assessed, as_when(assessed.get("timestamp"))
+            text = f"{TOOL} could not analyse iteration {content.number}: {shorten(analysis.error)}"
+            content.notes.append(note(text))
+        diff = self._run_files.beside(number, "snapshot-diff.json") if own else {}
+        content.changes = _find_changes(diff, entry, analysis, self._root)
+        assessed = self._run_files.beside(number, "assessment.json") if own else {}
+        content.before += verdicts.before_session(
+            entry, as_map(entry.get("assessment")) or assessed, as_time(assessed.get("timestamp"))
         )
 
-    def _clues(self, one: Numbered, told: IterationContent) -> Clues:
+    def _time_clues(self, one: Numbered, content: IterationContent) -> TimeClues:
         entry = one.entry or {}
-        check = as_map(entry.get("healthReport")) or self._there.checks.get(one.number, {})
-        analytics = self._there.analysed.get(one.number, {})
-        return Clues(
-            before=_stamp(entry.get("preSnapshot")),
-            first=told.printed.first if told.printed else None,
-            last=told.printed.last if told.printed else None,
-            health=_stamp(check),
-            after=_stamp(entry.get("postSnapshot")),
-            analytics=_stamp(analytics),
+        check = as_map(entry.get("healthReport")) or self._run_files.checks.get(one.number, {})
+        analytics = self._run_files.rows_by_number.get(one.number, {})
+        return TimeClues(
+            before=_timestamp(entry.get("preSnapshot")),
+            first=content.parsed.first if content.parsed else None,
+            last=content.parsed.last if content.parsed else None,
+            health=_timestamp(check),
+            after=_timestamp(entry.get("postSnapshot")),
+            analytics=_timestamp(analytics),
         )
 
-    def _afterwards(self, told: RunContent) -> None:
-        fields, analytics = self._state.fields, self._there.analytics
+    def _add_ending(self, content: RunContent) -> None:
+        fields, analytics = self._state.fields, self._run_files.analytics
         if self._run.session:
             return
-        last = told.iterations[-1].number if told.iterations else 0
-        told.afterwards += _learned(self._files, self._run.run_id, last, told.updated)
+        last = content.iterations[-1].number if content.iterations else 0
+        content.afterwards += _find_learnings(self._files, self._run.run_id, last, content.updated)
         chosen, why = fields.get("bestIterationSelected"), as_text(fields.get("selectionSource"))
-        if chosen is None and told.outcome is not None:
+        if chosen is None and content.outcome is not None:
             chosen = analytics.get("selected_iteration")
             why = as_text(analytics.get("selection_reason"))
-        told.afterwards += verdicts.selected(chosen, why)
+        content.afterwards += verdicts.selection_rows(chosen, why)
 
 
-def _report(entry: Json, analysis: Analysed) -> AgentReport | None:
+def _report(entry: Json, analysis: Analysis) -> AgentReport | None:
     fields = analysis.fields
     report = AgentReport(
         completion=analysis.completion,
@@ -249,28 +261,28 @@ def _report(entry: Json, analysis: Analysed) -> AgentReport | None:
     return report if report != AgentReport() else None
 
 
-def _again(entry: Json, shown: int) -> Timed:
+def _repeat_note(entry: Json, shown: int) -> Timed:
     status = as_text(entry.get("status")) or "without a status"
     error = as_map(entry.get("analysis")).get("error")
-    said = as_text(error) or as_text(as_map(error).get("message"))
+    message = as_text(error) or as_text(as_map(error).get("message"))
     text = f"{TOOL} recorded iteration {shown} again: {status}"
-    return note(f"{text}, {shorten(said)}" if said else text)
+    return note(f"{text}, {shorten(message)}" if message else text)
 
 
-def _stamp(record: object) -> datetime | None:
-    return as_when(as_map(record).get("timestamp"))
+def _timestamp(record: object) -> datetime | None:
+    return as_time(as_map(record).get("timestamp"))
 
 
-def _changes_of(diff: Json, entry: Json, analysis: Analysed, root: str) -> list[FileChange]:
+def _find_changes(diff: Json, entry: Json, analysis: Analysis, root: str) -> list[FileChange]:
     """Return the changes from the snapshot diff, the later snapshot or the agent.
 
     The first of these sources that has any is used. Paths are relative to `root`, the folder the
     run worked in.
     """
-    lines = _diffed(as_map(entry.get("postSnapshot")), root)
+    lines = _parse_diffs(as_map(entry.get("postSnapshot")), root)
     if any(isinstance(diff.get(name), list) for name in _DIFFED):
         paths = [
-            (_within(path, root), status)
+            (_relative(path, root), status)
             for name, status in _DIFFED.items()
             for path in as_texts(diff.get(name))
         ]
@@ -280,17 +292,17 @@ def _changes_of(diff: Json, entry: Json, analysis: Analysed, root: str) -> list[
         ]
     if lines:
         return [_change(path, *each) for path, each in [*lines.items()][:MAX_CHANGES]]
-    said = as_texts(entry.get("filesModified")) or as_texts(
+    message = as_texts(entry.get("filesModified")) or as_texts(
         analysis.fields.get("artifactsModified")
     )
-    return [_change(_within(path, root)) for path in [*dict.fromkeys(said)][:MAX_CHANGES]]
+    return [_change(_relative(path, root)) for path in [*dict.fromkeys(message)][:MAX_CHANGES]]
 
 
-def _diffed(snapshot: Json, root: str) -> dict[str, tuple[ChangeStatus, int, int]]:
+def _parse_diffs(snapshot: Json, root: str) -> dict[str, tuple[ChangeStatus, int, int]]:
     """Return status, lines added and lines removed by path."""
     found = {}
     for each in map(as_map, as_list(snapshot.get("fileDiffs"))):
-        if path := _within(as_text(each.get("path")), root):
+        if path := _relative(as_text(each.get("path")), root):
             status = _STATUS.get(as_text(each.get("status")), "modified")
             rows = as_text(each.get("diff")).split("\n")
             added = sum(row.startswith("+") and not row.startswith("+++") for row in rows)
@@ -307,12 +319,14 @@ def _change(
     )
 
 
-def _within(path: str, root: str) -> str:
+def _relative(path: str, root: str) -> str:
     folder = root.rstrip("/") + "/"
     return path[len(folder) :] if root and path.startswith(folder) else path
 
 
-def _learned(files: RunFiles, run_id: str, iteration: int, updated: datetime | None) -> list[Timed]:
+def _find_learnings(
+    files: RunFiles, run_id: str, iteration: int, updated: datetime | None
+) -> list[Timed]:
     """Return learnings in the tool's knowledge that name this run as a source."""
     fields = RunFiles(files.base, files.base, files.notes).json(KNOWLEDGE) or {}
     mine = [
@@ -323,15 +337,15 @@ def _learned(files: RunFiles, run_id: str, iteration: int, updated: datetime | N
     found: list[Timed] = []
     for each in mine[:MAX_LEARNINGS]:
         kind, content = as_text(each.get("type")), dict(as_map(each.get("content")))
-        said = next((one for one in get_args(LearningType) if one == kind), None)
-        text = text_of(said, content) if said is not None else ""
-        if said is None or not text:
+        message = next((one for one in get_args(LearningType) if one == kind), None)
+        text = text_of(message, content) if message is not None else ""
+        if message is None or not text:
             continue
         rate = as_number(each.get("successRate"))
         try:
             learning = Learning(
                 learning_id=as_text(each.get("id")),
-                type=said,
+                type=message,
                 task_type=as_text(each.get("taskType")) or "general",
                 text=text,
                 content=content,
@@ -349,7 +363,7 @@ def _learned(files: RunFiles, run_id: str, iteration: int, updated: datetime | N
             learning=learning,
             because=f"{TOOL} keeps it in its knowledge",
         )
-        at = as_when(each.get("createdAt"))
+        at = as_time(each.get("createdAt"))
         found.append((promoted, min(at, updated) if at and updated else at))
     return found
 
@@ -358,31 +372,31 @@ def read_earlier_run(run: ImportedRun, files: RunFiles) -> RunContent:
     """Return the content of an earlier run, and add notes to its files."""
     about = files.json(f"analytics/{run.path.name}") or {}
     entry = external.analytics_entry(files, about)
-    told = RunContent(
-        started_as(
+    content = RunContent(
+        run_started(
             run,
             objective=as_text(about.get("task_description")),
             pid=entry.pid if entry else 0,
             max_iterations=(entry.max_iterations or 0) if entry else 0,
         ),
-        started=as_when(about.get("start_time")),
-        updated=external.analytics_ended(about, entry),
-        outcome=external.outcome_of("", entry),
+        started=as_time(about.get("start_time")),
+        updated=external.analytics_end(about, entry),
+        outcome=external.find_outcome("", entry),
         notes=[note(f"only its analytics remain; a later run of {TOOL} overwrote the rest")],
     )
     rows = external.analytics_rows(about)
-    found = numbered(
+    found = number_iterations(
         [{**row, "number": row.get("iteration_number")} for row in rows],
         0,
         lambda _number: False,
         whole=False,
     )
-    told.iterations += map(_earlier_iteration, found)
-    settle(told, [Clues(analytics=_stamp(one.entry)) for one in found])
-    told.afterwards += verdicts.selected(
+    content.iterations += map(_earlier_iteration, found)
+    settle_times(content, [TimeClues(analytics=_timestamp(one.entry)) for one in found])
+    content.afterwards += verdicts.selection_rows(
         about.get("selected_iteration"), as_text(about.get("selection_reason"))
     )
-    return told
+    return content
 
 
 def _earlier_iteration(one: Numbered) -> IterationContent:
@@ -398,5 +412,5 @@ def _earlier_iteration(one: Numbered) -> IterationContent:
         duration_s=as_seconds(row.get("execution_time_ms")),
         tokens=as_count(row.get("tokens_used")),
         cost_usd=as_amount(row.get("token_cost_usd")) or None,
-        after=verdicts.verified(as_text(row.get("verification_status"))),
+        after=verdicts.verification_rows(as_text(row.get("verification_status"))),
     )

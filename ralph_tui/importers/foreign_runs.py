@@ -28,9 +28,9 @@ ROWS = {
 """Functions that make list rows, by the letter of a form."""
 SIGNS = {external.FOLDER: (external.STATE,), internal.FOLDER: (internal.HOOK, internal.REGISTRY)}
 """Files that identify a runs' folder with another name."""
-DEEPEST = 6
+MAX_DEPTH = 6
 """Maximum parent folders of a file that are searched for its run."""
-LEFT = ("prompts", "outputs", "analysis", "iterations")
+WORK_FOLDERS = ("prompts", "outputs", "analysis", "iterations")
 """Folders in which an external run leaves files."""
 
 
@@ -42,13 +42,13 @@ class ImportedRuns(ForeignRuns):
     def find(self, root: Path) -> list[ImportedRun]:
         """Find all runs below `root`, and give each a unique name."""
         base = root / ".aiwg"
-        return _numbered([run for name, find in FINDERS.items() for run in find(base, name)])
+        return _number_names([run for name, find in FINDERS.items() for run in find(base, name)])
 
     def find_at(self, path: Path) -> ImportedRun | None:
         """Find the run at a path; its folder may be a copy with another name."""
         here = path.absolute()
-        for folder in [here, *here.parents][:DEEPEST]:
-            found = _numbered(
+        for folder in [here, *here.parents][:MAX_DEPTH]:
+            found = _number_names(
                 [
                     run
                     for name, find in FINDERS.items()
@@ -88,14 +88,14 @@ class ImportedRuns(ForeignRuns):
         assert isinstance(run, ImportedRun)
         # Imported late: lists of runs must be fast and need no events.
         from ralph_tui.importers import external_run, internal_run  # noqa: PLC0415
-        from ralph_tui.importers.conversion import recording_of  # noqa: PLC0415
+        from ralph_tui.importers.conversion import build_recording  # noqa: PLC0415
 
         readers = {"F": external_run.read_earlier_run, **dict.fromkeys("GH", internal_run.read_run)}
         files = run.files
-        return recording_of(run, readers.get(run.form, external_run.read_run)(run, files), files)
+        return build_recording(run, readers.get(run.form, external_run.read_run)(run, files), files)
 
 
-def _numbered(runs: list[ImportedRun]) -> list[ImportedRun]:
+def _number_names(runs: list[ImportedRun]) -> list[ImportedRun]:
     """Append a number to repeated names."""
     taken: dict[str, int] = {}
     found = []
@@ -107,9 +107,11 @@ def _numbered(runs: list[ImportedRun]) -> list[ImportedRun]:
 
 def _external_remains(files: RunFiles) -> list[tuple[str, str, str]]:
     """Return each place with remains, a phrase about them, and the missing file."""
-    if any(files.lies(name) for name in (external.STATE, f"{external.STATE}.bak")):
+    if any(files.exists(name) for name in (external.STATE, f"{external.STATE}.bak")):
         return []
-    if not any(files.numbers(folder, "") or files.names(folder, folders=True) for folder in LEFT):
+    if not any(
+        files.numbers(folder, "") or files.names(folder, folders=True) for folder in WORK_FOLDERS
+    ):
         return []
     known = any(name.endswith(".json") for name in files.names("analytics"))
     what = "that is unreadable, except perhaps its analytics" if known else "that cannot be read"
@@ -118,8 +120,8 @@ def _external_remains(files: RunFiles) -> list[tuple[str, str, str]]:
 
 def _internal_remains(files: RunFiles) -> list[tuple[str, str, str]]:
     found = []
-    told = any(name.startswith("iteration-") for name in files.names("iterations"))
-    if told and not files.lies(internal.HOOK):
+    has_files = any(name.startswith("iteration-") for name in files.names("iterations"))
+    if has_files and not files.exists(internal.HOOK):
         found.append((internal.FOLDER, "that cannot be read", internal.HOOK))
     known = {run.path.parent for run in internal.find(files.base)}
     lost = [

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.listing import COMPLETIONS, RunRow
 from ralph_tui.importers.records import (
-    ENDS,
+    OUTCOMES,
     ImportedRun,
     Json,
     RunFiles,
     as_ordinal,
-    as_when,
-    named,
+    as_time,
+    run_name,
 )
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 
@@ -39,7 +39,7 @@ LISTED = {
     "pid": "pid",
 }
 """Fields of a registry entry, by their names in the loop's own file."""
-GOING_ON = ("running", "recovering", "active", "")
+ACTIVE = ("running", "recovering", "active", "")
 
 
 @dataclass(frozen=True)
@@ -64,24 +64,24 @@ class LoopState:
     def outcome(self) -> "Outcome | None":
         """The outcome in our terms; None if no end was recorded."""
         status = as_text(self.fields.get("status"))
-        if status in ENDS:
-            return ENDS[status]
+        if status in OUTCOMES:
+            return OUTCOMES[status]
         if self.fields.get("completed") is True:
             return "completed"
         if self.fields.get("active") is not False:
             return None
-        return "aborted" if status in GOING_ON else "failed"
+        return "aborted" if status in ACTIVE else "failed"
 
     @property
     def started(self) -> datetime | None:
-        return as_when(self.fields.get("startTime")) or _epoch(self.fields, "start")
+        return as_time(self.fields.get("startTime")) or _parse_epoch(self.fields, "start")
 
     @property
     def updated(self) -> datetime | None:
         """When it ended, or else the latest time of an iteration."""
-        ended = as_when(self.fields.get("endTime")) or _epoch(self.fields, "end")
-        told = (as_when(entry.get("timestamp")) for entry in self.entries)
-        return ended or max(filter(None, told), default=None)
+        ended = as_time(self.fields.get("endTime")) or _parse_epoch(self.fields, "end")
+        times = (as_time(entry.get("timestamp")) for entry in self.entries)
+        return ended or max(filter(None, times), default=None)
 
 
 def find(base: Path, name: str = FOLDER) -> list[ImportedRun]:
@@ -90,15 +90,15 @@ def find(base: Path, name: str = FOLDER) -> list[ImportedRun]:
     found = []
     if files.has(HOOK):
         path = files.folder / HOOK
-        own = _own_id(files.json(HOOK))
-        found.append(ImportedRun(named(own, path), "H", path, files.folder, base, own))
+        own = _make_id(files.json(HOOK))
+        found.append(ImportedRun(run_name(own, path), "H", path, files.folder, base, own))
     loops = [(above, slug) for above in LOOPS for slug in files.names(above, folders=True)]
-    listed = _registry(files) if loops else {}
+    listed = _read_registry(files) if loops else {}
     for above, slug in loops:
         if files.has(f"{above}/{slug}/{STATE}") or slug in listed:
             folder = files.folder / above / slug
             path = folder / STATE
-            found.append(ImportedRun(named(slug, path), "G", path, folder, base, slug, slug))
+            found.append(ImportedRun(run_name(slug, path), "G", path, folder, base, slug, slug))
     return found
 
 
@@ -108,7 +108,7 @@ def read_loop(run: ImportedRun, files: RunFiles) -> LoopState:
     if run.form == "H":
         return LoopState(found or {}, found is not None)
     above = RunFiles(run.folder.parent.parent, run.base)
-    listed = _registry(above).get(run.slug, {})
+    listed = _read_registry(above).get(run.slug, {})
     files.notes += [note for note in above.notes if note not in files.notes]
     known = {ours: listed.get(theirs) for ours, theirs in LISTED.items()}
     return LoopState({**known, **(found or {})}, found is not None)
@@ -122,7 +122,7 @@ def row_of(run: ImportedRun) -> RunRow:
     files = run.files
     state = read_loop(run, files)
     return run.row(
-        objective=objective_of(run, state),
+        objective=find_objective(run, state),
         outcome=state.outcome,
         agent="",
         iterations=max(state.current or 0, len(state.entries)),
@@ -133,23 +133,23 @@ def row_of(run: ImportedRun) -> RunRow:
         ],
         started=state.started,
         updated=state.updated or state.started,
-        problem="" if state.readable else files.why_not(run.path.name),
+        problem="" if state.readable else files.explain_missing(run.path.name),
     )
 
 
-def objective_of(run: ImportedRun, state: LoopState) -> str:
+def find_objective(run: ImportedRun, state: LoopState) -> str:
     """Return the objective, or the folder's name if that is unknown."""
     return as_text(state.fields.get("task")) or run.slug
 
 
-def _registry(files: RunFiles) -> dict[str, Json]:
+def _read_registry(files: RunFiles) -> dict[str, Json]:
     """Return the loops in the registry, by id."""
     held = files.json(REGISTRY) or {}
     entries = [as_map(entry) for name in LISTS for entry in as_list(held.get(name))]
     return {as_text(entry.get("loop_id")): entry for entry in entries if entry}
 
 
-def _own_id(fields: Json | None) -> str:
+def _make_id(fields: Json | None) -> str:
     """Make an id from start time and task, because a loop recorded by a hook has none."""
     if not fields:
         return ""
@@ -157,6 +157,6 @@ def _own_id(fields: Json | None) -> str:
     return sha256(about.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _epoch(fields: Json, which: str) -> datetime | None:
+def _parse_epoch(fields: Json, which: str) -> datetime | None:
     """Return a time that was recorded in milliseconds."""
-    return as_when(fields.get(f"{which}TimeMs")) or as_when(fields.get(f"{which}Timestamp"))
+    return as_time(fields.get(f"{which}TimeMs")) or as_time(fields.get(f"{which}Timestamp"))

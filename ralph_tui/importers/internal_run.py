@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from ralph_tui.events import ForeignVerdict
-from ralph_tui.importers.conversion import IterationContent, RunContent, note, started_as
-from ralph_tui.importers.internal import LoopState, objective_of, read_loop
-from ralph_tui.importers.printed import Timed
+from ralph_tui.importers.conversion import IterationContent, RunContent, note, run_started
+from ralph_tui.importers.internal import LoopState, find_objective, read_loop
+from ralph_tui.importers.output_reader import Timed
 from ralph_tui.importers.records import (
     TOOL,
     ImportedRun,
@@ -21,7 +21,7 @@ from ralph_tui.importers.records import (
     as_ordinal,
     as_seconds,
     as_texts,
-    as_when,
+    as_time,
 )
 from ralph_tui.layers.sensor import AgentReport
 from ralph_tui.text.json_fields import as_map, as_text
@@ -37,10 +37,10 @@ def read_run(run: ImportedRun, files: RunFiles) -> RunContent:
     """Return the run's content, and add notes to its files."""
     state = read_loop(run, files)
     fields = state.fields
-    told = RunContent(
-        started_as(
+    content = RunContent(
+        run_started(
             run,
-            objective=objective_of(run, state),
+            objective=find_objective(run, state),
             criterion=as_text(fields.get("completion")) or None,
             agent="",
             max_iterations=as_ordinal(fields.get("maxIterations")) or 0,
@@ -50,77 +50,79 @@ def read_run(run: ImportedRun, files: RunFiles) -> RunContent:
         started=state.started,
         updated=state.updated or state.started,
         outcome=state.outcome,
-        reason=_reason(state),
-        iterations=_iterations(state, files),
+        reason=_end_reason(state),
+        iterations=_read_iterations(state, files),
     )
-    _place(told.iterations, state)
-    told.notes += _reports(files, told)
-    return told
+    _set_times(content.iterations, state)
+    content.notes += _report_notes(files, content)
+    return content
 
 
-def _reason(state: LoopState) -> str:
+def _end_reason(state: LoopState) -> str:
     """Return why it ended, if known beyond its outcome."""
     fields = state.fields
     final, status = as_map(fields.get("finalResult")), as_text(fields.get("status"))
-    said = as_text(final.get("reason")) or as_text(fields.get("abortReason"))
-    return in_words(said or ("" if status in ("success", state.outcome) else status))
+    recorded = as_text(final.get("reason")) or as_text(fields.get("abortReason"))
+    return in_words(recorded or ("" if status in ("success", state.outcome) else status))
 
 
-def _iterations(state: LoopState, files: RunFiles) -> list[IterationContent]:
+def _read_iterations(state: LoopState, files: RunFiles) -> list[IterationContent]:
     """Return iterations in the file's order, with missing numbers inserted."""
     entries = [
         (as_ordinal(entry.get("number")) or place, entry)
         for place, entry in enumerate(state.entries, 1)
     ]
-    filed = _filed(files, state.current)
+    filed = _file_numbers(files, state.current)
     known = {number for number, _ in entries}
     ahead = [number for number in filed if number > max(known, default=0)]
     last, made = 0, 0
     found: dict[int, IterationContent] = {}
-    for number, entry in [*entries, *((number, _filed_entry(files, number)) for number in ahead)]:
+    for number, entry in [*entries, *((number, _read_entry(files, number)) for number in ahead)]:
         if number in found:
-            text = f"recorded again: {_said(entry) or 'no details'}"
-            found[number].notes.append(note(text, at=as_when(entry.get("timestamp"))))
+            text = f"recorded again: {_entry_text(entry) or 'no details'}"
+            found[number].notes.append(note(text, at=as_time(entry.get("timestamp"))))
             continue
         for missing in range(last + 1, number):
             if missing not in known and made < MAX_GAPS:
                 made += 1
-                found[missing] = _missing(missing, files if missing in filed else None)
-        found[number] = _iteration(number, entry)
+                found[missing] = _unlisted(missing, files if missing in filed else None)
+        found[number] = _read_iteration(number, entry)
         last = max(last, number)
     if state.current == last + 1 and state.outcome != "completed":
-        found[last + 1] = _missing(last + 1, None)
+        found[last + 1] = _unlisted(last + 1, None)
     return list(found.values())
 
 
-def _filed(files: RunFiles, current: int | None) -> list[int]:
+def _file_numbers(files: RunFiles, current: int | None) -> list[int]:
     """Return the numbers of iteration files, without those of an older loop."""
     found = (match[1] for name in files.names("iterations") if (match := _FILE.fullmatch(name)))
     return sorted(n for n in map(int, found) if n and (current is None or n <= current))
 
 
-def _filed_entry(files: RunFiles, number: int) -> Json:
+def _read_entry(files: RunFiles, number: int) -> Json:
     return files.json(f"iterations/iteration-{number}.json") or {}
 
 
-def _missing(number: int, files: RunFiles | None) -> IterationContent:
+def _unlisted(number: int, files: RunFiles | None) -> IterationContent:
     """Return an unlisted iteration from its own file; without one it counts as interrupted."""
-    entry = _filed_entry(files, number) if files is not None else {}
+    entry = _read_entry(files, number) if files is not None else {}
     if entry:
-        return _iteration(number, entry)
+        return _read_iteration(number, entry)
     return IterationContent(number, status="interrupted", read=False)
 
 
-def _iteration(number: int, entry: Json) -> IterationContent:
+def _read_iteration(number: int, entry: Json) -> IterationContent:
     result = as_text(entry.get("result"))
     verified = entry.get("verified") is True
-    ended = as_when(entry.get("timestamp"))
+    ended = as_time(entry.get("timestamp"))
     checked = "verified" if verified else "not verified"
     return IterationContent(
         number,
         status="completed" if verified else "incomplete",
         completion=100.0 if verified else None,
-        report=AgentReport(summary=_said(entry), learnings=tuple(as_texts(entry.get("learnings")))),
+        report=AgentReport(
+            summary=_entry_text(entry), learnings=tuple(as_texts(entry.get("learnings")))
+        ),
         duration_s=as_seconds(entry.get("duration_ms")),
         ended=ended,
         after=[
@@ -138,14 +140,14 @@ def _iteration(number: int, entry: Json) -> IterationContent:
     )
 
 
-def _said(entry: Json) -> str:
+def _entry_text(entry: Json) -> str:
     return ": ".join(filter(None, (as_text(entry.get("action")), as_text(entry.get("result")))))
 
 
-def _place(iterations: Sequence[IterationContent], state: LoopState) -> None:
+def _set_times(iterations: Sequence[IterationContent], state: LoopState) -> None:
     """Set each iteration's times; none begins before the last end, as durations are only claims."""
     begin = state.started or state.updated
-    ends = _spread([one.ended for one in iterations], begin, state.updated)
+    ends = _spread_times([one.ended for one in iterations], begin, state.updated)
     for one, end in zip(iterations, ends, strict=True):
         if end is None:
             continue
@@ -158,7 +160,7 @@ def _place(iterations: Sequence[IterationContent], state: LoopState) -> None:
         begin = end
 
 
-def _spread(
+def _spread_times(
     times: Sequence[datetime | None], first: datetime | None, last: datetime | None
 ) -> list[datetime | None]:
     """Spread unknown times evenly between known ones."""
@@ -172,12 +174,14 @@ def _spread(
     return placed
 
 
-def _reports(files: RunFiles, told: RunContent) -> list[Timed]:
+def _report_notes(files: RunFiles, content: RunContent) -> list[Timed]:
     """Note the run's own final report; others in the folder belong to earlier loops."""
     found: list[Timed] = []
-    for name in files.names("") if told.updated is not None and told.outcome is not None else ():
+    for name in (
+        files.names("") if content.updated is not None and content.outcome is not None else ()
+    ):
         match = _REPORT.fullmatch(name)
-        at = as_when(f"{match[1]}T{match[2]}:{match[3]}:{match[4]}Z") if match else None
-        if at and told.updated and abs((at - told.updated).total_seconds()) <= 2:
-            found.append(note(f"its own report is in {name}", "log", told.updated))
+        at = as_time(f"{match[1]}T{match[2]}:{match[3]}:{match[4]}Z") if match else None
+        if at and content.updated and abs((at - content.updated).total_seconds()) <= 2:
+            found.append(note(f"its own report is in {name}", "log", content.updated))
     return found

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from ralph_tui.events import CheckpointCaptured
 from ralph_tui.importers.conversion import Checkpoint, IterationContent, RunContent
-from ralph_tui.importers.external import Numbered, recorded
-from ralph_tui.importers.printed import Transcript
-from ralph_tui.importers.records import Json, RunFiles, as_ordinal, as_seconds, as_when
+from ralph_tui.importers.external import Numbered, number_entries
+from ralph_tui.importers.output_reader import Transcript
+from ralph_tui.importers.records import Json, RunFiles, as_ordinal, as_seconds, as_time
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 WIDEST_GAP = 50
@@ -41,7 +41,7 @@ class ExternalFiles:
     def __init__(self, files: RunFiles, run_id: str) -> None:
         self.files = files
         self._run_id = run_id
-        self._now = ("", 0, 0)
+        self._current = ("", 0, 0)
         """The last transcript used: its name, its size, and the offset of its own lines."""
 
     @cached_property
@@ -72,11 +72,11 @@ class ExternalFiles:
         name = self.files.first(f"iterations/{number:03}/session-transcript.jsonl")
         if not name:
             return "", 0
-        if name != self._now[0]:
-            before, size = self._now[0], self._now[1]
+        if name != self._current[0]:
+            before, size = self._current[0], self._current[1]
             start = size if before and self._is_continued(before, name) else 0
-            self._now = name, self.files.size(name), start
-        return name, self._now[2]
+            self._current = name, self.files.size(name), start
+        return name, self._current[2]
 
     def beside(self, number: int, name: str) -> Json:
         """Return a JSON file in an iteration's folder; empty if missing."""
@@ -90,9 +90,9 @@ class ExternalFiles:
     def _is_continued(self, before: str, name: str) -> bool:
         heads = []
         for each in (before, name):
-            with self.files.opened(each) as file:
+            with self.files.open_file(each) as file:
                 heads.append(file.read(_SAME) if file else b"")
-        return heads[0] == heads[1] and self.files.size(name) >= self._now[1]
+        return heads[0] == heads[1] and self.files.size(name) >= self._current[1]
 
     @cached_property
     def _shared_transcript(self) -> Transcript:
@@ -119,7 +119,7 @@ class ExternalFiles:
         return self.files.json(f"analytics/{self._run_id}.json") or {} if safe else {}
 
     @cached_property
-    def analysed(self) -> dict[int, Json]:
+    def rows_by_number(self) -> dict[int, Json]:
         """Rows of the analytics, by iteration number."""
         rows = map(as_map, as_list(self.analytics.get("iterations")))
         return {as_ordinal(row.get("iteration_number")) or 0: row for row in rows}
@@ -132,12 +132,12 @@ class ExternalFiles:
             if name.startswith("reflection-") and name.endswith(".json"):
                 each = self.files.json(f"reflections/{name}") or {}
                 number = as_ordinal(each.get("iteration"))
-                if number and as_text(each.get("content")) and as_when(each.get("timestamp")):
+                if number and as_text(each.get("content")) and as_time(each.get("timestamp")):
                     found[number] = each
         return found
 
 
-def numbered(
+def number_iterations(
     entries: Sequence[Json], current: int, left: Callable[[int], bool], *, whole: bool
 ) -> list[Numbered]:
     """Return all iterations; `left` is true for numbers with a prompt or an output.
@@ -145,7 +145,7 @@ def numbered(
     `current` is the loop's last iteration. `whole` means that it is the state's only loop, so files
     with lower numbers than its first are its own.
     """
-    listed = recorded(entries)
+    listed = number_entries(entries)
     known = {one.number for one in listed}
     found: list[Numbered] = []
     last = 0
@@ -172,15 +172,15 @@ def checkpoints_of(
 
     `own` is True if the files in the run's folder belong to this loop.
     """
-    shared = _read(files, SHARED) if own else {}
+    shared = _read_checkpoints(files, SHARED) if own else {}
     found: dict[int, list[Checkpoint]] = {}
     taken, last = set[int](), 0
     previous: datetime | None = None
     for one in numbered:
         folder = f"iterations/{one.number:03}/checkpoints"
-        mine = _read(files, folder) if own else {}
+        mine = _read_checkpoints(files, folder) if own else {}
         summary = as_map((one.entry or {}).get("checkpointSummary"))
-        said = _summarized(summary)
+        said = _parse_summary(summary)
         if mine:
             found[one.shown] = [moment for _, moment in sorted(mine.items())]
             continue
@@ -195,11 +195,11 @@ def checkpoints_of(
         taken |= set(known)
         last = max(said)
     rest = [moment for number, moment in sorted(shared.items()) if number not in taken]
-    _give(rest, taken, numbered, found)
+    _assign_groups(rest, taken, numbered, found)
     return found
 
 
-def _give(
+def _assign_groups(
     rest: Sequence[Checkpoint],
     taken: set[int],
     numbered: Sequence[Numbered],
@@ -209,7 +209,7 @@ def _give(
 
     Groups after the last claimed one belong to later iterations.
     """
-    groups = _groups(rest)
+    groups = _group(rest)
     claimed = [index for index, one in enumerate(numbered) if found.get(one.shown)]
     behind = claimed[-1] + 1 if claimed else 0
     early = [group for group in groups if taken and group[0][0].number < max(taken)]
@@ -220,7 +220,7 @@ def _give(
             found[one.shown] = group
 
 
-def _groups(moments: Sequence[Checkpoint]) -> list[list[Checkpoint]]:
+def _group(moments: Sequence[Checkpoint]) -> list[list[Checkpoint]]:
     groups: list[list[Checkpoint]] = []
     for moment in moments:
         event, before = moment[0], groups[-1][-1][0] if groups else None
@@ -231,26 +231,30 @@ def _groups(moments: Sequence[Checkpoint]) -> list[list[Checkpoint]]:
     return groups
 
 
-def _read(files: RunFiles, folder: str) -> dict[int, Checkpoint]:
+def _read_checkpoints(files: RunFiles, folder: str) -> dict[int, Checkpoint]:
     found = {}
     for number in files.numbers(folder, "-checkpoint.json")[:MAX_CHECKPOINTS]:
         name = f"{folder}/{number:03}-checkpoint.json"
         fields = files.json(name)
         if fields is not None:
-            found[number] = _moment(number, fields, name, len(as_list(fields.get("filesModified"))))
+            found[number] = _make_checkpoint(
+                number, fields, name, len(as_list(fields.get("filesModified")))
+            )
     return found
 
 
-def _summarized(summary: Json) -> dict[int, Checkpoint]:
+def _parse_summary(summary: Json) -> dict[int, Checkpoint]:
     found: dict[int, Checkpoint] = {}
     for each in map(as_map, as_list(summary.get("checkpoints"))):
         number = as_ordinal(each.get("number"))
         if number is not None and len(found) < MAX_CHECKPOINTS:
-            found[number] = _moment(number, each, "", as_ordinal(each.get("filesModified")) or 0)
+            found[number] = _make_checkpoint(
+                number, each, "", as_ordinal(each.get("filesModified")) or 0
+            )
     return found
 
 
-def _moment(number: int, fields: Json, path: str, changed: int) -> Checkpoint:
+def _make_checkpoint(number: int, fields: Json, path: str, changed: int) -> Checkpoint:
     event = CheckpointCaptured(
         iteration=0,
         number=number,
@@ -260,10 +264,10 @@ def _moment(number: int, fields: Json, path: str, changed: int) -> Checkpoint:
         duration_s=as_seconds(fields.get("duration")) or 0.0,
         files=changed,
     )
-    return event, as_when(fields.get("timestamp"))
+    return event, as_time(fields.get("timestamp"))
 
 
-class Clues(NamedTuple):
+class TimeClues(NamedTuple):
     """Times that hint at when an iteration happened."""
 
     before: datetime | None = None
@@ -277,15 +281,15 @@ class Clues(NamedTuple):
     analytics: datetime | None = None
 
 
-def settle(told: RunContent, clues: Sequence[Clues]) -> None:
+def settle_times(content: RunContent, clues: Sequence[TimeClues]) -> None:
     """Set the times of every iteration; `clues` has one item for each, in order."""
-    for iteration, clue in zip(told.iterations, clues, strict=True):
-        _own_times(iteration, clue)
-    _share(told)
-    previous = told.started
-    for index, (iteration, clue) in enumerate(zip(told.iterations, clues, strict=True)):
-        following = told.iterations[index + 1 :]
-        upto = following[0].started if following else told.updated
+    for iteration, clue in zip(content.iterations, clues, strict=True):
+        _set_own_times(iteration, clue)
+    _share_gaps(content)
+    previous = content.started
+    for index, (iteration, clue) in enumerate(zip(content.iterations, clues, strict=True)):
+        following = content.iterations[index + 1 :]
+        upto = following[0].started if following else content.updated
         began = clue.before
         within = began is not None and (previous is None or began >= previous)
         if began is not None and within and iteration.started and began <= iteration.started:
@@ -296,14 +300,14 @@ def settle(told: RunContent, clues: Sequence[Clues]) -> None:
         previous = iteration.closed or iteration.ended or previous
 
 
-def _own_times(iteration: IterationContent, clue: Clues) -> None:
+def _set_own_times(iteration: IterationContent, clue: TimeClues) -> None:
     moments = [at for _, at in iteration.checkpoints if at is not None]
     lasted = timedelta(seconds=iteration.duration_s or 0.0)
     if clue.first is not None and clue.last is not None:
         iteration.started, iteration.ended = clue.first, clue.last
         if moments:  # they have fractions of a second, unlike transcripts
-            iteration.started = _finer(clue.first, moments[0])
-            iteration.ended = _finer(clue.last, moments[-1])
+            iteration.started = _refine(clue.first, moments[0])
+            iteration.ended = _refine(clue.last, moments[-1])
     elif moments:
         iteration.started = moments[0]
         iteration.ended = moments[-1] if len(moments) > 1 else None
@@ -317,28 +321,28 @@ def _own_times(iteration: IterationContent, clue: Clues) -> None:
         iteration.ended = max(iteration.started, iteration.ended)
 
 
-def _finer(told: datetime, moment: datetime) -> datetime:
+def _refine(rough: datetime, moment: datetime) -> datetime:
     """Return a checkpoint's time if it is within the same second as a time in whole seconds."""
-    return moment if not told.microsecond and told <= moment < told + _SECOND else told
+    return moment if not rough.microsecond and rough <= moment < rough + _SECOND else rough
 
 
-def _share(told: RunContent) -> None:
+def _share_gaps(content: RunContent) -> None:
     """Let iterations without a time share the gap between their neighbours."""
     index = 0
-    while index < len(told.iterations):
-        if told.iterations[index].started is not None:
+    while index < len(content.iterations):
+        if content.iterations[index].started is not None:
             index += 1
             continue
         end = index
-        while end < len(told.iterations) and told.iterations[end].started is None:
+        while end < len(content.iterations) and content.iterations[end].started is None:
             end += 1
-        before = told.iterations[index - 1] if index else None
-        low = (before.ended or before.started) if before else told.started
-        high = told.iterations[end].started if end < len(told.iterations) else told.updated
+        before = content.iterations[index - 1] if index else None
+        low = (before.ended or before.started) if before else content.started
+        high = content.iterations[end].started if end < len(content.iterations) else content.updated
         if low is not None:
             whole = max(timedelta(0), high - low) if high is not None else timedelta(0)
             part = whole / (end - index)
-            for place, iteration in enumerate(told.iterations[index:end]):
+            for place, iteration in enumerate(content.iterations[index:end]):
                 iteration.started = low + place * part
                 iteration.ended = low + (place + 1) * part
         index = end

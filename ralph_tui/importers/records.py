@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Json = Mapping[str, object]
 TOOL = "aiwg"
-ENDS: "Mapping[str, Outcome]" = {
+OUTCOMES: "Mapping[str, Outcome]" = {
     "completed": "completed",
     "success": "completed",
     "limit_reached": "limit_reached",
@@ -43,7 +43,7 @@ ENDS: "Mapping[str, Outcome]" = {
     "paused": "interrupted",
 }
 """The tool's statuses as our outcomes; any other status is not an end."""
-LARGEST_JSON = 128 << 20
+MAX_JSON = 128 << 20
 """Maximum bytes of a JSON file; a night of work stays far below."""
 MAX_NAMES = 50_000
 """Maximum names read from a folder."""
@@ -149,7 +149,7 @@ class ImportedRun:
         )
 
 
-def named(run_id: str, path: Path) -> str:
+def run_name(run_id: str, path: Path) -> str:
     """Return ``aiwg/`` and eight characters of the run's id, or of a hash of its path."""
     tail = _TAIL.search(run_id)
     short = tail[1] if tail else run_id[:8]
@@ -174,7 +174,7 @@ class RunFiles:
     def json(self, name: str) -> Json | None:
         """Return the object in a file; None if it is missing, or unusable and noted."""
         try:
-            content = read_bytes(self.folder / name, below=self.base, most=LARGEST_JSON)
+            content = read_bytes(self.folder / name, below=self.base, most=MAX_JSON)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -191,7 +191,7 @@ class RunFiles:
         return as_map(value)
 
     @contextmanager
-    def opened(self, name: str) -> Iterator[BinaryIO | None]:
+    def open_file(self, name: str) -> Iterator[BinaryIO | None]:
         """Open a file for reading; yield None if it is missing, or unreadable and noted."""
         file = None
         try:
@@ -207,11 +207,11 @@ class RunFiles:
         """True if there is a plain file with this name."""
         return is_plain(self.folder / name)
 
-    def lies(self, name: str) -> bool:
+    def exists(self, name: str) -> bool:
         """True if there is anything with this name."""
         return os.path.lexists(self.folder / name)
 
-    def why_not(self, name: str) -> str:
+    def explain_missing(self, name: str) -> str:
         """Return why a requested file is unusable."""
         begins = f"{one_line(name)} cannot be used: "
         said = (note for note in self.notes if note.startswith(begins))
@@ -222,7 +222,7 @@ class RunFiles:
         for name in names:
             if self.has(name):
                 return name
-            if self.lies(name):
+            if self.exists(name):
                 self.note(name, "it is not a plain file; move it out of the way")
         return ""
 
@@ -262,7 +262,7 @@ class RunFiles:
             self.unnamed += 1
 
 
-def as_when(value: object) -> datetime | None:
+def as_time(value: object) -> datetime | None:
     """Parse a UTC time: ISO-8601, or an epoch in milliseconds or seconds; None if invalid."""
     if isinstance(value, str):
         try:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ralph_tui.events.imported import ForeignLayer, ForeignLevel, ForeignVerdict
-from ralph_tui.importers.printed import Timed
-from ralph_tui.importers.records import TOOL, Json, as_ordinal, as_texts, as_when
+from ralph_tui.importers.output_reader import Timed
+from ralph_tui.importers.records import TOOL, Json, as_ordinal, as_texts, as_time
 from ralph_tui.text.json_fields import as_list, as_map, as_number, as_text
 from ralph_tui.text.sanitize import shorten
 
@@ -22,11 +22,11 @@ NAMES: Mapping[str, str] = {
 }
 """The tool's detections by our names."""
 LEVELS = ("log", "warn", "redirect", "pause", "abort")
-MOST = 20
+MAX_ITEMS = 20
 """Maximum rows of one kind in an iteration."""
-LONGEST, LONGEST_DETAIL = 1000, 4000
+MAX_TEXT, MAX_DETAIL = 1000, 4000
 """Maximum characters."""
-_LOUD: Mapping[str, ForeignLevel] = {
+_SEVERITIES: Mapping[str, ForeignLevel] = {
     **dict.fromkeys(("critical", "high", "emergency", "pause", "abort", "redirect"), "critical"),
     **dict.fromkeys(("medium", "warning", "warn", "error", "elevated"), "warn"),
 }
@@ -48,12 +48,12 @@ def after_session(entry: Json, logged: Json) -> list[Timed]:
     made = as_map(entry.get("interventionResult"))
     if not report and as_text(made.get("reason")):  # in other places it wraps a whole report
         report = {"interventions": [made], "timestamp": made.get("timestamp")}
-    at = as_when(report.get("timestamp"))
+    at = as_time(report.get("timestamp"))
     return [
         *_tests(as_map(entry.get("postSnapshot"))),
         *_validation(as_map(entry.get("postValidation"))),
-        *(_detected(found, at) for found in _maps(report.get("detections"))),
-        *(_intervened(made, at) for made in _maps(report.get("interventions"))),
+        *(_detection(found, at) for found in _as_maps(report.get("detections"))),
+        *(_intervention(made, at) for made in _as_maps(report.get("interventions"))),
     ]
 
 
@@ -67,33 +67,33 @@ def _tests(snapshot: Json) -> list[Timed]:
         _verdict(
             "validation",
             f"test results in its snapshot: {passed} of {total} pass",
-            at=as_when(snapshot.get("timestamp")),
+            at=as_time(snapshot.get("timestamp")),
             about="tests",
             values={name: summary.get(name) for name in ("passed", "failed", "skipped", "total")},
         )
     ]
 
 
-def _detected(found: Json, at: datetime | None) -> Timed:
+def _detection(found: Json, at: datetime | None) -> Timed:
     about = as_text(found.get("type"))
     return _verdict(
         "oversight",
         as_text(found.get("message")) or about,
         at=at,
-        loud=as_text(found.get("severity")),
+        severity=as_text(found.get("severity")),
         about=NAMES.get(about, about),
         detail=as_texts(found.get("recommendations")),
     )
 
 
-def _intervened(made: Json, at: datetime | None) -> Timed:
+def _intervention(made: Json, at: datetime | None) -> Timed:
     level = as_text(made.get("level")).lower()
     about = as_text(as_map(made.get("detection")).get("type"))
     return _verdict(
         "oversight",
         as_text(made.get("reason")) or level,
-        at=as_when(made.get("timestamp")) or at,
-        loud=level,
+        at=as_time(made.get("timestamp")) or at,
+        severity=level,
         act=level.upper() if level in LEVELS else level,
         about=NAMES.get(about, about),
         detail=[as_text(made.get(name)) for name in ("strategyOverride", "warning")],
@@ -105,19 +105,19 @@ def _control(signals: Json) -> list[Timed]:
         return []
     metrics, gains = as_map(signals.get("metrics")), as_map(signals.get("gains"))
     alarms = as_texts(as_map(signals.get("alarmSummary")).get("types"))
-    said = as_map(signals.get("recommendations"))
+    advice = as_map(signals.get("recommendations"))
     action = as_text(signals.get("action"))
-    told = as_text(said.get("message")) or action or "no description"
+    parts = as_text(advice.get("message")) or action or "no description"
     named = ", ".join(NAMES.get(alarm, alarm) for alarm in alarms)
     return [
         _verdict(
             "control",
-            f"{told} (alarms: {named})" if alarms else told,
-            at=as_when(signals.get("timestamp")),
-            loud=as_text(signals.get("urgency")),
+            f"{parts} (alarms: {named})" if alarms else parts,
+            at=as_time(signals.get("timestamp")),
+            severity=as_text(signals.get("urgency")),
             act=action,
             about=as_text(gains.get("name")),
-            detail=as_texts(said.get("alarmInterventions")),
+            detail=as_texts(advice.get("alarmInterventions")),
             values={
                 "signal": signals.get("controlSignal"),
                 **{name: metrics.get(name) for name in ("proportional", "integral", "derivative")},
@@ -135,8 +135,8 @@ def _strategy(strategy: Json) -> list[Timed]:
             _verdict(
                 "strategy",
                 reasoning or approach,
-                at=as_when(as_map(strategy.get("metadata")).get("timestamp")),
-                loud="warn" if approach in ("pivot", "escalate") else "",
+                at=as_time(as_map(strategy.get("metadata")).get("timestamp")),
+                severity="warn" if approach in ("pivot", "escalate") else "",
                 act=approach,
                 detail=as_texts(strategy.get("priorities")),
                 values={"confidence": strategy.get("confidence")},
@@ -156,8 +156,8 @@ def _assessment(assessment: Json, at: datetime | None) -> list[Timed]:
         _verdict(
             "assessment",
             summary,
-            at=as_when(assessment.get("timestamp")) or at,
-            loud="warn" if blockers else "",
+            at=as_time(assessment.get("timestamp")) or at,
+            severity="warn" if blockers else "",
             about=as_text(orientation.get("phase")),
             detail=[*blockers, as_text(orientation.get("recommendedNextStep"))],
             values={"progress": orientation.get("estimatedProgress")},
@@ -166,21 +166,21 @@ def _assessment(assessment: Json, at: datetime | None) -> list[Timed]:
 
 
 def _validation(validated: Json) -> list[Timed]:
-    at = as_when(validated.get("timestamp"))
+    at = as_time(validated.get("timestamp"))
     return [
         _verdict(
             "validation",
             as_text(issue.get("message")) or as_text(issue.get("type")),
             at=at,
-            loud=as_text(issue.get("severity")),
+            severity=as_text(issue.get("severity")),
             about=as_text(issue.get("type")),
             detail=[as_text(issue.get("suggestion"))],
         )
-        for issue in _maps(validated.get("issues"))
+        for issue in _as_maps(validated.get("issues"))
     ]
 
 
-def reflected(reflection: Json) -> list[Timed]:
+def reflection_rows(reflection: Json) -> list[Timed]:
     """Return the tool's reflection on an iteration."""
     content, effect = as_text(reflection.get("content")), as_text(reflection.get("effectiveness"))
     if not content:
@@ -189,21 +189,23 @@ def reflected(reflection: Json) -> list[Timed]:
         _verdict(
             "memory",
             content,
-            at=as_when(reflection.get("timestamp")),
+            at=as_time(reflection.get("timestamp")),
             about=as_text(reflection.get("type")),
             detail=[f"effectiveness: {effect}"] if effect else [],
         )
     ]
 
 
-def verified(status: str) -> list[Timed]:
+def verification_rows(status: str) -> list[Timed]:
     """Return the tool's verification of an iteration."""
-    loud = "warn" if status == "failed" else ""
-    said = f"verification: {status}"
-    return [_verdict("validation", said, loud=loud, about="verification")] if status else []
+    severity = "warn" if status == "failed" else ""
+    advice = f"verification: {status}"
+    return (
+        [_verdict("validation", advice, severity=severity, about="verification")] if status else []
+    )
 
 
-def selected(iteration: object, why: str) -> list[Timed]:
+def selection_rows(iteration: object, why: str) -> list[Timed]:
     """Return the tool's choice of the best iteration."""
     number = as_number(iteration)
     if number is None or number < 1:
@@ -216,7 +218,7 @@ def _verdict(
     text: str,
     *,
     at: datetime | None = None,
-    loud: str = "",
+    severity: str = "",
     act: str = "",
     about: str = "",
     detail: Sequence[str] = (),
@@ -227,15 +229,15 @@ def _verdict(
         iteration=0,  # set later
         tool=TOOL,
         layer=layer,
-        level=_LOUD.get(loud.lower(), "log"),
+        level=_SEVERITIES.get(severity.lower(), "log"),
         act=shorten(act, 80),
         about=shorten(about, 80),
-        text=shorten(text, LONGEST),
-        detail=shorten("\n".join(filter(None, detail[:MOST])), LONGEST_DETAIL),
+        text=shorten(text, MAX_TEXT),
+        detail=shorten("\n".join(filter(None, detail[:MAX_ITEMS])), MAX_DETAIL),
         values={name: number for name, number in numbers.items() if number is not None},
     )
     return event, at
 
 
-def _maps(value: object) -> list[Json]:
-    return [each for each in map(as_map, as_list(value)) if each][:MOST]
+def _as_maps(value: object) -> list[Json]:
+    return [each for each in map(as_map, as_list(value)) if each][:MAX_ITEMS]

@@ -30,7 +30,7 @@ class Runs:
 
 async def main(address: str, keys: str, made: str) -> None:
     """Report the result."""
-    security = wire.security(Path(keys))
+    security = wire.load_security(Path(keys))
     arguments = security.get_connection_args("client")
     for op in OPS:
         comm = await connect(address, **arguments)

@@ -12,7 +12,7 @@ from ralph_tui.fleet.dispatch.engine import FleetWorker
 
 async def main(address: str, scratch: str, keys: str) -> None:
     """Read a report from each line of stdin."""
-    worker = FleetWorker(address, "far-1", Path(scratch), wire.security(Path(keys)))
+    worker = FleetWorker(address, "far-1", Path(scratch), wire.load_security(Path(keys)))
     worker.stream_handlers |= {
         wire.WELCOME: lambda fleet, title: print(f"welcome to {title}", flush=True),
         wire.ORDERED: lambda lines: print("ordered", *lines, flush=True),

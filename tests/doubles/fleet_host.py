@@ -8,14 +8,14 @@ from pathlib import Path
 
 from ralph_tui.cli.fronts import signals
 from ralph_tui.fleet.dispatch import wire
-from ralph_tui.fleet.dispatch.engine import configured
+from ralph_tui.fleet.dispatch.engine import configure_dask
 from ralph_tui.fleet.dispatch.link import HostLink, HostOffer
 from tests.doubles.loop_host import PlayedHost
 
 
 def main(address: str, name: str, scratch: str, keys: str = "") -> None:
     """Until a signal ends it."""
-    security = wire.security(Path(keys)) if keys else None
+    security = wire.load_security(Path(keys)) if keys else None
     link = HostLink(
         address, HostOffer(name, 10, Path(scratch)), security, partial(print, flush=True)
     )
@@ -26,8 +26,8 @@ def main(address: str, name: str, scratch: str, keys: str = "") -> None:
         link.stop("it was asked to")
 
     with (
-        configured(Path(scratch) / "log.txt"),
-        signals.forwarded(lambda _: threading.Thread(target=end).start()),
+        configure_dask(Path(scratch) / "log.txt"),
+        signals.forward_signals(lambda _: threading.Thread(target=end).start()),
     ):
         dismissed = asyncio.run(link.run(host))
     sys.exit(f"let go: {dismissed}" if dismissed else 0)

@@ -19,7 +19,7 @@ def main(base: str, order: str) -> None:
 
     place = Place.model_validate_json(order)
     host = WorkerHost("killed", 1, Path(base), observe)
-    host.fleet_found(place.fleet_id)
+    host.on_fleet_found(place.fleet_id)
     host.obey(place)
     threading.Event().wait()
 

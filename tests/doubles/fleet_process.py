@@ -43,7 +43,7 @@ def main(address: str, folder: str) -> None:
     print(dispatcher.address, flush=True)
     for line in sys.stdin:
         host, _, order = line.partition(" ")
-        dispatcher.send(host, wire.order(order))
+        dispatcher.send(host, wire.parse_order(order))
     dispatcher.stop()
 
 

@@ -10,14 +10,14 @@ from ralph_tui.fleet.ports import (
     Adopt,
     Began,
     Collect,
+    CommandAnswered,
     End,
-    Held,
+    Ended,
+    LoopSummary,
     Observe,
     Order,
-    Over,
     Recorded,
-    Tell,
-    Told,
+    SendCommand,
 )
 from ralph_tui.ports.clones import Collected, Place
 
@@ -48,17 +48,17 @@ class PlayedHost:
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
 
-    def holds(self) -> tuple[Held, ...]:
+    def holds(self) -> tuple[LoopSummary, ...]:
         with self._lock:
             return tuple(
-                Held(loop=name, attempt=loop.attempt, alive=loop.alive, seq=len(loop.lines))
+                LoopSummary(loop=name, attempt=loop.attempt, alive=loop.alive, seq=len(loop.lines))
                 for name, loop in self.loops.items()
             )
 
-    def fleet_lost(self) -> None:
+    def on_fleet_lost(self) -> None:
         self.lost.set()
 
-    def fleet_found(self, fleet_id: str) -> None:
+    def on_fleet_found(self, fleet_id: str) -> None:
         self.lost.clear()
 
     def close(self) -> None:
@@ -74,8 +74,8 @@ class PlayedHost:
             self._place(order)
         elif isinstance(order, Adopt) and order.loop in self.loops:
             self._follow(order.loop, order.seen)
-        elif isinstance(order, Tell):
-            self.observe(Told(id=order.id, accepted=1))
+        elif isinstance(order, SendCommand):
+            self.observe(CommandAnswered(id=order.id, accepted=1))
         elif isinstance(order, End):
             self._end(order.loop, self.loops[order.loop], "aborted")
         elif isinstance(order, Collect):
@@ -134,7 +134,7 @@ class PlayedHost:
             ended, loop.alive = loop.alive, False
         if ended:
             self.observe(
-                Over.model_validate(
+                Ended.model_validate(
                     {"loop": name, "attempt": loop.attempt, "outcome": outcome, "seq": 1}
                 )
             )

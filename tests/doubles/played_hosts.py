@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ralph_tui import __version__
-from ralph_tui.fleet.ports import Held, Joined, Observation, Observe, Order
+from ralph_tui.fleet.ports import Joined, LoopSummary, Observation, Observe, Order
 from tests.waiting import until
 
 T = TypeVar("T", bound=Order)
@@ -44,7 +44,7 @@ class PlayedHosts:
         assert self._observe is not None
         self._observe(what)
 
-    def join(self, host: str, *holds: Held, slots: int = 2, home: str = "m") -> None:
+    def join(self, host: str, *holds: LoopSummary, slots: int = 2, home: str = "m") -> None:
         self.joined.append(host)
         known = {"machine": "m", "home": home, "version": __version__}
         self.observe(Joined(host=host, slots=slots, holds=holds, **known))

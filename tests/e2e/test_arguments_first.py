@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.options import PLAIN
+from ralph_tui.cli.options import PLAIN_VALUES
 from ralph_tui.config.sources import problem_of
 from tests.e2e.cli import CLI, here
 
@@ -90,8 +90,8 @@ def test_on_a_terminal_no_screen_comes_and_goes(git_repo: Path) -> None:
     assert "opencode in the 2 folders of PATH" in written
 
 
-texts = st.sampled_from(list(PLAIN)).flatmap(
-    lambda name: st.tuples(st.just(name), st.from_regex(PLAIN[name], fullmatch=True))
+texts = st.sampled_from(list(PLAIN_VALUES)).flatmap(
+    lambda name: st.tuples(st.just(name), st.from_regex(PLAIN_VALUES[name], fullmatch=True))
 )
 
 

@@ -13,7 +13,7 @@ from ralph_tui.adapters.processes.sweep import RUN_MARK
 from ralph_tui.fleet.dispatch import KEY_HOLDERS, Address
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.fleet.dispatch.wire import make_files
-from ralph_tui.fleet.ports import Adopt, Began, Collect, Gone, Joined, Recorded
+from ralph_tui.fleet.ports import Adopt, Began, Collect, Disconnected, Joined, Recorded
 from ralph_tui.ports.clones import Collected
 from tests.fleet_programs import free_port, program
 from tests.hosted import ALL_DONE, FLEET, Seen, committed, place_in
@@ -107,7 +107,7 @@ def test_what_a_killed_host_ran_ends_and_goes_on_with_its_next_process(cluster: 
         cluster.joined(1)
         tree = cluster.begin(SLEEPS)
         far.kill()
-        cluster.seen.wait(Gone)
+        cluster.seen.wait(Disconnected)
         until(lambda: not at_work(tree))
     with program(*cluster.worker()) as far:
         cluster.joined(2)
@@ -151,7 +151,7 @@ def test_a_loop_goes_on_without_the_fleet_and_its_work_comes_home_line_by_line(
         assert cluster.seen.wait(Collected).bundle
         far.send_signal(signal.SIGTERM)
         assert far.wait(PATIENCE_S) == 0, far.lines
-    gone = until(lambda: [each for each in cluster.seen.of(Gone) if each.left])[0]
+    gone = until(lambda: [each for each in cluster.seen.of(Disconnected) if each.left])[0]
     assert gone.reason == "it was stopped by SIGTERM"
     told = [line.partition(" ")[2].rstrip() for line in far.lines]
     assert told[0].startswith("far takes 3 loops at once, in "), told

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.cli.for_people import STARTED_BY_RUN
+from ralph_tui.cli.human_only import STARTED_BY_RUN
 from tests.e2e.cli import CLI, GATE, ONE_MORE, project, run
 
 TRIES = (

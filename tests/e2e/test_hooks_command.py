@@ -12,7 +12,7 @@ import pytest
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.events import ContextLevelReached
-from ralph_tui.hooks.settings import hooks_in
+from ralph_tui.hooks.settings import find_hooks
 from ralph_tui.state import RunState
 from tests.doubles.api import Api
 from tests.doubles.launch import real_binary, real_environment
@@ -66,7 +66,7 @@ def test_installed_shown_installed_again_and_removed(root: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "previous version saved: .claude/settings.json.2" in done.stdout
     assert "the hooks do nothing yet: they need .claude/ralph-state.json" in (done.stdout)
-    assert set(hooks_in((root / SETTINGS).read_text())) == {"PostToolUse", "Stop"}
+    assert set(find_hooks((root / SETTINGS).read_text())) == {"PostToolUse", "Stop"}
     after = files(root)
     again = here("hooks", "install", "--yes", cwd=root)
     assert "already, and up to date" in again.stdout

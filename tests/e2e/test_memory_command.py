@@ -11,7 +11,7 @@ import pytest
 
 from ralph_tui.adapters.knowledge import knowledge_folder
 from ralph_tui.adapters.records.folders import ralph_folder
-from ralph_tui.cli.commands.memory import SHOWN
+from ralph_tui.cli.commands.memory import LISTED
 from ralph_tui.cli.memory_words import details
 from ralph_tui.events.memory import Learning
 from ralph_tui.ports.knowledge import Credit
@@ -161,16 +161,16 @@ def test_a_learning_names_those_that_contradict_it(folder: Path) -> None:
 
 def test_a_long_list_shows_its_first_and_says_how_many_there_are(folder: Path) -> None:
     words = "abcdefghijklmnopqrstuvwxyz"
-    texts = [f"{a}{b}q {b}{a}z {b}w{a} y{a}{b}" for a in words for b in words][: SHOWN + 3]
+    texts = [f"{a}{b}q {b}{a}z {b}w{a} y{a}{b}" for a in words for b in words][: LISTED + 3]
     store_of(folder, "run-x").stage([learning(text, "convention") for text in texts])
     lines = memory(folder, "list").stdout.splitlines()
-    assert sum(line.startswith("learn-") for line in lines) == SHOWN
-    assert " ".join(lines[2 * SHOWN :]) == (
-        f"{SHOWN + 3} learnings, {SHOWN + 3} of them not yet proven; showing the first {SHOWN}, "
+    assert sum(line.startswith("learn-") for line in lines) == LISTED
+    assert " ".join(lines[2 * LISTED :]) == (
+        f"{LISTED + 3} learnings, {LISTED + 3} of them not yet proven; showing the first {LISTED}, "
         "--all shows all"
     )
     every = memory(folder, "list", "--all").stdout
-    assert every.count("\n    convention, ") == SHOWN + 3
+    assert every.count("\n    convention, ") == LISTED + 3
     assert "showing the first" not in every
 
 

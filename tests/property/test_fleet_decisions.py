@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.fleet.decisions import decide
-from ralph_tui.fleet.decisions.results import objectives
+from ralph_tui.fleet.decisions.results import objective_outcomes
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.ports.clones import Loop
 from tests.fleet_events import a_loop, a_plan
@@ -130,7 +130,7 @@ def test_rules_are_kept_and_every_fleet_ends(
     finished = fleet.state.finished
     assert finished is not None, fleet.state
     assert decide(fleet.state, fleet.now) == []
-    outcomes = set(objectives(fleet.state).values())
+    outcomes = set(objective_outcomes(fleet.state).values())
     assert (finished.outcome == "completed") == (outcomes <= {"completed"})
     assert all(loop.over for loop in fleet.state.loops.values())
     assert not [runs for runs in fleet.alive.values() if any(not run.until for run in runs)]

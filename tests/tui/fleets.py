@@ -11,7 +11,7 @@ from ralph_tui.commands import Command, Present
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.plan import Plan
-from ralph_tui.fleet.ports import Asked
+from ralph_tui.fleet.ports import TargetedCommand
 from ralph_tui.fleet.state import FleetState, Lost
 from ralph_tui.fleet.tui.screen import FleetScreen
 from ralph_tui.ports.clones import Loop
@@ -154,8 +154,8 @@ class PlayedFleet:
     def __init__(self, events: Sequence[FleetEvent], *, lost: Lost = "") -> None:
         self.state = FleetState().replay(events)
         self.lost, self.note, self.loaded = lost, "", True
-        self.refused: deque[tuple[Asked, str]] = deque()
-        self.sent: list[Asked] = []
+        self.refused: deque[tuple[TargetedCommand, str]] = deque()
+        self.sent: list[TargetedCommand] = []
         self.coming: deque[FleetEvent] = deque()
         self.started = self.stopped = 0
 
@@ -178,7 +178,7 @@ class PlayedFleet:
 
     def send(self, loop: str, command: Command) -> None:
         if not isinstance(command, Present):
-            self.sent.append(Asked(loop, command))
+            self.sent.append(TargetedCommand(loop, command))
 
     def stop(self) -> None:
         self.stopped += 1

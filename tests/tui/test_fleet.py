@@ -7,7 +7,7 @@ from textual import events
 
 from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
 from ralph_tui.fleet import events as ev
-from ralph_tui.fleet.ports import ALL, FLEET, Asked
+from ralph_tui.fleet.ports import ALL, FLEET, TargetedCommand
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui import bars
 from ralph_tui.fleet.tui.keys import KEYS
@@ -260,21 +260,21 @@ def test_foreign_text_is_text() -> None:
 # keys ---------------------------------------------------------------------------------------------
 
 
-SENT: list[tuple[tuple[str, ...], list[Asked]]] = [
-    (("p",), [Asked("1", Pause())]),
-    (("P",), [Asked(ALL, Pause())]),
-    (("a", "y"), [Asked("1", Abort())]),
+SENT: list[tuple[tuple[str, ...], list[TargetedCommand]]] = [
+    (("p",), [TargetedCommand("1", Pause())]),
+    (("P",), [TargetedCommand(ALL, Pause())]),
+    (("a", "y"), [TargetedCommand("1", Abort())]),
     (("a", "escape"), []),
-    (("end", "a", "y"), [Asked("5", Abort())]),
-    (("A", "y"), [Asked(FLEET, Abort())]),
-    (("s", "i"), [Asked(FLEET, Stop(mode="after_iteration"))]),
-    (("s", "s"), [Asked(FLEET, Stop(mode="now"))]),
+    (("end", "a", "y"), [TargetedCommand("5", Abort())]),
+    (("A", "y"), [TargetedCommand(FLEET, Abort())]),
+    (("s", "i"), [TargetedCommand(FLEET, Stop(mode="after_iteration"))]),
+    (("s", "s"), [TargetedCommand(FLEET, Stop(mode="now"))]),
     (("s", "escape"), []),
-    (("q", "i"), [Asked(FLEET, Stop(mode="after_iteration"))]),
+    (("q", "i"), [TargetedCommand(FLEET, Stop(mode="after_iteration"))]),
     (("q", "escape"), []),
-    (("g", "x", "enter"), [Asked("1", Guide(text="x"))]),
-    (("G", "x", "enter"), [Asked(ALL, Guide(text="x"))]),
-    (("g", "x", "escape", "g", "enter"), [Asked("1", Guide(text="x"))]),
+    (("g", "x", "enter"), [TargetedCommand("1", Guide(text="x"))]),
+    (("G", "x", "enter"), [TargetedCommand(ALL, Guide(text="x"))]),
+    (("g", "x", "escape", "g", "enter"), [TargetedCommand("1", Guide(text="x"))]),
 ]
 
 
@@ -294,7 +294,7 @@ def test_a_paused_loop_goes_on_by_the_same_key() -> None:
     async def press(fleet: FleetDriver) -> None:
         await fleet.sees("p unpause")
         await fleet.press("p")
-        assert fleet.fleet.sent == [Asked("1", Unpause())]
+        assert fleet.fleet.sent == [TargetedCommand("1", Unpause())]
 
     with_fleet(press, FleetDriver(timed([*under_way(), *works("1", 0.9, phase="paused")])))
 
@@ -332,7 +332,7 @@ def test_what_is_over_takes_no_command_and_is_left_without_a_question() -> None:
 
 def test_a_refusal_is_said() -> None:
     async def press(fleet: FleetDriver) -> None:
-        fleet.fleet.refused.append((Asked("1", Pause()), "the run is already paused"))
+        fleet.fleet.refused.append((TargetedCommand("1", Pause()), "the run is already paused"))
         await fleet.sees("pause: the run is already paused")
 
     with_fleet(press, FleetDriver(under_way()))
@@ -488,7 +488,7 @@ def test_set_keys_are_named_and_act() -> None:
         await fleet.press("p")
         assert fleet.answer.startswith("p does nothing here")
         await fleet.press("f5")
-        assert fleet.fleet.sent == [Asked("1", Pause())]
+        assert fleet.fleet.sent == [TargetedCommand("1", Pause())]
 
     with_fleet(press, FleetDriver(under_way(), keys=Keys({"fleet_pause": "f5"})))
 
@@ -531,6 +531,6 @@ def test_words_are_text_in_the_editor() -> None:
         fleet.app.screen.post_message(events.Paste("q\na"))
         await fleet.press("enter")
         await fleet.until(lambda: fleet.fleet.sent)
-        assert fleet.fleet.sent == [Asked("1", Guide(text="q\na"))]
+        assert fleet.fleet.sent == [TargetedCommand("1", Guide(text="q\na"))]
 
     with_fleet(press, FleetDriver(under_way()))

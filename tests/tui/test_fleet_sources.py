@@ -19,8 +19,8 @@ from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.cli.showing import find_shown
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.records import FleetFolder, create_fleet, take_lock
-from ralph_tui.fleet.sources.loop import FleetLoop, opened_loop
-from ralph_tui.fleet.sources.whole import Fleet, FollowedFleet
+from ralph_tui.fleet.sources.fleet import Fleet, FollowedFleet
+from ralph_tui.fleet.sources.loop import FleetLoop, open_loop
 from ralph_tui.fleet.wording import lost_words
 from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
@@ -130,7 +130,7 @@ def test_of_a_record_that_breaks_off_nobody_knows_how_the_fleet_ended(elsewhere:
     assert (fleet.lost, fleet.live) == ("", True), "its process knows more than the record"
     elsewhere.dies()
     assert _looked(fleet).lost == "unheard"
-    replay = opened_loop(fleet, fleet.state.loops["1"])
+    replay = open_loop(fleet, fleet.state.loops["1"])
     assert isinstance(replay, Replay)
     assert replay.why_lost == lost_words("unheard")
     fleet.stop()
@@ -175,7 +175,7 @@ def test_a_loop_is_followed_over_its_mirror(elsewhere: Elsewhere) -> None:
     elsewhere.records(*began("1"))
     mirror = elsewhere.mirrors("1", *events[:50])
     fleet = _looked(Fleet(elsewhere.folder))
-    loop = opened_loop(fleet, fleet.state.loops["1"])
+    loop = open_loop(fleet, fleet.state.loops["1"])
     assert isinstance(loop, FleetLoop)
     state = _shown(loop)
     assert state.seq == 50
@@ -217,7 +217,7 @@ def test_a_loop_that_has_no_place_says_so(elsewhere: Elsewhere) -> None:
     elsewhere.records(ev.LoopSkipped(loop="5", reason="the budget is used up"))
     _looked(fleet)
     with pytest.raises(RalphError, match="loop 5 has no record: it does not run: the budget"):
-        opened_loop(fleet, fleet.state.loops["5"])
+        open_loop(fleet, fleet.state.loops["5"])
     loop.stop()
     fleet.stop()
 
@@ -231,7 +231,7 @@ def test_a_loop_of_a_fleet_that_is_gone_says_what_goes_on_with_it(elsewhere: Els
     _looked(fleet)
     _shown(loop)
     assert loop.lost == lost_words("died")
-    replay = opened_loop(fleet, fleet.state.loops["1"])
+    replay = open_loop(fleet, fleet.state.loops["1"])
     assert isinstance(replay, Replay)
     assert replay.why_lost == lost_words("died")
     loop.stop()
@@ -243,7 +243,7 @@ def test_a_loop_that_is_over_is_a_film_of_its_mirror(elsewhere: Elsewhere) -> No
     elsewhere.records(*began("1"), ended("1"))
     elsewhere.mirrors("1", *events).close()
     fleet = _looked(Fleet(elsewhere.folder))
-    replay = opened_loop(fleet, fleet.state.loops["1"])
+    replay = open_loop(fleet, fleet.state.loops["1"])
     assert isinstance(replay, Replay)
     assert replay.length == len(events)
     assert replay.folder is None, "its tree is not here"
@@ -264,7 +264,7 @@ def test_of_a_loop_that_is_over_the_command_that_restores_is_named(elsewhere: El
     elsewhere.records(*began("1"), ended("1", "limit_reached"), done)
     elsewhere.mirrors("1", *story("stuck")).close()
     fleet = _looked(Fleet(elsewhere.folder))
-    driver = Driver(opened_loop(fleet, fleet.state.loops["1"]))
+    driver = Driver(open_loop(fleet, fleet.state.loops["1"]))
 
     async def look(driver: Driver) -> None:
         await driver.press("end")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.attempts import AttemptFolder
-from ralph_tui.cli.fronts.common import words_of_leaving
+from ralph_tui.cli.fronts.common import leave_text
 from ralph_tui.events import PauseRequested
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.header import header_lines
@@ -25,7 +25,7 @@ def test_leaving_says_that_it_pauses_and_waits() -> None:
 
 def test_the_printed_words_say_it_too(tmp_path: Path) -> None:
     state = RunState().apply_all(and_then("running", PauseRequested()))
-    words = words_of_leaving(state, AttemptFolder(tmp_path, "task-001", "001", "an objective"))
+    words = leave_text(state, AttemptFolder(tmp_path, "task-001", "001", "an objective"))
     assert "it pauses after this iteration" in words
     assert "ralph-tui unpause" in words
 

@@ -6,8 +6,8 @@ limit and costs only its own check.
 """
 
 from ralph_tui.cli.checkup.all import CHECKS
+from ralph_tui.cli.checkup.environment import Environment, read_environment
 from ralph_tui.cli.checkup.finding import Finding, Level
-from ralph_tui.cli.checkup.running import findings
-from ralph_tui.cli.checkup.surroundings import Surroundings, survey
+from ralph_tui.cli.checkup.runner import run_checks
 
-__all__ = ["CHECKS", "Finding", "Level", "Surroundings", "findings", "survey"]
+__all__ = ["CHECKS", "Environment", "Finding", "Level", "read_environment", "run_checks"]

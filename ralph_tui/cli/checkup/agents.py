@@ -24,15 +24,15 @@ from ralph_tui.adapters.agents.description import can_words
 from ralph_tui.adapters.agents.installed import PROBE_S, VERSION_UNKNOWN
 from ralph_tui.adapters.agents.programs import first_program
 from ralph_tui.base.errors import RalphError, UsageError
+from ralph_tui.cli.checkup.environment import Environment
 from ralph_tui.cli.checkup.finding import Finding, Level, refusal
-from ralph_tui.cli.checkup.running import together
-from ralph_tui.cli.checkup.surroundings import Surroundings
+from ralph_tui.cli.checkup.runner import run_parallel
 from ralph_tui.config.files import read_file
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.sanitize import clip, one_line
 
-WHAT = "agent"
+SUBJECT = "agent"
 UNSIGNED = "no sign-in found"
 
 
@@ -69,153 +69,157 @@ SIGN_INS = {
 """Where to look for a sign-in, by agent name."""
 
 
-def check_agent(around: Surroundings) -> Iterator[Finding]:
+def check_agent(env: Environment) -> Iterator[Finding]:
     """Check the agent that a run would use, and its fallbacks."""
-    settings = around.settings.agent
+    settings = env.settings.agent
     try:
-        agent = choose_agent(settings, around.environ)
+        agent = choose_agent(settings, env.environ)
         if agent.takes_command:
-            agent.check(AgentContext(settings, around.root, environ=around.environ))
-            yield _of_command(settings.command or "")
+            agent.check(AgentContext(settings, env.root, environ=env.environ))
+            yield _report_command(settings.command or "")
     except RalphError as error:
-        yield refusal("problem", WHAT, error) if settings.name else _none(around)
+        yield refusal("problem", SUBJECT, error) if settings.name else _report_none(env)
         return
     if agent is CLAUDE:
-        yield from _claude(around)
+        yield from _check_claude(env)
     elif agent.program:
-        yield from _program(around, agent, settings, "problem")
+        yield from _check_program(env, agent, settings, "problem")
     try:
-        fallbacks = choose_fallbacks(settings, around.environ)
+        fallbacks = choose_fallbacks(settings, env.environ)
     except RalphError as error:
-        yield refusal("problem", WHAT, error)
+        yield refusal("problem", SUBJECT, error)
         return
     for fallback in fallbacks:
         theirs = fallback_settings(settings, fallback.name)
         if fallback.program:
-            yield from _program(around, fallback, theirs, "warning")
+            yield from _check_program(env, fallback, theirs, "warning")
 
 
-def check_other_agents(around: Surroundings) -> Iterator[Finding]:
+def check_other_agents(env: Environment) -> Iterator[Finding]:
     """Check the other agents on PATH that the user could choose."""
-    settings = around.settings.agent
-    chosen = find_agent(settings, around.environ)
-    told = {chosen.name if chosen else "", *settings.fallback}
+    settings = env.settings.agent
+    chosen = find_agent(settings, env.environ)
+    in_use = {chosen.name if chosen else "", *settings.fallback}
     others = [
         agent
         for agent in selectable_agents()
-        if agent.program and agent.name not in told and around.program(agent.program)
+        if agent.program and agent.name not in in_use and env.program(agent.program)
     ]
-    yield from together(WHAT, {agent.name: partial(_other, agent) for agent in others}, around)
+    yield from run_parallel(
+        SUBJECT, {agent.name: partial(_check_other, agent) for agent in others}, env
+    )
 
 
-def _other(agent: AgentDescription, around: Surroundings) -> Iterator[Finding]:
-    theirs = fallback_settings(around.settings.agent, agent.name)
+def _check_other(agent: AgentDescription, env: Environment) -> Iterator[Finding]:
+    theirs = fallback_settings(env.settings.agent, agent.name)
     if agent is CLAUDE:
-        return _claude(around, theirs)
-    return _program(around, agent, theirs, "note")
+        return _check_claude(env, theirs)
+    return _check_program(env, agent, theirs, "note")
 
 
-def _program(
-    around: Surroundings, agent: AgentDescription, settings: AgentSettings, level: Level
+def _check_program(
+    env: Environment, agent: AgentDescription, settings: AgentSettings, level: Level
 ) -> Iterator[Finding]:
     """Check an agent by its description; `level` is the level of whatever is wrong with it."""
-    context = AgentContext(settings, around.folder, environ=around.environ)
+    context = AgentContext(settings, env.folder, environ=env.environ)
     chosen, offered_too = level == "problem", level == "note"
     where = "" if chosen else f" ({agent.name})"
     try:
         agent.check(context)
         version, _, path = agent.found(context).rpartition(", ")
     except RalphError as error:
-        yield refusal(level, WHAT, error)
+        yield refusal(level, SUBJECT, error)
         return
     if version == VERSION_UNKNOWN:
-        yield _silent(around.shown(Path(path)), agent.program)
-        yield _abilities(agent)
+        yield _report_silence(env.short_path(Path(path)), agent.program)
+        yield _report_abilities(agent)
         return
-    says = f"{agent.title}{where} {clip(version, 40)} ({around.shown(Path(path))})"
-    seen, sure = _sign(around, SIGN_INS[agent.name])
+    says = f"{agent.title}{where} {clip(version, 40)} ({env.short_path(Path(path))})"
+    seen, sure = _describe_sign_in(env, SIGN_INS[agent.name])
     runs = f"--agent {agent.name} selects it" if offered_too else ""
     if seen:
-        yield Finding("ok" if sure or chosen else "note", WHAT, f"{says}; {seen}", runs)
+        yield Finding("ok" if sure or chosen else "note", SUBJECT, f"{says}; {seen}", runs)
     else:
         fix = f"{agent.login}; then {runs}" if runs else agent.login
         unsigned: Level = "warning" if chosen else "note"
-        yield Finding(unsigned, WHAT, f"{says}; {UNSIGNED}", fix)
-    yield _abilities(agent)
+        yield Finding(unsigned, SUBJECT, f"{says}; {UNSIGNED}", fix)
+    yield _report_abilities(agent)
 
 
-def _silent(place: str, program: str) -> Finding:
+def _report_silence(place: str, program: str) -> Finding:
     """Report a program that gave no version: it may be slow or broken."""
     says = f"{place} did not report its version within {PROBE_S:g} s"
-    return Finding("note", WHAT, says, f"try {program} --version; it may be slow to start")
+    return Finding("note", SUBJECT, says, f"try {program} --version; it may be slow to start")
 
 
-def _abilities(agent: AgentDescription) -> Finding:
+def _report_abilities(agent: AgentDescription) -> Finding:
     seen = f"tested with {agent.seen_versions}: " if agent.seen_versions else ""
-    return Finding("note", WHAT, f"{seen}{agent.name} {can_words(agent.abilities)}")
+    return Finding("note", SUBJECT, f"{seen}{agent.name} {can_words(agent.abilities)}")
 
 
-def _none(around: Surroundings) -> Finding:
+def _report_none(env: Environment) -> Finding:
     """Report that no agent was found: where we looked, and the two ways to get one."""
-    settings, environ = around.settings.agent, around.environ
+    settings, environ = env.settings.agent, env.environ
     wanted = [agent for agent in selectable_agents() if agent.program]
     looked = search_places(wanted, settings, environ)
     installed = ", ".join(f"{agent.install} ({agent.title})" for agent in wanted)
     own = '--agent-command "..." for a program of your own'
-    return Finding("problem", WHAT, f"none found; looked for {looked}", f"{installed}, or {own}")
+    return Finding("problem", SUBJECT, f"none found; looked for {looked}", f"{installed}, or {own}")
 
 
-def _claude(around: Surroundings, settings: AgentSettings | None = None) -> Iterator[Finding]:
-    settings = settings or around.settings.agent
-    if not CLAUDE.is_ready(settings, around.environ):
-        yield _none(around)
+def _check_claude(env: Environment, settings: AgentSettings | None = None) -> Iterator[Finding]:
+    settings = settings or env.settings.agent
+    if not CLAUDE.is_ready(settings, env.environ):
+        yield _report_none(env)
         return
-    context = AgentContext(settings, around.folder, environ=around.environ)
+    context = AgentContext(settings, env.folder, environ=env.environ)
     try:
         program = claude_program.installed_program(context)
     except RalphError as error:
-        yield refusal("problem", WHAT, error)
+        yield refusal("problem", SUBJECT, error)
         return
-    place = around.shown(Path(program.path))
+    place = env.short_path(Path(program.path))
     if program.version is None:
-        yield _silent(place, "claude")
-        yield _abilities(CLAUDE)
+        yield _report_silence(place, "claude")
+        yield _report_abilities(CLAUDE)
         return
     says = f"Claude Code {'.'.join(map(str, program.version))} ({place})"
-    seen, sure = _sign(around, SIGN_INS[CLAUDE.name])
+    seen, sure = _describe_sign_in(env, SIGN_INS[CLAUDE.name])
     if seen:
-        yield Finding("ok" if sure else "note", WHAT, f"{says}; {seen}")
-    elif around.platform == "darwin":
-        yield Finding("ok", WHAT, f"{says}; the sign-in is in the keychain, which is not checked")
+        yield Finding("ok" if sure else "note", SUBJECT, f"{says}; {seen}")
+    elif env.platform == "darwin":
+        yield Finding(
+            "ok", SUBJECT, f"{says}; the sign-in is in the keychain, which is not checked"
+        )
     else:
-        yield Finding("warning", WHAT, f"{says}; {UNSIGNED}", CLAUDE.login)
-    yield _abilities(CLAUDE)
+        yield Finding("warning", SUBJECT, f"{says}; {UNSIGNED}", CLAUDE.login)
+    yield _report_abilities(CLAUDE)
 
 
-def _of_command(command: str) -> Finding:
+def _report_command(command: str) -> Finding:
     """Report a command that passed its check; say that its program exists if that is known."""
     word, shown = first_program(command), clip(command, 60)
     there = f", {clip(word, 40)} is there" if word else ""
-    return Finding("ok", WHAT, f"the command {shown!r}{there}")
+    return Finding("ok", SUBJECT, f"the command {shown!r}{there}")
 
 
-def _sign(around: Surroundings, sign_in: _SignIn) -> tuple[str, bool]:
+def _describe_sign_in(env: Environment, sign_in: _SignIn) -> tuple[str, bool]:
     """Describe the signs of a sign-in, and whether they are sufficient."""
-    environ = around.environ
+    environ = env.environ
     keys = [name for name in sign_in.keys if environ.get(name)]
     services = [name for name in sign_in.services if environ.get(name)]
     variable, below = sign_in.folder
-    file = Path(environ.get(variable) or around.home / below) / sign_in.file
+    file = Path(environ.get(variable) or env.home / below) / sign_in.file
     if keys and file.exists():
-        return f"{keys[0]} is set and overrides the sign-in in {around.shown(file)}", True
+        return f"{keys[0]} is set and overrides the sign-in in {env.short_path(file)}", True
     if keys or services:
         return f"{', '.join(keys + services)} is set", True
-    if not file.exists() and (named := _named_key(file.parent / "config.toml", environ)):
+    if not file.exists() and (named := _find_key_variable(file.parent / "config.toml", environ)):
         return f"{named} is set, the variable that its config.toml names", True
-    return (f"its sign-in is in {around.shown(file)}", True) if file.exists() else ("", False)
+    return (f"its sign-in is in {env.short_path(file)}", True) if file.exists() else ("", False)
 
 
-def _named_key(config: Path, environ: Mapping[str, str]) -> str:
+def _find_key_variable(config: Path, environ: Mapping[str, str]) -> str:
     """Return the variable, if set, that holds the key of the provider chosen in `config`."""
     try:
         read = read_file(config, follow=True)

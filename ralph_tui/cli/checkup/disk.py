@@ -6,58 +6,61 @@ from contextlib import suppress
 from pathlib import Path
 
 from ralph_tui.base.plain_files import read_bytes
+from ralph_tui.cli.checkup.environment import Environment
 from ralph_tui.cli.checkup.finding import Finding, Level
-from ralph_tui.cli.checkup.surroundings import Surroundings
 from ralph_tui.text.format import memory_size
 
-WHAT = "disk"
+SUBJECT = "disk"
 WATCHES = "watches"
-LITTLE = 500 << 20
+LOW_BYTES = 500 << 20
 """Bytes; one night's transcripts may need that much."""
-NOTHING = 10 << 20
+FULL_BYTES = 10 << 20
 MAX_FOLDERS = 200_000
 """Counting stops here."""
 
 
-def check_disk(around: Surroundings) -> Iterator[Finding]:
+def check_disk(env: Environment) -> Iterator[Finding]:
     """Check the free space, and that records can be written."""
-    place = next((each for each in (around.records, around.root) if each.exists()), around.root)
-    shown = around.shown(place)
+    place = next((each for each in (env.records, env.root) if each.exists()), env.root)
+    shown = env.short_path(place)
     if not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
         says = f"{shown}, the folder for run records, is not writable"
-        yield Finding("problem", WHAT, says, f"chmod u+rwx {shown}, or check its disk")
+        yield Finding("problem", SUBJECT, says, f"chmod u+rwx {shown}, or check its disk")
         return
     facts = os.statvfs(place)
     free = facts.f_bavail * facts.f_frsize
     says = f"{memory_size(free)} free in {shown}"
-    if free < LITTLE:
-        level: Level = "problem" if free < NOTHING else "warning"
+    if free < LOW_BYTES:
+        level: Level = "problem" if free < FULL_BYTES else "warning"
         fix = "free some space; ralph-tui prune removes what old runs no longer need"
-        yield Finding(level, WHAT, f"only {says}", fix)
+        yield Finding(level, SUBJECT, f"only {says}", fix)
     elif facts.f_files and not facts.f_favail:
         yield Finding(
-            "problem", WHAT, f"no inodes left for new files in {shown}", "delete some files (df -i)"
+            "problem",
+            SUBJECT,
+            f"no inodes left for new files in {shown}",
+            "delete some files (df -i)",
         )
     else:
-        yield Finding("ok", WHAT, says)
+        yield Finding("ok", SUBJECT, says)
 
 
-def check_watches(around: Surroundings) -> Iterator[Finding]:
+def check_watches(env: Environment) -> Iterator[Finding]:
     """Check that enough inotify watches and instances are free (Linux only).
 
     A run needs one instance, and one watch for each folder; other programs use some as well.
     """
-    if around.platform != "linux":
+    if env.platform != "linux":
         return
-    limits = around.proc / "sys" / "fs" / "inotify"
+    limits = env.proc / "sys" / "fs" / "inotify"
     watches, instances = (
-        _number(limits / "max_user_watches"),
-        _number(limits / "max_user_instances"),
+        _read_number(limits / "max_user_watches"),
+        _read_number(limits / "max_user_instances"),
     )
     if watches is None or instances is None:
         return
-    used, open_instances = _in_use(around.proc)
-    needed = _folders(around.root)
+    used, open_instances = _count_watches(env.proc)
+    needed = _count_folders(env.root)
     more = "more than " if needed >= MAX_FOLDERS else ""
     says = f"{more}{needed:,} folders to watch, {max(0, watches - used):,} watches free"
     if needed > watches - used:
@@ -71,7 +74,7 @@ def check_watches(around: Surroundings) -> Iterator[Finding]:
         yield Finding("ok", WATCHES, says)
 
 
-def _folders(root: Path) -> int:
+def _count_folders(root: Path) -> int:
     """Count the folders at and below `root`, up to `MAX_FOLDERS`, without following links."""
     count, waiting = 0, [str(root)]
     while waiting and count < MAX_FOLDERS:
@@ -81,7 +84,7 @@ def _folders(root: Path) -> int:
     return count
 
 
-def _in_use(proc: Path) -> tuple[int, int]:
+def _count_watches(proc: Path) -> tuple[int, int]:
     """Count watches and instances of this user's processes, as far as /proc is readable."""
     watches = instances = 0
     me = os.getuid()
@@ -93,12 +96,12 @@ def _in_use(proc: Path) -> tuple[int, int]:
                 with suppress(OSError):
                     if str(descriptor.readlink()) == "anon_inode:inotify":
                         instances += 1
-                        told = read_bytes(process / "fdinfo" / descriptor.name)
-                        watches += told.count(b"\ninotify ")
+                        content = read_bytes(process / "fdinfo" / descriptor.name)
+                        watches += content.count(b"\ninotify ")
     return watches, instances
 
 
-def _number(path: Path) -> int | None:
+def _read_number(path: Path) -> int | None:
     try:
         return int(read_bytes(path))
     except (OSError, ValueError):

@@ -7,30 +7,30 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.user_config import UserConfig
 from ralph_tui.base.errors import RalphError
 from ralph_tui.base.git_config import sealed_with
+from ralph_tui.cli.checkup.environment import Environment
 from ralph_tui.cli.checkup.finding import Finding, refusal
-from ralph_tui.cli.checkup.surroundings import Surroundings
 
-WHAT = "git"
+SUBJECT = "git"
 _IDENTITY = ("user.", "committer.")
 
 
-def check_git(around: Surroundings) -> Iterator[Finding]:
+def check_git(env: Environment) -> Iterator[Finding]:
     """Check that git exists, is new enough, and can be used here."""
     try:
-        repository = open_repository(around.folder)
+        repository = open_repository(env.folder)
     except RalphError as error:
-        yield refusal("problem", WHAT, error)
+        yield refusal("problem", SUBJECT, error)
         return
-    version = run_git(around.folder, "version").line.removeprefix("git version ")
+    version = run_git(env.folder, "version").line.removeprefix("git version ")
     named = {"GIT_DIR": str(repository.git_dir), "GIT_WORK_TREE": str(repository.root)}
     ask = ("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
     head = run_git(repository.root, *ask, environment=named, accept=None)
-    place = around.shown(repository.root)
-    yield Finding("ok", WHAT, f"git {version}, {place} is a repository")
+    place = env.short_path(repository.root)
+    yield Finding("ok", SUBJECT, f"git {version}, {place} is a repository")
     if head.status != 0:
         yield Finding(
             "note",
-            WHAT,
+            SUBJECT,
             "no commit yet; every file counts as changed",
             "git add -A && git commit -m start",
         )
@@ -39,12 +39,12 @@ def check_git(around: Surroundings) -> Iterator[Finding]:
     if config.blocked:
         yield Finding(
             "warning",
-            WHAT,
-            f"your git configuration names {around.shown(config.blocked[0])}, which is not a "
+            SUBJECT,
+            f"your git configuration names {env.short_path(config.blocked[0])}, which is not a "
             "file; your git blocks on it, ralph-tui ignores it",
             "git config --list --show-origin",
         )
-    if around.settings.context.commit_wip:
+    if env.settings.context.commit_wip:
         identity = [entry for entry in entries if entry[0].startswith(_IDENTITY)]
         var = ("var", "GIT_COMMITTER_IDENT")
         known = sealed_with(*identity)
@@ -52,7 +52,7 @@ def check_git(around: Surroundings) -> Iterator[Finding]:
         if who.status != 0:
             yield Finding(
                 "warning",
-                WHAT,
+                SUBJECT,
                 "context.commit_wip is set, but git has no user name and email",
                 "git config --global user.name NAME; git config --global user.email ADDRESS",
             )

@@ -9,25 +9,25 @@ from importlib.metadata import version
 
 from ralph_tui import __version__
 from ralph_tui.adapters.outreach import build_channels, outbox_folder
+from ralph_tui.cli.checkup.environment import Environment
 from ralph_tui.cli.checkup.finding import Finding
-from ralph_tui.cli.checkup.surroundings import Surroundings
 from ralph_tui.config.files import user_config_file
 from ralph_tui.text.format import count
 
-WHAT = "python"
+SUBJECT = "python"
 
 
-def check_python(_: Surroundings) -> Iterator[Finding]:
+def check_python(_: Environment) -> Iterator[Finding]:
     """Check the versions, and that SQLite has full-text search."""
     says = f"ralph-tui {__version__}, Python {platform.python_version()}"
-    yield Finding("ok", WHAT, f"{says}, Textual {version('textual')} ({sys.prefix})")
+    yield Finding("ok", SUBJECT, f"{says}, Textual {version('textual')} ({sys.prefix})")
     try:
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
     except sqlite3.Error:
         yield Finding(
             "warning",
-            WHAT,
+            SUBJECT,
             "Python's SQLite has no full-text search (FTS5); search finds nothing",
             "install ralph-tui with another Python",
         )
@@ -37,9 +37,9 @@ SETTINGS = "settings"
 MESSAGES = "messages"
 
 
-def check_settings(around: Surroundings) -> Iterator[Finding]:
+def check_settings(env: Environment) -> Iterator[Finding]:
     """Report everything wrong in any source of settings, or how many are set."""
-    loaded = around.loaded
+    loaded = env.loaded
     for problem in loaded.problems:
         says, _, fix = problem.rpartition(": ")
         fix = fix if says else "correct the file"
@@ -58,10 +58,10 @@ def check_settings(around: Surroundings) -> Iterator[Finding]:
         yield Finding("ok", SETTINGS, f"{count(given, 'setting')} set (ralph-tui config show)")
 
 
-def check_messages(around: Surroundings) -> Iterator[Finding]:
+def check_messages(env: Environment) -> Iterator[Finding]:
     """Check whether a channel tells the user when a run needs an answer; nothing is sent."""
-    outreach, outbox = around.settings.outreach, outbox_folder(around.root)
-    channels = build_channels(outreach, around.environ, outbox)
+    outreach, outbox = env.settings.outreach, outbox_folder(env.root)
+    channels = build_channels(outreach, env.environ, outbox)
     if channels:
         names = ", ".join(f"{channel.name} {channel.place}" for channel in channels)
         yield Finding("ok", MESSAGES, f"sent to {names} (test: ralph-tui doctor --notify)")

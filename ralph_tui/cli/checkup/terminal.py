@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from ralph_tui.cli.checkup.environment import Environment
 from ralph_tui.cli.checkup.finding import Finding
-from ralph_tui.cli.checkup.surroundings import Surroundings
 from ralph_tui.cli.fronts.terminal import default_theme
 
-WHAT = "terminal"
+SUBJECT = "terminal"
 COLOURS = "colours"
 _LAYOUTS = (
     (140, 28, "all panes side by side"),
@@ -18,49 +18,45 @@ _LAYOUTS = (
 """Minimum columns and rows of each layout."""
 
 
-def check_terminal(around: Surroundings) -> Iterator[Finding]:
+def check_terminal(env: Environment) -> Iterator[Finding]:
     """Check whether a screen can be drawn, how large, and with which characters."""
-    if not around.columns:
+    if not env.columns:
         yield Finding(
-            "note", WHAT, "the output is not a terminal; run, demo and replay print plain lines"
+            "note", SUBJECT, "the output is not a terminal; run, demo and replay print plain lines"
         )
         return
-    term = around.environ.get("TERM", "")
+    term = env.environ.get("TERM", "")
     if term in ("", "dumb"):
         says = f"TERM is {term!r}; the screen cannot be drawn" if term else "TERM is not set"
-        yield Finding("warning", WHAT, says, "export TERM=xterm-256color")
-    size = f"{around.columns}x{around.rows}"
+        yield Finding("warning", SUBJECT, says, "export TERM=xterm-256color")
+    size = f"{env.columns}x{env.rows}"
     layout = next(
-        (
-            words
-            for columns, rows, words in _LAYOUTS
-            if around.columns >= columns and around.rows >= rows
-        ),
+        (words for columns, rows, words in _LAYOUTS if env.columns >= columns and env.rows >= rows),
         None,
     )
     if layout is None:
         yield Finding(
-            "warning", WHAT, f"{size} has room for one line of status", "make it 80x24 or larger"
+            "warning", SUBJECT, f"{size} has room for one line of status", "make it 80x24 or larger"
         )
     else:
-        yield Finding("ok", WHAT, f"{size}, TERM={term}: {layout}")
-    yield from _letters(around)
+        yield Finding("ok", SUBJECT, f"{size}, TERM={term}: {layout}")
+    yield from _check_encoding(env)
 
 
-def _letters(around: Surroundings) -> Iterator[Finding]:
+def _check_encoding(env: Environment) -> Iterator[Finding]:
     names = ("LC_ALL", "LC_CTYPE", "LANG")
-    name = next((name for name in names if around.environ.get(name)), "LANG")
-    locale = around.environ.get(name, "")
+    name = next((name for name in names if env.environ.get(name)), "LANG")
+    locale = env.environ.get(name, "")
     if not re.search(r"utf-?8", locale, re.IGNORECASE):
         says = f"the locale is not UTF-8 ({name}={locale or 'not set'}): symbols may show as ?"
-        yield Finding("warning", WHAT, says, f"export {name}=C.UTF-8")
+        yield Finding("warning", SUBJECT, says, f"export {name}=C.UTF-8")
 
 
-def check_colours(around: Surroundings) -> Iterator[Finding]:
+def check_colours(env: Environment) -> Iterator[Finding]:
     """Report how many colours the cockpit would use."""
-    if not around.columns:
+    if not env.columns:
         return
-    environ = around.environ
+    environ = env.environ
     if environ.get("NO_COLOR"):
         yield Finding(
             "ok", COLOURS, "none, because NO_COLOR is set; states have a symbol and a word"

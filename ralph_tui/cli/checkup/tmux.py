@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from ralph_tui.cli.checkup.environment import Environment
 from ralph_tui.cli.checkup.finding import Finding
-from ralph_tui.cli.checkup.surroundings import Surroundings
 
-WHAT = "tmux"
+SUBJECT = "tmux"
 CLIPBOARD = "clipboard"
 SLOW_ESCAPE_MS = 100
-_ASKED = (
+_QUERIED = (
     "version",
     "set-clipboard",
     "escape-time",
@@ -19,48 +19,48 @@ _ASKED = (
 """Values to ask tmux for; it accepts options as formats."""
 
 
-def check_tmux(around: Surroundings) -> Iterator[Finding]:
+def check_tmux(env: Environment) -> Iterator[Finding]:
     """Check for tmux settings that interfere with keys, colours and notifications."""
-    if not around.environ.get("TMUX"):
-        if around.program("tmux") and around.columns:
+    if not env.environ.get("TMUX"):
+        if env.program("tmux") and env.columns:
             says = "not in use; a run in tmux survives a lost connection"
-            yield Finding("note", WHAT, says, "tmux new, then ralph-tui inside it")
+            yield Finding("note", SUBJECT, says, "tmux new, then ralph-tui inside it")
         return
-    told = _options(around)
-    if told is None:
-        yield Finding("warning", WHAT, "TMUX is set, but tmux does not answer", "unset TMUX")
+    options = _read_options(env)
+    if options is None:
+        yield Finding("warning", SUBJECT, "TMUX is set, but tmux does not answer", "unset TMUX")
         return
-    yield Finding("ok", WHAT, f"tmux {told['version']}")
-    features = told["client_termfeatures"].split(",")
-    if told["client_termname"] and "RGB" not in features and not around.environ.get("NO_COLOR"):
+    yield Finding("ok", SUBJECT, f"tmux {options['version']}")
+    features = options["client_termfeatures"].split(",")
+    if options["client_termname"] and "RGB" not in features and not env.environ.get("NO_COLOR"):
         yield Finding(
             "note",
-            WHAT,
+            SUBJECT,
             "true colour is off in tmux; the nearest colours are shown",
-            _line(f"set -as terminal-features ',{told['client_termname']}:RGB'"),
+            _config_line(f"set -as terminal-features ',{options['client_termname']}:RGB'"),
         )
-    wait = told["escape-time"]
+    wait = options["escape-time"]
     if wait.isdigit() and int(wait) > SLOW_ESCAPE_MS:
         says = f"tmux delays the escape key by {wait} ms"
-        yield Finding("warning", WHAT, says, _line("set -s escape-time 10"))
-    if told["allow-passthrough"] in ("0", "off"):
+        yield Finding("warning", SUBJECT, says, _config_line("set -s escape-time 10"))
+    if options["allow-passthrough"] in ("0", "off"):
         says = "tmux blocks desktop notifications"
-        yield Finding("note", WHAT, says, _line("set -g allow-passthrough on"))
+        yield Finding("note", SUBJECT, says, _config_line("set -g allow-passthrough on"))
 
 
-def check_clipboard(around: Surroundings) -> Iterator[Finding]:
+def check_clipboard(env: Environment) -> Iterator[Finding]:
     """Check whether text copied with y can reach the terminal, by an escape sequence (OSC 52)."""
-    environ = around.environ
-    if not around.columns:
+    environ = env.environ
+    if not env.columns:
         return
     if environ.get("TMUX"):
-        told = _options(around)
-        if told is not None and told["set-clipboard"] not in ("on", "2"):
+        options = _read_options(env)
+        if options is not None and options["set-clipboard"] not in ("on", "2"):
             says = (
                 "tmux does not pass copied text to the terminal (set-clipboard is "
-                f"{told['set-clipboard']})"
+                f"{options['set-clipboard']})"
             )
-            yield Finding("warning", CLIPBOARD, says, _line("set -s set-clipboard on"))
+            yield Finding("warning", CLIPBOARD, says, _config_line("set -s set-clipboard on"))
             return
     elif environ.get("STY"):
         says = "GNU screen does not pass copied text to the terminal"
@@ -74,12 +74,12 @@ def check_clipboard(around: Surroundings) -> Iterator[Finding]:
     yield Finding("ok", CLIPBOARD, says)
 
 
-def _options(around: Surroundings) -> dict[str, str] | None:
-    asked = "|".join(f"#{{{name}}}" for name in _ASKED)
-    told = around.ask("tmux", "display-message", "-p", asked)
-    values = told.split("|") if told is not None else []
-    return dict(zip(_ASKED, values, strict=True)) if len(values) == len(_ASKED) else None
+def _read_options(env: Environment) -> dict[str, str] | None:
+    asked = "|".join(f"#{{{name}}}" for name in _QUERIED)
+    options = env.ask("tmux", "display-message", "-p", asked)
+    values = options.split("|") if options is not None else []
+    return dict(zip(_QUERIED, values, strict=True)) if len(values) == len(_QUERIED) else None
 
 
-def _line(option: str) -> str:
+def _config_line(option: str) -> str:
     return f"{option}   in ~/.tmux.conf"

@@ -12,7 +12,7 @@ from ralph_tui.text.terms import FAILED, GOOD, WARNING, Term
 
 INDENT = " " * 20
 ARROW = "→ "
-CHECKED: Mapping[Literal["ok", "note", "warning", "problem"], Term] = {
+LEVEL_TERMS: Mapping[Literal["ok", "note", "warning", "problem"], Term] = {
     "ok": Term(GOOD.glyph, "ok"),
     "note": Term("·", "note"),
     "warning": WARNING,
@@ -21,18 +21,18 @@ CHECKED: Mapping[Literal["ok", "note", "warning", "problem"], Term] = {
 """Sign and word of each level."""
 
 
-def lines_of(finding: Finding, width: int) -> list[str]:
+def format_finding(finding: Finding, width: int) -> list[str]:
     """Format a finding: sign, word, subject, sentence, and its fix on the same line if it fits.
 
     `width` is the terminal's columns; 0 disables wrapping.
     """
-    head = f"{CHECKED[finding.level].label:<10}{finding.what:<9} "
+    head = f"{LEVEL_TERMS[finding.level].label:<10}{finding.what:<9} "
     says, fix = _clean(finding.says), _clean(finding.fix)
     whole = f"{head}{says} {ARROW}{fix}" if fix else f"{head}{says}"
     if not width or len(whole) <= width:
         return [whole]
-    lines = _wrapped(says, width, head, INDENT)
-    return [*lines, *_wrapped(fix, width, INDENT + ARROW, INDENT + "  ")] if fix else lines
+    lines = _wrap(says, width, head, INDENT)
+    return [*lines, *_wrap(fix, width, INDENT + ARROW, INDENT + "  ")] if fix else lines
 
 
 def summary(findings: Sequence[Finding]) -> str:
@@ -40,7 +40,7 @@ def summary(findings: Sequence[Finding]) -> str:
     problems = sum(finding.level == "problem" for finding in findings)
     if problems:
         verb = "prevents" if problems == 1 else "prevent"
-        sign = CHECKED["problem"].glyph
+        sign = LEVEL_TERMS["problem"].glyph
         return f"{count(problems, 'problem')} {verb} a run: see {sign} above"
     return 'ready: ralph-tui run "OBJECTIVE" -c "COMMAND" (ralph-tui demo shows it)'
 
@@ -59,7 +59,7 @@ def _clean(text: str) -> str:
     return one_line(plain(text))
 
 
-def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
+def _wrap(text: str, width: int, first: str, rest: str) -> list[str]:
     return textwrap.wrap(
         text, max(40, width), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
     )

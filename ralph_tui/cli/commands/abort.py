@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     Raises ``RalphError`` if there is no such run or it refuses.
     """
     live = find_live(args.run)
-    what, fields = _best(live) if args.roll_back else ("its work is kept", {})
+    what, fields = _best_snapshot(live) if args.roll_back else ("its work is kept", {})
     if not args.yes:
         if not sys.stdin.isatty():
             raise UsageError("not a terminal; use ralph-tui abort --yes to confirm")
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _best(live: LiveRun) -> tuple[str, dict[str, object]]:
+def _best_snapshot(live: LiveRun) -> tuple[str, dict[str, object]]:
     status = live.status
     number = status["best_snapshot"]
     if number is None:

@@ -16,7 +16,7 @@ from ralph_tui.adapters.records.status import read_status
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
-from ralph_tui.cli.live import here
+from ralph_tui.cli.live import sender_name
 from ralph_tui.cli.status_words import command_row, next_step
 from ralph_tui.config.files import screen_settings
 from ralph_tui.runtime.sources.find_run import find_run, read_run
@@ -67,18 +67,18 @@ def run(args: argparse.Namespace) -> int:
 
     def load(stage: "Stage") -> "Front":
         # Behind the first frame.
-        from ralph_tui.cli.fronts.onlooker import Onlooker, replayed  # noqa: PLC0415
+        from ralph_tui.cli.fronts.run_viewer import RunViewer, open_replay  # noqa: PLC0415
         from ralph_tui.runtime.sources.attached import Attached, WatchedLoop  # noqa: PLC0415
         from ralph_tui.runtime.sources.snapshots import RecordedFiles  # noqa: PLC0415
 
         if living_one:
             kind = WatchedLoop if watched else Attached
-            source = kind(found, here(), files=RecordedFiles(found.folder))
-            return Onlooker(source, stage)
-        over = f"{_over(found, status)}; " if status["phase"] != "died" else ""
+            source = kind(found, sender_name(), files=RecordedFiles(found.folder))
+            return RunViewer(source, stage)
+        over = f"{_describe_end(found, status)}; " if status["phase"] != "died" else ""
         note = f"{over}showing its replay"  # the header says that its process is gone
         # A user who attaches wants the latest state: the replay is paused at its end.
-        return replayed(found.journal, stage, note=note, at=-1)
+        return open_replay(found.journal, stage, note=note, at=-1)
 
     code = Stage(load, screen_settings(root, os.environ), left=ExitCode.COMPLETED).show()
     if living_one:
@@ -92,17 +92,17 @@ def _show_past(root: Path, found: ForeignRun) -> int:
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - only with a terminal
 
     def load(stage: "Stage") -> "Front":
-        from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
+        from ralph_tui.cli.fronts.run_viewer import open_replay  # noqa: PLC0415
 
         recording = read_run(found)
         tool = foreign_runs().tool
         note = f"{found.name} is a past run recorded by {tool}; read-only"
-        return replayed(recording, stage, note=note, at=-1)
+        return open_replay(recording, stage, note=note, at=-1)
 
     return Stage(load, screen_settings(root, os.environ), left=ExitCode.COMPLETED).show()
 
 
-def _over(found: RecordedRun, status: RunStatus) -> str:
+def _describe_end(found: RecordedRun, status: RunStatus) -> str:
     if status["outcome"]:
         return f"the run {found.name} has ended"
     return str(status["reason"])

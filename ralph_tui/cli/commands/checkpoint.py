@@ -6,7 +6,7 @@ import time
 from ralph_tui.adapters.records.run_status import HandoffStatus, RunStatus
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.base.errors import UsageError
-from ralph_tui.cli.context_words import handed_over
+from ralph_tui.cli.context_words import handoff_text
 from ralph_tui.cli.live import LiveRun, find_live, text_argument
 from ralph_tui.cli.parser import add_run_option
 
@@ -14,7 +14,7 @@ LONGEST_REASON = 1000
 """Characters of a note for a handoff."""
 PATIENCE_S = 15.0
 """Seconds to wait for the handoff; a running tool ends first, which may take longer."""
-LOOK_S = 0.2
+POLL_S = 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,13 +39,13 @@ def run(args: argparse.Namespace) -> int:
     live = find_live(args.run)
     note = text_argument(args.note) if args.note else ""
     if args.rollover:
-        return _roll_over(live, " ".join(note.split()))
+        return _hand_off(live, " ".join(note.split()))
     live.request("checkpoint", note=note)
     print(f"taking a checkpoint of {live.run.name} in iteration {live.status['iteration']}")
     return 0
 
 
-def _roll_over(live: LiveRun, note: str) -> int:
+def _hand_off(live: LiveRun, note: str) -> int:
     if len(note) > LONGEST_REASON:
         raise UsageError(
             f"a note for a handoff has at most {LONGEST_REASON:,} characters; shorten it, or "
@@ -58,11 +58,11 @@ def _roll_over(live: LiveRun, note: str) -> int:
         status = read_status(live.run)
         left = _handoff(status)
         if left is not None and left != before:
-            print(handed_over(left))
+            print(handoff_text(left))
             return 0
         if not status["alive"]:
             break
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
     print(
         f"{live.run.name}: the session hands off when its running tool ends; ralph-tui context "
         "then shows the handoff"

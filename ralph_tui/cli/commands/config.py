@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the action. Raises ``RalphError`` for invalid settings and unwritable files."""
     if args.action == "show":
         return _show(args)
-    path = _file(repository=args.repository)
+    path = _settings_path(repository=args.repository)
     if args.action == "init":
         _init(path, repository=args.repository, every=args.all)
     else:
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.COMPLETED
 
 
-def _file(*, repository: bool) -> Path:
+def _settings_path(*, repository: bool) -> Path:
     if not repository:
         return user_config_file()
     root = worktree_root(Path.cwd())
@@ -101,30 +101,31 @@ def _show(args: argparse.Namespace) -> int:
     names = [
         name
         for name in sorted(NAMES, key=lambda name: "." in name)
-        if _asked_for(name, args.name) and not (args.changed and loaded.origins[name] == "default")
+        if _is_selected(name, args.name)
+        and not (args.changed and loaded.origins[name] == "default")
     ]
-    if args.name and not any(_asked_for(name, args.name) for name in NAMES):
+    if args.name and not any(_is_selected(name, args.name) for name in NAMES):
         raise UsageError(unknown(args.name, "config show"))
     if args.json:
         print(json.dumps(_as_object(loaded, names), ensure_ascii=False, indent=2))
     else:
-        print("\n".join(_lines(loaded, names)) or "all settings have their defaults")
+        print("\n".join(_format_settings(loaded, names)) or "all settings have their defaults")
     for warning in loaded.warnings:
         print(f"ralph-tui: {one_line(warning)}", file=sys.stderr)
     if loaded.problems:
         sys.stdout.flush()
         wrong = loaded.problems
         several = 1 < len(wrong) <= MAX_SENTENCES  # the error counts any beyond that
-        told = (*wrong, f"{len(wrong)} settings are not valid") if several else wrong
-        raise SettingsError(told)
+        problems = (*wrong, f"{len(wrong)} settings are not valid") if several else wrong
+        raise SettingsError(problems)
     return ExitCode.COMPLETED
 
 
-def _asked_for(name: str, asked: str | None) -> bool:
+def _is_selected(name: str, asked: str | None) -> bool:
     return asked is None or name == asked or name.startswith(f"{asked}.")
 
 
-def _lines(loaded: Loaded, names: list[str]) -> Iterator[str]:
+def _format_settings(loaded: Loaded, names: list[str]) -> Iterator[str]:
     """Yield a line for each setting, aligned by section; its origin goes below if too long."""
     values = loaded.settings.by_name()
     secrets = {
@@ -141,14 +142,14 @@ def _lines(loaded: Loaded, names: list[str]) -> Iterator[str]:
         for name in section:
             value = f"{values[name]}/[redacted]" if name in secrets else values[name]
             line = f"{name:<{width}} = {one_line(plain(in_toml(name, value)))}"
-            place = _place(loaded, name)
+            place = _format_origin(loaded, name)
             if room and len(line) + 2 + len(place) > room:
                 yield from (line, f"    from {place}")
             else:
                 yield f"{line:<{width + 13}}  {place}"
 
 
-def _place(loaded: Loaded, name: str) -> str:
+def _format_origin(loaded: Loaded, name: str) -> str:
     """Return a setting's origin, with a path shortened below the current folder or the home."""
     place = loaded.place_of(name)
     if not place.startswith("/"):

@@ -28,11 +28,11 @@ def run(args: argparse.Namespace) -> int:
     Raises ``UsageError`` if there is no such run.
     """
     found = find_ours(worktree_root(Path.cwd()), args.run or args.named, hooked=True)
-    print(describe_status(found, lambda status: _words(args, status)))
+    print(describe_status(found, lambda status: _format_context(args, status)))
     return 0
 
 
-def _words(args: argparse.Namespace, status: RunStatus) -> str:
+def _format_context(args: argparse.Namespace, status: RunStatus) -> str:
     """Format the context. Raises ``TypeError`` for an older version's status, which lacks one."""
     context = status["context"]
     if not isinstance(context, dict):

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     live = find_live(args.run)
     question = live.question
     if question is None:
-        raise RalphError(f"{live.run.name} has no open question; {_instead(live, args)}")
+        raise RalphError(f"{live.run.name} has no open question; {_suggest(live, args)}")
     if args.answer is not None or args.iterations or args.budget:
         return answer_question(live, question, args)
     print(f"{live.run.name} asks in iteration {question['iteration']}\n")
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _instead(live: LiveRun, args: argparse.Namespace) -> str:
+def _suggest(live: LiveRun, args: argparse.Namespace) -> str:
     named = f" --run {shlex.quote(args.run)}" if args.run else ""
     if live.status["phase"] == "paused":
         return f"it is paused; continue with ralph-tui unpause{named}"

@@ -61,14 +61,14 @@ def run(args: argparse.Namespace) -> int:
     check_settings(args)
     screen = wants_screen(headless=args.headless, as_json=args.json)
     settings = screen_settings(None, os.environ, args.set_options) if screen else None
-    return show_run(partial(_prepared, args), settings)
+    return show_run(partial(_prepare, args), settings)
 
 
-def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presentation]:
+def _prepare(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presentation]:
     from ralph_tui.runtime.request import RunRequest  # noqa: PLC0415 - behind the first frame
 
-    settings = _settings(load_settings(args, None, warn=warn), args.scenario, fast=args.fast)
-    kept = _folder(args.keep) if args.keep else None
+    settings = _demo_settings(load_settings(args, None, warn=warn), args.scenario, fast=args.fast)
+    kept = _new_folder(args.keep) if args.keep else None
     presentation = Presentation(
         args.headless,
         args.json,
@@ -111,7 +111,7 @@ def _create(folder: Path, scenario: str) -> None:
         raise WorkspaceError(f"cannot create the demo project with git: {error}") from error
 
 
-def _settings(loaded: "Loaded", scenario: str, *, fast: bool) -> "Settings":
+def _demo_settings(loaded: "Loaded", scenario: str, *, fast: bool) -> "Settings":
     """Return the settings for the demo's agent, with waits for the user kept short."""
     settings = loaded.settings
     update: dict[str, object] = {"agent": settings.agent.model_copy(update={"name": DEMO.name})}
@@ -127,7 +127,7 @@ def _settings(loaded: "Loaded", scenario: str, *, fast: bool) -> "Settings":
     return settings.model_copy(update=update)
 
 
-def _folder(name: str) -> Path:
+def _new_folder(name: str) -> Path:
     folder = named_path(name).absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not an empty folder; choose a new or empty one")

@@ -15,8 +15,8 @@ from ralph_tui.adapters.outreach import Message, UndeliveredError, build_channel
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.search.embedder import HashedConcepts
 from ralph_tui.adapters.search.trained import trained_embedder
-from ralph_tui.cli.checkup import CHECKS, findings, survey
-from ralph_tui.cli.checkup.words import as_object, lines_of, summary
+from ralph_tui.cli.checkup import CHECKS, read_environment, run_checks
+from ralph_tui.cli.checkup.words import as_object, format_finding, summary
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.options import load_settings, terminal_width
 from ralph_tui.config.sources import user_config_file
@@ -67,17 +67,17 @@ def run(args: argparse.Namespace) -> int:
     if not (args.notify or args.embedder):
         return _check(args)
     if args.embedder:
-        _embedder()
+        _show_embedder()
     return _notify(args) if args.notify else ExitCode.COMPLETED
 
 
 def _check(args: argparse.Namespace) -> int:
-    around = survey(args.set_options)
+    env = read_environment(args.set_options)
     found, width = [], terminal_width()
-    for finding in findings(CHECKS, around):
+    for finding in run_checks(CHECKS, env):
         found.append(finding)
         if not args.json:
-            print("\n".join(lines_of(finding, width)), flush=True)
+            print("\n".join(format_finding(finding, width)), flush=True)
     if args.json:
         print(json.dumps(as_object(found), ensure_ascii=False, indent=2))
     else:
@@ -86,7 +86,7 @@ def _check(args: argparse.Namespace) -> int:
     return ExitCode.FAILED if problem else ExitCode.COMPLETED
 
 
-def _embedder() -> None:
+def _show_embedder() -> None:
     found, why_not = trained_embedder(fetch=True)
     used = found or HashedConcepts()
     print(one_line(f"embedder {used.name}: {used.dimension} dimensions"))
@@ -105,7 +105,7 @@ def _notify(args: argparse.Namespace) -> int:
     for channel in channels:
         print(f"{channel.name:<8} {channel.place} ... ", end="", flush=True)
         try:
-            print(f"ok: {channel.probe(_test(root))}")
+            print(f"ok: {channel.probe(_test_message(root))}")
         except UndeliveredError as problem:
             advice = TRY_LATER if problem.then == "retry" else ""
             print(f"failed: {problem}{advice}")
@@ -113,7 +113,7 @@ def _notify(args: argparse.Namespace) -> int:
     return code
 
 
-def _test(root: Path) -> Message:
+def _test_message(root: Path) -> Message:
     name = str(uuid4())
     return Message(
         key=f"doctor/{name}",

@@ -50,10 +50,10 @@ def _instruct(name: str | None, words: str) -> int:
         )
     live = find_live(name)
     live.request("instruct", text=text)
-    said = (
+    message = (
         "added to every prompt from now on; remove it with ralph-tui guide --always ''"
         if text
         else "removed; prompts no longer contain it"
     )
-    print(f"{live.run.name}: {said}")
+    print(f"{live.run.name}: {message}")
     return 0

@@ -30,7 +30,7 @@ from ralph_tui.text.sanitize import one_line
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.aiwg.records import Attempt
 
-LISTED = 100
+MAX_LISTED = 100
 """Tasks that are listed without ``--all``."""
 FORMS = (".json", ".md")
 
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--reflect", metavar="TEXT", help="add a reflection of your own; - reads standard input"
     )
     parser.add_argument(
-        "--all", action="store_true", help=f"list all tasks, not only the last {LISTED}"
+        "--all", action="store_true", help=f"list all tasks, not only the last {MAX_LISTED}"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON value")
     parser.add_argument("--export", metavar="FILE", help="write to FILE: *.json or *.md")
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         return _show_list(root, args)
     if (imported := find_foreign(root, args.task)) is not None:
         return _show_imported(imported, args)
-    name, number = _named(args)
+    name, number = _parse_task(args)
     task = read_task(root, name)
     for problem in task.problems:
         print(f"ralph-tui: {problem}", file=sys.stderr)
@@ -76,13 +76,13 @@ def run(args: argparse.Namespace) -> int:
     if args.reflect is not None:
         return _reflect(task, attempts, text_argument(args.reflect))
     if args.reflections:
-        told = [each.as_json() for attempt in attempts for each in attempt.reflections]
-        return _show(args, reflections_page(task, attempts), told)
+        reflections = [each.as_json() for attempt in attempts for each in attempt.reflections]
+        return _show(args, reflections_page(task, attempts), reflections)
     if number is not None:
         [attempt] = attempts
         return _show(args, attempt_page(attempt, status_of(root, attempt)), attempt.as_json())
     statuses = [status_of(root, attempt) for attempt in task.attempts]
-    return _show(args, _whole(task, statuses, whole=bool(args.export)), _json_of(task))
+    return _show(args, _build_page(task, statuses, whole=bool(args.export)), _task_object(task))
 
 
 def _refuse_without_task(args: argparse.Namespace) -> None:
@@ -91,7 +91,7 @@ def _refuse_without_task(args: argparse.Namespace) -> None:
             raise UsageError(f"--{option} needs a task: ralph-tui history TASK --{option}")
 
 
-def _named(args: argparse.Namespace) -> tuple[str, int | None]:
+def _parse_task(args: argparse.Namespace) -> tuple[str, int | None]:
     """Return the task's name and the attempt's number, None if no attempt is named."""
     name, slash, number = args.task.partition("/")
     if not (slash and number.isascii() and number.isdecimal()):
@@ -110,13 +110,13 @@ def _show_list(root: Path, args: argparse.Namespace) -> int:
     lost = [*foreign.remains(root)]
     if not (rows or imported or hooked or args.json):
         raise UsageError("; ".join([describe_no_runs(root, "task"), *lost]))
-    older = 0 if args.all or args.json or args.export else max(0, len(rows) - LISTED)
+    older = 0 if args.all or args.json or args.export else max(0, len(rows) - MAX_LISTED)
     shown = dict([*rows.items()][older:])
     page, value = list_page(shown), [task_json(name, row) for name, row in shown.items()]
     if imported or hooked:
-        from ralph_tui.cli.foreign_words import listed  # noqa: PLC0415 - keeps our own list quick
+        from ralph_tui.cli.foreign_words import list_foreign  # noqa: PLC0415 - keeps our own list quick
 
-        section, others, broken = listed(map(foreign.row_of, imported), hooked)
+        section, others, broken = list_foreign(map(foreign.row_of, imported), hooked)
         lost += broken
         title = page.title if rows else "No ralph-tui tasks yet"
         page, value = Page(title, [*page.sections, section]), [*value, *others]
@@ -142,7 +142,7 @@ def _show_imported(found: ForeignRun, args: argparse.Namespace) -> int:
     return _show(args, page, row_json(foreign_runs().row_of(found)))
 
 
-def _whole(task: TaskHistory, statuses: list[str], *, whole: bool) -> Page:
+def _build_page(task: TaskHistory, statuses: list[str], *, whole: bool) -> Page:
     """Build a task's page; with `whole`, as for a file, it includes every attempt in full."""
     page = task_page(task, statuses)
     if not whole:
@@ -151,11 +151,11 @@ def _whole(task: TaskHistory, statuses: list[str], *, whole: bool) -> Page:
     for attempt, status in zip(task.attempts, statuses, strict=True):
         each = attempt_page(attempt, status)
         first, *rest = each.sections
-        parts += [first.under(each.title), *rest]
+        parts += [first.with_title(each.title), *rest]
     return Page(page.title, parts)
 
 
-def _json_of(task: TaskHistory) -> dict[str, Any]:
+def _task_object(task: TaskHistory) -> dict[str, Any]:
     return {
         "task": task.name,
         "description": task.attempts[0].description,

@@ -21,7 +21,7 @@ from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import clip, one_line
 
 MAX_READINGS = 100_000
-LISTED = 6
+MAX_LISTED = 6
 """Interventions or iterations that the closing sentences list individually."""
 HEAD = "  #    done    pace      D  output  band             profile      level, seen"
 
@@ -74,17 +74,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the simulation. Raises ``UsageError`` for unusable input."""
-    return _of_run(args) if args.recorded is not None else _of_progress(args)
+    return _replay_run(args) if args.recorded is not None else _simulate(args)
 
 
-def _of_progress(args: argparse.Namespace) -> int:
+def _simulate(args: argparse.Namespace) -> int:
     flags = {"limits.max_iterations": args.max_iterations}
     settings = load(worktree_root(Path.cwd()), flags, os.environ, args.settings).settings
     most = settings.limits.max_iterations
-    baseline, tests = _points("--baseline", args.baseline or "0"), _tests(args.tests or "0")
+    baseline, tests = (
+        _parse_points("--baseline", args.baseline or "0"),
+        _parse_tests(args.tests or "0"),
+    )
     if args.totals is None and args.names is None:
         rows = simulate(
-            _series(args.progress or ""),
+            _parse_series(args.progress or ""),
             baseline=baseline,
             max_iterations=most,
             tests=tests,
@@ -92,7 +95,7 @@ def _of_progress(args: argparse.Namespace) -> int:
             oversight=settings.oversight,
         )
     else:
-        verified = _verified(args.totals, args.names, args.progress)
+        verified = _parse_verified(args.totals, args.names, args.progress)
         counted = next((one.total for one in verified if one is not None), 0)
         expected = tests or counted
         rows = measure(
@@ -106,17 +109,17 @@ def _of_progress(args: argparse.Namespace) -> int:
     return 0
 
 
-def _of_run(args: argparse.Namespace) -> int:
+def _replay_run(args: argparse.Namespace) -> int:
     for option in ("progress", "baseline", "max_iterations", "tests", "totals", "names"):
         if getattr(args, option) is not None:
             name = option.replace("_", "-")
             raise UsageError(f"--{name} comes from the record that --run reads; omit one of them")
     found = find_run(worktree_root(Path.cwd()), args.recorded or None, hooked=False)
     recording = read_run(found)
-    if said := recording.problem or recording.newer:
-        print(f"ralph-tui: {one_line(said)}", file=sys.stderr)
+    if summary := recording.problem or recording.newer:
+        print(f"ralph-tui: {one_line(summary)}", file=sys.stderr)
     started = recording.events[0]
-    settings = _settings_of(started, args.settings) if isinstance(started, RunStarted) else None
+    settings = _run_settings(started, args.settings) if isinstance(started, RunStarted) else None
     compared = recompute(
         recording.events,
         settings.control if settings else None,
@@ -135,23 +138,25 @@ def _of_run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _settings_of(started: RunStarted, options: list[str]) -> Settings:
+def _run_settings(started: RunStarted, options: list[str]) -> Settings:
     """Return the settings that a run was started with, changed by `options`."""
     known = [name for name in NAMES if name.partition(".")[0] in ("control", "oversight")]
     then = {name: started.config[name] for name in known if name in started.config}
     return load(None, {}, {}, options, then).settings
 
 
-def _series(text: str) -> list[float]:
+def _parse_series(text: str) -> list[float]:
     if not text.strip():
         raise UsageError("The lab needs completion values; pass them as --progress 10,20,30.")
     values = text.split(",")
     if len(values) > MAX_READINGS:
         raise UsageError(f"--progress takes at most {MAX_READINGS} values, not {len(values)}.")
-    return [_points("--progress", value) for value in values]
+    return [_parse_points("--progress", value) for value in values]
 
 
-def _verified(totals: str | None, names: str | None, progress: str | None) -> list[Verified | None]:
+def _parse_verified(
+    totals: str | None, names: str | None, progress: str | None
+) -> list[Verified | None]:
     """Parse the test counts after each iteration; None where the command counted nothing."""
     if totals is None:
         raise UsageError("--names needs --totals, the number of tests after each iteration.")
@@ -159,11 +164,13 @@ def _verified(totals: str | None, names: str | None, progress: str | None) -> li
         raise UsageError(
             "--totals needs --progress or --names, which give the number of passing tests."
         )
-    counted = [None if one.strip() == "-" else _tests(one, "--totals") for one in totals.split(",")]
+    counted = [
+        None if one.strip() == "-" else _parse_tests(one, "--totals") for one in totals.split(",")
+    ]
     if len(counted) > MAX_READINGS:
         raise UsageError(f"--totals takes at most {MAX_READINGS} numbers, not {len(counted)}.")
-    shares = None if progress is None else _series(progress)
-    failing = None if names is None else [_names(one) for one in names.split(",")]
+    shares = None if progress is None else _parse_series(progress)
+    failing = None if names is None else [_parse_names(one) for one in names.split(",")]
     for option, given in (("--progress", shares), ("--names", failing)):
         if given is not None and len(given) != len(counted):
             raise UsageError(
@@ -181,32 +188,32 @@ def _verified(totals: str | None, names: str | None, progress: str | None) -> li
     return found
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _parse_names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in text.split("+") if name.strip()))
 
 
-def _points(option: str, text: str) -> float:
+def _parse_points(option: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not 0 <= value <= 100:
-        raise UsageError(f"{option} takes points from 0 to 100, not {_shown(text)}.")
+        raise UsageError(f"{option} takes points from 0 to 100, not {_quote(text)}.")
     return abs(value)
 
 
-def _tests(text: str, option: str = "--tests") -> int:
+def _parse_tests(text: str, option: str = "--tests") -> int:
     try:
         value = int(text)
     except ValueError:
         value = -1
     if value < 0:
         unknown = "0 when it is unknown" if option == "--tests" else "- where nothing is counted"
-        raise UsageError(f"{option} takes a whole number, {unknown}, not {_shown(text)}.")
+        raise UsageError(f"{option} takes a whole number, {unknown}, not {_quote(text)}.")
     return value
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return f"“{clip(one_line(text.strip()), 40)}”" if text.strip() else "nothing"
 
 
@@ -215,8 +222,8 @@ def _as_json(rows: list[LabRow]) -> str:
 
 
 def _as_table(rows: list[LabRow], most: int, baseline: float) -> str:
-    lines = [HEAD, *(_line(row, _note(row)) for row in rows)]
-    return "\n".join([*lines, "", textwrap.fill(_verdict(rows, most, baseline), 80)])
+    lines = [HEAD, *(_format_row(row, _format_note(row)) for row in rows)]
+    return "\n".join([*lines, "", textwrap.fill(_summarize(rows, most, baseline), 80)])
 
 
 def _as_comparison(compared: list[Compared], most: int, baseline: float, imported: str = "") -> str:
@@ -226,11 +233,13 @@ def _as_comparison(compared: list[Compared], most: int, baseline: float, importe
     """
     lines, differing = [HEAD], []
     for one in compared:
-        lines.append(_line(one.row, _note(one.row)))
+        lines.append(_format_row(one.row, _format_note(one.row)))
         if one.recorded and one.recorded != one.row:
             differing.append(one.row.iteration)
-            lines.append(" was" + _line(one.recorded, _note(one.recorded))[4:])
-    listed = ", ".join(map(str, differing[:LISTED])) + (", ..." if len(differing) > LISTED else "")
+            lines.append(" was" + _format_row(one.recorded, _format_note(one.recorded))[4:])
+    listed = ", ".join(map(str, differing[:MAX_LISTED])) + (
+        ", ..." if len(differing) > MAX_LISTED else ""
+    )
     if imported:
         record = (
             f"{imported.partition(',')[0]} recorded only the measurements; everything else is "
@@ -243,11 +252,11 @@ def _as_comparison(compared: list[Compared], most: int, baseline: float, importe
         record = "The record agrees."
     else:
         record = "The record has no health checks to compare with."
-    said = f"{_verdict([one.row for one in compared], most, baseline)} {record}"
-    return "\n".join([*lines, "", textwrap.fill(said, 80)])
+    summary = f"{_summarize([one.row for one in compared], most, baseline)} {record}"
+    return "\n".join([*lines, "", textwrap.fill(summary, 80)])
 
 
-def _line(row: LabRow, note: str) -> str:
+def _format_row(row: LabRow, note: str) -> str:
     return (
         f"{row.iteration:4}  {100 * row.completion:5.1f}  {100 * row.velocity:+6.1f}"
         f"  {row.derivative:+5.2f}  {row.output:6.3f}"
@@ -256,12 +265,12 @@ def _line(row: LabRow, note: str) -> str:
     )
 
 
-def _note(row: LabRow) -> str:
+def _format_note(row: LabRow) -> str:
     seen = ", ".join(row.detections or [alarm.lower() for alarm in row.alarms])
     return " ".join(part for part in (row.intervention, seen) if part)
 
 
-def _verdict(rows: list[LabRow], most: int, baseline: float) -> str:
+def _summarize(rows: list[LabRow], most: int, baseline: float) -> str:
     """Say how far the run got from `baseline` points, and when the overseer stepped in."""
     done = next((row for row in rows if row.completion >= 1), None)
     top = max(rows, key=lambda row: row.completion)
@@ -275,7 +284,7 @@ def _verdict(rows: list[LabRow], most: int, baseline: float) -> str:
     acts = [row for row in rows if row.intervention in ("REDIRECT", "PAUSE", "ABORT")]
     if not acts:
         return f"{outcome}; the overseer does not intervene."
-    named = [f"{row.intervention} at {row.iteration}" for row in acts[:LISTED]]
-    if len(acts) > LISTED:
-        named.append(f"and {len(acts) - LISTED} more")
+    named = [f"{row.intervention} at {row.iteration}" for row in acts[:MAX_LISTED]]
+    if len(acts) > MAX_LISTED:
+        named.append(f"and {len(acts) - MAX_LISTED} more")
     return f"{outcome}; the overseer intervenes: {', '.join(named)}."

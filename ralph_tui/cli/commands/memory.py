@@ -13,21 +13,21 @@ from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import run_names
 from ralph_tui.base.errors import UsageError
-from ralph_tui.cli.editor import edited
+from ralph_tui.cli.editor import edit_text
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm, text_argument
-from ralph_tui.cli.memory_exchange import export_them, import_them
-from ralph_tui.cli.memory_stats import stats_of
+from ralph_tui.cli.memory_exchange import export_learnings, import_learnings
+from ralph_tui.cli.memory_stats import compute_stats
 from ralph_tui.cli.memory_words import (
-    against,
     all_learnings,
     as_json,
-    card,
+    contradictions,
     details,
-    of_unknown_type,
-    rows,
+    explain_unknown_type,
+    format_card,
+    format_rows,
     unused_learnings,
-    wrapped,
+    wrap_text,
 )
 from ralph_tui.events.memory import CHANGED, Change, Learning, LearningType
 from ralph_tui.layers.memory.task_types import TASK_TYPES
@@ -70,13 +70,13 @@ def run(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
     store = KnowledgeStore(knowledge_folder(root))
     try:
-        return int(_RUN.get(args.action, _wish)(store, root, args))
+        return int(_RUN.get(args.action, _pin_or_mute)(store, root, args))
     finally:
         for notice in store.take_notices():
             print(f"ralph-tui: {one_line(notice)}", file=sys.stderr)
 
 
-SHOWN = 200
+LISTED = 200
 """Learnings that a list prints without ``--all``."""
 
 # arguments ------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unproven", action="store_true", help="only learnings that a single run reported"
     )
-    parser.add_argument("--all", action="store_true", help=f"show more than the first {SHOWN}")
+    parser.add_argument("--all", action="store_true", help=f"show more than the first {LISTED}")
     parser.add_argument("--json", action="store_true", help="JSON output for scripts")
 
 
@@ -143,30 +143,30 @@ def _list(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     if args.json:
         _print_json([as_json(learning) for learning in found])
         return ExitCode.COMPLETED
-    for learning in found if args.all else found[:SHOWN]:
-        print("\n".join(rows(learning)))
+    for learning in found if args.all else found[:LISTED]:
+        print("\n".join(format_rows(learning)))
     unproven = sum(learning.standing == "staged" for learning in found)
     more = f", {unproven} of them not yet proven" if unproven else ""
-    if len(found) > SHOWN and not args.all:
-        more += f"; showing the first {SHOWN}, --all shows all"
+    if len(found) > LISTED and not args.all:
+        more += f"; showing the first {LISTED}, --all shows all"
     narrowed = args.type or args.task_type or args.unproven
     if found:
-        print("\n".join(wrapped(f"{count(len(found), 'learning')}{more}")))
+        print("\n".join(wrap_text(f"{count(len(found), 'learning')}{more}")))
     else:
         print("none match" if narrowed else "no learnings here yet")
     for line in unused_learnings(ledger):
-        print("\n".join(wrapped(line)))
+        print("\n".join(wrap_text(line)))
     return ExitCode.COMPLETED
 
 
 def _show(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> int:
     ledger = store.ledger()
     learning = _find(ledger, args.id)
-    entries, others = _entries(ledger, learning), against(ledger, learning)
+    entries, others = _find_entries(ledger, learning), contradictions(ledger, learning)
     if args.json:
         _print_json(details(learning, entries, others))
     else:
-        print("\n".join(card(learning, entries, others, run_names(root))))
+        print("\n".join(format_card(learning, entries, others, run_names(root))))
     return ExitCode.COMPLETED
 
 
@@ -179,14 +179,14 @@ def _edit(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
             f"{learning.learning_id}, {learning.type}: the text for later prompts.",
             "Leave the text empty to change nothing.",
         ]
-        text = plain(edited(learning.text, notes, otherwise="use --text TEXT")).strip()
+        text = plain(edit_text(learning.text, notes, otherwise="use --text TEXT")).strip()
     if text in ("", learning.text):
         print("nothing was changed", file=sys.stderr)
         return ExitCode.COMPLETED if text else ExitCode.FAILED
     return _change(store, [learning], "edit", text)
 
 
-def _wish(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+def _pin_or_mute(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     ledger = store.ledger()
     return _change(store, [_find(ledger, name) for name in args.ids], args.action)
 
@@ -198,7 +198,7 @@ def _delete(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
         if not sys.stdin.isatty():
             raise UsageError("not a terminal; use --yes to confirm")
         for learning in meant:
-            print("\n".join(rows(learning)))
+            print("\n".join(format_rows(learning)))
         if not confirm(f"Forget {count(len(meant), 'learning')}?"):
             print("nothing was deleted", file=sys.stderr)
             return ExitCode.FAILED
@@ -210,14 +210,14 @@ def _change(
 ) -> int:
     for learning in dict.fromkeys(one.learning_id for one in meant):
         now = store.change(learning, change, text)
-        said = now.saying if now is not None else ""
-        line = f"{learning} is {CHANGED[change]}{f': {said}' if change == 'edit' else ''}"
+        saying = now.saying if now is not None else ""
+        line = f"{learning} is {CHANGED[change]}{f': {saying}' if change == 'edit' else ''}"
         print(clip(one_line(line), 200))
     return ExitCode.COMPLETED
 
 
-def _stats(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> int:
-    stats = stats_of(root, all_learnings(store.ledger()))
+def _show_stats(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> int:
+    stats = compute_stats(root, all_learnings(store.ledger()))
     if args.json:
         _print_json(stats.as_json())
     else:
@@ -240,10 +240,10 @@ def _find(ledger: Ledger, name: str) -> Learning:
     if found:
         raise UsageError(f"{shown!r} matches {len(found)} learnings; type more of the id")
     none = f"no learning {shown!r}; 'ralph-tui memory list' shows all ids"
-    raise UsageError(of_unknown_type(ledger, name) or none)
+    raise UsageError(explain_unknown_type(ledger, name) or none)
 
 
-def _entries(ledger: Ledger, learning: Learning) -> list[Entry]:
+def _find_entries(ledger: Ledger, learning: Learning) -> list[Entry]:
     """Return the stored entries of a learning: a single one if it is proven."""
     held = [entry for entry in ledger.learnings if one_line(entry["id"]) == learning.learning_id]
     return held[:1] or [
@@ -271,7 +271,7 @@ _RUN = {
     "show": _show,
     "edit": _edit,
     "delete": _delete,
-    "export": export_them,
-    "import": import_them,
-    "stats": _stats,
+    "export": export_learnings,
+    "import": import_learnings,
+    "stats": _show_stats,
 }

@@ -55,29 +55,31 @@ def _show(args: argparse.Namespace) -> int:
         # This folds a journal with the loop's own layers.
         from ralph_tui.runtime.next_prompt import next_prompt  # noqa: PLC0415
 
-        k, text, cut, outcome = next_prompt(root, found, lambda known: _settings(args, root, known))
+        k, text, cut, outcome = next_prompt(
+            root, found, lambda known: _load_settings(args, root, known)
+        )
         also = (
             f"; it reports that iteration {cut} was cut off, and what that changed" if cut else ""
         )
-        _say(
-            f"the prompt that {found.name} would send {_when(outcome)}, in iteration {k}, about "
+        _report(
+            f"the prompt that {found.name} would send {_moment(outcome)}, in iteration {k}, about "
             f"{estimate_tokens(text):,} tokens (an estimate); when the iteration starts, "
             "learnings are "
             f"added, and a model may reword it{also}"
         )
     else:
-        text = _as_sent(find_run(root, args.run, hooked=False), args.iteration, args.session)
+        text = _sent_prompt(find_run(root, args.run, hooked=False), args.iteration, args.session)
     print(plain(text), end="" if text.endswith("\n") else "\n")
     return 0
 
 
-def _when(outcome: str) -> str:
+def _moment(outcome: str) -> str:
     if outcome == "completed":
         return "if it had not completed"
     return "if it is resumed" if outcome else "now"
 
 
-def _as_sent(run: AnyRun, iteration: int | None, session: int | None) -> str:
+def _sent_prompt(run: AnyRun, iteration: int | None, session: int | None) -> str:
     events = read_run(run).events
     sent = [event for event in events if isinstance(event, PromptPrepared)]
     if iteration is not None:
@@ -105,22 +107,22 @@ def _as_sent(run: AnyRun, iteration: int | None, session: int | None) -> str:
     tokens = f", about {last.tokens:,} tokens (an estimate)" if last.tokens else ""
     edited = f", edited by {last.edited_by}" if last.edited_by else ""
     which = f", session {number} of {len(sessions)}" if len(sessions) > 1 else ""
-    _say(f"{run.name}, iteration {k}{which}, as it was sent{tokens}{edited}")
+    _report(f"{run.name}, iteration {k}{which}, as it was sent{tokens}{edited}")
     for what in last.cut:
-        _say(f"omitted: {what}")
+        _report(f"omitted: {what}")
     return text
 
 
 def _check(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
-    name = args.file or _settings(args, root).intelligence.prompt_template
+    name = args.file or _load_settings(args, root).intelligence.prompt_template
     if name is None:
         print(f"no prompt template is set; the built-in layout:\n\n{BUILT_IN}\n")
     else:
         given = str(Path(name).absolute()) if args.file else name
         template = parse_text(name, read_template(root, given))
         for what in missing_parts(template):
-            _say(f"{one_line(name)}: {what}")
+            _report(f"{one_line(name)}: {what}")
         used = ", ".join(f"${word}" for word in VARIABLES if word in template.names)
         print(f"{one_line(name)} is valid; it uses {used or 'no variables'}\n")
     width = max(map(len, VARIABLES)) + 3
@@ -130,11 +132,11 @@ def _check(args: argparse.Namespace) -> int:
     return 0
 
 
-def _settings(
+def _load_settings(
     args: argparse.Namespace, root: Path, recorded: Mapping[str, object] | None = None
 ) -> Settings:
     return load_settings(args, root, recorded).settings
 
 
-def _say(text: str) -> None:
+def _report(text: str) -> None:
     print(f"ralph-tui: {one_line(text)}", file=sys.stderr)

@@ -28,7 +28,7 @@ from ralph_tui.text.format import byte_size, count
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import outcome_word
 
-KEPT = 5
+DEFAULT_KEEP = 5
 """Number of newest runs that stay whole by default."""
 
 
@@ -40,7 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "run, but not restore its files."
     )
     parser.add_argument(
-        "--keep", metavar="N", type=int, default=KEPT, help=f"keep the newest N runs ({KEPT})"
+        "--keep",
+        metavar="N",
+        type=int,
+        default=DEFAULT_KEEP,
+        help=f"keep the newest N runs ({DEFAULT_KEEP})",
     )
     parser.add_argument(
         "--older-than",

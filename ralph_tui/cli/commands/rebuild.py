@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     if args.run is None:
         runs = [*find_runs(root)]
     with ExitStack() as held:
-        for path in {run.lock for run in runs if _in_task(run)}:
+        for path in {run.lock for run in runs if _is_local(run)}:
             # A live run keeps its files current itself.
             held.callback(claim(path, "rebuild").release)
         try:
@@ -60,7 +60,7 @@ def _rebuild(runs: list[RecordedRun]) -> bool:
         done += 1
         aside += rebuilt.aside
         problems += [rebuilt.problem] if rebuilt.problem else []
-        if _in_task(found):
+        if _is_local(found):
             tasks[found.folder.parent.parent] = None
     for task in tasks:
         aside += write_task(task)
@@ -74,6 +74,6 @@ def _rebuild(runs: list[RecordedRun]) -> bool:
     return not problems
 
 
-def _in_task(run: RecordedRun) -> bool:
+def _is_local(run: RecordedRun) -> bool:
     """True if the run is in the worktree's records; False for a copy elsewhere."""
     return run.folder.parent.name == "attempts" and run.lock.parent.name == "ralph"

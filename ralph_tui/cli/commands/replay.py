@@ -52,15 +52,15 @@ def run(args: argparse.Namespace) -> int:
 
         def load(stage: "Stage") -> "Front":
             # Behind the first frame.
-            from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
+            from ralph_tui.cli.fronts.run_viewer import open_replay  # noqa: PLC0415
 
-            return replayed(to_replay(found), stage, at=args.at)
+            return open_replay(to_replay(found), stage, at=args.at)
 
         return Stage(load, screen_settings(root, os.environ), left=ExitCode.COMPLETED).show()
-    return _as_lines(found, args.at, as_json=args.json)
+    return _print_lines(found, args.at, as_json=args.json)
 
 
-def _as_lines(found: "AnyRun", at: int | None, *, as_json: bool) -> int:
+def _print_lines(found: "AnyRun", at: int | None, *, as_json: bool) -> int:
     # Imported late, so that a screen's first frame does not wait for these.
     from ralph_tui.cli.fronts.common import Printer  # noqa: PLC0415
     from ralph_tui.runtime.sources.recorded import check_position, run_name  # noqa: PLC0415
@@ -70,6 +70,6 @@ def _as_lines(found: "AnyRun", at: int | None, *, as_json: bool) -> int:
     printer = Printer(as_json=as_json)
     for event in recording.events[:until]:
         printer.print(event)
-    if said := recording.problem or recording.newer:
-        print(f"ralph-tui: {one_line(said)}", file=sys.stderr)
+    if remark := recording.problem or recording.newer:
+        print(f"ralph-tui: {one_line(remark)}", file=sys.stderr)
     return ExitCode.COMPLETED

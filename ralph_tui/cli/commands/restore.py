@@ -17,9 +17,15 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.base.errors import RalphError, UsageError, WorkspaceError, why
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.live import LiveRun, confirm, find_live, here
+from ralph_tui.cli.live import LiveRun, confirm, find_live, sender_name
 from ralph_tui.cli.parser import add_run_option
-from ralph_tui.cli.restore_words import done, left_alone, notes_of, plan, row
+from ralph_tui.cli.restore_words import (
+    describe_restore,
+    format_plan,
+    format_row,
+    skipped_text,
+    snapshot_notes,
+)
 from ralph_tui.events import Event, Noticed, SnapshotTaken, WorktreeRestored
 from ralph_tui.runtime.restoring import (
     check_available,
@@ -84,11 +90,11 @@ def _list(found: RecordedRun) -> int:
         held = saved_snapshots(open_repository(worktree_root(found.folder)), snapshots)
     except RalphError as error:
         print(f"ralph-tui: {one_line(str(error))}", file=sys.stderr)
-    known, notes = list_snapshots(state, held), notes_of(state)
+    known, notes = list_snapshots(state, held), snapshot_notes(state)
     print(f"{found.name}: {one_line(state.run.started.objective) if state.run.started else ''}")
     readings = [point.completion for point in known if point.completion is not None]
     for point in known:
-        print(row(point, notes.get(point.taken.number, ""), *readings))
+        print(format_row(point, notes.get(point.taken.number, ""), *readings))
     if not known:
         print("no snapshots")
     legend = [BEST.label] if any(point.best for point in known) else []
@@ -96,8 +102,8 @@ def _list(found: RecordedRun) -> int:
         legend.append(f"{ROLLED_BACK.glyph} the files before a restore")
     if legend:
         print(f"   {'   '.join(legend)}")
-    if said := recording.problem or recording.newer:
-        print(f"ralph-tui: {one_line(said)}", file=sys.stderr)
+    if remark := recording.problem or recording.newer:
+        print(f"ralph-tui: {one_line(remark)}", file=sys.stderr)
     return ExitCode.COMPLETED
 
 
@@ -125,15 +131,15 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
     assert state.run.started is not None  # read_journal guarantees the first event
     workspace = GitWorkspace(open_repository(root), state.run.started.run_id)
     check_available(workspace, target)
-    if (code := _not_to_be_done(workspace, target, state, args)) is not None:
+    if (code := _confirm_plan(workspace, target, state, args)) is not None:
         return code
     # The lock is held, so no run is active, but the git of a killed run may still write.
     sweep(recorded_run_ids(root).__contains__, root)
     with closing(workspace):
-        told, held = restore_worktree(recording, state, workspace, target, here())
+        restored, held = restore_worktree(recording, state, workspace, target, sender_name())
     if found.fleet is None:
         _refresh(found)
-    code = _report(told, args)
+    code = _report(restored, args)
     if not held:
         print("ralph-tui: the restored files could not be saved in a snapshot", file=sys.stderr)
     return code
@@ -149,16 +155,16 @@ def _refuse_to_write_on(state: RunState, target: SnapshotTaken) -> None:
         )
 
 
-def _not_to_be_done(
+def _confirm_plan(
     workspace: GitWorkspace, target: SnapshotTaken, state: RunState, args: argparse.Namespace
 ) -> int | None:
     """Show what would change, and ask; return an exit code unless the restore is to proceed."""
     if not (args.yes or args.dry_run or sys.stdin.isatty()):
         raise UsageError("not a terminal; use --yes to confirm, or --dry-run to preview")
     rows = workspace.preview_restore(target.tree)
-    note = notes_of(state).get(target.number, "")
+    note = snapshot_notes(state).get(target.number, "")
     while True:
-        for line in plan(target, rows, note):
+        for line in format_plan(target, rows, note):
             print(line)
         if lacks := describe_missing(target):
             print(lacks)
@@ -193,10 +199,10 @@ def _refresh(found: RecordedRun) -> None:
         )
 
 
-def _report(told: WorktreeRestored, args: argparse.Namespace) -> int:
-    for line in done(told, f" --run {shlex.quote(args.run)}" if args.run else ""):
+def _report(restored: WorktreeRestored, args: argparse.Namespace) -> int:
+    for line in describe_restore(restored, f" --run {shlex.quote(args.run)}" if args.run else ""):
         print(line)
-    if not (sentence := left_alone(told)):
+    if not (sentence := skipped_text(restored)):
         return ExitCode.COMPLETED
     print(f"ralph-tui: {sentence}", file=sys.stderr)
     return ExitCode.FAILED
@@ -212,17 +218,17 @@ def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
     if not PrivateRepository(workspace.repository).has_index:
         # Looking would create an index, which is up to the run.
         raise WorkspaceError("the run is taking a snapshot; try again in a second")
-    if (code := _not_to_be_done(workspace, target, state, args)) is not None:
+    if (code := _confirm_plan(workspace, target, state, args)) is not None:
         return code
     since = live.request("restore", snapshot=target.number)
-    return _report(_outcome(live, since), args)
+    return _report(_wait_for_result(live, since), args)
 
 
-def _outcome(live: LiveRun, since: int) -> WorktreeRestored:
+def _wait_for_result(live: LiveRun, since: int) -> WorktreeRestored:
     """Wait for the result after event `since`; raises ``RalphError`` if the restore failed."""
     found: WorktreeRestored | None = None
 
-    def heard(event: Event) -> None:
+    def on_event(event: Event) -> None:
         nonlocal found
         if event.seq <= since:
             return
@@ -231,12 +237,12 @@ def _outcome(live: LiveRun, since: int) -> WorktreeRestored:
         if isinstance(event, Noticed) and event.text.startswith("the restore failed"):
             raise RalphError(event.text)
 
-    def works(_: RunState) -> bool:
+    def is_waiting(_: RunState) -> bool:
         return found is None and worker(live.run.lock) is not None
 
-    journal = followed_run(live.run.journal, heard)
+    journal = followed_run(live.run.journal, on_event)
     try:
-        follow_to_end(journal, RunState(), works)
+        follow_to_end(journal, RunState(), is_waiting)
     finally:
         journal.close()
     if found is not None:

@@ -81,10 +81,10 @@ def run(args: argparse.Namespace) -> int:
     root = worktree_root(run.folder)  # a folder may name a run of another worktree
     screen = wants_screen(headless=args.headless, as_json=args.json)
     settings = screen_settings(root, os.environ, args.set_options) if screen else None
-    return show_run(partial(_prepared, args, root, run), settings)
+    return show_run(partial(_prepare, args, root, run), settings)
 
 
-def _prepared(
+def _prepare(
     args: argparse.Namespace, root: Path, run: "RecordedRun", warn: Warn
 ) -> tuple[RunFactory, Presentation]:
     # Behind the first frame.

@@ -68,14 +68,14 @@ def run(args: argparse.Namespace) -> int:
         # Report errors without a screen, which would appear and vanish.
         from ralph_tui.cli.fronts.common import warn  # noqa: PLC0415 - behind the first frame
 
-        _prepared(args, warn)
+        _prepare(args, warn)
     if away:
         from ralph_tui.cli.fronts.background import start_in_background  # noqa: PLC0415 - only to detach
 
         return start_in_background(sys.argv[1:])
     root = worktree_root(Path.cwd())
     settings = screen_settings(root, os.environ, args.set_options) if screen else None
-    return show_run(partial(_prepared, args), settings)
+    return show_run(partial(_prepare, args), settings)
 
 
 def _agent_exists(args: argparse.Namespace) -> bool:
@@ -89,7 +89,7 @@ def _agent_exists(args: argparse.Namespace) -> bool:
     return agent is not None and bool(agent.program or vars(args)["agent.command"])
 
 
-def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presentation]:
+def _prepare(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presentation]:
     # Behind the first frame.
     from ralph_tui.runtime.checks import is_run_ready  # noqa: PLC0415
     from ralph_tui.runtime.request import RunRequest  # noqa: PLC0415

@@ -20,7 +20,7 @@ from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.sanitize import clip, one_line
 
 LIMIT = 20
-MOST = 1000
+MAX_LIMIT = 1000
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=LIMIT,
-        help=f"maximum number of results, 1-{MOST} ({LIMIT})",
+        help=f"maximum number of results, 1-{MAX_LIMIT} ({LIMIT})",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the matches. Raises ``UsageError`` and ``SearchError``."""
     query = " ".join(args.query)
-    if not 1 <= args.limit <= MOST:
-        raise UsageError(f"--limit takes 1 to {MOST}, not {args.limit}")
+    if not 1 <= args.limit <= MAX_LIMIT:
+        raise UsageError(f"--limit takes 1 to {MAX_LIMIT}, not {args.limit}")
     root = worktree_root(Path.cwd())
     found = search_all(
         root,
@@ -68,9 +68,9 @@ def run(args: argparse.Namespace) -> int:
         for one in found:
             print(json.dumps(as_json(one), ensure_ascii=False))
     elif found:
-        print("\n\n".join(map(_in_words, found)))
+        print("\n\n".join(map(_format_match, found)))
     else:
-        print(_nothing(query, root))
+        print(_describe_none(query, root))
     return ExitCode.COMPLETED
 
 
@@ -81,7 +81,7 @@ def command_for(found: Found) -> str:
 
 def as_json(found: Found) -> dict[str, Any]:
     """Return a match as an object, without unknown fields."""
-    told = {
+    fields = {
         "kind": found.what,
         "run": found.run or None,
         "iteration": found.iteration or None,
@@ -92,32 +92,32 @@ def as_json(found: Found) -> dict[str, Any]:
         "marks": [list(mark) for mark in found.marks],
         "open": command_for(found) or None,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
-def _in_words(found: Found) -> str:
+def _format_match(found: Found) -> str:
     where = f"iteration {found.iteration}" if found.iteration else ""
     when = day_and_clock(found.at, datetime.now(UTC)) if found.at else ""
     facts = [found.what, found.run, where, when]
     lines = [
         " · ".join(fact for fact in facts if fact),
-        f"  {_marked(found)}",
-        _styled(_DIM, f"  {command_for(found)}") if found.run else "",
+        f"  {_mark_words(found)}",
+        _style(_DIM, f"  {command_for(found)}") if found.run else "",
     ]
     return "\n".join(line for line in lines if line)
 
 
-def _marked(found: Found) -> str:
+def _mark_words(found: Found) -> str:
     """Mark the matching words: bold on a terminal, between stars elsewhere."""
     pieces, end = [], 0
     for begin, stop in found.marks:
         word = found.text[begin:stop]
-        pieces += [found.text[end:begin], _styled(_BOLD, word) if _on_screen() else f"*{word}*"]
+        pieces += [found.text[end:begin], _style(_BOLD, word) if _on_screen() else f"*{word}*"]
         end = stop
     return "".join([*pieces, found.text[end:]])
 
 
-def _styled(style: str, text: str) -> str:
+def _style(style: str, text: str) -> str:
     return f"{style}{text}{_PLAIN}" if _on_screen() else text
 
 
@@ -125,7 +125,7 @@ def _on_screen() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def _nothing(query: str, root: Path) -> str:
+def _describe_none(query: str, root: Path) -> str:
     if not query_terms(query):
         return "the query has no words; try ralph-tui search oauth mock"
     if fleet_folders(root) and newest_run(root) is None:

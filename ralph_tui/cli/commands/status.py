@@ -18,7 +18,7 @@ from ralph_tui.adapters.records.status import (
     status_of_past,
 )
 from ralph_tui.cli.status_words import recorded_verdict, status_line, status_text
-from ralph_tui.cli.viewed import look
+from ralph_tui.cli.view_marks import begin_view
 from ralph_tui.runtime.sources.find_run import find_run, read_run
 from ralph_tui.text.terms import ENDLESS
 
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         status["problem"] = "" if args.line else recording.problem
         print(_page(args, status))
         return 0
-    seen = None if args.line or args.json else look(found)
+    seen = None if args.line or args.json else begin_view(found)
     print(describe_status(found, lambda status: _words(args, found, status)))
     if seen:
         seen()
@@ -54,7 +54,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _words(args: argparse.Namespace, found: RecordedRun, status: RunStatus) -> str:
     if status["phase"] == "died" and not found.hooked and holder(found.lock) is not None:
-        status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and continues the run"
+        status["reason"] = (
+            f"{_describe_keeper(found)}; ralph-tui resume ends that and continues the run"
+        )
     # A status bar asks every few seconds, and a live run appends during the read.
     if args.line or status["alive"]:
         status["problem"] = ""
@@ -79,7 +81,7 @@ def _page(args: argparse.Namespace, status: RunStatus) -> str:
     return status_line(status) if args.line else status_text(status)
 
 
-def _left_over(run: RecordedRun) -> str:
+def _describe_keeper(run: RecordedRun) -> str:
     """Describe what still holds the worktree of a run that died."""
     left = ", ".join(f"process {pid}" for pid in keepers(run.lock.parents[2]))
     still = (

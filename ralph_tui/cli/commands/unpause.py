@@ -2,7 +2,7 @@
 
 import argparse
 
-from ralph_tui.cli.live import answers, find_live
+from ralph_tui.cli.live import answer_words, find_live
 from ralph_tui.cli.parser import add_run_option
 
 
@@ -19,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     """
     live = find_live(args.run)
     question = live.question
-    if question and question["topic"] == "pause" and "continue" in answers(question):
+    if question and question["topic"] == "pause" and "continue" in answer_words(question):
         live.request("answer", question_id=question["question_id"], answer="continue")
     else:
         live.request("unpause")

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import Printer
-from ralph_tui.cli.fronts.garbage import collect_garbage_again
-from ralph_tui.cli.fronts.lines import Lines, print_until_over
+from ralph_tui.cli.fronts.garbage import enable_garbage_collector
+from ralph_tui.cli.fronts.lines import Lines, print_until_end
 from ralph_tui.events import Event
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
@@ -33,26 +33,26 @@ FLAG = "--detached"
 
 def run_in_background(run: "AssembledRun") -> None:
     """For the child: begin the run, notify the parent, and print to the log until the end."""
-    collect_garbage_again()
+    enable_garbage_collector()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
     printer = Printer(state=run.engine.state)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     run.begin()
-    first = _first(run, events)
+    first = _first_event(run, events)
     if first is None:
         return
-    told = {"run": run.attempt.name, "pid": os.getpid(), "folder": str(run.attempt.folder)}
+    fields = {"run": run.attempt.name, "pid": os.getpid(), "folder": str(run.attempt.folder)}
     with contextlib.suppress(BrokenPipeError):  # the parent did not wait
-        print(json.dumps(told), flush=True)
+        print(json.dumps(fields), flush=True)
     # This closes the pipe, which is what the parent waits for.
     signals.detach_stdio()
     signals.redirect_output(run.attempt.folder / signals.LOG)
     printer.print(first)
-    print_until_over(run, events, printer)
+    print_until_end(run, events, printer)
 
 
-def _first(run: "AssembledRun", events: Lines) -> Event | None:
+def _first_event(run: "AssembledRun", events: Lines) -> Event | None:
     """Return the first recorded event; None if not even that could be recorded."""
     while not run.engine.join(0.02):
         if not events.empty():
@@ -61,7 +61,7 @@ def _first(run: "AssembledRun", events: Lines) -> Event | None:
 
 
 @dataclass(frozen=True)
-class Begun:
+class StartedProcess:
     """The run that began in the background."""
 
     name: str
@@ -74,8 +74,8 @@ def start_in_background(words: list[str]) -> int:
 
     If nothing began, the exit code is the child's own, and the child has printed the reason.
     """
-    begun = begin_in_background(words)
-    if not isinstance(begun, Begun):
+    begun = spawn_in_background(words)
+    if not isinstance(begun, StartedProcess):
         return begun
     print(f"{begun.name} runs in the background (process {begun.pid})")
     for purpose, how in (
@@ -88,7 +88,7 @@ def start_in_background(words: list[str]) -> int:
     return ExitCode.COMPLETED
 
 
-def begin_in_background(words: list[str]) -> Begun | int:
+def spawn_in_background(words: list[str]) -> StartedProcess | int:
     """Do the same as `start_in_background`, without printing anything about the run."""
     # -P: a file in the user's folder must not be imported as a module.
     command = [sys.executable, "-P", "-m", "ralph_tui", *words, FLAG]
@@ -104,16 +104,16 @@ def begin_in_background(words: list[str]) -> Begun | int:
         assert child.stdout is not None
         try:
             with child.stdout:
-                said = child.stdout.read()
+                reply = child.stdout.read()
         except KeyboardInterrupt:
             child.terminate()
             raise
         complaints.seek(0)
         sys.stderr.write(complaints.read())
     try:
-        told = parse_json(said)
-        run, pid, folder = one_line(told["run"]), int(told["pid"]), one_line(told["folder"])
+        fields = parse_json(reply)
+        run, pid, folder = one_line(fields["run"]), int(fields["pid"]), one_line(fields["folder"])
     except (ValueError, KeyError, TypeError):
         return child.wait() or ExitCode.FAILED
     child.returncode = 0  # it keeps running, so this process must not wait for it
-    return Begun(run, pid, folder)
+    return StartedProcess(run, pid, folder)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from ralph_tui.base.errors import RalphError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
-from ralph_tui.cli.fronts.common import Printer, exit_code, print_next_steps, warn, words_of_leaving
-from ralph_tui.cli.fronts.garbage import collect_garbage_again
-from ralph_tui.cli.fronts.lines import Lines, print_until_over
+from ralph_tui.cli.fronts.common import Printer, exit_code, leave_text, print_next_steps, warn
+from ralph_tui.cli.fronts.garbage import enable_garbage_collector
+from ralph_tui.cli.fronts.lines import Lines, print_until_end
 from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.cli.fronts.presentation import END_SECONDS, SCREEN_SECONDS, Prepare, Presentation
 from ralph_tui.cli.fronts.side_screens import side_screens
@@ -56,7 +56,7 @@ class CockpitRun:
         self._settled = threading.Event()
         """Set when the run is assembled, or its assembly has failed."""
         self._left = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="ralph-cockpit-run", daemon=True)
+        self._thread = threading.Thread(target=self._execute, name="ralph-cockpit-run", daemon=True)
         self._alone: threading.Thread | None = None
         """Finishes the run behind a closed terminal, then ends the process."""
 
@@ -71,7 +71,7 @@ class CockpitRun:
 
     # the run ----------------------------------------------------------------------------------
 
-    def _work(self) -> None:
+    def _execute(self) -> None:
         try:
             create_run, self._presentation = self._prepare(self.stage.warnings.append)
             with create_run(self._warnings.append) as run:
@@ -84,7 +84,7 @@ class CockpitRun:
                 self._steering.attach(run)
                 run.begin()
                 self._settled.set()
-                collect_garbage_again()
+                enable_garbage_collector()
                 run.engine.join()
                 # The last screen stays, and its record with it; the worktree is free.
                 run.close()
@@ -97,13 +97,13 @@ class CockpitRun:
             self.error = self.error or sys.exc_info()[1]
             self._settled.set()
             if self.error is not None and not self._left.is_set():
-                self.stage.tell(self.stage.app.exit)
+                self.stage.call_in_screen(self.stage.app.exit)
 
     def _deliver(self, event: Event) -> None:
         """Pass an event to the screen, or to the lines that replaced it."""
         self._receive(event)
         if self._screen is not None and self._screen.rhythm.quiet:
-            self.stage.tell(self._screen.rhythm.speed_up)
+            self.stage.call_in_screen(self._screen.rhythm.speed_up)
 
     def _report_end(self, run: "AssembledRun") -> None:
         state = run.engine.state.run
@@ -124,7 +124,7 @@ class CockpitRun:
             app = self.stage.app
             # A broken screen does not end the run.
             if self._alone is None and (app.return_value == "screen" or app.broken):
-                self._go_on_as_lines()
+                self._continue_as_lines()
             if self._alone is not None:
                 self._alone.join()
         finally:
@@ -135,20 +135,20 @@ class CockpitRun:
 
     def leave(self) -> None:
         """Stop a run that is still active, and wait until it has cleaned up."""
-        self._let_go()
+        self._detach()
         self._steering.stop("a closed screen")
         if self._thread.ident is not None:
             self._thread.join(2 * END_SECONDS)
         if self._thread.is_alive():
             self.code = ExitCode.INTERRUPTED
 
-    def _let_go(self) -> None:
+    def _detach(self) -> None:
         self._left.set()
         self._steering.leave()
 
-    def _go_on_as_lines(self) -> None:
+    def _continue_as_lines(self) -> None:
         """Say how to come back, and print events until the run ends."""
-        self._receive = self._keep_for_lines
+        self._receive = self._buffer_event
         self.inbox.clear()
         if self._thread.ident is None:  # the screen broke before the run was started
             self.begin()
@@ -156,12 +156,12 @@ class CockpitRun:
         if self._run is None or self._steering.over:
             return
         try:
-            print_line(words_of_leaving(self._run.engine.state, self._run.attempt))
-            print_until_over(self._run, self._lines, Printer(state=self._run.engine.state))
+            print_line(leave_text(self._run.engine.state, self._run.attempt))
+            print_until_end(self._run, self._lines, Printer(state=self._run.engine.state))
         except OSError:
             self.handle_signal(signal.SIGHUP)  # the signal is on its way
 
-    def _keep_for_lines(self, event: Event) -> None:
+    def _buffer_event(self, event: Event) -> None:
         """Queue an event for the lines, except the run's end, which `_report_end` prints."""
         if not isinstance(event, RunFinished | RunCrashed):
             self._lines.put(event)
@@ -174,27 +174,27 @@ class CockpitRun:
             self._stop(number.name)
         elif self._alone is None:
             signals.detach_stdio()
-            self._alone = threading.Thread(target=self._go_on_alone, name="ralph-alone")
+            self._alone = threading.Thread(target=self._finish_alone, name="ralph-alone")
             self._alone.daemon = True
             self._alone.start()
 
     def _stop(self, by: str) -> None:
         signals.exit_after(2 * END_SECONDS, ExitCode.INTERRUPTED)
-        if self._alone is None and not self.stage.gone.is_set():
-            self.stage.tell(self.stage.app.on_hangup, by)
-            if self.stage.gone.wait(END_SECONDS):
+        if self._alone is None and not self.stage.closed.is_set():
+            self.stage.call_in_screen(self.stage.app.on_hangup, by)
+            if self.stage.closed.wait(END_SECONDS):
                 return
         self._steering.stop(by)
 
-    def _go_on_alone(self) -> None:
+    def _finish_alone(self) -> None:
         """Finish the run without a terminal, and end the process.
 
         Nothing here waits for the main thread, which may never return from its dead screen.
         """
-        self.stage.tell(self.stage.app.exit)
+        self.stage.call_in_screen(self.stage.app.exit)
         if self._thread.ident is None:
             signals.exit_now(ExitCode.INTERRUPTED)
-        if not self.stage.gone.wait(SCREEN_SECONDS):
+        if not self.stage.closed.wait(SCREEN_SECONDS):
             signals.block_stdin()
         self._settled.wait()
         if self._run is not None:
@@ -202,9 +202,9 @@ class CockpitRun:
         if self._presentation.on_hangup == "stop":
             self.leave()
         elif self._run is not None:
-            self._receive = self._keep_for_lines
-            print_until_over(self._run, self._lines, Printer(state=self._run.engine.state))
-        self._let_go()
+            self._receive = self._buffer_event
+            print_until_end(self._run, self._lines, Printer(state=self._run.engine.state))
+        self._detach()
         self._thread.join()
         if self.error is not None:
             self.code = getattr(self.error, "exit_code", ExitCode.FAILED)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
 
 
-def named_elsewhere(attempt: "AttemptFolder", option: str = "") -> str:
+def run_argument(attempt: "AttemptFolder", option: str = "") -> str:
     """Return the argument that names this run for a command typed here; empty if none is needed.
 
     `option` comes before it, such as `` --run``.
@@ -45,9 +45,9 @@ def print_next_steps(run: "AssembledRun", *names: StepName) -> None:
             print_line(f"{step.verb}: {there}{step.command}")
 
 
-def words_of_leaving(state: RunState, attempt: "AttemptFolder") -> str:
+def leave_text(state: RunState, attempt: "AttemptFolder") -> str:
     """Say what a run does after its screen closed, and list the commands for it, one per line."""
-    there, at = named_elsewhere(attempt, " --run"), named_elsewhere(attempt)
+    there, at = run_argument(attempt, " --run"), run_argument(attempt)
     rows = ["the run continues here as plain lines"]
     if state.run.paused:
         rows = [

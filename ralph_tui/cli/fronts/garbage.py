@@ -13,7 +13,7 @@ frame creates a thousand objects, which are freed without the collector. With Py
 every other dialog waited for a full collection."""
 
 
-def collect_garbage_again() -> None:
+def enable_garbage_collector() -> None:
     """Turn collection on; objects that exist now are never examined again."""
     gc.set_threshold(YOUNG, YOUNG_ROUNDS, OLD_ROUNDS)
     gc.freeze()

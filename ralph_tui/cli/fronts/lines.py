@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import Printer
-from ralph_tui.cli.fronts.garbage import collect_garbage_again
+from ralph_tui.cli.fronts.garbage import enable_garbage_collector
 from ralph_tui.events import Event
 
 if TYPE_CHECKING:
@@ -20,20 +20,20 @@ Lines = SimpleQueue[Event | None]
 
 def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
     """Begin the run, and print every event up to its last."""
-    collect_garbage_again()
+    enable_garbage_collector()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
     printer = Printer(as_json=as_json, state=run.engine.state)
     run.begin()
     try:
-        print_until_over(run, events, printer)
+        print_until_end(run, events, printer)
     except OSError:
         # The output is closed: stop the run cleanly, so that its end is recorded.
         run.engine.stop("a closed output")
         raise
 
 
-def print_until_over(run: "AssembledRun", events: Lines, printer: Printer) -> None:
+def print_until_end(run: "AssembledRun", events: Lines, printer: Printer) -> None:
     """Print what arrives in `events` until the run has ended and all of it is printed."""
 
     def end() -> None:
@@ -51,4 +51,4 @@ def signals_stop(run: "AssembledRun") -> AbstractContextManager[None]:
     def stop(number: signal.Signals) -> None:
         run.engine.stop(number.name)
 
-    return signals.forwarded(stop, watch_terminal=False)
+    return signals.forward_signals(stop, watch_terminal=False)

@@ -13,14 +13,14 @@ from typing import TextIO
 
 from ralph_tui.cli.fronts import signals
 
-ROOM_SECONDS = 5.0
+WRITE_SECONDS = 5.0
 """How long a line waits for a slow reader after a signal."""
-LOOK_MS = 200
+POLL_MS = 200
 """Milliseconds between two checks for a signal."""
-PIECE = select.PIPE_BUF
+CHUNK = select.PIPE_BUF
 """Bytes that a pipe with room accepts without blocking."""
 
-_unread: set[int] = set()
+_blocked: set[int] = set()
 """Descriptors whose reader did not read in time; later lines do not wait for it again."""
 
 
@@ -39,7 +39,7 @@ def print_line(text: str, stream: TextIO | None = None) -> None:
     stream.flush()
     rest = f"{text}\n".encode(stream.encoding or "utf-8", stream.errors or "replace")
     while rest and _has_room(descriptor):
-        rest = rest[os.write(descriptor, rest[:PIECE]) :]
+        rest = rest[os.write(descriptor, rest[:CHUNK]) :]
 
 
 def _has_room(descriptor: int) -> bool:
@@ -47,13 +47,13 @@ def _has_room(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT)
     deadline: float | None = None
-    while not poll.poll(LOOK_MS):
-        if not signals.CAME:
+    while not poll.poll(POLL_MS):
+        if not signals.RECEIVED:
             continue
         now = time.monotonic()
         if deadline is None:
-            deadline = now + (0 if descriptor in _unread else ROOM_SECONDS)
+            deadline = now + (0 if descriptor in _blocked else WRITE_SECONDS)
         if now >= deadline:
-            _unread.add(descriptor)
+            _blocked.add(descriptor)
             return False
     return True

@@ -17,27 +17,27 @@ from ralph_tui.text.words import without_particulars
 
 WIDTH = 160
 """Columns of a line; the journal has the rest."""
-WHOLE = 2000
+FULL_WIDTH = 2000
 """Columns of instructions and of the agent's own words."""
-UNCUT = (
+FULL_LENGTH = (
     ev.RunFinished, ev.RunCrashed, ev.Noticed, ev.AgentNoted, ev.AgentSpoke, ev.AgentReported,
     ev.StrategyPlanned, ev.ReflectionWritten, ev.GuidanceQueued, ev.RedirectDecided,
     ev.QuestionAsked, ev.SessionFinished, ev.AgentChanged, ev.WaitStarted,
 )  # fmt: skip
-LINED = (ev.AgentSpoke, ev.AgentReported, ev.ToolDenied)
+MULTILINE = (ev.AgentSpoke, ev.AgentReported, ev.ToolDenied)
 """Each line of their text becomes a plain line of its own."""
 RECOMPUTED = (ev.AlarmRaised, ev.AlarmCleared, ev.InterventionMade)
 """Events that our layers derive from a run led by another tool."""
 
 
-def stamped(event: ev.Event, text: str | None, where: str = "") -> str | None:
+def stamp_lines(event: ev.Event, text: str | None, where: str = "") -> str | None:
     """Put local time and `where` before each line of the text; None without text."""
     if not text:
         return None
-    at, whole = clock(event.at, seconds=True), isinstance(event, UNCUT)
-    pieces = text.splitlines() if isinstance(event, LINED) else [text]
+    at, whole = clock(event.at, seconds=True), isinstance(event, FULL_LENGTH)
+    pieces = text.splitlines() if isinstance(event, MULTILINE) else [text]
     return "\n".join(
-        f"{at} {where}{clip(one_line(piece), WHOLE if whole else WIDTH)}" for piece in pieces
+        f"{at} {where}{clip(one_line(piece), FULL_WIDTH if whole else WIDTH)}" for piece in pieces
     )
 
 
@@ -81,10 +81,10 @@ class PlainLines:
         self._follow(event)
         width = 2 * len(str(self._of)) + 1
         where = f"{f'{self._iteration}/{self._of}':>{width}} " if self._of else ""
-        text = self._text(event)
+        text = self._event_text(event)
         if text and self._imported and isinstance(event, RECOMPUTED):
             text = f"{text} (recomputed)"
-        return stamped(event, text, where)
+        return stamp_lines(event, text, where)
 
     def _follow(self, event: ev.Event) -> None:
         if on_words := self._on_words.get(type(event)):
@@ -111,7 +111,7 @@ class PlainLines:
             case ev.ToolStarted():
                 self._calls[event.tool_id] = event
 
-    def _failed(self, event: ev.Noticed) -> str | None:
+    def _failure_line(self, event: ev.Noticed) -> str | None:
         """Report a layer's failure once, then only a count."""
         kind = event.source, without_particulars(event.text)
         self._failures[kind] += 1
@@ -120,15 +120,15 @@ class PlainLines:
             return event.line()
         return f"{event.line()} ({times} times so far)" if set(str(times)[1:]) == {"0"} else None
 
-    def _text(self, event: ev.Event) -> str | None:
+    def _event_text(self, event: ev.Event) -> str | None:
         match event:
             case ev.Noticed() if event.level == "error" and event.detail:
-                return self._failed(event)
+                return self._failure_line(event)
             case ev.AgentNoted() if event.level == "warn":
                 kind = event.text.partition(": ")[0]
-                told = kind in self._noted
+                known = kind in self._noted
                 self._noted.add(kind)
-                return None if told else event.line()
+                return None if known else event.line()
             case ev.AgentReported():
                 return event.line(self._said)
             case ev.RunFinished():
@@ -136,15 +136,15 @@ class PlainLines:
                 line = event.line(measured=self._measured)
                 return f"{line} · {unsent}" if unsent else line
             case ev.InterventionMade():
-                return self._once(event)
-            case ev.HealthChecked() | ev.ToolFinished() if self._is_no_news(event):
+                return self._reason_line(event)
+            case ev.HealthChecked() | ev.ToolFinished() if self._is_repeat(event):
                 return None
             case ev.WaitStarted():
                 return event.line(why=event.reason != self._ended)
             case ev.QuestionAsked():
-                return self._question(event)
+                return self._question_line(event)
             case ev.QuestionAnswered():
-                return self._answered(event)
+                return self._answer_line(event)
             case ev.RedirectDecided() if self._decided:
                 self._decided = False
                 return f"redirect {event.sends}" if event.sends else None
@@ -156,25 +156,25 @@ class PlainLines:
                 return row and row.line
         return event.line()
 
-    def _is_no_news(self, event: ev.HealthChecked | ev.ToolFinished) -> bool:
+    def _is_repeat(self, event: ev.HealthChecked | ev.ToolFinished) -> bool:
         if isinstance(event, ev.HealthChecked):
             return event.ended in self._cleared
         call = self._calls.pop(event.tool_id, None)
         return call is not None and shows_failing_tests(call.tool, call.summary, event.summary)
 
-    def _answered(self, event: ev.QuestionAnswered) -> str:
+    def _answer_line(self, event: ev.QuestionAnswered) -> str:
         asked = self._asked.pop(event.question_id, None)
         if asked is not None and asked.request is None and asked.topic in ("redirect", "pause"):
             self._decided = True
         return event.line(asked)
 
-    def _once(self, event: ev.InterventionMade) -> str | None:
-        if any(event.reason.startswith(told.rstrip(".")) for told in self._reasons):
+    def _reason_line(self, event: ev.InterventionMade) -> str | None:
+        if any(event.reason.startswith(known.rstrip(".")) for known in self._reasons):
             return None
         self._reasons.add(event.reason)
         return event.line()
 
-    def _question(self, event: ev.QuestionAsked) -> str | None:
+    def _question_line(self, event: ev.QuestionAsked) -> str | None:
         """Return the question's line, without known reasons; None if there is no time to answer."""
         self._asked[event.question_id] = event
         self._decided = False

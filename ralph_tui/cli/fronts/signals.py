@@ -19,14 +19,14 @@ from ralph_tui.adapters.processes.sweep import kill_adopted
 from ralph_tui.base.plain_files import open_plain
 
 FORWARDED = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
-CAME: list[signal.Signals] = []
+RECEIVED: list[signal.Signals] = []
 """Signals that have arrived in this process; after one, it opens no other screen."""
 LOG = "terminal.log"
 """File in the attempt's folder for the output of a run that lost its terminal."""
 
 
 @contextlib.contextmanager
-def forwarded(
+def forward_signals(
     handle: Callable[[signal.Signals], None], *, watch_terminal: bool = True
 ) -> Iterator[None]:
     """Call `handle` for each of the signals, one after the other, in a separate thread.
@@ -37,7 +37,7 @@ def forwarded(
     After a signal, the process is expected to end. It ignores further signals after the block,
     because one might kill it before it has reported how it ended.
     """
-    heard = threading.Event()
+    received = threading.Event()
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
     poll = select.poll()
@@ -45,9 +45,9 @@ def forwarded(
     for terminal in filter(os.isatty, (0, 1) if watch_terminal else ()):
         poll.register(terminal, 0)  # poll always reports a hangup
 
-    def take(number: signal.Signals) -> None:
-        CAME.append(number)
-        heard.set()
+    def receive(number: signal.Signals) -> None:
+        RECEIVED.append(number)
+        received.set()
         handle(number)
 
     def listen() -> None:
@@ -56,10 +56,10 @@ def forwarded(
                 if descriptor != readable:
                     poll.unregister(descriptor)
                     if event & (select.POLLHUP | select.POLLERR):
-                        take(signal.SIGHUP)
+                        receive(signal.SIGHUP)
                 elif number := os.read(readable, 1):
                     if number[0] in FORWARDED:  # a screen handles others
-                        take(signal.Signals(number[0]))
+                        receive(signal.Signals(number[0]))
                 else:
                     os.close(readable)
                     return
@@ -71,7 +71,7 @@ def forwarded(
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, signal.SIG_IGN if heard.is_set() else handler)
+            signal.signal(number, signal.SIG_IGN if received.is_set() else handler)
         signal.set_wakeup_fd(waking)
         os.close(writable)
 

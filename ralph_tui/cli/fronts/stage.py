@@ -18,9 +18,9 @@ from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 
 prepare_textual(os.environ)
 
-from ralph_tui.cli.exit_codes import ExitCode, GoOn  # noqa: E402
+from ralph_tui.cli.exit_codes import ExitCode, NextCommand  # noqa: E402
 from ralph_tui.cli.fronts import signals  # noqa: E402
-from ralph_tui.cli.fronts.broken_screen import report_of  # noqa: E402
+from ralph_tui.cli.fronts.crash_report import report_crash  # noqa: E402
 from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS  # noqa: E402
 from ralph_tui.config.files import ScreenSettings  # noqa: E402
 from ralph_tui.text.sanitize import one_line  # noqa: E402
@@ -62,8 +62,8 @@ class Stage:
         `opening` makes the first frame. `left` is the exit code if the user leaves during loading.
         """
         theme = settings.theme or default_theme(os.environ)
-        self.app = RalphApp(opening, theme=theme, keys=settings.keys, ready=self._painted)
-        self.gone = threading.Event()
+        self.app = RalphApp(opening, theme=theme, keys=settings.keys, ready=self._on_painted)
+        self.closed = threading.Event()
         """Set when the screen is gone."""
         self.warnings: list[str] = []
         """Warnings to print after the screen closes."""
@@ -72,21 +72,21 @@ class Stage:
         self._front: Front | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._loading: asyncio.Task[None] | None = None
-        self._came: signal.Signals | None = None
+        self._signal: signal.Signals | None = None
 
     def show(self) -> int:
         """Show the screen to its end and return the exit code.
 
-        Raises any error of `load`, and `GoOn` if the user chose another command. Raises
+        Raises any error of `load`, and `NextCommand` if the user chose another command. Raises
         ``KeyboardInterrupt`` if ctrl+c arrived before there was a front.
         """
-        with signals.forwarded(self._handle_signal):
+        with signals.forward_signals(self._handle_signal):
             try:
                 asyncio.run(self._show())
             finally:
-                self.gone.set()
+                self.closed.set()
                 if self.app.broken is not None:
-                    self.warnings.append(report_of(self.app.broken))
+                    self.warnings.append(report_crash(self.app.broken))
                 self._show_warnings()
             signals.reset_after_screen()
             code = self._left
@@ -94,15 +94,15 @@ class Stage:
                 code = self._front.end()
             elif self.app.broken is not None:
                 code = ExitCode.FAILED
-            elif self._came is signal.SIGINT:
+            elif self._signal is signal.SIGINT:
                 raise KeyboardInterrupt
         if self.app.next_command is not None:
-            raise GoOn(*self.app.next_command)
+            raise NextCommand(*self.app.next_command)
         return code
 
-    def tell(self, what: Callable[..., object], *arguments: object) -> None:
+    def call_in_screen(self, what: Callable[..., object], *arguments: object) -> None:
         """Call a function in the screen's thread, if there is still a screen."""
-        if self._loop is not None and not self.gone.is_set():
+        if self._loop is not None and not self.closed.is_set():
             with suppress(RuntimeError):  # the loop has just ended
                 self._loop.call_soon_threadsafe(what, *arguments)
 
@@ -111,11 +111,11 @@ class Stage:
         signals.exit_after(SCREEN_SECONDS, code)
         if number is signal.SIGHUP:
             signals.detach_stdio()
-        self.tell(self.app.exit)
+        self.call_in_screen(self.app.exit)
 
     async def _show(self) -> None:
         self._loop = asyncio.get_running_loop()
-        if self._came is None:
+        if self._signal is None:
             try:
                 await self.app.run_async()
             except Exception as error:  # noqa: BLE001 - a broken screen ends no run
@@ -123,13 +123,13 @@ class Stage:
         if self._loading is not None and self._loading.done():
             self._loading.result()
 
-    def _painted(self) -> None:
-        self._loading = asyncio.create_task(self._bring_on())
+    def _on_painted(self) -> None:
+        self._loading = asyncio.create_task(self._load_front())
 
-    async def _bring_on(self) -> None:
+    async def _load_front(self) -> None:
         try:
             front = await asyncio.to_thread(self._load, self)
-            if self._came is None:
+            if self._signal is None:
                 self._front = front
                 self.app.replace_first(front.screen, ready=front.begin, beside=front.beside)
         finally:
@@ -140,7 +140,7 @@ class Stage:
         if self._front is not None:
             self._front.handle_signal(number)
             return
-        self._came = number
+        self._signal = number
         self.leave(number, self._left)
 
     def _show_warnings(self) -> None:

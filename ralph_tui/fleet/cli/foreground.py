@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts import signals
-from ralph_tui.cli.fronts.garbage import collect_garbage_again
+from ralph_tui.cli.fronts.garbage import enable_garbage_collector
 from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.commands import Stop
 from ralph_tui.fleet.events import FleetEvent
@@ -35,14 +35,14 @@ def run_here(
     """
     with contextlib.ExitStack() as held:
         fleet = held.enter_context(making)
-        collect_garbage_again()
+        enable_garbage_collector()
         events: SimpleQueue[FleetEvent | None] = SimpleQueue()
         fleet.engine.subscribe(events.put)
         with _signals_stop(fleet, hangup=not detached):
             fleet.begin()
             threading.Thread(target=_end, args=(fleet, events), daemon=True).start()
             if detached:
-                _go_away(fleet, events.get())
+                _detach(fleet, events.get())
             try:
                 _print(events, as_json=as_json)
             except OSError:
@@ -73,12 +73,12 @@ def _print(events: "SimpleQueue[FleetEvent | None]", *, as_json: bool) -> None:
             print_line(text)
 
 
-def _go_away(fleet: "AssembledFleet", first: FleetEvent | None) -> None:
+def _detach(fleet: "AssembledFleet", first: FleetEvent | None) -> None:
     if first is None:
         return  # nothing could be recorded; the exit code reports why
-    told = {"run": fleet.folder.name, "pid": os.getpid(), "folder": str(fleet.folder.path)}
+    fields = {"run": fleet.folder.name, "pid": os.getpid(), "folder": str(fleet.folder.path)}
     with contextlib.suppress(BrokenPipeError):  # the starting process did not wait
-        print(json.dumps(told), flush=True)
+        print(json.dumps(fields), flush=True)
     signals.detach_stdio()
     signals.redirect_output(fleet.folder.log)
 
@@ -88,7 +88,7 @@ def _signals_stop(fleet: "AssembledFleet", *, hangup: bool) -> Iterator[None]:
     def stop(number: signal.Signals) -> None:
         _stop(fleet, number.name)
 
-    with signals.forwarded(stop, watch_terminal=False):
+    with signals.forward_signals(stop, watch_terminal=False):
         if not hangup:
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
         yield

@@ -1,9 +1,9 @@
 """Show a fleet's screen when the fleet runs in another process or has ended."""
 
-from ralph_tui.cli.fronts.garbage import collect_garbage_again
+from ralph_tui.cli.fronts.garbage import enable_garbage_collector
 from ralph_tui.cli.fronts.stage import Stage, ViewerFront
-from ralph_tui.fleet.sources.loop import opened_loop
-from ralph_tui.fleet.sources.whole import Fleet
+from ralph_tui.fleet.sources.fleet import Fleet
+from ralph_tui.fleet.sources.loop import open_loop
 from ralph_tui.fleet.tui.screen import FleetScreen
 from ralph_tui.tui.app import BaseScreen, SideScreen, SideScreens
 from ralph_tui.tui.cockpit.recorded import LoopScreen, RecordedScreen
@@ -21,10 +21,10 @@ class FleetFront(ViewerFront):
         return FleetScreen(self._fleet, self._open, at_once=self._loop)
 
     def begin(self) -> None:
-        collect_garbage_again()
+        enable_garbage_collector()
 
     def _open(self, loop: str) -> SideScreen:
-        return LoopScreen(opened_loop(self._fleet, self._fleet.state.loops[loop]))
+        return LoopScreen(open_loop(self._fleet, self._fleet.state.loops[loop]))
 
     def _search(self) -> SideScreen:
         # A text field and an index take long to import; the first paint must not wait for them.

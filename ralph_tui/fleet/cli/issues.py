@@ -15,18 +15,20 @@ from ralph_tui.fleet.plan import Plan
 from ralph_tui.ports.clones import Loop
 from ralph_tui.text.sanitize import clip, one_line
 
-Tries = Callable[..., tuple[Loop, ...]]
-"""The signature of `planning.tries`."""
+MakeAttempts = Callable[..., tuple[Loop, ...]]
+"""The signature of `planning.make_attempts`."""
 MAX_ISSUES = 200
 """Maximum issues in a fleet."""
 MAX_TEXT = 8000
 """Maximum characters of an objective made from an issue."""
 
 
-def loops_of_issues(args: argparse.Namespace, root: Path, tries: Tries) -> tuple[Loop, ...]:
+def loops_from_issues(
+    args: argparse.Namespace, root: Path, make_attempts: MakeAttempts
+) -> tuple[Loop, ...]:
     """Return a loop, or several attempts, for each issue; raise ``UsageError`` if none is open."""
     label = args.from_issues.strip()
-    tracker = _tracker(args, root)
+    tracker = _find_tracker(args, root)
     issues: list[Issue] = []
     try:
         for issue in tracker.open_issues(label):
@@ -44,13 +46,13 @@ def loops_of_issues(args: argparse.Namespace, root: Path, tries: Tries) -> tuple
     return tuple(
         loop
         for one in oldest_first
-        for loop in tries(args, str(one.number), _objective(one), issue=one.number)
+        for loop in make_attempts(args, str(one.number), _issue_objective(one), issue=one.number)
     )
 
 
-def with_texts(plan: Plan, args: argparse.Namespace, root: Path) -> Plan:
+def fill_objectives(plan: Plan, args: argparse.Namespace, root: Path) -> Plan:
     """Fill in objectives from the issues that a fleet file names. Raises ``UsageError``."""
-    tracker = _tracker(args, root)
+    tracker = _find_tracker(args, root)
     texts: dict[int, str] = {}
     loops = []
     for loop in plan.loops:
@@ -60,14 +62,14 @@ def with_texts(plan: Plan, args: argparse.Namespace, root: Path) -> Plan:
             continue
         if number not in texts:
             try:
-                texts[number] = _objective(tracker.issue(number))
+                texts[number] = _issue_objective(tracker.issue(number))
             except UndeliveredError as error:
                 raise UsageError(f"issue {number} cannot be read: {error}") from error
         loops.append(loop.model_copy(update={"objective": texts[number]}))
     return plan.model_copy(update={"loops": tuple(loops)})
 
 
-def _tracker(args: argparse.Namespace, root: Path) -> Tracker:
+def _find_tracker(args: argparse.Namespace, root: Path) -> Tracker:
     settings = load_settings(args, root).settings.outreach
     tracker = Tracker.from_settings(ChannelContext(settings, os.environ, outbox_folder(root)))
     if tracker is None:
@@ -78,7 +80,7 @@ def _tracker(args: argparse.Namespace, root: Path) -> Tracker:
     return tracker
 
 
-def _objective(issue: Issue) -> str:
+def _issue_objective(issue: Issue) -> str:
     if not issue.title.strip() and not issue.body.strip():
         raise UsageError(f"issue {issue.number} is empty; describe the task")
     text = f"Resolve issue {issue.number}: {one_line(issue.title)}\n\n{issue.body.strip()}"

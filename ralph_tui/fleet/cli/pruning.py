@@ -50,7 +50,7 @@ UNCOLLECTED = "its work was not collected and exists nowhere else"
 
 
 @dataclass(frozen=True)
-class LeftTree:
+class LeftClone:
     """The clone or worktree that a loop left behind."""
 
     fleet: str
@@ -61,7 +61,7 @@ class LeftTree:
     remark: str
     kept: str = ""
     """Why it is kept; empty if it may be removed."""
-    told: FleetFolder | None = None
+    to_record: FleetFolder | None = None
     """The fleet whose journal must record the removal; None if no record is needed."""
     only_copy: bool = False
     """True if ``fleet resume`` would continue in it, or its work was not collected."""
@@ -88,7 +88,7 @@ class LeftBranch:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownFleet:
     """A fleet whose journal is on this machine."""
 
     folder: FleetFolder
@@ -97,12 +97,12 @@ class Known:
     """Why the journal is broken, as in `FleetRecording`; empty if it is intact."""
 
     @property
-    def lives(self) -> bool:
+    def is_running(self) -> bool:
         """True if the fleet's process is running."""
         return self.folder.owner() is not None
 
 
-def known_fleets(root: Path) -> dict[str, Known]:
+def load_fleets(root: Path) -> dict[str, KnownFleet]:
     """Return a repository's fleets by id, without those whose journal cannot be read."""
     found = {}
     for folder in find_fleets(root):
@@ -112,11 +112,11 @@ def known_fleets(root: Path) -> dict[str, Known]:
         except JournalError:
             continue  # the owner of its clones is unknown
         if state.started is not None and not copied_words(folder, state.started):
-            found[state.started.fleet_id] = Known(folder, state, recording.broken)
+            found[state.started.fleet_id] = KnownFleet(folder, state, recording.broken)
     return found
 
 
-def copies_in(root: Path) -> Iterator[str]:
+def describe_copies(root: Path) -> Iterator[str]:
     """Yield a sentence for each record that is left out as a copy of a fleet elsewhere."""
     for folder in find_fleets(root):
         with suppress(JournalError):
@@ -125,21 +125,21 @@ def copies_in(root: Path) -> Iterator[str]:
                 yield f"{copied}; prune it there"
 
 
-def bases_of(known: dict[str, Known]) -> list[Path]:
+def clone_folders(known: dict[str, KnownFleet]) -> list[Path]:
     """Return the folders that contain these fleets' clones on the repository's machine."""
-    told = [fleet.state.reach.trees for fleet in known.values()]
-    return [usual_base(), *(Path(trees) for trees in dict.fromkeys(told) if trees)]
+    bases = [fleet.state.reach.trees for fleet in known.values()]
+    return [usual_base(), *(Path(trees) for trees in dict.fromkeys(bases) if trees)]
 
 
-def left_in(
-    base: Path, known: dict[str, Known], *, all_of_them: bool
-) -> Iterator[LeftTree | LeftFolder]:
+def find_remains(
+    base: Path, known: dict[str, KnownFleet], *, all_of_them: bool
+) -> Iterator[LeftClone | LeftFolder]:
     """Yield the remains of fleets in the folder `base`, except those of running fleets.
 
     A fleet is identified by its journal, either in `known` or in the repository that a clone was
     made from. `all_of_them` includes fleets of other repositories, if their clones name them.
     """
-    elsewhere = cache(_fleets_at)
+    elsewhere = cache(_load_from)
     for fleet_id in dict.fromkeys([*known, *(fleets_in(base) if all_of_them else ())]):
         trees = [(folder, folder.read()) for folder in loop_folders(base, fleet_id)]
         fleet = known.get(fleet_id)
@@ -147,7 +147,7 @@ def left_in(
             sources = [record.place.source for _, record in trees if record is not None]
             here = [Path(one.path) for one in sources if one.machine == socket.gethostname()]
             fleet = next((elsewhere(path).get(fleet_id) for path in here[:1]), None)
-        if fleet is not None and fleet.lives:
+        if fleet is not None and fleet.is_running:
             continue
         path = base / fleet_id
         if not trees and path.is_dir() and fleet is not None:
@@ -155,37 +155,41 @@ def left_in(
             kept = "" if listed else "it cannot be read; make it readable"
             yield LeftFolder(path, size_of(path), kept)
         for folder, record in trees:
-            yield _tree(fleet_id, folder, record, fleet)
+            yield _left_clone(fleet_id, folder, record, fleet)
 
 
-def _fleets_at(path: Path) -> dict[str, Known]:
-    """Return `known_fleets` of a path from a clone's record; empty if it cannot be read."""
+def _load_from(path: Path) -> dict[str, KnownFleet]:
+    """Return `load_fleets` of a path from a clone's record; empty if it cannot be read."""
     try:
-        return known_fleets(path)
+        return load_fleets(path)
     except (OSError, ValueError):
         return {}
 
 
-def _tree(
-    fleet_id: str, folder: TreeFolder, record: PlaceRecord | None, fleet: Known | None
-) -> LeftTree:
+def _left_clone(
+    fleet_id: str, folder: TreeFolder, record: PlaceRecord | None, fleet: KnownFleet | None
+) -> LeftClone:
     if fleet is not None and fleet.broken:
         # The broken part of the journal might mention this clone.
-        why = at_work_in(folder) or fleet.broken
-        return LeftTree(fleet.folder.name, folder, size_of(folder.folder), "", why)
+        why = describe_use(folder) or fleet.broken
+        return LeftClone(fleet.folder.name, folder, size_of(folder.folder), "", why)
     if fleet is None:
         name = record.place.fleet if record is not None else fleet_id
         remark = NO_WORK if _never_began(record) else "work that was not collected is lost with it"
     else:
         name = fleet.folder.name
-        remark = _remark(folder, record, fleet.state)
+        remark = _clone_remark(folder, record, fleet.state)
     resumable = fleet is not None and _is_resumable(folder, fleet.state)
     awaited = fleet is not None and (resumable or _is_awaited(folder, fleet.state))
-    told = fleet.folder if fleet is not None and awaited else None
+    to_record = fleet.folder if fleet is not None and awaited else None
     unreadable = folder.unreadable() if record is None else ""
-    kept = at_work_in(folder) or unreadable or (_runs_beside(told) if told is not None else "")
+    kept = (
+        describe_use(folder)
+        or unreadable
+        or (_explain_lock(to_record) if to_record is not None else "")
+    )
     only_copy = resumable or remark == UNCOLLECTED
-    return LeftTree(name, folder, size_of(folder.folder), remark, kept, told, only_copy)
+    return LeftClone(name, folder, size_of(folder.folder), remark, kept, to_record, only_copy)
 
 
 def _is_awaited(folder: TreeFolder, state: FleetState) -> bool:
@@ -196,7 +200,7 @@ def _is_awaited(folder: TreeFolder, state: FleetState) -> bool:
     return not loop.collected
 
 
-def _runs_beside(fleet: FleetFolder) -> str:
+def _explain_lock(fleet: FleetFolder) -> str:
     """Explain why a fleet's journal cannot be written now: another fleet of its repository runs."""
     owner = worker(fleet.lock)
     if owner is None:
@@ -205,7 +209,7 @@ def _runs_beside(fleet: FleetFolder) -> str:
     return f"prune can record the loss of its work only when {runs} has ended"
 
 
-def at_work_in(folder: TreeFolder) -> str:
+def describe_use(folder: TreeFolder) -> str:
     """Return why a clone is in use, by a run or by processes it left; empty if it is not."""
     try:
         owner = holder(ralph_folder(folder.tree) / "lock")
@@ -226,7 +230,7 @@ def _is_resumable(folder: TreeFolder, state: FleetState) -> bool:
     return not loop.tree_is_done and not aborted
 
 
-def _remark(folder: TreeFolder, record: PlaceRecord | None, state: FleetState) -> str:
+def _clone_remark(folder: TreeFolder, record: PlaceRecord | None, state: FleetState) -> str:
     loop = state.loops.get(folder.loop)
     if _is_resumable(folder, state):
         return RESUMABLE
@@ -235,7 +239,7 @@ def _remark(folder: TreeFolder, record: PlaceRecord | None, state: FleetState) -
     return NO_WORK if _never_began(record) else UNCOLLECTED
 
 
-def beaten_branches(repository: Repository, state: FleetState) -> Iterator[LeftBranch]:
+def find_beaten(repository: Repository, state: FleetState) -> Iterator[LeftBranch]:
     """Yield the branches of beaten attempts; keep those that moved since they were collected."""
     worktrees = checked_out(repository.root)
     for loop in state.loops.values():
@@ -261,27 +265,27 @@ def prune(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
     if args.branches or not args.trees:
         open_repository(root)
-    known = known_fleets(root)
+    known = load_fleets(root)
     if not args.trees:
-        for copied in copies_in(root):
+        for copied in describe_copies(root):
             print(copied)
-    bases = [named_path(args.trees).absolute()] if args.trees else bases_of(known)
+    bases = [named_path(args.trees).absolute()] if args.trees else clone_folders(known)
     with ExitStack() as held:
-        found: list[LeftTree | LeftFolder] = []
+        found: list[LeftClone | LeftFolder] = []
         for base in bases:
-            _keep_workers_away(base, held)
-            found += left_in(base, known, all_of_them=bool(args.trees))
-        branches = _branches(root, known) if args.branches else []
+            _block_workers(base, held)
+            found += find_remains(base, known, all_of_them=bool(args.trees))
+        branches = _find_branches(root, known) if args.branches else []
         return _prune(args, found, branches, root)
 
 
 def _prune(
     args: argparse.Namespace,
-    found: list[LeftTree | LeftFolder],
+    found: list[LeftClone | LeftFolder],
     branches: list[LeftBranch],
     root: Path,
 ) -> int:
-    trees = [one for one in found if isinstance(one, LeftTree)]
+    trees = [one for one in found if isinstance(one, LeftClone)]
     folders = [one for one in found if isinstance(one, LeftFolder)]
     if not args.resumable:
         too = "--resumable removes it too"
@@ -308,18 +312,18 @@ def _prune(
         if not confirm(f"Remove {what}?"):
             print("nothing was removed", file=sys.stderr)
             return ExitCode.FAILED
-    losing = [tree.told for tree in trees if tree.told is not None]
-    with no_fleet_begins(losing):
+    losing = [tree.to_record for tree in trees if tree.to_record is not None]
+    with block_fleets(losing):
         removed = _remove(root, trees, folders, branches)
         print(f"removed {what}")
         for fleet in dict.fromkeys(losing):
-            loops = [tree.folder.loop for tree in removed if tree.told == fleet]
+            loops = [tree.folder.loop for tree in removed if tree.to_record == fleet]
             if loops:
                 record_removed(fleet, loops)
     return ExitCode.COMPLETED
 
 
-def _keep_workers_away(base: Path, held: ExitStack) -> None:
+def _block_workers(base: Path, held: ExitStack) -> None:
     """Hold the lock of a worker's folder; raise ``UsageError`` if a worker runs there."""
     lock = base / WORKER_LOCK
     if not lock.exists():
@@ -335,14 +339,14 @@ def _keep_workers_away(base: Path, held: ExitStack) -> None:
         raise UsageError(f"cannot look at {base}: {why(error, 'name another folder')}") from error
 
 
-def _branches(root: Path, known: dict[str, Known]) -> list[LeftBranch]:
+def _find_branches(root: Path, known: dict[str, KnownFleet]) -> list[LeftBranch]:
     repository = open_repository(root)
-    past = [fleet.state for fleet in known.values() if not fleet.lives]
-    return [branch for state in past for branch in beaten_branches(repository, state)]
+    past = [fleet.state for fleet in known.values() if not fleet.is_running]
+    return [branch for state in past for branch in find_beaten(repository, state)]
 
 
 def _print_plan(
-    trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftBranch]
+    trees: list[LeftClone], folders: list[LeftFolder], branches: list[LeftBranch]
 ) -> None:
     for tree in trees:
         remark = f"stays: {tree.kept}" if tree.kept else tree.remark
@@ -360,12 +364,12 @@ def _print_plan(
 
 
 def _remove(
-    root: Path, trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftBranch]
-) -> list[LeftTree]:
+    root: Path, trees: list[LeftClone], folders: list[LeftFolder], branches: list[LeftBranch]
+) -> list[LeftClone]:
     """Remove everything listed, and return the clones that were removed."""
     removed = []
     for tree in trees:
-        if at_work_in(tree.folder):  # a run has started in it since
+        if describe_use(tree.folder):  # a run has started in it since
             continue
         remove_tree(tree.folder)
         removed.append(tree)
@@ -382,7 +386,7 @@ def _remove(
     return removed
 
 
-def _words(trees: list[LeftTree], folders: list[LeftFolder], branches: list[LeftBranch]) -> str:
+def _words(trees: list[LeftClone], folders: list[LeftFolder], branches: list[LeftBranch]) -> str:
     parts = []
     if trees:
         size = byte_size(sum(tree.size for tree in trees))
@@ -399,7 +403,7 @@ REMOVED = "its tree was removed by 'ralph-tui fleet prune'"
 
 
 @contextmanager
-def no_fleet_begins(fleets: Sequence[FleetFolder]) -> Iterator[None]:
+def block_fleets(fleets: Sequence[FleetFolder]) -> Iterator[None]:
     """Keep these fleets from being resumed, and their journals from being written, meanwhile.
 
     Raises ``LockHeldError`` if a fleet of one of their repositories runs, and ``WorkspaceError``.

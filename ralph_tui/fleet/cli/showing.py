@@ -18,7 +18,7 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.base.errors import JournalError, RalphError, UsageError
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
-from ralph_tui.cli.live import here
+from ralph_tui.cli.live import sender_name
 from ralph_tui.cli.options import terminal_width
 from ralph_tui.cli.status_words import command_row
 from ralph_tui.config.files import screen_settings
@@ -26,10 +26,10 @@ from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import host_words
 from ralph_tui.fleet.records import FleetFolder, find_fleet, find_fleets, read_fleet
-from ralph_tui.fleet.sources.whole import Fleet, followed_fleet
+from ralph_tui.fleet.sources.fleet import Fleet, follow_fleet
 from ralph_tui.fleet.state import FleetState, Lost, why_lost
 from ralph_tui.fleet.wording import (
-    COST_NOT_TOLD,
+    COST_UNKNOWN,
     conflict_sentences,
     cost_words,
     fleet_line,
@@ -57,7 +57,7 @@ def status(args: argparse.Namespace) -> int:
         shown = _as_json(folder, state, alive=alive, lost=lost)
         print(json.dumps(shown, ensure_ascii=False, indent=2))
     else:
-        print("\n".join(_lines(root, folder, state, lost)))
+        print("\n".join(_status_lines(root, folder, state, lost)))
         if recording.remark and not alive:
             print(recording.remark)
     return ExitCode.COMPLETED
@@ -81,19 +81,19 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
     ctrl+c stops watching; the fleet continues.
     """
 
-    def heard(event: FleetEvent) -> None:
+    def on_event(event: FleetEvent) -> None:
         wanted = loop is None or getattr(event, "loop", loop) == loop
         if wanted and (text := fleet_line(event, as_json=as_json)):
             print(text, flush=True)
 
-    def works(state: FleetState) -> bool:
+    def is_running(state: FleetState) -> bool:
         return state.finished is None and folder.owner() is not None
 
-    journal = followed_fleet(folder.journal, heard)
+    journal = follow_fleet(folder.journal, on_event)
     what = f"{folder.name}, loop {loop}" if loop else folder.name
     print(f"{what}: showing its lines until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
-        state = follow_to_end(journal, FleetState(), works)
+        state = follow_to_end(journal, FleetState(), is_running)
     except KeyboardInterrupt:
         print(f"\n{folder.name} is still running; watch it again: ralph-tui fleet attach")
         return ExitCode.COMPLETED
@@ -105,37 +105,39 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
     return ExitCode.FAILED
 
 
-def _lines(root: Path, folder: FleetFolder, state: FleetState, lost: Lost) -> list[str]:
+def _status_lines(root: Path, folder: FleetFolder, state: FleetState, lost: Lost) -> list[str]:
     now = datetime.now(UTC)
-    spent = _spent(state)
+    spent = _spent_text(state)
     title = f" {one_line(state.plan.name)}" if state.plan.name else ""
     lines = [f"{folder.name}{title}  {fleet_sentence(state, now, lost=lost)}{spent}"]
     width = max((len(name) for name in state.loops), default=1)
     words = {name: state_word(loop, lost=lost) for name, loop in state.loops.items()}
     wide = max(map(len, words.values()), default=1)
-    gone = _deleted(root, state)
+    gone = _find_deleted(root, state)
     below: list[tuple[int, str]] = []
     """Number of a line, from 1, and a text to print below it."""
     for name, loop in state.loops.items():
         sentence = loop_sentence(loop, state, now, lost=lost)
         where = loop.host if len(state.hosts) > 1 else ""
-        lines.append(f"  {name:<{width}}  {words[name]:<{wide}}  {_row(loop, where)}".rstrip())
+        lines.append(
+            f"  {name:<{width}}  {words[name]:<{wide}}  {_format_row(loop, where)}".rstrip()
+        )
         result = result_sentence(loop, lost=lost)
         if loop.branch in gone:
             result += "; the branch has since been deleted"
-        told = [sentence, result, kept_sentence(loop), *conflict_sentences(loop)]
-        below += [(len(lines), text) for text in told if text and text != words[name]]
+        texts = [sentence, result, kept_sentence(loop), *conflict_sentences(loop)]
+        below += [(len(lines), text) for text in texts if text and text != words[name]]
     columns = terminal_width()
     shown = []
     for number, line in enumerate(lines, 1):
-        shown += [clip(line, columns)] if columns and number > 1 else _wrapped(line, "", columns)
+        shown += [clip(line, columns)] if columns and number > 1 else _wrap(line, "", columns)
         for row, text in below:
             if row == number:
-                shown += _wrapped(text, " " * (width + 4), columns)
+                shown += _wrap(text, " " * (width + 4), columns)
     return shown
 
 
-def _wrapped(text: str, indent: str, columns: int) -> list[str]:
+def _wrap(text: str, indent: str, columns: int) -> list[str]:
     """Wrap to the terminal's width; do not wrap if `columns` is 0."""
     if not columns:
         return [f"{indent}{text}"]
@@ -144,7 +146,7 @@ def _wrapped(text: str, indent: str, columns: int) -> list[str]:
     )
 
 
-def _deleted(root: Path, state: FleetState) -> set[str]:
+def _find_deleted(root: Path, state: FleetState) -> set[str]:
     """Return the collected branches that no longer exist; empty if git fails."""
     collected = {loop.branch for loop in state.loops.values() if loop.commit and loop.branch}
     if not collected:
@@ -156,7 +158,7 @@ def _deleted(root: Path, state: FleetState) -> set[str]:
         return set()
 
 
-def _spent(state: FleetState) -> str:
+def _spent_text(state: FleetState) -> str:
     if not state.spent_usd and state.plan.budget_usd is None:
         return ""
     if state.finished is not None and state.budget_percent:
@@ -164,7 +166,7 @@ def _spent(state: FleetState) -> str:
     return f" · {spent_words(state)}"
 
 
-def _row(loop: LoopState, where: str) -> str:
+def _format_row(loop: LoopState, where: str) -> str:
     """Format iteration, completion, cost, place, host and objective in columns."""
     of = f"/{loop.max_iterations}" if loop.max_iterations else ""
     cells = [
@@ -192,7 +194,7 @@ def _as_json(folder: FleetFolder, state: FleetState, *, alive: bool, lost: Lost)
         "outcome": finished.outcome if finished else None,
         "reason": finished.reason if finished else "",
         "commit": started.commit if started else "",
-        "spent_usd": state.spent_usd if cost_words(state) != COST_NOT_TOLD else None,
+        "spent_usd": state.spent_usd if cost_words(state) != COST_UNKNOWN else None,
         "budget_usd": state.plan.budget_usd,
         "journal": str(folder.journal),
         "hosts": [
@@ -282,7 +284,7 @@ def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
         # Loaded after the first frame is shown.
         from ralph_tui.fleet.cli.front import FleetFront  # noqa: PLC0415
 
-        return FleetFront(Fleet(folder, here()), stage, loop=loop)
+        return FleetFront(Fleet(folder, sender_name()), stage, loop=loop)
 
     settings = screen_settings(root, os.environ)
     opening = partial(ListFrame, "fleet", "loops", "fleet", "reading the fleet…")
@@ -291,19 +293,19 @@ def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
         recording = read_fleet(folder.journal)
         state, alive = recording.state(), folder.owner() is not None
         lost = why_lost(state, recording.journal.problem, alive=alive)
-        code = left_code(state, code, lost=lost)
-        print(left_words(folder, state, lost))
+        code = choose_code(state, code, lost=lost)
+        print(left_text(folder, state, lost))
     return code
 
 
-def left_code(state: FleetState, code: int, *, lost: Lost) -> int:
+def choose_code(state: FleetState, code: int, *, lost: Lost) -> int:
     """Return the exit code of a fleet's screen that ended with `code`, preferring the outcome's."""
     if code == ExitCode.COMPLETED and state.finished is not None:
         return OUTCOME_CODES[state.finished.outcome]
     return ExitCode.FAILED if code == ExitCode.COMPLETED and lost else code
 
 
-def left_words(folder: FleetFolder, state: FleetState, lost: Lost = "") -> str:
+def left_text(folder: FleetFolder, state: FleetState, lost: Lost = "") -> str:
     """Describe the status of a fleet whose screen was left, and how to come back."""
     rows = [f"{folder.name}: {fleet_sentence(state, datetime.now(UTC), lost=lost)}"]
     if folder.owner() is None:

@@ -17,11 +17,11 @@ from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.fronts.background import Begun, begin_in_background
+from ralph_tui.cli.fronts.background import StartedProcess, spawn_in_background
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.options import check_goal, check_settings
 from ralph_tui.fleet.dispatch import Address, check_installed
-from ralph_tui.fleet.plan import MAX_AGENTS, MAX_TRIES, Plan, tries_at
+from ralph_tui.fleet.plan import MAX_AGENTS, MAX_TRIES, Plan, expand_attempts
 from ralph_tui.fleet.records import FleetFolder, find_fleet
 from ralph_tui.ports.clones import Loop
 from ralph_tui.text.sanitize import clip, one_line
@@ -29,11 +29,11 @@ from ralph_tui.text.sanitize import clip, one_line
 if TYPE_CHECKING:
     from ralph_tui.fleet.runtime.assembly import AssembledFleet, Connection
 
-_OF_PLAN = ("agents", "base", "isolation", "setup")
+_PLAN_KEYS = ("agents", "base", "isolation", "setup")
 """Arguments that are fields of a plan and override those of a fleet file."""
 
 
-def check_words(args: argparse.Namespace) -> None:
+def check_arguments(args: argparse.Namespace) -> None:
     """Check the command line alone, without reading any file. Raises ``UsageError``."""
     given = (args.what or "").strip()
     if bool(given) == bool(args.from_issues):
@@ -43,7 +43,7 @@ def check_words(args: argparse.Namespace) -> None:
     file = given and _is_file(given)
     promise = args.until_promise or None
     own = [("-c", args.command), ("--criterion", args.criterion), ("--until-promise", promise)]
-    tries = [("--best-of", args.best_of), ("--first", _first(args) or None)]
+    tries = [("--best-of", args.best_of), ("--first", _is_first(args) or None)]
     if file:
         for name, value in [*own, *tries]:
             if value is not None:
@@ -54,20 +54,20 @@ def check_words(args: argparse.Namespace) -> None:
         raise UsageError(f"--best-of must be from 1 to {MAX_TRIES}")
     if (args.first or args.choice) and (args.best_of or 1) < 2:
         raise UsageError("--first needs several attempts; pass --best-of N")
-    _dollars(args.budget)
+    _parse_dollars(args.budget)
     check_settings(args)
 
 
-def plan_of(args: argparse.Namespace, root: Path) -> Plan:
+def build_plan(args: argparse.Namespace, root: Path) -> Plan:
     """Build the plan from a file, from one objective with several attempts, or from issues.
 
     Raises ``UsageError`` with everything that is wrong with it.
     """
     given = (args.what or "").strip()
     if args.from_issues:
-        from ralph_tui.fleet.cli.issues import loops_of_issues  # noqa: PLC0415 - needs the network
+        from ralph_tui.fleet.cli.issues import loops_from_issues  # noqa: PLC0415 - needs the network
 
-        plan = Plan(loops=loops_of_issues(args, root, tries))
+        plan = Plan(loops=loops_from_issues(args, root, tries))
     elif _is_file(given):
         # Needed only for a file.
         from ralph_tui.adapters.clones.sources import is_commit  # noqa: PLC0415
@@ -79,39 +79,41 @@ def plan_of(args: argparse.Namespace, root: Path) -> Plan:
             lambda base: args.base is not None or is_commit(root, base),
         )
         if any(loop.issue is not None and not loop.objective for loop in plan.loops):
-            from ralph_tui.fleet.cli.issues import with_texts  # noqa: PLC0415 - needs the network
+            from ralph_tui.fleet.cli.issues import fill_objectives  # noqa: PLC0415 - needs the network
 
-            plan = with_texts(plan, args, root)
+            plan = fill_objectives(plan, args, root)
     else:
         plan = Plan(loops=tries(args, "1", given))
-    return with_arguments(plan, args)
+    return apply_arguments(plan, args)
 
 
 def tries(args: argparse.Namespace, name: str, objective: str, **more: Any) -> tuple[Loop, ...]:
     """Return the loops for one objective: one, or one for each requested attempt."""
     goal = {name: getattr(args, name) for name in ("command", "criterion", "until_promise")}
     fields = {"objective": objective, **goal, **more}
-    return tuple(tries_at(name, args.best_of or 1, "first" if _first(args) else "all", **fields))
+    return tuple(
+        expand_attempts(name, args.best_of or 1, "first" if _is_first(args) else "all", **fields)
+    )
 
 
-def _first(args: argparse.Namespace) -> bool:
+def _is_first(args: argparse.Namespace) -> bool:
     """True for ``--first`` and for its earlier spelling ``--choice first``."""
     return bool(args.first or args.choice == "first")
 
 
-def with_arguments(plan: Plan, args: argparse.Namespace) -> Plan:
+def apply_arguments(plan: Plan, args: argparse.Namespace) -> Plan:
     """Apply the command line's values, which override those of a file."""
-    said = {name: getattr(args, name) for name in _OF_PLAN if getattr(args, name) is not None}
-    if (budget := _dollars(args.budget)) is not None:
-        said["budget_usd"] = budget
-    settings = given_settings(args)
+    changes = {name: getattr(args, name) for name in _PLAN_KEYS if getattr(args, name) is not None}
+    if (budget := _parse_dollars(args.budget)) is not None:
+        changes["budget_usd"] = budget
+    settings = parse_settings(args)
     loops = tuple(
         loop.model_copy(update={"settings": loop.settings | settings}) for loop in plan.loops
     )
-    return Plan.model_validate(plan.model_dump() | said | {"loops": loops})
+    return Plan.model_validate(plan.model_dump() | changes | {"loops": loops})
 
 
-def given_settings(args: argparse.Namespace) -> dict[str, str]:
+def parse_settings(args: argparse.Namespace) -> dict[str, str]:
     """Return the settings given on the command line, which apply to all loops."""
     from ralph_tui.config.sources import FLAGS  # noqa: PLC0415 - slow, not needed for --help
 
@@ -144,7 +146,7 @@ def _is_file(given: str) -> bool:
     return False
 
 
-def _dollars(text: str | None) -> float | None:
+def _parse_dollars(text: str | None) -> float | None:
     if text is None:
         return None
     try:
@@ -160,12 +162,12 @@ def run(args: argparse.Namespace) -> int:
     """Start a fleet; return the exit code of its outcome if it was watched to its end."""
     _check(args, least=0 if args.listen else 1)  # with --listen, other machines can run the loops
     _check_reach(args)
-    check_words(args)
+    check_arguments(args)
     check_installed()
-    if _away(args):
+    if _is_background(args):
         print("checking the completion command on the base", file=sys.stderr)
-        return _in_background(args)
-    plan = plan_of(args, worktree_root(Path.cwd()))
+        return _run_detached(args)
+    plan = build_plan(args, worktree_root(Path.cwd()))
     if not plan.agents and not args.listen:
         raise UsageError(
             "fleet.agents is 0 and no other machine can join; pass --agents 1 or more, or "
@@ -173,7 +175,7 @@ def run(args: argparse.Namespace) -> int:
         )
     from ralph_tui.fleet.runtime.assembly import new_fleet  # noqa: PLC0415 - loads git and agents
 
-    return _here(args, new_fleet(Path.cwd(), plan, _connection(args)))
+    return _run_in_place(args, new_fleet(Path.cwd(), plan, _make_connection(args)))
 
 
 def resume(args: argparse.Namespace) -> int:
@@ -181,13 +183,13 @@ def resume(args: argparse.Namespace) -> int:
     _check(args, least=0)
     check_installed()
     found = find_fleet(worktree_root(Path.cwd()), args.fleet)
-    if _away(args):
-        return _in_background(args)
-    from ralph_tui.fleet.runtime.assembly import resumed_fleet  # noqa: PLC0415 - as above
+    if _is_background(args):
+        return _run_detached(args)
+    from ralph_tui.fleet.runtime.assembly import resume_fleet  # noqa: PLC0415 - as above
 
     # A background fleet has no terminal; the process that started it waits for its first output.
     asked_by = os.getppid() if args.detached else os.getpid()
-    return _here(args, resumed_fleet(found, _connection(args), name_of(asked_by)))
+    return _run_in_place(args, resume_fleet(found, _make_connection(args), name_of(asked_by)))
 
 
 def _check(args: argparse.Namespace, *, least: int) -> None:
@@ -205,7 +207,7 @@ def _check_reach(args: argparse.Namespace) -> None:
         raise UsageError("--tls is for hosts that join; pass --listen tls://HOST:PORT too")
 
 
-def _connection(args: argparse.Namespace) -> "Connection":
+def _make_connection(args: argparse.Namespace) -> "Connection":
     from ralph_tui.fleet.events import Reach  # noqa: PLC0415 - as above
     from ralph_tui.fleet.runtime.assembly import Connection  # noqa: PLC0415 - as above
 
@@ -220,21 +222,23 @@ def _connection(args: argparse.Namespace) -> "Connection":
     )
 
 
-def _away(args: argparse.Namespace) -> bool:
+def _is_background(args: argparse.Namespace) -> bool:
     """True if the fleet must run in another process."""
     screen = on_terminal() and not (args.headless or args.json)
     return (args.detach or screen) and not args.detached
 
 
-def _here(args: argparse.Namespace, making: "AbstractContextManager[AssembledFleet]") -> int:
+def _run_in_place(
+    args: argparse.Namespace, making: "AbstractContextManager[AssembledFleet]"
+) -> int:
     from ralph_tui.fleet.cli.foreground import run_here  # noqa: PLC0415 - in the fleet's process
 
     return run_here(making, as_json=args.json, detached=args.detached)
 
 
-def _in_background(args: argparse.Namespace) -> int:
-    begun = begin_in_background(sys.argv[1:])
-    if not isinstance(begun, Begun):
+def _run_detached(args: argparse.Namespace) -> int:
+    begun = spawn_in_background(sys.argv[1:])
+    if not isinstance(begun, StartedProcess):
         return begun
     folder = FleetFolder(Path(begun.folder))
     if not args.detach:

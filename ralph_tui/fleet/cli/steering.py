@@ -19,10 +19,13 @@ from ralph_tui.cli.live import confirm, text_argument
 from ralph_tui.cli.question_words import question_text
 from ralph_tui.fleet.ports import ALL, FLEET
 from ralph_tui.fleet.records import FleetFolder, find_fleet, fleets_folder, read_fleet
-from ralph_tui.fleet.sources.whole import tell
+from ralph_tui.fleet.sources.fleet import send_command
 from ralph_tui.text.sanitize import clip, one_line
 
-HOLDS = {"pause": "starts no other loop until you unpause it", "unpause": "starts loops again"}
+PAUSE_EFFECTS = {
+    "pause": "starts no other loop until you unpause it",
+    "unpause": "starts loops again",
+}
 """Effect on the queue when the command goes to all loops."""
 
 
@@ -55,7 +58,7 @@ def abort(args: argparse.Namespace) -> int:
         if not confirm(f"Abort {what}? Its work is kept as a branch."):
             print("nothing was aborted", file=sys.stderr)
             return ExitCode.FAILED
-    tell(fleet, FLEET if whole else args.loop, {"name": "abort"})
+    send_command(fleet, FLEET if whole else args.loop, {"name": "abort"})
     unbegun = not whole and _never_began(fleet, args.loop)
     print(f"{what} is aborted; {'it never began' if unbegun else 'its work will be collected'}")
     return ExitCode.COMPLETED
@@ -64,7 +67,7 @@ def abort(args: argparse.Namespace) -> int:
 def stop(args: argparse.Namespace) -> int:
     """Stop the fleet after the current iterations, or now."""
     fleet = find_live_fleet()
-    tell(fleet, FLEET, {"name": "stop", "mode": "now" if args.now else "after_iteration"})
+    send_command(fleet, FLEET, {"name": "stop", "mode": "now" if args.now else "after_iteration"})
     when = "now" if args.now else "after the running iterations"
     print(f"{fleet.name} stops {when}; 'ralph-tui fleet resume' continues it")
     return ExitCode.COMPLETED
@@ -73,25 +76,25 @@ def stop(args: argparse.Namespace) -> int:
 def _send_each(loop: str, name: str, done: str, **fields: object) -> int:
     """Send a command and print a line for each loop; raise ``RalphError`` if none accepted it."""
     fleet = find_live_fleet()
-    heard, refusals = 0, []
-    if loop == ALL and name in HOLDS:
+    accepted, refusals = 0, []
+    if loop == ALL and name in PAUSE_EFFECTS:
         try:
-            tell(fleet, FLEET, {"name": name})
+            send_command(fleet, FLEET, {"name": name})
         except RefusedError as error:
             refusals.append(str(error))
         else:
-            heard += 1
-            print(f"{fleet.name} {HOLDS[name]}")
+            accepted += 1
+            print(f"{fleet.name} {PAUSE_EFFECTS[name]}")
     for one in _chosen_loops(fleet, loop):
         try:
-            tell(fleet, one, {"name": name, **fields})
+            send_command(fleet, one, {"name": name, **fields})
         except RefusedError as error:
             whose = f"loop {one}"
             refusals.append(str(error) if whose in str(error) else f"{whose}: {error}")
             continue
-        heard += 1
+        accepted += 1
         print(f"loop {one} {done}")
-    if not heard:
+    if not accepted:
         raise RalphError(
             "; ".join(refusals[:3]) or "no loop is running; see ralph-tui fleet status"
         )
@@ -146,7 +149,7 @@ class _Loop:
         return f"loop {self.loop}"
 
     def request(self, name: str, **fields: object) -> int:
-        return tell(self.fleet, self.loop, {"name": name, **fields})
+        return send_command(self.fleet, self.loop, {"name": name, **fields})
 
 
 def decide(args: argparse.Namespace) -> int:

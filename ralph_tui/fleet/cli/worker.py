@@ -25,10 +25,10 @@ from ralph_tui.base.errors import RalphError, UsageError, why
 from ralph_tui.base.file_lock import holder_of, locked
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
-from ralph_tui.cli.fronts.garbage import collect_garbage_again
+from ralph_tui.cli.fronts.garbage import enable_garbage_collector
 from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.fleet.dispatch import KEY_HOLDERS, Address, check_installed
-from ralph_tui.fleet.ports import Began, NotCollected, Noted, Observation, Over, Stage
+from ralph_tui.fleet.ports import Began, Ended, HostNoticed, NotCollected, Observation, Stage
 from ralph_tui.ports.clones import Collected
 from ralph_tui.text.durations import seconds
 from ralph_tui.text.format import clock, count
@@ -58,7 +58,11 @@ def run(args: argparse.Namespace) -> int:
             "a process that a run has started cannot join a fleet: use a terminal that no run has "
             "started"
         )
-    address, name, lease = Address.parse(args.address), _name(args.name), _lease(args.lease)
+    address, name, lease = (
+        Address.parse(args.address),
+        _parse_name(args.name),
+        _parse_lease(args.lease),
+    )
     if not address.port:
         raise UsageError(f"{address} has no port; add the port that the fleet listens on")
     if not 1 <= args.agents <= _MAX_AGENTS:
@@ -78,19 +82,19 @@ def _serve(
 ) -> int:
     # Dask is loaded only in a worker.
     from ralph_tui.fleet.dispatch import wire  # noqa: PLC0415
-    from ralph_tui.fleet.dispatch.engine import configured, scratch_folder  # noqa: PLC0415
+    from ralph_tui.fleet.dispatch.engine import configure_dask, scratch_folder  # noqa: PLC0415
     from ralph_tui.fleet.dispatch.link import HostLink, HostOffer  # noqa: PLC0415
     from ralph_tui.fleet.host.worker_host import WorkerHost  # noqa: PLC0415
 
-    collect_garbage_again()
-    security = wire.security(keys)
-    with configured(base / LOG), scratch_folder(base) as scratch:
-        link = HostLink(str(address), HostOffer(name, agents, scratch, lease), security, _say)
+    enable_garbage_collector()
+    security = wire.load_security(keys)
+    with configure_dask(base / LOG), scratch_folder(base) as scratch:
+        link = HostLink(str(address), HostOffer(name, agents, scratch, lease), security, _print)
 
-        host = WorkerHost(name, agents, base, link.observe, WorkerLines(_say).tell)
-        _say(f"{name} takes {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
-        _say(KEY_HOLDERS)
-        with signals.forwarded(_Stopping(host, link, base)), no_orphans():
+        host = WorkerHost(name, agents, base, link.observe, WorkerLines(_print).report)
+        _print(f"{name} takes {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
+        _print(KEY_HOLDERS)
+        with signals.forward_signals(_StopHandler(host, link, base)), no_orphans():
             try:
                 dismissed = asyncio.run(link.run(host))
             finally:
@@ -100,7 +104,7 @@ def _serve(
     return ExitCode.COMPLETED
 
 
-class _Stopping:
+class _StopHandler:
     """Stop loops gracefully at the first signal; at the second, their keepers kill them."""
 
     def __init__(self, host: "WorkerHost", link: "HostLink", base: Path) -> None:
@@ -117,13 +121,13 @@ class _Stopping:
 
     def _stop(self, number: signal.Signals) -> None:
         alive = self._host.alive
-        _say(f"stopping {count(alive, 'loop')}; press again to stop now" if alive else "stopping")
+        _print(f"stopping {count(alive, 'loop')}; press again to stop now" if alive else "stopping")
         reason = f"it was stopped by {number.name}"
         try:
             self._link.leave(reason)
             self._host.close()
             if alive:
-                _say(
+                _print(
                     f"unfinished loops stay in {self._base}; run the same command to continue them"
                 )
         finally:  # the process ends even if its loops hang
@@ -150,7 +154,7 @@ def _usual_base(name: str) -> Path:
     return user_state_path("ralph-tui") / "hosts" / name
 
 
-def _name(typed: str | None) -> str:
+def _parse_name(typed: str | None) -> str:
     name = typed if typed is not None else re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())
     if not _NAME.fullmatch(name):
         raise UsageError(
@@ -159,7 +163,7 @@ def _name(typed: str | None) -> str:
     return name
 
 
-def _lease(typed: str | None) -> float | None:
+def _parse_lease(typed: str | None) -> float | None:
     if typed is None:
         return None
     try:
@@ -172,7 +176,7 @@ def _lease(typed: str | None) -> float | None:
     return value
 
 
-def _say(sentence: str) -> None:
+def _print(sentence: str) -> None:
     with suppress(OSError):  # the output may be closed
         print_line(f"{clock(datetime.now(UTC), seconds=True)} {sentence}")
 
@@ -184,25 +188,25 @@ WIDTH = 600
 class WorkerLines:
     """Print each line about a host's loops once, although a reconnecting fleet gets all again."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._print = write
         self._at_work: dict[tuple[str, str, int], bool] = {}
         """By fleet, loop and attempt number: True once it was printed that the run began."""
 
-    def tell(self, what: Observation, fleet_id: str) -> None:
+    def report(self, what: Observation, fleet_id: str) -> None:
         """Print an observation if it is new; skip routine ones."""
         text = worker_line(what)
         if self._is_new(what, fleet_id) and text:
-            self._say(text)
+            self._print(text)
 
     def _is_new(self, what: Observation, fleet_id: str) -> bool:
-        if not isinstance(what, Stage | Began | Over):
+        if not isinstance(what, Stage | Began | Ended):
             return True
         which = (fleet_id, what.loop, what.attempt)
         if isinstance(what, Stage):
             self._at_work[which] = False
             return True
-        if isinstance(what, Over):
+        if isinstance(what, Ended):
             return self._at_work.pop(which, None) is not None or what.never_began
         begins = self._at_work.get(which) is False
         self._at_work |= {which: True} if begins else {}
@@ -220,16 +224,16 @@ def _words(what: Observation) -> str:
             return f"loop {what.loop}: preparing its working copy"
         case Began():
             return f"loop {what.loop} runs in {what.folder}"
-        case Over(never_began=True):
+        case Ended(never_began=True):
             return f"loop {what.loop} could not start: {what.reason}"
-        case Over():
+        case Ended():
             because = f": {what.reason}" if what.reason else ""
             return f"loop {what.loop} {outcome_word(what.outcome)}{because}"
         case Collected():
             return f"loop {what.loop}: its work was sent to the fleet"
         case NotCollected():
             return f"loop {what.loop}: its work could not be sent: {what.reason}"
-        case Noted(loop=loop, text=text):
+        case HostNoticed(loop=loop, text=text):
             return f"loop {loop}: {text}" if loop else text
         case _:
             return ""

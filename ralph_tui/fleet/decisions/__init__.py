@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from ralph_tui.fleet.decisions.continuing import (
-    interrupted_loops,
-    lost_loops,
-    never_begun,
-    reached,
-    stopped,
+    handle_lost,
+    mark_budget,
+    requeue_loops,
+    skip_loops,
+    stop_loops,
 )
-from ralph_tui.fleet.decisions.placing import limits, placed
-from ralph_tui.fleet.decisions.results import collected, finished, winners
+from ralph_tui.fleet.decisions.placing import handle_limits, place_loops
+from ralph_tui.fleet.decisions.results import choose_winners, collect_loops, finish_fleet
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.state import FleetState
 
@@ -31,15 +31,15 @@ def decide(state: FleetState, now: datetime) -> list[FleetEvent]:
     if state.started is None or state.finished is not None:
         return []
     subjects: tuple[Callable[[], Iterator[FleetEvent]], ...] = (
-        lambda: reached(state),
-        lambda: lost_loops(state, now),
-        lambda: winners(state),
-        lambda: stopped(state),
-        lambda: interrupted_loops(state, now),
-        lambda: never_begun(state),
-        lambda: collected(state, now),
-        lambda: limits(state, now),
-        lambda: placed(state, now),
-        lambda: finished(state),
+        lambda: mark_budget(state),
+        lambda: handle_lost(state, now),
+        lambda: choose_winners(state),
+        lambda: stop_loops(state),
+        lambda: requeue_loops(state, now),
+        lambda: skip_loops(state),
+        lambda: collect_loops(state, now),
+        lambda: handle_limits(state, now),
+        lambda: place_loops(state, now),
+        lambda: finish_fleet(state),
     )
     return next((found for subject in subjects if (found := list(subject()))), [])

@@ -11,8 +11,8 @@ from typing import Literal
 
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.events import FleetEvent
-from ralph_tui.fleet.loop_state import LoopState, ended
-from ralph_tui.fleet.state import FleetState, gone_at, host_with_tree
+from ralph_tui.fleet.loop_state import LoopState, end_event
+from ralph_tui.fleet.state import FleetState, absent_until, host_with_tree
 
 NEARLY, ALL = 90, 100
 """Percent of the budget:
@@ -21,7 +21,7 @@ at `NEARLY` nothing new starts, at `ALL` loops stop after their iteration.
 """
 
 
-def reached(state: FleetState) -> Iterator[FleetEvent]:
+def mark_budget(state: FleetState) -> Iterator[FleetEvent]:
     """Yield each budget mark once, when spending reaches it."""
     budget = state.plan.budget_usd
     if budget is None:
@@ -33,7 +33,7 @@ def reached(state: FleetState) -> Iterator[FleetEvent]:
         yield ev.BudgetReached(percent=90, spent_usd=spent, budget_usd=budget)
 
 
-class Shares:
+class BudgetShares:
     """Budgets for the loops that are placed now, one after the other.
 
     A share is the money neither spent nor assigned to running loops, divided by the number of loops
@@ -56,7 +56,7 @@ class Shares:
         most = None if own is None else max(0.0, own - earlier)
         if self._left is None:
             return most
-        share = before + _down(self._left / max(1, self._waiting))
+        share = before + _round_down(self._left / max(1, self._waiting))
         if share <= before:
             return 0.0
         return share if most is None else min(share, most)
@@ -73,7 +73,7 @@ def _unspent(loop: LoopState) -> float:
     return max(0.0, (loop.given_usd or 0.0) - (loop.cost_usd or 0.0))
 
 
-def _down(dollars: float) -> float:
+def _round_down(dollars: float) -> float:
     """Round down to a hundredth of a cent, to avoid 3.3333333333333335; smaller sums stay as is."""
     cut = floor(dollars * 10_000) / 10_000
     return cut if cut > 0 else dollars
@@ -88,20 +88,20 @@ PRUNED = "its clone was removed by 'ralph-tui fleet prune'"
 STOPPED = "its host was stopped and has not returned"
 
 
-def lost_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
+def handle_lost(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
     """Report loops whose host is lost; after the lease, requeue or end them."""
     for loop in state.loops.values():
         host = state.hosts.get(loop.host)
         if loop.status in ("placing", "running") and host is not None and not host.here:
-            yield ev.LoopLost(loop=loop.spec.id, until=gone_at(state, host))
-        elif loop.status == "lost" and (unwanted(state, loop) or now >= _until(loop)):
-            yield _after_loss(state, loop)
+            yield ev.LoopLost(loop=loop.spec.id, until=absent_until(state, host))
+        elif loop.status == "lost" and (is_unwanted(state, loop) or now >= _lost_until(loop)):
+            yield _handle_loss(state, loop)
 
 
-def interrupted_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
+def requeue_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
     """Requeue loops that ended without a stop and must run again."""
     for loop in state.loops.values():
-        if goes_on(state, loop):
+        if must_run_again(state, loop):
             resume = not loop.never_began and not loop.tree_removed
             why = PRUNED if loop.tree_removed else loop.reason or "its process died"
             yield ev.LoopRequeued(loop=loop.spec.id, reason=why, resume=resume)
@@ -113,12 +113,12 @@ def interrupted_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
             yield ev.LoopRequeued(loop=loop.spec.id, reason=why, resume=False)
 
 
-def goes_on(state: FleetState, loop: LoopState) -> bool:
+def must_run_again(state: FleetState, loop: LoopState) -> bool:
     """True if a loop that has ended must run again.
 
     A loop that could not continue because its clone is gone starts over.
     """
-    if loop.status != "ended" or state.stopping is not None or unwanted(state, loop):
+    if loop.status != "ended" or state.stopping is not None or is_unwanted(state, loop):
         return False
     if loop.stop_asked or state.budget_percent:
         return False
@@ -126,37 +126,37 @@ def goes_on(state: FleetState, loop: LoopState) -> bool:
         if loop.again and loop.outcome != "aborted":
             return True
         again = loop.outcome == "interrupted" or bool(loop.run_id)
-        again = again and _attempts(loop) < MAX_ATTEMPTS
-        return (again or _another_host(state, loop)) and loop.outcome != "aborted"
+        again = again and _count_attempts(loop) < MAX_ATTEMPTS
+        return (again or _has_other_host(state, loop)) and loop.outcome != "aborted"
     return loop.outcome == "interrupted" and loop.resumes < MAX_RESUMES
 
 
-def unwanted(state: FleetState, loop: LoopState) -> bool:
+def is_unwanted(state: FleetState, loop: LoopState) -> bool:
     """True if the loop's result no longer matters: another attempt won, or the fleet stops now."""
     stopping = state.stopping
     return loop.place == "beaten" or (stopping is not None and (stopping.now or stopping.abort))
 
 
-def _another_host(state: FleetState, loop: LoopState) -> bool:
+def _has_other_host(state: FleetState, loop: LoopState) -> bool:
     """True if a host that has not been tried yet may be able to begin the loop."""
     return loop.elsewhere and any(
         host.takes and host.name not in loop.not_on for host in state.hosts.values()
     )
 
 
-def _attempts(loop: LoopState) -> int:
+def _count_attempts(loop: LoopState) -> int:
     """Return the number of attempts that the host did not refuse at once."""
     return loop.attempt - len(loop.not_on)
 
 
-def _after_loss(state: FleetState, loop: LoopState) -> FleetEvent:
+def _handle_loss(state: FleetState, loop: LoopState) -> FleetEvent:
     name = loop.spec.id
-    if unwanted(state, loop) or state.stopping is not None or loop.stop_asked:
-        return ended(loop, "interrupted", LOST)
+    if is_unwanted(state, loop) or state.stopping is not None or loop.stop_asked:
+        return end_event(loop, "interrupted", LOST)
     if state.budget_percent:
-        return ended(loop, "limit_reached", f"{LOST}, and the fleet's budget is nearly used")
-    if _attempts(loop) >= MAX_ATTEMPTS:
-        return ended(loop, "failed", f"{LOST}, and it was lost {_attempts(loop)} times")
+        return end_event(loop, "limit_reached", f"{LOST}, and the fleet's budget is nearly used")
+    if _count_attempts(loop) >= MAX_ATTEMPTS:
+        return end_event(loop, "failed", f"{LOST}, and it was lost {_count_attempts(loop)} times")
     if loop.tree_removed:
         return ev.LoopRequeued(loop=name, reason=PRUNED, resume=False)
     resume = bool(loop.run_id and host_with_tree(state, loop) and loop.resumes < MAX_RESUMES)
@@ -166,18 +166,18 @@ def _after_loss(state: FleetState, loop: LoopState) -> FleetEvent:
 def _clone_is_lost(state: FleetState, loop: LoopState, now: datetime) -> bool:
     """True if the machine with the loop's clone is not coming back."""
     host = state.hosts.get(loop.host)
-    return host is None or (not host_with_tree(state, loop) and now >= gone_at(state, host))
+    return host is None or (not host_with_tree(state, loop) and now >= absent_until(state, host))
 
 
-def _until(loop: LoopState) -> datetime:
+def _lost_until(loop: LoopState) -> datetime:
     assert loop.lost_until is not None
     return loop.lost_until
 
 
-Met = Literal["yes", "no", "never"]
+DependencyMet = Literal["yes", "no", "never"]
 
 
-def stopped(state: FleetState) -> Iterator[FleetEvent]:
+def stop_loops(state: FleetState) -> Iterator[FleetEvent]:
     """Yield stop requests for running loops.
 
     A loop that is still being placed stops at once, because it has spent nothing.
@@ -185,13 +185,13 @@ def stopped(state: FleetState) -> Iterator[FleetEvent]:
     for loop in state.loops.values():
         if loop.status not in ("placing", "running") or loop.stop_asked == "now":
             continue
-        reason, now = _why_stop(state, loop)
+        reason, now = _stop_reason(state, loop)
         now = now or loop.status == "placing"
         if reason and (now or not loop.stop_asked):
             yield ev.LoopStopAsked(loop=loop.spec.id, reason=reason, now=now)
 
 
-def _why_stop(state: FleetState, loop: LoopState) -> tuple[str, bool]:
+def _stop_reason(state: FleetState, loop: LoopState) -> tuple[str, bool]:
     """Return the reason, empty if the loop continues, and whether it stops at once."""
     if loop.place == "beaten":
         return f"another attempt, {state.chosen[loop.spec.tries_at].loop}, has won", True
@@ -203,33 +203,33 @@ def _why_stop(state: FleetState, loop: LoopState) -> tuple[str, bool]:
     return "", False
 
 
-def never_begun(state: FleetState) -> Iterator[FleetEvent]:
+def skip_loops(state: FleetState) -> Iterator[FleetEvent]:
     """Yield an event for each queued loop that will not run.
 
     A loop that has run before ends and its work is collected; any other is skipped.
     """
     for loop in state.loops.values():
-        reason = _why_not(state, loop) if loop.status == "queued" else ""
+        reason = _skip_reason(state, loop) if loop.status == "queued" else ""
         if not reason:
             continue
         if loop.run_id:
             outcome: Literal["limit_reached", "interrupted"] = (
-                "interrupted" if loop.place == "beaten" or _aborting(state) else "limit_reached"
+                "interrupted" if loop.place == "beaten" or _is_aborting(state) else "limit_reached"
             )
-            yield ended(loop, outcome, reason)
+            yield end_event(loop, outcome, reason)
         else:
             yield ev.LoopSkipped(loop=loop.spec.id, reason=reason)
 
 
-def _why_not(state: FleetState, loop: LoopState) -> str:
+def _skip_reason(state: FleetState, loop: LoopState) -> str:
     if loop.place == "beaten":
         return f"{state.chosen[loop.spec.tries_at].loop} was chosen before it started"
-    if _aborting(state):
+    if _is_aborting(state):
         return "the fleet was aborted"
     if state.budget_percent >= NEARLY:
         return f"the fleet has used {state.budget_percent} % of its budget"
     if state.stopping is None:  # a stopped loop may still complete later
-        failed = [name for name in loop.spec.after if met(state, name) == "never"]
+        failed = [name for name in loop.spec.after if dependency_met(state, name) == "never"]
         if failed:
             return f"it comes after {', '.join(failed)}, which did not complete"
     own = loop.spec.budget_usd
@@ -238,14 +238,14 @@ def _why_not(state: FleetState, loop: LoopState) -> str:
     return ""
 
 
-def _aborting(state: FleetState) -> bool:
+def _is_aborting(state: FleetState) -> bool:
     return state.stopping is not None and state.stopping.abort
 
 
-def met(state: FleetState, name: str) -> Met:
+def dependency_met(state: FleetState, name: str) -> DependencyMet:
     """Return ``yes`` if a loop, or one of several attempts, completed; ``never`` if it cannot."""
-    tries = state.tries(name)
-    if tries:
+    attempts = state.attempts(name)
+    if attempts:
         chosen = state.chosen.get(name)
         if chosen is not None:
             return "yes" if chosen.loop else "never"
@@ -255,4 +255,4 @@ def met(state: FleetState, name: str) -> Met:
         return "never"
     if loop.status == "ended" and loop.outcome == "completed":
         return "yes"
-    return "never" if loop.over and not goes_on(state, loop) else "no"
+    return "never" if loop.over and not must_run_again(state, loop) else "no"

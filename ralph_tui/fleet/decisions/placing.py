@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 
 from ralph_tui.events.base import EPOCH
 from ralph_tui.fleet import events as ev
-from ralph_tui.fleet.decisions.continuing import Shares, met
-from ralph_tui.fleet.decisions.results import being_decided
+from ralph_tui.fleet.decisions.continuing import BudgetShares, dependency_met
+from ralph_tui.fleet.decisions.results import is_being_decided
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import Plan
@@ -20,13 +20,13 @@ from ralph_tui.text.durations import DAY
 
 TRIAL_S = 120.0
 """Seconds that a probing loop may take to get a live session."""
-LIVES_S = 10.0
+ACCEPTED_S = 10.0
 """A session that was not refused within these seconds counts as answered."""
-WORKS = ("agent", "verifying")
+WORK_PHASES = ("agent", "verifying")
 """Phases in which a run has called its agent; in the last one the agent has answered."""
 
 
-def limits(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
+def handle_limits(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
     """Yield, for each account, the decision that follows from the limits its loops wait for."""
     by_login: dict[str, list[LoopState]] = {}
     for loop in state.loops.values():
@@ -34,13 +34,13 @@ def limits(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
             by_login.setdefault(loop.spec.login, []).append(loop)
     for login in dict.fromkeys([*by_login, *state.held]):
         loops = by_login.get(login, [])
-        decide = _on_hold if login in state.held else _free
+        decide = _on_hold if login in state.held else _release
         decision = decide(state, login, loops, now)
         if decision is not None:
             yield decision
 
 
-def _free(
+def _release(
     state: FleetState, login: str, loops: list[LoopState], now: datetime
 ) -> FleetEvent | None:
     released = state.released.get(login, EPOCH)
@@ -54,16 +54,16 @@ def _free(
         return ev.AccountHeld(
             account=login,
             until=until,
-            cause=_cause(first),
+            cause=_limit_cause(first),
             reason=f"reported by loop {first.spec.id}",
         )
-    following = [loop for loop in loops if loop.limited and _follows(loop, released, now)]
+    following = [loop for loop in loops if loop.limited and _may_continue(loop, released, now)]
     if following and may_start(state, login, now):
         return ev.LoopRetried(loop=following[0].spec.id)
     return None
 
 
-def _follows(loop: LoopState, released: datetime, now: datetime) -> bool:
+def _may_continue(loop: LoopState, released: datetime, now: datetime) -> bool:
     """True if the loop may continue: its account was released, or its limit ended unnoticed."""
     retried = loop.retried_at or EPOCH
     freed = _last_report(loop) <= released and retried < released
@@ -89,7 +89,7 @@ def _on_hold(
             if tried.until > now:
                 again = f"reported again by loop {trial.loop}"
                 return ev.AccountHeld(
-                    account=login, until=tried.until, cause=_cause(tried), reason=again
+                    account=login, until=tried.until, cause=_limit_cause(tried), reason=again
                 )
         elif tried is not None and now < trial.at + timedelta(seconds=TRIAL_S):
             return None
@@ -115,10 +115,10 @@ def patience_s(plan: Plan, login: str) -> float:
 
 def _was_answered(loop: LoopState, since: datetime, now: datetime) -> bool:
     """True if, as far as is known, the agent's service has accepted a request since then."""
-    if loop.phase not in WORKS or _last_report(loop) <= since:
+    if loop.phase not in WORK_PHASES or _last_report(loop) <= since:
         return False
     began = loop.phase_at or EPOCH
-    return loop.phase != "agent" or began <= since or now >= began + timedelta(seconds=LIVES_S)
+    return loop.phase != "agent" or began <= since or now >= began + timedelta(seconds=ACCEPTED_S)
 
 
 def _completed_since(loop: LoopState | None, since: datetime) -> bool:
@@ -127,7 +127,7 @@ def _completed_since(loop: LoopState | None, since: datetime) -> bool:
     return loop.ended_at is not None and loop.ended_at >= since
 
 
-def _cause(loop: LoopState) -> str:
+def _limit_cause(loop: LoopState) -> str:
     return loop.waits_for or "usage_limit"
 
 
@@ -136,26 +136,26 @@ def _last_report(loop: LoopState) -> datetime:
     return loop.progressed_at or EPOCH
 
 
-REST = timedelta(minutes=1)
+FAILURE_REST = timedelta(minutes=1)
 """How long a host gets no loops after one could not begin there."""
 
 
-def placed(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
+def place_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
     """Place loops in the plan's order, as long as slots, accounts and money allow."""
     if state.stopping is not None or state.paused is not None or state.budget_percent:
         return
-    room = _Room(state, now)
-    if not room.free:
+    capacity = _Capacity(state, now)
+    if not capacity.free:
         return
-    shares, fleet = Shares(state), state.started.name if state.started else ""
+    shares, fleet = BudgetShares(state), state.started.name if state.started else ""
     for loop in state.loops.values():
-        if loop.status != "queued" or not room.may_begin(loop):
+        if loop.status != "queued" or not capacity.may_begin(loop):
             continue
-        host = room.host_for(loop)
+        host = capacity.host_for(loop)
         given = shares.of(loop) if host else None
         if not host or given == 0.0:
             continue
-        room.take(loop, host)
+        capacity.take(loop, host)
         shares.take(loop, given)
         attempt = loop.attempt if loop.resuming else loop.attempt + 1
         yield ev.LoopPlaced(
@@ -166,22 +166,22 @@ def placed(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
             budget_usd=given,
             resumed=loop.resuming,
         )
-        if not room.free:
+        if not capacity.free:
             return
 
 
-def _resting(state: FleetState, now: datetime) -> set[str]:
+def _resting_hosts(state: FleetState, now: datetime) -> set[str]:
     """Return hosts that get no loops for a while, unless no other host is left.
 
     The last loop could not begin there. With a full disk or a missing program, all queued loops
     would fail there one after the other while other hosts work.
     """
     here = [host for host in state.hosts.values() if host.takes]
-    failed = {host.name for host in here if host.failed_at and now < host.failed_at + REST}
+    failed = {host.name for host in here if host.failed_at and now < host.failed_at + FAILURE_REST}
     return failed if len(failed) < len(here) else set()
 
 
-class _Room:
+class _Capacity:
     """Free slots and accounts, which shrink with each placed loop."""
 
     def __init__(self, state: FleetState, now: datetime) -> None:
@@ -191,7 +191,7 @@ class _Room:
         self._users = Counter(loop.spec.account for loop in loops if loop.placed)
         self._begun: set[str] = set()
         """Accounts for which a loop is placed in this round."""
-        resting = _resting(state, now)
+        resting = _resting_hosts(state, now)
         here = [host for host in state.hosts.values() if host.takes]
         slots = {host.name: host.slots for host in here if host.name not in resting}
         self.free = {
@@ -210,8 +210,8 @@ class _Room:
             and (spec.login not in self._begun or state.plan.start_every_s <= 0)
             and may_start(state, spec.login, self._now)
             and (most is None or self._users[spec.account] < most)
-            and not (spec.tries_at and being_decided(state, spec.tries_at))
-            and all(met(state, name) == "yes" for name in spec.after)
+            and not (spec.tries_at and is_being_decided(state, spec.tries_at))
+            and all(dependency_met(state, name) == "yes" for name in spec.after)
         )
 
     def host_for(self, loop: LoopState) -> str:

@@ -6,16 +6,16 @@ from datetime import datetime
 from ralph_tui.events.base import EPOCH
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as ev
-from ralph_tui.fleet.decisions.continuing import LOST, goes_on, unwanted
+from ralph_tui.fleet.decisions.continuing import LOST, is_unwanted, must_run_again
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
-from ralph_tui.fleet.state import FleetState, gone_at
-from ralph_tui.fleet.wording import named
+from ralph_tui.fleet.state import FleetState, absent_until
+from ralph_tui.fleet.wording import name_loops
 from ralph_tui.text.format import count, money
 from ralph_tui.text.terms import sender_label
 
 
-def collected(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
+def collect_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
     """Collect the work of ended loops; wait for hosts that are not connected, up to their lease."""
     for loop in state.loops.values():
         if not awaits_collection(state, loop) or loop.collecting:
@@ -23,7 +23,7 @@ def collected(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
         host = state.hosts.get(loop.host)
         if host is not None and host.here:
             yield ev.CollectionAsked(loop=loop.spec.id)
-        elif host is None or unwanted(state, loop) or now >= gone_at(state, host):
+        elif host is None or is_unwanted(state, loop) or now >= absent_until(state, host):
             yield ev.CollectionFailed(loop=loop.spec.id, reason=_work_place(loop))
 
 
@@ -36,36 +36,38 @@ def _work_place(loop: LoopState) -> str:
 def awaits_collection(state: FleetState, loop: LoopState) -> bool:
     """True if there is work still to be collected."""
     began = loop.status == "ended" and bool(loop.run_id)
-    return began and not loop.collected and not loop.not_collected and not goes_on(state, loop)
+    return (
+        began and not loop.collected and not loop.not_collected and not must_run_again(state, loop)
+    )
 
 
-def winners(state: FleetState) -> Iterator[FleetEvent]:
+def choose_winners(state: FleetState) -> Iterator[FleetEvent]:
     """For each objective with several attempts, yield the next to verify or the winner."""
-    for common, tries in state.tried.items():
+    for common, attempts in state.tried.items():
         if common not in state.chosen:
-            decision = _winner(state, common, tries)
+            decision = _choose_winner(state, common, attempts)
             if decision is not None:
                 yield decision
 
 
-def being_decided(state: FleetState, common: str) -> bool:
+def is_being_decided(state: FleetState, common: str) -> bool:
     """True if an attempt may already have won, so no further one begins."""
-    tries = state.tries(common)
-    return _choice(tries) == "first" and any(_may_win(loop) for loop in tries)
+    attempts = state.attempts(common)
+    return _choice(attempts) == "first" and any(_may_win(loop) for loop in attempts)
 
 
-def ranked(tries: Sequence[LoopState]) -> list[LoopState]:
+def rank_attempts(attempts: Sequence[LoopState]) -> list[LoopState]:
     """Return the completed attempts, the best first; unknown values rank last."""
-    done = [loop for loop in tries if loop.outcome == "completed"]
-    if _choice(tries) == "first":
+    done = [loop for loop in attempts if loop.outcome == "completed"]
+    if _choice(attempts) == "first":
         return sorted(done, key=lambda loop: loop.ended_at or EPOCH)
-    return sorted(done, key=_worth)
+    return sorted(done, key=_sort_key)
 
 
-def _winner(state: FleetState, common: str, tries: list[LoopState]) -> FleetEvent | None:
-    open_ = [one for one in tries if not one.over or goes_on(state, one)]
-    best = ranked(tries)
-    if _choice(tries) == "all" and (open_ or any(awaits_collection(state, one) for one in best)):
+def _choose_winner(state: FleetState, common: str, attempts: list[LoopState]) -> FleetEvent | None:
+    open_ = [one for one in attempts if not one.over or must_run_again(state, one)]
+    best = rank_attempts(attempts)
+    if _choice(attempts) == "all" and (open_ or any(awaits_collection(state, one) for one in best)):
         return None  # the lines each changed are known only after collection
     for place, loop in enumerate(best):
         if not _may_win(loop):
@@ -75,11 +77,11 @@ def _winner(state: FleetState, common: str, tries: list[LoopState]) -> FleetEven
         if loop.spec.command is not None and loop.verified is None:
             return ev.VerificationBegan(loop=loop.spec.id)
         return ev.WinnerChosen(
-            tries_at=common, loop=loop.spec.id, reason=_why_best(tries, best, place)
+            tries_at=common, loop=loop.spec.id, reason=_explain_best(attempts, best, place)
         )
     if open_ or state.stopping is not None:
         return None
-    return ev.WinnerChosen(tries_at=common, loop="", reason=_why_none(tries, best))
+    return ev.WinnerChosen(tries_at=common, loop="", reason=_explain_none(attempts, best))
 
 
 def _may_win(loop: LoopState) -> bool:
@@ -87,27 +89,27 @@ def _may_win(loop: LoopState) -> bool:
     return done and loop.verified is not False and not loop.not_collected
 
 
-def _choice(tries: Sequence[LoopState]) -> str:
-    return tries[0].spec.choice if tries else "first"
+def _choice(attempts: Sequence[LoopState]) -> str:
+    return attempts[0].spec.choice if attempts else "first"
 
 
-def _worth(loop: LoopState) -> tuple[float, float, float]:
+def _sort_key(loop: LoopState) -> tuple[float, float, float]:
     unknown = float("inf")
     completion = loop.completions[-1] if loop.completions else 0.0
     lines = unknown if loop.changed_lines is None else float(loop.changed_lines)
     return -completion, lines, unknown if loop.cost_usd is None else loop.spent_usd
 
 
-def _why_best(tries: Sequence[LoopState], best: Sequence[LoopState], place: int) -> str:
+def _explain_best(attempts: Sequence[LoopState], best: Sequence[LoopState], place: int) -> str:
     loop = best[place]
     passed_over = [one.spec.id for one in best[:place]]
     but = f"; not {', '.join(passed_over)}: see there" if passed_over else ""
-    if _choice(tries) == "first":
+    if _choice(attempts) == "first":
         return f"it completed first{but}"
     rest = best[place + 1 :]
     if not rest:
         return f"it alone completed{but}" if not passed_over else f"it completed{but}"
-    mine, next_one = _worth(loop), _worth(rest[0])
+    mine, next_one = _sort_key(loop), _sort_key(rest[0])
     if mine[0] != next_one[0]:
         return f"its completion is the best of {len(best)}{but}"
     if mine[1] != next_one[1]:
@@ -117,21 +119,21 @@ def _why_best(tries: Sequence[LoopState], best: Sequence[LoopState], place: int)
         level, most, more = 2, "cost the least", "cost less"
     else:
         level, most, more = 3, "comes first", "comes first"
-    equal = [one.spec.id for one in rest if _worth(one)[:level] == mine[:level]]
+    equal = [one.spec.id for one in rest if _sort_key(one)[:level] == mine[:level]]
     if len(equal) < len(rest):
         return f"it is as good as {', '.join(equal)}, and it {more}{but}"
     alike = " alike" if level == 3 else ""
     return f"{len(best)} completed{alike}, and it {most}{but}"
 
 
-def _why_none(tries: Sequence[LoopState], best: Sequence[LoopState]) -> str:
+def _explain_none(attempts: Sequence[LoopState], best: Sequence[LoopState]) -> str:
     if not best:
-        return f"none of {len(tries)} attempts completed"
-    why = "; ".join(f"{one.spec.id}: {_why_not_it(one)}" for one in best)
+        return f"none of {len(attempts)} attempts completed"
+    why = "; ".join(f"{one.spec.id}: {_explain_failure(one)}" for one in best)
     return f"no completed attempt could be confirmed: {why}"
 
 
-def _why_not_it(loop: LoopState) -> str:
+def _explain_failure(loop: LoopState) -> str:
     return loop.not_collected or loop.verified_why or "its command failed in a fresh clone"
 
 
@@ -139,19 +141,19 @@ WORST_FIRST: Sequence[Outcome] = ("failed", "limit_reached", "aborted", "interru
 """Outcomes by priority: the fleet has the first of these that any objective has."""
 
 
-def finished(state: FleetState) -> Iterator[FleetEvent]:
+def finish_fleet(state: FleetState) -> Iterator[FleetEvent]:
     """Yield the fleet's end if no loop runs, is being collected or waits in the queue."""
     loops = state.loops.values()
-    if any(_busy(state, loop) for loop in loops):
+    if any(_is_busy(state, loop) for loop in loops):
         return
     if state.stopping is None and any(not loop.over for loop in loops):
         return
     yield ev.FleetFinished(
-        outcome=outcome_of(state), reason=_reason(state), spent_usd=state.spent_usd or None
+        outcome=fleet_outcome(state), reason=_end_reason(state), spent_usd=state.spent_usd or None
     )
 
 
-def outcome_of(state: FleetState) -> Outcome:
+def fleet_outcome(state: FleetState) -> Outcome:
     """Return the fleet's outcome: completed if every objective is; a chosen attempt counts.
 
     If the user stopped the fleet, that is its outcome, whatever earlier loops did. Completed work
@@ -159,32 +161,32 @@ def outcome_of(state: FleetState) -> Outcome:
     """
     if state.stopping is not None and state.stopping.abort:
         return "aborted"
-    outcomes = objectives(state).values()
+    outcomes = objective_outcomes(state).values()
     if state.stopping is not None and "interrupted" in outcomes:
         return "interrupted"
     return next((one for one in WORST_FIRST if one in outcomes), "completed")
 
 
-def objectives(state: FleetState) -> dict[str, Outcome]:
+def objective_outcomes(state: FleetState) -> dict[str, Outcome]:
     """Return the outcome of each objective, by its loop's id or the name its attempts share."""
     found: dict[str, list[LoopState]] = {}
     for loop in state.loops.values():
         found.setdefault(loop.spec.tries_at or loop.spec.id, []).append(loop)
-    return {name: _outcome(state, loops) for name, loops in found.items()}
+    return {name: _one_outcome(state, loops) for name, loops in found.items()}
 
 
-def _outcome(state: FleetState, loops: list[LoopState]) -> Outcome:
+def _one_outcome(state: FleetState, loops: list[LoopState]) -> Outcome:
     common = loops[0].spec.tries_at
     chosen = state.chosen.get(common) if common else None
     if chosen is not None and chosen.loop:
         return "completed"
-    each = [_of_one(state, loop) for loop in loops]
+    each = [_loop_outcome(state, loop) for loop in loops]
     if common and "completed" in each:  # it completed, but could not be confirmed
         return "failed" if chosen is not None else "interrupted"
     return next((one for one in WORST_FIRST if one in each), "interrupted")
 
 
-def _of_one(state: FleetState, loop: LoopState) -> Outcome:
+def _loop_outcome(state: FleetState, loop: LoopState) -> Outcome:
     if _is_missing(loop):
         return "failed"
     if loop.status == "ended" and loop.outcome is not None:
@@ -212,26 +214,26 @@ def _counted_outcome(state: FleetState, loop: LoopState, outcome: Outcome) -> Ou
     return "interrupted" if loop.stop_asked else "failed"
 
 
-def _busy(state: FleetState, loop: LoopState) -> bool:
+def _is_busy(state: FleetState, loop: LoopState) -> bool:
     on_the_way = loop.placed or loop.collecting or loop.verifying
     return on_the_way or awaits_collection(state, loop)
 
 
-def _reason(state: FleetState) -> str:
-    all_of_them = objectives(state)
+def _end_reason(state: FleetState) -> str:
+    all_of_them = objective_outcomes(state)
     done = sum(
         outcome == "completed" or (name in state.loops and _is_missing(state.loops[name]))
         for name, outcome in all_of_them.items()
     )
-    said = f"{done} of {count(len(all_of_them), 'objective')} completed"
+    done_text = f"{done} of {count(len(all_of_them), 'objective')} completed"
     if left := [loop for loop in state.loops.values() if loop.not_collected]:
-        said = f"{said}, but the work of {named(left)} could not be collected"
+        done_text = f"{done_text}, but the work of {name_loops(left)} could not be collected"
     if state.stopping is not None:
         done_by = f"{'aborted' if state.stopping.abort else 'stopped'} by"
-        said = f"{done_by} {sender_label(state.stopping.by)}: {said}"
+        done_text = f"{done_by} {sender_label(state.stopping.by)}: {done_text}"
     budget = state.plan.budget_usd
     if budget is None or not state.budget_percent:
-        return said
+        return done_text
     over = money(state.spent_usd - budget) if state.spent_usd > budget else money(0.0)
-    used = f"{said}, {money(state.spent_usd)} of {money(budget)} used"
+    used = f"{done_text}, {money(state.spent_usd)} of {money(budget)} used"
     return used if over == money(0.0) else f"{used}, {over} more than the budget"

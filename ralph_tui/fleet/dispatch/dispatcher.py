@@ -18,24 +18,33 @@ from ralph_tui.fleet.dispatch.engine import (
     SILENT_S,
     Departures,
     FleetScheduler,
-    configured,
+    configure_dask,
     scratch_folder,
 )
 from ralph_tui.fleet.dispatch.link import HostLink, HostOffer
 from ralph_tui.fleet.plan import HERE
-from ralph_tui.fleet.ports import Gone, Joined, Leaving, LoopHost, Noted, Observe, Order, Refused
+from ralph_tui.fleet.ports import (
+    Disconnected,
+    HostNoticed,
+    Joined,
+    Leaving,
+    LoopHost,
+    Observe,
+    Order,
+    Refused,
+)
 from ralph_tui.text.sanitize import one_line
 
 STOP_S = 4.0
 """Seconds that the scheduler may take to close."""
 
-_OWN = (Joined, Leaving, Gone, Refused)
+_OWN_EVENTS = (Joined, Leaving, Disconnected, Refused)
 """Observations that only the dispatcher makes; a host must not send them."""
 MakeHost = Callable[[Observe], LoopHost]
 
 
 @dataclass
-class _Seat:
+class _HostEntry:
     """A host that has joined."""
 
     address: str
@@ -81,7 +90,7 @@ class DaskDispatcher:
         self._loop: asyncio.AbstractEventLoop
         self._stop = asyncio.Event()
         self._scheduler: FleetScheduler | None = None
-        self._seats: dict[str, _Seat] = {}
+        self._entries: dict[str, _HostEntry] = {}
         """By host name; used only by the event loop's thread."""
         self._names: dict[str, str] = {}
         """Host names by the address of the connection."""
@@ -98,18 +107,18 @@ class DaskDispatcher:
 
     def send(self, host: str, order: Order) -> None:
         line = wire.encode(order)
-        self._call(lambda: self._order(host, line))
+        self._call_soon(lambda: self._order(host, line))
 
     def dismiss(self, host: str, reason: str) -> None:
-        self._call(lambda: self._dismiss(host, reason))
+        self._call_soon(lambda: self._dismiss(host, reason))
 
     def stop(self) -> None:
         """Dismiss all hosts; the one in this process stops its loops gracefully."""
         if self._thread.is_alive():
-            self._call(self._stop.set)
+            self._call_soon(self._stop.set)
             self._thread.join()
 
-    def _call(self, action: Callable[[], object]) -> None:
+    def _call_soon(self, action: Callable[[], object]) -> None:
         with suppress(RuntimeError):  # the event loop has ended
             self._loop.call_soon_threadsafe(action)
 
@@ -118,7 +127,7 @@ class DaskDispatcher:
     def _main(self) -> None:
         try:
             with (
-                configured(self._log, self._silent_s),
+                configure_dask(self._log, self._silent_s),
                 scratch_folder(self._log.parent) as scratch,
                 asyncio.Runner(loop_factory=lambda: self._loop) as runner,
             ):
@@ -126,7 +135,7 @@ class DaskDispatcher:
         except (OSError, UsageError) as error:
             if self._ready.done():
                 raise
-            self._ready.set_exception(_refusal(error))
+            self._ready.set_exception(_start_error(error))
         finally:
             if not self._ready.done():  # a bug: unblock `start`; the traceback is shown
                 self._ready.set_exception(RuntimeError("the dispatcher did not start"))
@@ -139,13 +148,13 @@ class DaskDispatcher:
             if isinstance(error.__cause__, OSError):
                 raise error.__cause__ from error
             raise
-        self.address = self._address_of(scheduler)
-        here = self._host_here(scratch) if self._make_host is not None else None
+        self.address = self._join_address(scheduler)
+        here = self._make_own_host(scratch) if self._make_host is not None else None
         self._ready.set_result(None)
         try:
             await self._stop.wait()
-            for seat in self._seats.values():
-                self._send_to(seat.address, {"op": wire.ENDED})
+            for entry in self._entries.values():
+                self._send_to(entry.address, {"op": wire.ENDED})
             if here is not None:
                 link, host, running = here
                 await asyncio.to_thread(host.close)
@@ -162,22 +171,22 @@ class DaskDispatcher:
             if self._keys is None:
                 raise UsageError(f"{self._listen} needs --tls FOLDER, for the fleet's key")
             wire.make_files(self._keys)
-            security = wire.security(self._keys)
-        scheduler = FleetScheduler(self._listen, security, (Departures(self._departed),))
+            security = wire.load_security(self._keys)
+        scheduler = FleetScheduler(self._listen, security, (Departures(self._on_departed),))
         scheduler.stream_handlers |= {
-            wire.HELLO: self._hello,
-            wire.HOLDS: self._holding,
-            wire.OBSERVED: self._observed,
-            wire.LEAVING: self._leaving,
+            wire.HELLO: self._on_hello,
+            wire.HOLDS: self._on_holds,
+            wire.OBSERVED: self._on_observed,
+            wire.LEAVING: self._on_leaving,
         }
         return scheduler
 
-    def _address_of(self, scheduler: FleetScheduler) -> str:
+    def _join_address(self, scheduler: FleetScheduler) -> str:
         """Return the address that hosts join at, with the actual port."""
         joined = [listener.contact_address for listener in scheduler.listeners]
         return next((address for address in joined if not address.startswith("inproc")), "")
 
-    def _host_here(self, scratch: Path) -> tuple[HostLink, LoopHost, asyncio.Task[str]]:
+    def _make_own_host(self, scratch: Path) -> tuple[HostLink, LoopHost, asyncio.Task[str]]:
         assert self._scheduler is not None
         assert self._make_host is not None
         inproc = self._scheduler.listeners[0].contact_address
@@ -187,7 +196,7 @@ class DaskDispatcher:
 
     # -- messages from hosts ---------------------------------------------------------------
 
-    def _hello(
+    def _on_hello(
         self,
         worker: str,
         host: str = "",
@@ -199,68 +208,68 @@ class DaskDispatcher:
         **_: object,
     ) -> None:
         name = one_line(str(host)) or "?"
-        seat = self._seats.get(name)
+        entry = self._entries.get(name)
         if version != __version__:
             self._refuse(worker, name, f"it has ralph-tui {version}, the fleet has {__version__}")
             return
-        if seat is not None and seat.instance != instance:
+        if entry is not None and entry.instance != instance:
             self._refuse(worker, name, f"a host named {name} already exists; pass another --name")
             return
         try:
             hello = Joined(host=name, slots=slots, machine=machine, home=home, version=version)
         except ValueError as error:
-            self._refuse(worker, name, f"cannot read its message: {wire.problem(error)}")
+            self._refuse(worker, name, f"cannot read its message: {wire.describe_error(error)}")
             return
-        if seat is not None:
-            self._leave(name, "it has reconnected")
-            self._remove(seat.address)
-        self._seats[name] = _Seat(worker, instance, hello)
+        if entry is not None:
+            self._remove_host(name, "it has reconnected")
+            self._remove(entry.address)
+        self._entries[name] = _HostEntry(worker, instance, hello)
         self._names[worker] = name
         self._send_to(worker, self._welcome)
 
-    def _holding(self, worker: str, holds: str = "[]", **_: object) -> None:
+    def _on_holds(self, worker: str, holds: str = "[]", **_: object) -> None:
         name = self._names.get(worker)
-        if name is None or (hello := self._seats[name].hello) is None:
+        if name is None or (hello := self._entries[name].hello) is None:
             return
         try:
-            held = wire.held(holds)
+            held = wire.parse_held(holds)
         except ValueError as error:
-            reason = f"cannot read its list of loops: {wire.problem(error)}"
+            reason = f"cannot read its list of loops: {wire.describe_error(error)}"
             self._dismiss(name, reason)
             self._observe(Refused(host=name, reason=reason))
             return
-        self._seats[name].hello = None
+        self._entries[name].hello = None
         self._observe(hello.model_copy(update={"holds": held}))
 
-    def _observed(self, worker: str, lines: list[str], **_: object) -> None:
+    def _on_observed(self, worker: str, lines: list[str], **_: object) -> None:
         name = self._names.get(worker)
-        if name is None or self._seats[name].hello is not None:
+        if name is None or self._entries[name].hello is not None:
             return
         for line in lines:
             try:
-                what = wire.observation(line)
+                what = wire.parse_observation(line)
             except ValueError as error:
-                text = f"cannot read its report: {wire.problem(error)}"
-                what = Noted(host=name, text=one_line(text))
-            if not isinstance(what, _OWN):
+                text = f"cannot read its report: {wire.describe_error(error)}"
+                what = HostNoticed(host=name, text=one_line(text))
+            if not isinstance(what, _OWN_EVENTS):
                 self._observe(what)
 
-    def _leaving(self, worker: str, reason: str = "", **_: object) -> None:
+    def _on_leaving(self, worker: str, reason: str = "", **_: object) -> None:
         name = self._names.get(worker)
-        if name and not self._seats[name].leaving and self._seats[name].hello is None:
-            self._seats[name].leaving = one_line(str(reason)) or "it was stopped"
-            self._observe(Leaving(host=name, reason=self._seats[name].leaving))
+        if name and not self._entries[name].leaving and self._entries[name].hello is None:
+            self._entries[name].leaving = one_line(str(reason)) or "it was stopped"
+            self._observe(Leaving(host=name, reason=self._entries[name].leaving))
 
-    def _departed(self, worker: str, why: str) -> None:
+    def _on_departed(self, worker: str, why: str) -> None:
         if name := self._names.get(worker):
-            leaving = self._seats[name].leaving
-            self._leave(name, leaving or why, left=bool(leaving))
+            leaving = self._entries[name].leaving
+            self._remove_host(name, leaving or why, left=bool(leaving))
 
-    def _leave(self, name: str, reason: str, *, left: bool = False) -> None:
-        seat = self._seats.pop(name)
-        del self._names[seat.address]
-        if seat.hello is None:
-            self._observe(Gone(host=name, reason=reason, left=left))
+    def _remove_host(self, name: str, reason: str, *, left: bool = False) -> None:
+        entry = self._entries.pop(name)
+        del self._names[entry.address]
+        if entry.hello is None:
+            self._observe(Disconnected(host=name, reason=reason, left=left))
 
     def _refuse(self, worker: str, name: str, reason: str) -> None:
         self._send_to(worker, {"op": wire.DISMISSED, "reason": reason})
@@ -268,10 +277,10 @@ class DaskDispatcher:
         self._observe(Refused(host=name, reason=reason))
 
     def _dismiss(self, name: str, reason: str) -> None:
-        if seat := self._seats.pop(name, None):
-            del self._names[seat.address]
-            self._send_to(seat.address, {"op": wire.DISMISSED, "reason": reason})
-            self._remove(seat.address)
+        if entry := self._entries.pop(name, None):
+            del self._names[entry.address]
+            self._send_to(entry.address, {"op": wire.DISMISSED, "reason": reason})
+            self._remove(entry.address)
 
     def _remove(self, worker: str) -> None:
         assert self._scheduler is not None
@@ -282,17 +291,17 @@ class DaskDispatcher:
         removal.add_done_callback(self._removals.discard)
 
     def _order(self, name: str, line: str) -> None:
-        seat = self._seats.get(name)
+        entry = self._entries.get(name)
         # A host that has not reported its loops yet counts as gone.
-        if seat is not None and seat.hello is None:
-            self._send_to(seat.address, {"op": wire.ORDERED, "lines": [line]})
+        if entry is not None and entry.hello is None:
+            self._send_to(entry.address, {"op": wire.ORDERED, "lines": [line]})
 
     def _send_to(self, worker: str, message: dict[str, Any]) -> None:
         assert self._scheduler is not None
         self._scheduler.worker_send(worker, message)
 
 
-def _refusal(error: OSError | UsageError) -> UsageError:
+def _start_error(error: OSError | UsageError) -> UsageError:
     if isinstance(error, UsageError):
         return error
     return UsageError(f"the fleet cannot be made ready for hosts: {why(error, 'see its log')}")

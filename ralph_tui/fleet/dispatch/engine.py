@@ -27,7 +27,7 @@ from ralph_tui.base.plain_files import make_folder, open_append
 from ralph_tui.fleet.dispatch import Address
 
 TABLES = (Path("/proc/self/net/tcp"), Path("/proc/self/net/tcp6"))
-End = tuple[str, int]
+Endpoint = tuple[str, int]
 
 
 def is_of_run(ours: str, theirs: str) -> bool:
@@ -37,7 +37,7 @@ def is_of_run(ours: str, theirs: str) -> bool:
     and hides its open files; false for other users and other machines.
     """
     wanted = (_end(theirs), _end(ours))
-    for ends, user, inode in _connections():
+    for ends, user, inode in _read_connections():
         if ends == wanted:
             return user == os.geteuid() and _all_hidden_or_of_run(inode)
     return False
@@ -48,30 +48,30 @@ def _all_hidden_or_of_run(inode: int) -> bool:
     return not lines or any(belongs_to_run(line) or not is_intact(line) for line in lines)
 
 
-def _end(address: str) -> End:
+def _end(address: str) -> Endpoint:
     host, port = parse_host_port(address.partition("://")[2])
-    return _plain(ipaddress.ip_address(host)), port
+    return _format_host(ipaddress.ip_address(host)), port
 
 
-def _connections() -> Iterator[tuple[tuple[End, End], int, int]]:
+def _read_connections() -> Iterator[tuple[tuple[Endpoint, Endpoint], int, int]]:
     """Yield both ends of each TCP connection, and the user and inode of its socket."""
     for table in TABLES:
         with suppress(OSError):
             for row in table.read_text().splitlines()[1:]:
                 _, near, far, _, _, _, _, user, _, inode, *_ = row.split()
-                yield (_decoded(near), _decoded(far)), int(user), int(inode)
+                yield (_decode_end(near), _decode_end(far)), int(user), int(inode)
 
 
-def _decoded(written: str) -> End:
+def _decode_end(written: str) -> Endpoint:
     """Decode an end as the kernel writes it: words of four bytes in this machine's byte order."""
     address, _, port = written.partition(":")
     raw = bytes.fromhex(address)
     words = (int.from_bytes(raw[at : at + 4], "big") for at in range(0, len(raw), 4))
     packed = b"".join(socket.htonl(word).to_bytes(4, "big") for word in words)
-    return _plain(ipaddress.ip_address(packed)), int(port, 16)
+    return _format_host(ipaddress.ip_address(packed)), int(port, 16)
 
 
-def _plain(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
+def _format_host(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
     """Format an address; an IPv4 address within IPv6 as IPv4."""
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return str(mapped or address)
@@ -101,9 +101,9 @@ _SETTINGS: dict[str, object] = {
     "distributed.comm.retry.count": 0,
 }
 """These override the user's own Dask files. By default Dask samples a hundred times a second."""
-_ASKED = ("register-worker", "heartbeat_worker")
-_TOLD = ("keep-alive", "log-event", "worker-status-change")
-_ORDERED = ("close", "remove-worker", "worker-status-change")
+_QUERIES = ("register-worker", "heartbeat_worker")
+_MESSAGES = ("keep-alive", "log-event", "worker-status-change")
+_ORDERS = ("close", "remove-worker", "worker-status-change")
 """The Dask handlers that a fleet needs.
 
 They are requests to the scheduler, messages to it, and orders to a worker. Other handlers can run
@@ -113,9 +113,9 @@ _LOGGERS = ("distributed", "tornado", "asyncio")
 
 
 @contextmanager
-def configured(log: Path, silent_s: float = SILENT_S) -> Iterator[None]:
+def configure_dask(log: Path, silent_s: float = SILENT_S) -> Iterator[None]:
     """Configure Dask within the block, and append its log to `log`."""
-    handler = logging.StreamHandler[Any](_Lines(open_append(log)))
+    handler = logging.StreamHandler[Any](_LogStream(open_append(log)))
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.setLevel(logging.WARNING)
     to_terminal = _take_from_terminal()
@@ -143,7 +143,7 @@ def _plain_values(frames: Sequence[Any], **_: object) -> Any:
     return msgpack.unpackb(frames[0], use_list=False, **msgpack_opts)
 
 
-def _only(names: Iterable[str], handlers: dict[str, Any]) -> dict[str, Any]:
+def _select(names: Iterable[str], handlers: dict[str, Any]) -> dict[str, Any]:
     return {name: handlers[name] for name in names}
 
 
@@ -172,7 +172,7 @@ def _take_from_terminal() -> list[tuple[logging.Logger, logging.Handler]]:
     return found
 
 
-class _Lines:
+class _LogStream:
     """Adapts a binary file to a logging handler's text stream."""
 
     def __init__(self, file: Any) -> None:
@@ -203,8 +203,8 @@ class FleetScheduler(Scheduler):
             "port": [None, *(at.port for at in theirs)],
         }
         super().__init__(**several, security=security, plugins=plugins, extensions={})
-        self.handlers = _only(_ASKED, self.handlers)
-        self.stream_handlers = _only(_TOLD, self.stream_handlers)
+        self.handlers = _select(_QUERIES, self.handlers)
+        self.stream_handlers = _select(_MESSAGES, self.stream_handlers)
 
     def handle_comm(self, comm: Comm) -> Any:
         """Serve a connection, unless an agent on this machine opened it: it could read the key."""
@@ -233,7 +233,7 @@ class FleetWorker(Worker):
             name=name,
             security=security,
             protocol="inproc",
-            contact_address=_nowhere(),
+            contact_address=_unused_address(),
             local_directory=str(scratch),
             nthreads=1,
             memory_limit=0,
@@ -241,7 +241,7 @@ class FleetWorker(Worker):
             extensions={},
         )
         self.handlers = {}
-        self.stream_handlers = _only(_ORDERED, self.stream_handlers)
+        self.stream_handlers = _select(_ORDERS, self.stream_handlers)
 
     def start_http_server(self, *_: Any, **__: Any) -> None:
         """Do nothing: a fleet has no web server."""
@@ -259,7 +259,7 @@ class FleetWorker(Worker):
         return await super().close(*args, **kwargs)
 
 
-def _nowhere() -> str:
+def _unused_address() -> str:
     """Return a unique address of no machine.
 
     Nothing connects to a host, but Dask identifies hosts by their addresses. Packets sent to
@@ -272,12 +272,12 @@ def _nowhere() -> str:
 class Departures(SchedulerPlugin):
     """Reports every connection that has ended."""
 
-    def __init__(self, departed: Callable[[str, str], None]) -> None:
-        """`departed` receives the worker's address and the reason."""
-        self._departed = departed
+    def __init__(self, on_departed: Callable[[str, str], None]) -> None:
+        """`on_departed` receives the worker's address and the reason."""
+        self._on_departed = on_departed
 
     def remove_worker(
         self, scheduler: object, worker: str, *, stimulus_id: str = "", **_: object
     ) -> None:
         silent = stimulus_id.startswith("check-worker-ttl")
-        self._departed(worker, "it stopped responding" if silent else "its connection has ended")
+        self._on_departed(worker, "it stopped responding" if silent else "its connection has ended")

@@ -27,7 +27,7 @@ from ralph_tui.fleet.ports import LoopHost, Observation, Order
 from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line
 
-AGAIN_S = 0.5
+RETRY_S = 0.5
 """Seconds between two attempts to reach the fleet."""
 GOODBYE_S = 8.0
 """Seconds that a connection may take to close; if both ends close at once, it may never end."""
@@ -55,14 +55,14 @@ class HostLink:
         address: str,
         offer: HostOffer,
         security: Security | None = None,
-        say: Callable[[str], None] = lambda _: None,
+        write: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`say` receives a sentence whenever the state of the connection changes."""
+        """`write` receives a sentence whenever the state of the connection changes."""
         self._address = address
-        self._berth = offer
+        self._offer = offer
         self._security = security or Security()
-        self._say = say
-        self._said = ""
+        self._write = write
+        self._last_written = ""
         self._instance = uuid4().hex
         self._outbox = wire.Outbox(self._wake)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -72,7 +72,7 @@ class HostLink:
         self._welcome = asyncio.Event()
         self._worker: FleetWorker | None = None
         """None unless the fleet accepts observations."""
-        self._been_there = False
+        self._was_connected = False
         self._ended = False
         """True if the fleet reported its end; then stay silent until the next fleet."""
         self._closing: set[asyncio.Task[None]] = set()
@@ -84,15 +84,15 @@ class HostLink:
     def leave(self, reason: str) -> None:
         """Announce that this host stops its loops, so that it gets no more. Thread-safe."""
         self._reason = self._reason or reason
-        self._soon(self._announce_leave)
+        self._call_soon(self._announce_leave)
 
     def stop(self, reason: str = "it was stopped") -> None:
         """Make `run` return once the observations so far are sent. Thread-safe."""
         self._reason = self._reason or reason
         self._stop_asked.set()
-        self._soon(self._stop.set)
+        self._call_soon(self._stop.set)
 
-    def _soon(self, call: Callable[[], object]) -> None:
+    def _call_soon(self, call: Callable[[], object]) -> None:
         with suppress(RuntimeError):  # the event loop has ended
             if self._loop is not None:
                 self._loop.call_soon_threadsafe(call)
@@ -110,14 +110,14 @@ class HostLink:
         self._loop = asyncio.get_running_loop()
         dismissed = ""
         while not self._stop_asked.is_set() and not dismissed:
-            if await self._reached():
-                dismissed = await self._connected(host)
-            await self._pause(AGAIN_S)
+            if await self._can_connect():
+                dismissed = await self._serve_once(host)
+            await self._pause(RETRY_S)
         if self._closing:
             await asyncio.wait(self._closing, timeout=GOODBYE_S)
         return dismissed
 
-    async def _reached(self) -> bool:
+    async def _can_connect(self) -> bool:
         """True if the fleet accepts a connection; unlike Dask, this finds out why it does not."""
         scheme, location = parse_address(self._address)
         connector = get_backend(scheme).get_connector()
@@ -133,41 +133,41 @@ class HostLink:
             trying.result().abort()
         except (OSError, ValueError) as error:
             # Tornado raises ValueError if the other end closed before the TLS handshake.
-            if wire.no_tls(error) and not self._been_there:
+            if wire.is_without_tls(error) and not self._was_connected:
                 raise UsageError(
                     f"the server at {self._address} does not use TLS, so it is not a fleet that "
                     "hosts can join; correct the address"
                 ) from error
-            if _is_unknown(error) and not self._been_there:
+            if _is_unknown(error) and not self._was_connected:
                 raise UsageError(
                     f"the fleet at {self._address} uses other key files: copy the folder "
                     "that 'fleet run --listen' made, and name it with --tls"
                 ) from error
             self._report(
-                f"cannot reach the fleet at {self._address}, trying again: {_cause(error)}"
+                f"cannot reach the fleet at {self._address}, trying again: {_describe_cause(error)}"
             )
             return False
         return True
 
-    async def _connected(self, host: LoopHost) -> str:
+    async def _serve_once(self, host: LoopHost) -> str:
         """Serve one connection until it ends; return why it ended for good, or nothing."""
-        name = f"{self._berth.name}-{uuid4().hex[:12]}"
-        worker = FleetWorker(self._address, name, self._berth.scratch, self._security)
+        name = f"{self._offer.name}-{uuid4().hex[:12]}"
+        worker = FleetWorker(self._address, name, self._offer.scratch, self._security)
         dismissed: list[str] = []
 
-        def ordered(lines: list[str]) -> None:
+        def on_orders(lines: list[str]) -> None:
             for line in lines:
                 try:
-                    order = wire.order(line)
+                    order = wire.parse_order(line)
                 except ValueError as error:
-                    self._report(f"cannot read an order: {wire.problem(error)}")
+                    self._report(f"cannot read an order: {wire.describe_error(error)}")
                 else:
-                    host.obey(self._within_lease(order))
+                    host.obey(self._limit_lease(order))
 
         def welcome(fleet: str, title: str) -> None:
-            self._been_there, self._ended = True, False
+            self._was_connected, self._ended = True, False
             self._report(f"connected to {one_line(title)} at {self._address}")
-            host.fleet_found(fleet)
+            host.on_fleet_found(fleet)
             self._outbox.take()  # drop these: the fleet asks again for them
             worker.batched_send({"op": wire.HOLDS, "holds": wire.encode_held(host.holds())})
             self._worker = worker
@@ -181,7 +181,7 @@ class HostLink:
             self._ended = True
 
         worker.stream_handlers |= {
-            wire.ORDERED: ordered,
+            wire.ORDERED: on_orders,
             wire.WELCOME: welcome,
             wire.ENDED: end,
             wire.DISMISSED: refuse,
@@ -190,26 +190,26 @@ class HostLink:
             await worker
             hello = {
                 "op": wire.HELLO,
-                "host": self._berth.name,
+                "host": self._offer.name,
                 "instance": self._instance,
                 "version": __version__,
-                "slots": self._berth.slots,
+                "slots": self._offer.slots,
                 "machine": socket.gethostname(),
                 "home": host.home,
             }
             worker.batched_send(hello)
-            await _first_of(worker.cut, self._stop)
+            await _wait_first(worker.cut, self._stop)
             self._flush()
             if self._stop.is_set():
                 self._announce_leave()
         except (OSError, TimeoutError, RuntimeError, ValueError) as error:
             self._report(
-                f"the fleet at {self._address} did not let this host join: {_cause(error)}"
+                f"the fleet at {self._address} did not let this host join: {_describe_cause(error)}"
             )
         finally:
             if self._worker is not None:
                 self._worker = None
-                host.fleet_lost()
+                host.on_fleet_lost()
                 if not dismissed and not self._stop.is_set():
                     self._report(f"the connection to the fleet at {self._address} has ended")
             closing = asyncio.create_task(_close(worker))
@@ -217,8 +217,8 @@ class HostLink:
             closing.add_done_callback(self._closing.discard)
         return "".join(dismissed[:1])
 
-    def _within_lease(self, order: Order) -> Order:
-        most = self._berth.lease_s
+    def _limit_lease(self, order: Order) -> Order:
+        most = self._offer.lease_s
         if not isinstance(order, Place) or most is None or most >= (order.lease_s or inf):
             return order
         return order.model_copy(update={"lease_s": most})
@@ -250,12 +250,12 @@ class HostLink:
             await asyncio.wait_for(self._stop.wait(), seconds)
 
     def _report(self, sentence: str) -> None:
-        if sentence != self._said and not self._ended:
-            self._said = sentence
-            self._say(sentence)
+        if sentence != self._last_written and not self._ended:
+            self._last_written = sentence
+            self._write(sentence)
 
 
-async def _first_of(*events: asyncio.Event) -> None:
+async def _wait_first(*events: asyncio.Event) -> None:
     waits = [asyncio.create_task(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -269,7 +269,7 @@ async def _close(worker: FleetWorker) -> None:
         await asyncio.wait_for(worker.close(executor_wait=False), GOODBYE_S)
 
 
-def _cause(error: BaseException) -> str:
+def _describe_cause(error: BaseException) -> str:
     """Describe the deepest cause of an error in a few words."""
     deepest = error
     while deepest.__cause__ is not None:

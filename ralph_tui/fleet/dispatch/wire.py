@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ralph_tui.base.errors import UsageError, why
 from ralph_tui.base.plain_files import make_folder, put_new
-from ralph_tui.fleet.ports import Held, Observation, Order, Recorded, Stands
+from ralph_tui.fleet.ports import LoopSummary, Observation, Order, Recorded, StatusChanged
 
 BATCH_S = 0.08
 """Seconds that records of a run may wait to be sent together."""
@@ -22,12 +22,12 @@ DISMISSED, ENDED = "fleet-dismissed", "fleet-ended"
 ORDERED, OBSERVED, LEAVING = "fleet-ordered", "fleet-observed", "fleet-leaving"
 """Names of messages."""
 
-_PATIENT = (Recorded, Stands)
+_BATCHED = (Recorded, StatusChanged)
 """Observations that may wait; all others go at once, after those that came before."""
 
 _order: TypeAdapter[Order] = TypeAdapter(Order)
 _observation: TypeAdapter[Observation] = TypeAdapter(Observation)
-_held = TypeAdapter(tuple[Held, ...])
+_held = TypeAdapter(tuple[LoopSummary, ...])
 
 
 def encode(value: Order | Observation) -> str:
@@ -35,27 +35,27 @@ def encode(value: Order | Observation) -> str:
     return value.model_dump_json()
 
 
-def order(line: str) -> Order:
+def parse_order(line: str) -> Order:
     """Parse an order; raise ``ValueError`` if it is invalid."""
     return _order.validate_json(line)
 
 
-def observation(line: str) -> Observation:
+def parse_observation(line: str) -> Observation:
     """Parse an observation; raise ``ValueError`` if it is invalid."""
     return _observation.validate_json(line)
 
 
-def encode_held(held: Sequence[Held]) -> str:
+def encode_held(held: Sequence[LoopSummary]) -> str:
     """Return the loops that a host holds, as JSON."""
     return _held.dump_json(tuple(held)).decode()
 
 
-def held(text: str) -> tuple[Held, ...]:
+def parse_held(text: str) -> tuple[LoopSummary, ...]:
     """Parse the loops that a host holds; raise ``ValueError`` if invalid."""
     return _held.validate_json(text)
 
 
-def problem(error: ValueError) -> str:
+def describe_error(error: ValueError) -> str:
     """Describe briefly what is wrong with a message."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
@@ -76,13 +76,13 @@ class Outbox:
 
     def put(self, what: Observation) -> None:
         """Add an observation, and call `wake` if that makes `take` due earlier."""
-        line, patient = encode(what), isinstance(what, _PATIENT)
+        line, patient = encode(what), isinstance(what, _BATCHED)
         with self._lock:
             first = not self._lines
             self._lines.append(line)
-            tell = first or (not patient and not self._due)
+            notify = first or (not patient and not self._due)
             self._due = self._due or not patient
-        if tell:
+        if notify:
             self._wake(BATCH_S if patient else 0)
 
     def take(self) -> list[str]:
@@ -105,7 +105,7 @@ def make_files(folder: Path) -> None:
 
     Keep existing files. Raises ``UsageError`` if the files cannot be written.
     """
-    if _there(folder):
+    if _has_keys(folder):
         return
     made = Security.temporary()
     try:
@@ -118,12 +118,12 @@ def make_files(folder: Path) -> None:
         ) from error
 
 
-def security(folder: Path) -> Security:
+def load_security(folder: Path) -> Security:
     """Return the TLS configuration: both sides show the certificate and require it of the other.
 
     Raises ``UsageError`` if the files are missing or do not fit, or if others can read the key.
     """
-    if not _there(folder):
+    if not _has_keys(folder):
         raise UsageError(
             f"{folder} has no {KEY} and {CERTIFICATE}: copy the folder that 'fleet run --listen' "
             "made on the fleet's machine"
@@ -160,7 +160,7 @@ def security(folder: Path) -> Security:
     )
 
 
-def no_tls(error: BaseException | None) -> bool:
+def is_without_tls(error: BaseException | None) -> bool:
     """True if a connection failed because the other end does not use TLS."""
     while error is not None:
         if any(reason in str(error).upper() for reason in _NO_TLS):
@@ -169,5 +169,5 @@ def no_tls(error: BaseException | None) -> bool:
     return False
 
 
-def _there(folder: Path) -> bool:
+def _has_keys(folder: Path) -> bool:
     return (folder / KEY).is_file() and (folder / CERTIFICATE).is_file()

@@ -8,7 +8,7 @@ from ralph_tui.events.base import Row
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.text import Line
 from ralph_tui.fleet.events.whole import FleetEvent, of_loop, said
-from ralph_tui.fleet.plan import HERE, host_words, some
+from ralph_tui.fleet.plan import HERE, host_words, join_names
 from ralph_tui.text.format import clock, count, percent
 from ralph_tui.text.terms import RowLevel, outcome_word
 
@@ -332,7 +332,9 @@ class ConflictsFound(FleetEvent):
         if self.unknown:
             return said("log", f"cannot check {self.branch} for conflicts: {self.unknown}")
         new = self.others if self.new is None else self.new
-        return said("warn", f"{self.branch} conflicts with {some(list(new))}") if new else None
+        return (
+            said("warn", f"{self.branch} conflicts with {join_names(list(new))}") if new else None
+        )
 
 
 class VerificationBegan(FleetEvent):

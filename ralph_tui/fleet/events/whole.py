@@ -6,7 +6,7 @@ from typing import Literal
 from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.text import Line, Plain
-from ralph_tui.fleet.plan import SIGNED, Plan, account_words, host_words
+from ralph_tui.fleet.plan import FLEET_SENDER, Plan, account_words, host_words
 from ralph_tui.text.format import count, day_and_clock, ending, money
 from ralph_tui.text.terms import WAITS, RowLevel, in_words, sender_label
 
@@ -258,7 +258,7 @@ class CommandGiven(FleetEvent):
         """Return None for commands that another event already reports."""
         if not self.loop and not self.refused and self.name in ("stop", "abort"):
             return None
-        if self.by == SIGNED:
+        if self.by == FLEET_SENDER:
             return None
         whom = f"loop {self.loop}" if self.loop else "the fleet"
         who = sender_label(self.by) or "a user"

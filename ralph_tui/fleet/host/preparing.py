@@ -22,7 +22,7 @@ from ralph_tui.ports.clones import Place
 
 LOCK_S = 8.0
 """Seconds that a dying run may still hold the clone in which another one will continue."""
-LOOK_S = 0.05
+POLL_S = 0.05
 
 
 def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
@@ -38,10 +38,10 @@ def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
                 f"process {owner.pid} still runs in its working copy on this host; "
                 "end it and resume"
             )
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
-SLOT_LOOK_S = 0.2
+SLOT_POLL_S = 0.2
 """Seconds between two checks whether the waiting loop must end."""
 FULL = (
     "it waits: loops of the fleet that was here before work in all places of this host until "
@@ -61,7 +61,7 @@ class Slots:
         self._changed = threading.Condition()
 
     @contextmanager
-    def taken(self, check: Callable[[], None], note: Callable[[str], None]) -> Iterator[int]:
+    def acquire(self, check: Callable[[], None], note: Callable[[str], None]) -> Iterator[int]:
         """Take a slot within the block, and yield its number; raise any error that `check` raises.
 
         `note` receives a sentence if the loop has to wait.
@@ -75,13 +75,13 @@ class Slots:
                 self._changed.notify()
 
     def _take(self, check: Callable[[], None], note: Callable[[str], None]) -> int:
-        told = False
+        noted = False
         with self._changed:
             while not self._free:
                 check()
-                if not self._changed.wait(SLOT_LOOK_S) and not told:
+                if not self._changed.wait(SLOT_POLL_S) and not noted:
                     note(FULL)
-                    told = True
+                    noted = True
             slot = min(self._free)
             self._free.remove(slot)
             return slot
@@ -121,7 +121,7 @@ def take_block(count: int, folder: Path | None = None) -> PortBlock | None:
         folder.mkdir(mode=0o700, exist_ok=True)
         units = -(-count // UNIT)
         for first in range(FIRST, LAST - units * UNIT, units * UNIT):
-            locks = _locked(folder, range(first, first + units * UNIT, UNIT))
+            locks = _lock_all(folder, range(first, first + units * UNIT, UNIT))
             if locks and all(map(_is_free, range(first, first + count))):
                 return PortBlock(first, first + count - 1, locks)
             for lock in locks:
@@ -129,7 +129,7 @@ def take_block(count: int, folder: Path | None = None) -> PortBlock | None:
     return None
 
 
-def _locked(folder: Path, names: range) -> list[int]:
+def _lock_all(folder: Path, names: range) -> list[int]:
     """Return a lock for each name; empty if another process holds one of them."""
     taken: list[int] = []
     for name in names:
@@ -154,9 +154,9 @@ def _is_free(port: int) -> bool:
     return True
 
 
-_RALPH = (sys.executable, "-P", "-m", "ralph_tui")
+_PROGRAM = (sys.executable, "-P", "-m", "ralph_tui")
 """-P keeps a file in the clone from being imported as a module."""
-_TAKEN_ANEW = "outreach."
+_READ_AGAIN = "outreach."
 """Prefix of settings that a run's record leaves out, because they may be secrets."""
 
 
@@ -167,7 +167,7 @@ def run_words(place: Place, descriptor: int) -> list[str]:
     from a file in the clone.
     """
     loop = place.loop
-    words = [*_RALPH, "run", *_asks(place), f"--commands-from={descriptor}"]
+    words = [*_PROGRAM, "run", *_headless_flag(place), f"--commands-from={descriptor}"]
     if loop.command is not None:
         words.append(f"--command={loop.command}")
     if loop.criterion is not None:
@@ -183,8 +183,8 @@ def resume_words(place: Place, run: str, descriptor: int) -> list[str]:
     The limits that it had before still apply.
     """
     settings = place.loop.settings.items()
-    given = {name: value for name, value in settings if name.startswith(_TAKEN_ANEW)}
-    words = [*_RALPH, "resume", *_asks(place), f"--commands-from={descriptor}"]
+    given = {name: value for name, value in settings if name.startswith(_READ_AGAIN)}
+    words = [*_PROGRAM, "resume", *_headless_flag(place), f"--commands-from={descriptor}"]
     if place.loop.command is not None:
         words.append(f"--command={place.loop.command}")
     return [*words, *_settings(given), "--", run]
@@ -200,8 +200,8 @@ def fleet_environment(
     fleet_id: str, fleet: str, loop: str, attempt: int, slot: int, ports: tuple[int, int] | None
 ) -> Mapping[str, str]:
     """Return this process's environment without variables that mislead git, plus the loop's own."""
-    kept = {name: value for name, value in os.environ.items() if name not in MISLEADING}
-    told = {
+    inherited = {name: value for name, value in os.environ.items() if name not in MISLEADING}
+    own = {
         FLEET_MARK: fleet_id,
         "RALPH_FLEET": fleet,
         "RALPH_FLEET_LOOP": loop,
@@ -209,12 +209,12 @@ def fleet_environment(
         "RALPH_FLEET_SLOT": str(slot),
     }
     if ports is not None:
-        told["PORT_BASE"] = str(ports[0])
-        told["PORT_COUNT"] = str(ports[1] - ports[0] + 1)
-    return kept | told
+        own["PORT_BASE"] = str(ports[0])
+        own["PORT_COUNT"] = str(ports[1] - ports[0] + 1)
+    return inherited | own
 
 
-def _asks(place: Place) -> list[str]:
+def _headless_flag(place: Place) -> list[str]:
     """Without ``--headless`` the run waits for an answer to its questions."""
     return ["--headless"] if place.unattended else []
 

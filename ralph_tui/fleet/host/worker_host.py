@@ -19,23 +19,23 @@ from ralph_tui.adapters.clones.collecting import collect
 from ralph_tui.adapters.clones.making import remove_tree
 from ralph_tui.adapters.clones.places import TreeFolder, home_of, loop_folders
 from ralph_tui.base.errors import RalphError, WorkspaceError
-from ralph_tui.fleet.host.held_loop import HeldLoop, Preparer
+from ralph_tui.fleet.host.hosted_loop import HostedLoop, Preparer
 from ralph_tui.fleet.host.preparing import Slots, wait_for_end
 from ralph_tui.fleet.ports import (
     Adopt,
     Collect,
+    CommandAnswered,
     End,
-    Held,
+    Ended,
+    HostNoticed,
+    LoopSummary,
     NeedsBase,
     NotCollected,
-    Noted,
     Observation,
     Observe,
     Order,
-    Over,
     Remove,
-    Tell,
-    Told,
+    SendCommand,
 )
 from ralph_tui.ports.clones import Base, Collected, Place
 from ralph_tui.text.format import duration
@@ -52,7 +52,7 @@ NOT_HELD = "this host does not hold the loop"
 Key = tuple[str, str, int]
 """Fleet id, loop id and attempt number."""
 Work = Collect | Remove
-Witness = Callable[[Observation, str], None]
+Observer = Callable[[Observation, str], None]
 """Receives an observation and its fleet's id; called from any thread, must not block."""
 
 
@@ -60,20 +60,20 @@ class WorkerHost:
     """Implements `LoopHost`; thread-safe."""
 
     def __init__(
-        self, name: str, slots: int, base: Path, observe: Observe, witness: Witness | None = None
+        self, name: str, slots: int, base: Path, observe: Observe, observer: Observer | None = None
     ) -> None:
         """`base` is the folder of the clones, including those of an earlier process of this host.
 
-        `witness` receives all observations, including those about fleets that are not connected.
+        `observer` receives all observations, including those about fleets that are not connected.
         """
         self.name = name
         self.slots = slots
         self.home = home_of(base)
         self._base = base
-        self._tell_fleet = observe
-        self._witness = witness
+        self._report = observe
+        self._observer = observer
         self._lock = threading.RLock()
-        self._loops: dict[Key, HeldLoop] = {}
+        self._loops: dict[Key, HostedLoop] = {}
         self._fleet = ""
         """Id of the fleet that is connected or was connected last."""
         self._known: set[str] = set()
@@ -93,10 +93,10 @@ class WorkerHost:
         with self._lock:
             return sum(loop.alive for loop in self._loops.values())
 
-    def holds(self) -> tuple[Held, ...]:
+    def holds(self) -> tuple[LoopSummary, ...]:
         with self._lock:
             mine = (loop for loop in self._loops.values() if loop.place.fleet_id == self._fleet)
-            return tuple(loop.held() for loop in mine)
+            return tuple(loop.summary() for loop in mine)
 
     def obey(self, order: Order) -> None:
         with self._lock:
@@ -105,20 +105,20 @@ class WorkerHost:
                     self._place(order)
                 case Adopt():
                     self._adopt(order)
-                case Tell():
-                    self._tell(order)
+                case SendCommand():
+                    self._send_command(order)
                 case End():
-                    for loop in self._of(order.loop):
+                    for loop in self._attempts_of(order.loop):
                         if order.attempt in (None, loop.place.attempt):
                             loop.end(ENDED)
                 case Collect():
-                    self._aside(self._collect, order)
+                    self._in_thread(self._collect, order)
                 case Remove():
-                    self._aside(self._remove, order)
+                    self._in_thread(self._remove, order)
                 case Base():
                     self._bases.take(self._fleet, order)
 
-    def fleet_lost(self) -> None:
+    def on_fleet_lost(self) -> None:
         with self._lock:
             if self._fleet not in self._lost_at and not self._closed.is_set():
                 self._lost_at[self._fleet] = time.monotonic()
@@ -126,7 +126,7 @@ class WorkerHost:
                     self._watching = True
                     threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()
 
-    def fleet_found(self, fleet_id: str) -> None:
+    def on_fleet_found(self, fleet_id: str) -> None:
         with self._lock:
             self._fleet = fleet_id
             self._lost_at.pop(fleet_id, None)
@@ -150,9 +150,9 @@ class WorkerHost:
 
     def _place(self, place: Place) -> None:
         loop_id, attempt = place.loop.id, place.attempt
-        held = self._loops.get((place.fleet_id, loop_id, attempt))
-        if held is not None and held.alive:
-            held.take(Adopt(loop=loop_id, attempt=attempt, seen=place.seen))
+        hosted = self._loops.get((place.fleet_id, loop_id, attempt))
+        if hosted is not None and hosted.alive:
+            hosted.take(Adopt(loop=loop_id, attempt=attempt, seen=place.seen))
             return
         if self._closed.is_set():
             self._refuse(place, CLOSED)
@@ -162,97 +162,97 @@ class WorkerHost:
         except RalphError as error:
             self._refuse(place, str(error))
             return
-        before = next((loop for loop in self._of(loop_id) if loop.alive), None)
+        before = next((loop for loop in self._attempts_of(loop_id) if loop.alive), None)
         if before is not None:
             before.end("a later attempt takes its place")
-        loop = self._hold(place, folder)
+        loop = self._make_hosted(place, folder)
         self._loops[_key(loop)] = loop
         loop.start(before)
 
-    def _hold(self, place: Place, folder: TreeFolder) -> HeldLoop:
+    def _make_hosted(self, place: Place, folder: TreeFolder) -> HostedLoop:
         observe = partial(self._observe, of=place.fleet_id)
-        return HeldLoop(place, folder, observe, self._preparer, self._slots)
+        return HostedLoop(place, folder, observe, self._preparer, self._slots)
 
     def _observe(self, what: Observation, of: str = "") -> None:
         """Pass on an observation about fleet `of`; empty for the connected one."""
-        if self._witness is not None:
-            self._witness(what, of or self._fleet)
+        if self._observer is not None:
+            self._observer(what, of or self._fleet)
         with self._lock:  # keep the fleet from changing before the call
             if not of or of == self._fleet:
-                self._tell_fleet(what)
+                self._report(what)
 
     def _refuse(self, place: Place, reason: str) -> None:
-        over = Over(loop=place.loop.id, attempt=place.attempt, outcome="failed", reason=reason)
+        over = Ended(loop=place.loop.id, attempt=place.attempt, outcome="failed", reason=reason)
         self._observe(over.model_copy(update={"never_began": True, "elsewhere": True}))
 
     def _adopt(self, adopt: Adopt) -> None:
-        held = self._held_loop(adopt)
-        if held is not None:
-            held.take(adopt)
+        hosted = self._find_hosted(adopt)
+        if hosted is not None:
+            hosted.take(adopt)
             return
         known = {"loop": adopt.loop, "attempt": adopt.attempt, "seq": adopt.seen}
-        self._observe(Over.model_validate({**known, "outcome": "interrupted", "reason": NOT_HELD}))
+        self._observe(Ended.model_validate({**known, "outcome": "interrupted", "reason": NOT_HELD}))
 
-    def _tell(self, tell: Tell) -> None:
-        held = self._of(tell.loop)
-        if held:
-            held[0].take(tell)
+    def _send_command(self, command: SendCommand) -> None:
+        hosted = self._attempts_of(command.loop)
+        if hosted:
+            hosted[0].take(command)
         else:
-            self._observe(Told(id=tell.id, refused=NOT_HELD))
+            self._observe(CommandAnswered(id=command.id, refused=NOT_HELD))
 
-    def _aside(self, work: Callable[[Work, HeldLoop | None], None], order: Work) -> None:
+    def _in_thread(self, work: Callable[[Work, HostedLoop | None], None], order: Work) -> None:
         """Run in a separate thread, because git is slow."""
         name = f"{order.kind}-{order.loop}-{order.attempt}"
-        begun = (order, self._held_loop(order))  # looked up now: the fleet may change later
+        begun = (order, self._find_hosted(order))  # looked up now: the fleet may change later
         thread = threading.Thread(target=work, args=begun, name=name, daemon=True)
         thread.start()  # started first: an unstarted thread cannot be joined
         self._working = {*filter(threading.Thread.is_alive, self._working), thread}
 
-    def _collect(self, order: Work, held: HeldLoop | None) -> None:
+    def _collect(self, order: Work, hosted: HostedLoop | None) -> None:
         known = {"loop": order.loop, "attempt": order.attempt}
-        if held is None:
+        if hosted is None:
             self._observe(NotCollected(**known, reason=NOT_HELD))
             return
         try:
-            what = self._collected(held)
+            what = self._collect_work(hosted)
         except RalphError as error:
             what = NotCollected(**known, reason=str(error))
-        self._observe(what, of=held.place.fleet_id)
+        self._observe(what, of=hosted.place.fleet_id)
 
-    def _collected(self, held: HeldLoop) -> Collected | NotCollected:
-        if held.alive:
+    def _collect_work(self, hosted: HostedLoop) -> Collected | NotCollected:
+        if hosted.alive:
             raise WorkspaceError("its run continues; its work is collected when it ends")
-        with held.busy:
-            record = held.folder.read()
+        with hosted.busy:
+            record = hosted.folder.read()
             if record is None or not record.ready:
-                loop, attempt = held.key
-                if unreadable := held.folder.unreadable():
+                loop, attempt = hosted.key
+                if unreadable := hosted.folder.unreadable():
                     raise WorkspaceError(unreadable)
                 return NotCollected(loop=loop, attempt=attempt, reason=NO_TREE, never_began=True)
-            wait_for_end(held.folder.tree)
-            return collect(held.folder, record)
+            wait_for_end(hosted.folder.tree)
+            return collect(hosted.folder, record)
 
-    def _remove(self, order: Work, held: HeldLoop | None) -> None:
-        if held is None:
+    def _remove(self, order: Work, hosted: HostedLoop | None) -> None:
+        if hosted is None:
             return
-        held.end(ENDED)
-        held.join()
+        hosted.end(ENDED)
+        hosted.join()
         try:
-            with held.busy:
-                remove_tree(held.folder)
+            with hosted.busy:
+                remove_tree(hosted.folder)
         except RalphError as error:
-            noted = Noted(host=self.name, loop=order.loop, text=str(error))
-            self._observe(noted, of=held.place.fleet_id)
+            noted = HostNoticed(host=self.name, loop=order.loop, text=str(error))
+            self._observe(noted, of=hosted.place.fleet_id)
             return
         with self._lock:
-            if self._loops.get(_key(held)) is held:
-                del self._loops[_key(held)]
+            if self._loops.get(_key(hosted)) is hosted:
+                del self._loops[_key(hosted)]
 
-    def _held_loop(self, order: Adopt | Work) -> HeldLoop | None:
+    def _find_hosted(self, order: Adopt | Work) -> HostedLoop | None:
         with self._lock:
             return self._loops.get((self._fleet, order.loop, order.attempt))
 
-    def _of(self, loop_id: str) -> list[HeldLoop]:
+    def _attempts_of(self, loop_id: str) -> list[HostedLoop]:
         """Return the attempts of a loop of the connected fleet, the latest first."""
         found = [
             loop
@@ -269,7 +269,7 @@ class WorkerHost:
         for folder in loop_folders(self._base, fleet_id):
             record = folder.read()
             if record is not None and record.ready:
-                loop = self._hold(record.place, folder)
+                loop = self._make_hosted(record.place, folder)
                 self._loops.setdefault(_key(loop), loop)
 
     def _ask_for_base(self, commit: str) -> None:
@@ -296,5 +296,5 @@ class WorkerHost:
                     loop.end(f"its host has had no contact with the fleet for {duration(lease)}")
 
 
-def _key(loop: HeldLoop) -> Key:
+def _key(loop: HostedLoop) -> Key:
     return loop.place.fleet_id, *loop.key

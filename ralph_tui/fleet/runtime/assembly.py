@@ -34,17 +34,17 @@ from ralph_tui.fleet.records import (
     remove_unbegun,
     take_lock,
 )
-from ralph_tui.fleet.runtime.beginning import (
+from ralph_tui.fleet.runtime.engine import EngineParts, FleetEngine
+from ralph_tui.fleet.runtime.preflight import (
     check_agents,
     check_base,
     check_home,
     check_trees,
-    folder_of,
+    find_repository,
     has_work_left,
-    remarks,
-    resumed_loops,
+    resume_notices,
+    start_notices,
 )
-from ralph_tui.fleet.runtime.engine import FleetEngine, Outside
 from ralph_tui.fleet.runtime.results import CollectedWork
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.clones import Source
@@ -92,9 +92,9 @@ def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[Asse
     _check(repository, plan, connection)
     fleet_id = str(uuid4())
     with ExitStack() as held:
-        lock = held.enter_context(_locked(repository, fleet_id))
+        lock = held.enter_context(_lock_fleet(repository, fleet_id))
         if plan.agents if connection.agents is None else connection.agents:
-            check_base(repository, source, plan, _trees(connection))
+            check_base(repository, source, plan, _clones_folder(connection))
         records = create_fleet(repository.root)
         held.callback(remove_unbegun, records)
         start = ev.FleetStarted(
@@ -109,8 +109,8 @@ def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[Asse
             pid=os.getpid(),
             host=socket.gethostname(),
         )
-        opening = [start, *remarks(repository, plan, commit)]
-        yield _assembled(
+        opening = [start, *start_notices(repository, plan, commit)]
+        yield _assemble(
             _Parts(repository, records, lock, start, source, FleetState(), opening),
             connection,
             held,
@@ -118,20 +118,18 @@ def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[Asse
 
 
 @contextmanager
-def resumed_fleet(
-    records: FleetFolder, connection: Connection, by: str
-) -> Iterator[AssembledFleet]:
+def resume_fleet(records: FleetFolder, connection: Connection, by: str) -> Iterator[AssembledFleet]:
     """Assemble a fleet that was stopped or whose process is gone; raises like `new_fleet`."""
     with ExitStack() as held:
         recording = read_fleet(records.journal)
         start = recording.events[0]
         assert isinstance(start, ev.FleetStarted)
-        repository = open_repository(folder_of(start.root))
+        repository = open_repository(find_repository(start.root))
         if copied := copied_words(records, start):
             raise UsageError(
                 f"{copied}; resume it there, or start another one here with 'ralph-tui fleet run'"
             )
-        lock = held.enter_context(_locked(repository, start.fleet_id))
+        lock = held.enter_context(_lock_fleet(repository, start.fleet_id))
         recording = read_fleet(records.journal)  # read again: with the lock, no one else writes it
         if recording.broken:
             raise UsageError(
@@ -139,7 +137,7 @@ def resumed_fleet(
                 "another fleet with 'ralph-tui fleet run'"
             )
         state = recording.state()
-        if reason := why_over(state):
+        if reason := end_reason(state):
             raise UsageError(
                 f"{records.name} has ended: {reason}; start another one with 'ralph-tui fleet run'"
             )
@@ -148,7 +146,7 @@ def resumed_fleet(
         connection = replace(connection, reach=state.reach.model_copy(update=said))
         _check(repository, start.plan, connection)
         if start.plan.agents if connection.agents is None else connection.agents:
-            check_home(state, start.fleet_id, _trees(connection))
+            check_home(state, start.fleet_id, _clones_folder(connection))
         cut(recording.journal)
         resumed = ev.FleetResumed(
             by=by,
@@ -157,9 +155,9 @@ def resumed_fleet(
             pid=os.getpid(),
             host=socket.gethostname(),
         )
-        yield _assembled(
+        yield _assemble(
             _Parts(
-                repository, records, lock, start, source, state, [resumed, *resumed_loops(state)]
+                repository, records, lock, start, source, state, [resumed, *resume_notices(state)]
             ),
             connection,
             held,
@@ -176,12 +174,12 @@ def _check(repository: Repository, plan: Plan, connection: Connection) -> None:
         )
     agents = plan.agents if connection.agents is None else connection.agents
     if agents:
-        check_trees(repository.root, _trees(connection))
+        check_trees(repository.root, _clones_folder(connection))
     if not connection.reach.listen:  # other hosts may have an agent that this machine lacks
         check_agents(repository.root, plan)
 
 
-def why_over(state: FleetState) -> str:
+def end_reason(state: FleetState) -> str:
     """Return why a fleet cannot be resumed; empty if there is work left."""
     if state.finished is None:
         return ""
@@ -208,7 +206,7 @@ class _Parts:
     opening: Sequence[ev.FleetEvent]
 
 
-def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> AssembledFleet:
+def _assemble(parts: _Parts, connection: Connection, held: ExitStack) -> AssembledFleet:
     start, records = parts.start, parts.records
     clock = SystemClock(parts.state.at if parts.state.seq else None)
 
@@ -217,11 +215,11 @@ def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> Assemb
         return Mirror(records.mirror(loop, attempt))
 
     dispatcher = _make_dispatcher(start, records, connection)
-    trees = _trees(connection)
+    trees = _clones_folder(connection)
     held.callback(_remove_empty, trees / start.fleet_id)
     results = CollectedWork(parts.repository, start, trees)
     _ = results.copied  # read now, to report errors before anything begins
-    outside = Outside(dispatcher, parts.source, mirror, results, parts.lock.keep_name)
+    outside = EngineParts(dispatcher, parts.source, mirror, results, parts.lock.keep_name)
     state = parts.state
     journal = Journal(records.journal, clock, seq=state.seq, last_at=state.at)
     engine = FleetEngine(journal, clock, outside, state)
@@ -231,7 +229,7 @@ def _assembled(parts: _Parts, connection: Connection, held: ExitStack) -> Assemb
     address = held.enter_context(serving(hearing, start.fleet_id))
     parts.lock.rename(records.name, str(address or ""))
     _keep_base(parts.repository, start)
-    held.callback(_let_base_go, parts.repository, start, engine)
+    held.callback(_release_base, parts.repository, start, engine)
     return AssembledFleet(engine, records, dispatcher, parts.opening)
 
 
@@ -242,7 +240,7 @@ def _make_dispatcher(
     from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher  # noqa: PLC0415
 
     agents = start.plan.agents if connection.agents is None else connection.agents
-    reach, trees = connection.reach, _trees(connection)
+    reach, trees = connection.reach, _clones_folder(connection)
 
     def make_host(observe: Observe) -> LoopHost:
         return WorkerHost(HERE, agents, trees, observe)
@@ -263,12 +261,12 @@ def _keep_base(repository: Repository, start: ev.FleetStarted) -> None:
     repository.git("update-ref", f"{BASES}{start.fleet_id}", start.commit)
 
 
-def _let_base_go(repository: Repository, start: ev.FleetStarted, engine: FleetEngine) -> None:
-    if not engine.state.seq or why_over(engine.state):
+def _release_base(repository: Repository, start: ev.FleetStarted, engine: FleetEngine) -> None:
+    if not engine.state.seq or end_reason(engine.state):
         repository.git("update-ref", "-d", f"{BASES}{start.fleet_id}", accept=None)
 
 
-def _trees(connection: Connection) -> Path:
+def _clones_folder(connection: Connection) -> Path:
     """Return the folder for the clones of this process's own loops."""
     return Path(connection.reach.trees) if connection.reach.trees else usual_base()
 
@@ -279,7 +277,7 @@ def _remove_empty(folder: Path) -> None:
 
 
 @contextmanager
-def _locked(repository: Repository, fleet_id: str) -> Iterator[Lock]:
+def _lock_fleet(repository: Repository, fleet_id: str) -> Iterator[Lock]:
     since = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
     lock = take_lock(repository.root, fleet_id, since)
     try:

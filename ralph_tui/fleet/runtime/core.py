@@ -15,9 +15,9 @@ from ralph_tui.ports.host import Clock
 
 LOOK_S = 1.0
 """Maximum seconds between two rounds."""
-RESTS = 20
+REST_FACTOR = 20
 """Rest this many times as long as a round took that found nothing to do."""
-Follower = Callable[[FleetEvent], None]
+OnEvent = Callable[[FleetEvent], None]
 Work = Callable[[], Iterable[FleetEvent]]
 """Blocks, in a thread beside the engine's; returns the events to record."""
 
@@ -49,7 +49,7 @@ class Rounds:
         """End a round; `took` is the CPU time in seconds of finding that nothing is left to do."""
         self._changed = False
         self._ended_at = self._monotonic()
-        self._rested_at = self._ended_at + min(LOOK_S, RESTS * took)
+        self._rested_at = self._ended_at + min(LOOK_S, REST_FACTOR * took)
 
 
 class Core:
@@ -66,12 +66,12 @@ class Core:
         self.works: SimpleQueue[tuple[str, Work] | None] = SimpleQueue()
         self.working: list[str] = []
         """Names of unfinished work."""
-        self.followers: Sequence[Follower] = ()
+        self.followers: Sequence[OnEvent] = ()
         """Each carries out the consequences of a recorded event."""
         self._dispatcher = dispatcher
-        self._subscribers: list[Follower] = []
+        self._subscribers: list[OnEvent] = []
 
-    def subscribe(self, receive: Follower) -> None:
+    def subscribe(self, receive: OnEvent) -> None:
         """Call `receive` in the engine's thread for each recorded event; it must be quick."""
         self._subscribers.append(receive)
 

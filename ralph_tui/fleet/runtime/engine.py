@@ -15,10 +15,10 @@ from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.base.errors import JournalError, RalphError, resource_error
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.decisions import decide
-from ralph_tui.fleet.ports import Dispatcher, Gone, Observation, Told
-from ralph_tui.fleet.runtime.carrying_out import CarryingOut, Mirrors, Results
+from ralph_tui.fleet.ports import CommandAnswered, Disconnected, Dispatcher, Observation
 from ralph_tui.fleet.runtime.core import Core
-from ralph_tui.fleet.runtime.observing import Observing
+from ralph_tui.fleet.runtime.executor import Executor, Mirrors, Results
+from ralph_tui.fleet.runtime.observations import ObservationHandler
 from ralph_tui.fleet.runtime.requests import HOST_GONE, OVER, Requests
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.clones import Source
@@ -26,14 +26,14 @@ from ralph_tui.ports.host import Accepted, Clock, Refused
 from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.text.sanitize import clip, one_line
 
-MAX_TAKEN = 1000
+MAX_ITEMS = 1000
 """Maximum items handled before the next decisions, even if more keep arriving."""
 MAX_ROUNDS = 10_000
 """Maximum consecutive rounds with decisions; only a bug exceeds it."""
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Request:
     """A request and the callback for its answer."""
 
     request: Request
@@ -41,7 +41,7 @@ class _Asked:
 
 
 @dataclass
-class _Done:
+class _FinishedWork:
     """Work that has ended."""
 
     name: str
@@ -50,7 +50,7 @@ class _Done:
 
 
 @dataclass(frozen=True)
-class Outside:
+class EngineParts:
     """Everything outside the engine that it uses."""
 
     dispatcher: Dispatcher
@@ -65,7 +65,7 @@ class FleetEngine(Core):
     """Runs a fleet to its end in its own thread."""
 
     def __init__(
-        self, journal: Journal, clock: Clock, outside: Outside, state: FleetState | None = None
+        self, journal: Journal, clock: Clock, outside: EngineParts, state: FleetState | None = None
     ) -> None:
         """`state` is the fold of the existing journal."""
         super().__init__(journal, clock, outside.dispatcher, state)
@@ -75,13 +75,13 @@ class FleetEngine(Core):
         self._inbox = Inbox()
         self._closing = threading.Lock()
         self._closed = self._stopped = False
-        self._observing = Observing(self, outside.mirrors, outside.results)
-        self._asking = Requests(self, self._observing.aborted)
-        carrying_out = CarryingOut(
-            self, outside.source, outside.mirrors, outside.results, self._asking.tell
+        self._observations = ObservationHandler(self, outside.mirrors, outside.results)
+        self._requests = Requests(self, self._observations.aborted)
+        executor = Executor(
+            self, outside.source, outside.mirrors, outside.results, self._requests.send_to_run
         )
-        self.followers = (carrying_out.follow, self._asking.follow)
-        self._thread = threading.Thread(target=self._drive, name="ralph-fleet", daemon=True)
+        self.followers = (executor.follow, self._requests.follow)
+        self._thread = threading.Thread(target=self._run_safely, name="ralph-fleet", daemon=True)
         self._worker = threading.Thread(target=self._do_work, name="ralph-fleet-git", daemon=True)
         self._opening: Sequence[ev.FleetEvent] = ()
 
@@ -114,7 +114,7 @@ class FleetEngine(Core):
         """Queue a request; `reply` is called once, from another thread, even after the end."""
         with self._closing:
             if not self._closed:
-                self._inbox.put(_Asked(request, reply))
+                self._inbox.put(_Request(request, reply))
                 return
         reply(Refused(OVER))
 
@@ -123,20 +123,20 @@ class FleetEngine(Core):
     def _do_work(self) -> None:
         while (begun := self.works.get()) is not None:
             name, work = begun
-            done = _Done(name)
+            done = _FinishedWork(name)
             try:
                 done.events = list(work())
             except BaseException as error:  # noqa: BLE001  raised in the engine's thread
                 done.error = error
             self._inbox.put(done)
 
-    def _drive(self) -> None:
+    def _run_safely(self) -> None:
         try:
             self._run()
         except JournalError as error:
             self.error = error
         except Exception as bug:  # noqa: BLE001  a bug must not leave loops alone
-            self._last_words(bug)
+            self._record_bug(bug)
         finally:
             self._close()
 
@@ -149,9 +149,9 @@ class FleetEngine(Core):
             # Handle hosts first: their loops determine what is lost.
             item, taken = self._inbox.get(self.rounds.due_in()), 0
             while item is not None:
-                self._take(item)
+                self._handle(item)
                 taken += 1
-                item = self._inbox.get(0) if taken < MAX_TAKEN else None
+                item = self._inbox.get(0) if taken < MAX_ITEMS else None
             if not self.rounds.due_in():
                 self.rounds.end(self._decide())
 
@@ -175,22 +175,22 @@ class FleetEngine(Core):
                     return took
         raise RuntimeError("the fleet's decisions repeat without end")
 
-    def _take(self, item: object) -> None:
+    def _handle(self, item: object) -> None:
         match item:
-            case _Asked():
-                self._asking.take(item.request, item.reply)
-            case _Done():
-                self._done(item)
+            case _Request():
+                self._requests.take(item.request, item.reply)
+            case _FinishedWork():
+                self._on_done(item)
             case ev.FleetNoticed():
                 self.record(item)
-            case Told():
-                self._asking.answered(item)
+            case CommandAnswered():
+                self._requests.on_answered(item)
             case _:
-                self._observing.take(item)  # type: ignore[arg-type]
-                if isinstance(item, Gone):
-                    self._asking.refuse_open(HOST_GONE, host=item.host)
+                self._observations.take(item)  # type: ignore[arg-type]
+                if isinstance(item, Disconnected):
+                    self._requests.refuse_open(HOST_GONE, host=item.host)
 
-    def _done(self, done: _Done) -> None:
+    def _on_done(self, done: _FinishedWork) -> None:
         self.working.remove(done.name)
         self.rounds.change()  # the end may have waited for it
         if isinstance(done.error, RalphError | OSError):
@@ -203,7 +203,7 @@ class FleetEngine(Core):
 
     # -- the end -------------------------------------------------------------------------------
 
-    def _last_words(self, bug: Exception) -> None:
+    def _record_bug(self, bug: Exception) -> None:
         sentence = resource_error(bug)
         reason = sentence or f"a bug ended the fleet: {type(bug).__name__}: {bug}"
         reason = f"{clip(one_line(reason), 500)}; 'ralph-tui fleet resume' continues the fleet"
@@ -233,7 +233,7 @@ class FleetEngine(Core):
     def _answer_all(self) -> None:
         """Answer everyone who still waits."""
         while (item := self._inbox.get(0)) is not None:
-            if isinstance(item, _Asked):
+            if isinstance(item, _Request):
                 item.reply(Refused(OVER))
-        for reply in self._asking.waiting():
+        for reply in self._requests.take_waiting():
             reply(Refused(OVER))

@@ -110,10 +110,10 @@ class CollectedWork:
         moved_on = {base: now} if now and now != self._start.commit else {}
         found = []
         for loop in loops:
-            rest = {one.branch: one.commit for one in loops if _both(loop, one)}
-            told = self._conflicts.of(loop.commit, rest | moved_on)
+            rest = {one.branch: one.commit for one in loops if _may_merge_both(loop, one)}
+            conflict = self._conflicts.of(loop.commit, rest | moved_on)
             found.append(
-                ConflictsFound(branch=loop.branch, others=told.others, unknown=told.unknown)
+                ConflictsFound(branch=loop.branch, others=conflict.others, unknown=conflict.unknown)
             )
         return found
 
@@ -122,14 +122,14 @@ class CollectedWork:
         if loop.spec.command is None:
             return WinnerVerified(loop=name, passed=True, reason=NO_COMMAND)
         try:
-            check = self._checked(loop, loop.spec.command)
+            check = self._run_check(loop, loop.spec.command)
         except RalphError as error:
             return WinnerVerified(loop=name, passed=False, reason=str(error))
         finally:
             self._check = None
         return WinnerVerified(loop=name, passed=check.passed, reason=check.reason)
 
-    def _checked(self, loop: LoopState, command: str) -> Check:
+    def _run_check(self, loop: LoopState, command: str) -> Check:
         """Run the check in a slot and a block of ports that no loop of this machine uses."""
         start, name = self._start, loop.spec.id
         plan = start.plan
@@ -159,7 +159,7 @@ class CollectedWork:
             check.cancel()
 
 
-def _both(one: LoopState, other: LoopState) -> bool:
+def _may_merge_both(one: LoopState, other: LoopState) -> bool:
     """True if the user may merge both."""
     alike = bool(one.spec.tries_at) and one.spec.tries_at == other.spec.tries_at
     return one is not other and not alike

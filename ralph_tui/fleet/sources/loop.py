@@ -15,8 +15,8 @@ from ralph_tui.base.plain_files import reading
 from ralph_tui.commands import Command
 from ralph_tui.events import Event
 from ralph_tui.fleet.loop_state import LoopState
-from ralph_tui.fleet.ports import Asked
-from ralph_tui.fleet.sources.whole import Fleet
+from ralph_tui.fleet.ports import TargetedCommand
+from ralph_tui.fleet.sources.fleet import Fleet
 from ralph_tui.fleet.wording import loop_sentence, lost_words
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk, Source
@@ -86,22 +86,24 @@ class FleetLoop:
         self.files: Files | None = None
         self.record: OnDisk | None = None
         self._fleet = fleet
-        self._outbox: Outbox[Command] = Outbox(lambda wish: fleet.hand_over(Asked(loop, wish)))
+        self._outbox: Outbox[Command] = Outbox(
+            lambda wish: fleet.send_and_wait(TargetedCommand(loop, wish))
+        )
         self.refused = self._outbox.refused
         self._attempt = 0
         self._journal: Follower[RunState, Event] | None = None
         self._tree: Path | None = None
         self._look_due = float("-inf")
-        self._said = self._told = ""
+        self._loop_note = self._own_note = ""
 
     @property
     def note(self) -> str:
         """The screen's own note, or else the note about the loop."""
-        return self._told or self._said
+        return self._own_note or self._loop_note
 
     @note.setter
     def note(self, text: str) -> None:
-        self._told = text
+        self._own_note = text
 
     def start(self) -> None:
         self._outbox.start()
@@ -132,18 +134,18 @@ class FleetLoop:
         self._attempt, self._tree, self._look_due = loop.attempt, None, float("-inf")
         self.record = None
         if loop.attempt:
-            self._journal = followed_run(_mirror(self._fleet, loop).journal)
+            self._journal = followed_run(_mirror_run(self._fleet, loop).journal)
 
     def _show_state(self, loop: LoopState, state: RunState, problem: str) -> None:
         """Set `lost` and the note from what the run's own journal does not contain."""
-        self.lost = _lost(loop, self._fleet) if state.run.live else False
+        self.lost = _lost_reason(loop, self._fleet) if state.run.live else False
         said = "" if self.lost else _idle_text(loop, self._fleet, begun=bool(state.seq))
-        self._said = problem or said
+        self._loop_note = problem or said
 
     def _find(self, loop: LoopState) -> None:
         """Find its files, which are in its clone if that is on this machine, and its record."""
-        mirror = _mirror(self._fleet, loop)
-        run = tree_of(loop, mirror)
+        mirror = _mirror_run(self._fleet, loop)
+        run = find_clone_run(loop, mirror)
         if self.record is None or (run.folder if run else None) != self._tree:
             self._tree = self.folder = run.folder if run is not None else None
             here = loop.commit or run is not None
@@ -178,7 +180,7 @@ def _state_text(loop: LoopState, fleet: Fleet) -> str:
     return loop_sentence(loop, fleet.state, fleet.clock(), lost=fleet.lost)
 
 
-def _lost(loop: LoopState, fleet: Fleet) -> str:
+def _lost_reason(loop: LoopState, fleet: Fleet) -> str:
     """Return why a run without a recorded end has ended; empty if it continues."""
     if fleet.lost:
         return lost_words(fleet.lost)
@@ -187,7 +189,7 @@ def _lost(loop: LoopState, fleet: Fleet) -> str:
     return "" if fleet.state.finished is None else "its fleet has ended"
 
 
-def tree_of(loop: LoopState, mirror: RecordedRun) -> RecordedRun | None:
+def find_clone_run(loop: LoopState, mirror: RecordedRun) -> RecordedRun | None:
     """Return the record in the run's clone; None if that is not on this machine."""
     task, slash, attempt = loop.run.partition("/")
     if loop.machine != socket.gethostname() or not slash or not loop.folder:
@@ -207,23 +209,23 @@ def _run_id(journal: Path) -> str | None:
         return None
 
 
-def _mirror(fleet: Fleet, loop: LoopState) -> RecordedRun:
+def _mirror_run(fleet: Fleet, loop: LoopState) -> RecordedRun:
     return RecordedRun(fleet.folder.mirror(loop.spec.id, loop.attempt) / "events.jsonl")
 
 
-def opened_loop(fleet: Fleet, loop: LoopState) -> Source:
+def open_loop(fleet: Fleet, loop: LoopState) -> Source:
     """Return a loop's source for a screen: a replay of an ended loop, else live.
 
     Raises ``RalphError`` if the loop has no record and will not get one.
     """
     if fleet.live and not loop.over:
         return FleetLoop(fleet, loop.spec.id)
-    if not loop.attempt or not (mirror := _mirror(fleet, loop)).journal.exists():
+    if not loop.attempt or not (mirror := _mirror_run(fleet, loop)).journal.exists():
         raise RalphError(f"loop {loop.spec.id} has no record: {_state_text(loop, fleet)}")
     replay = opened(mirror.journal)
-    run = tree_of(loop, mirror)
+    run = find_clone_run(loop, mirror)
     replay.record = LoopRecord(fleet, loop.spec.id, (run or mirror).journal, mirror.folder)
-    replay.why_lost = _lost(loop, fleet)
+    replay.why_lost = _lost_reason(loop, fleet)
     replay.folder = run.folder if run is not None else None
     if run is not None:
         replay.files = RecordedFiles(run.folder)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
-from ralph_tui.fleet.plan import HERE, NAMED, host_words
+from ralph_tui.fleet.plan import HERE, MAX_NAMED, host_words
 from ralph_tui.fleet.state import HostState
-from ralph_tui.fleet.tui.keys import KEYS, FleetKey, over, verb
-from ralph_tui.fleet.tui.table import agent, left, place, state_of
+from ralph_tui.fleet.tui.keys import KEYS, FleetKey, fleet_refusal, verb
+from ralph_tui.fleet.tui.table import agent, place_text, state_of, time_left
 from ralph_tui.fleet.tui.view import FleetView
 from ralph_tui.fleet.wording import (
     conflict_sentences,
@@ -31,9 +31,9 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 SEPARATOR = " · "
 TITLE = 12
 """Minimum cells for the fleet's title, if it is that long."""
-KEPT = ("help", "leave", "decide", "open")
+ALWAYS_SHOWN = ("help", "leave", "decide", "open")
 """Actions that the row of keys drops last."""
-SPARED = ("guide", "stop", "log", "abort", "pause")
+DROPPED_FIRST = ("guide", "stop", "log", "abort", "pause")
 """Actions that the row of keys drops first."""
 WHOLE_FROM = 80
 """Minimum width in columns at which every key has its label."""
@@ -57,7 +57,7 @@ def head(view: FleetView, width: int) -> tuple[Line, Line]:
     took = duration((end - started.at).total_seconds()) if started is not None else ""
     slotted: list[Line] = [[]]
     if view.live:
-        idle = sum(row.waits for row in view.rows)
+        idle = sum(row.is_waiting for row in view.rows)
         told = f"{used} of {count(slots, 'slot')} used{f', {idle} only waiting' if idle else ''}"
         brief = f"{used}/{slots} slots{f', {idle} waiting' if idle else ''}"
         slotted = [[(told, "dim")], [(brief, "dim")], [(f"{used}/{slots}", "dim")], []]
@@ -77,11 +77,11 @@ def sentence(view: FleetView) -> Line:
     said = fleet_sentence(state, view.now, lost=view.lost)
     if view.note and not view.lost:
         return [(f"{terms.WARNING.glyph} ", "warn"), (flat(view.note), "text")]
-    term, style = _mark(view)
+    term, style = _status_mark(view)
     return [(f"{term.glyph} ", style), (flat(said, 600), style if style != "accent" else "text")]
 
 
-def _mark(view: FleetView) -> tuple[terms.Term, str]:
+def _status_mark(view: FleetView) -> tuple[terms.Term, str]:
     state = view.state
     if view.lost:
         return terms.ENDLESS[view.lost], "bad"
@@ -106,11 +106,11 @@ def hosts(view: FleetView) -> Line:
         return []
     line: Line = [("hosts", "dim")]
     for host in state.hosts.values():
-        line += [("  ", ""), *_host(host, len([*state.running_on(host.name)]), view)]
+        line += [("  ", ""), *_host_spans(host, len([*state.running_on(host.name)]), view)]
     return line
 
 
-def _host(host: HostState, used: int, view: FleetView) -> Line:
+def _host_spans(host: HostState, used: int, view: FleetView) -> Line:
     if host.here:
         at_work = f"{flat(host.name)} {used}/{host.slots}"
         if host.leaving:
@@ -142,18 +142,18 @@ def _facts(view: FleetView) -> Line:
     assert row is not None
     loop = row.loop
     term, style = state_of(row)
-    lasts = left(row, view.now)
-    placed, placed_style = place(row)
+    lasts = time_left(row, view.now)
+    placed, placed_style = place_text(row)
     again = f"restart {loop.attempt - 1}" if loop.attempt > 1 else ""
     where = f"on {host_words(loop.host)}" if loop.host else ""
     if loop.machine and loop.host not in (loop.machine, HERE):
         where = f"{where} ({loop.machine})"
-    tries = f"attempt {row.number} of {row.tries}" if row.tries > 1 else ""
+    attempts = f"attempt {row.number} of {row.attempts}" if row.attempts > 1 else ""
     began = loop.began_at or loop.placed_at
     ports = f"ports {loop.ports[0]}-{loop.ports[1]}" if loop.ports and not loop.over else ""
     parts = [
         f"loop {row.id}",
-        tries,
+        attempts,
         agent(row),
         f"{again} {where}".strip(),
         f"began {day_and_clock(began, view.now)}" if began else "",
@@ -171,14 +171,14 @@ def _top_facts(view: FleetView) -> Iterator[tuple[str, str]]:
     row = view.row
     assert row is not None
     loop = row.loop
-    if conflicts := _conflicts(loop):
+    if conflicts := _conflicts_text(loop):
         yield f"{terms.WARNING.glyph} {conflicts}", "warn"
     if loop.verified is False:
         failed = "in a fresh clone its completion command failed"
         yield f"{terms.WARNING.glyph} {failed}: {loop.verified_why}".rstrip(": "), "warn"
     if not loop.over or loop.reason:
         said = loop_sentence(loop, view.state, view.now, lost=view.lost)
-        yield said, "warn" if row.asks else "text"
+        yield said, "warn" if row.is_asking else "text"
     if result := result_sentence(loop, lost=view.lost):
         yield result, "warn" if loop.not_collected else "text"
     if kept := kept_sentence(loop):
@@ -188,13 +188,13 @@ def _top_facts(view: FleetView) -> Iterator[tuple[str, str]]:
         yield f"chosen: {chosen.loop or 'none'}, {chosen.reason}", "dim"
 
 
-def _conflicts(loop: LoopState) -> str:
+def _conflicts_text(loop: LoopState) -> str:
     """Describe the loop's conflicts; of several, only their number and the first few."""
     branches = list(loop.conflicts)
     if len(branches) < 2:
         return "; ".join(conflict_sentences(loop))
-    more = f" and {len(branches) - NAMED} more" if len(branches) > NAMED else ""
-    known = f"conflicts with {len(branches)} branches: {', '.join(branches[:NAMED])}{more}"
+    more = f" and {len(branches) - MAX_NAMED} more" if len(branches) > MAX_NAMED else ""
+    known = f"conflicts with {len(branches)} branches: {', '.join(branches[:MAX_NAMED])}{more}"
     unknown = loop.conflicts_unknown
     return f"{known}; others are not known: {unknown}" if unknown else known
 
@@ -213,14 +213,16 @@ class KeysRow(FeedbackRow):
         def draw(shown: Sequence[FleetKey], bare: int) -> Line:
             return key_spans(shown, self._keys, bare, lambda key: verb(key, self._view))
 
-        able = self._able()
-        for action in SPARED if width >= WHOLE_FROM else ():
-            if cells(draw(able, 0)) > width:  # never cut a label; `?` and the palette list all keys
-                able = [key for key in able if key.action != action]
-        return fitted(able, draw, width, lambda key: key.action in KEPT)
+        available = self._available()
+        for action in DROPPED_FIRST if width >= WHOLE_FROM else ():
+            if (
+                cells(draw(available, 0)) > width
+            ):  # never cut a label; `?` and the palette list all keys
+                available = [key for key in available if key.action != action]
+        return fitted(available, draw, width, lambda key: key.action in ALWAYS_SHOWN)
 
-    def _able(self) -> list[FleetKey]:
-        living = not over(self._view)
+    def _available(self) -> list[FleetKey]:
+        living = not fleet_refusal(self._view)
         return [
             key
             for key in KEYS

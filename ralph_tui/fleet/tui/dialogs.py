@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 
 from ralph_tui import commands
 from ralph_tui.fleet.ports import ALL, FLEET, FleetSource
-from ralph_tui.fleet.tui.keys import over
+from ralph_tui.fleet.tui.keys import fleet_refusal
 from ralph_tui.fleet.tui.view import FleetView, LoopRow
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.app import RalphApp
@@ -22,10 +22,10 @@ from ralph_tui.tui.modals.choice_dialog import Choice, ChoiceDialog, Confirm
 if TYPE_CHECKING:
     from ralph_tui.tui.modals.guide import DraftResult
 
-Way = Literal["screen", "after_iteration", "now", "stay"]
+StopChoice = Literal["screen", "after_iteration", "now", "stay"]
 
 
-class StopFleet(ChoiceDialog[Way]):
+class StopFleet(ChoiceDialog[StopChoice]):
     """Ask how to stop the fleet or leave its screen; None means that the fleet has ended."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -66,7 +66,7 @@ class StopFleet(ChoiceDialog[Way]):
             return ("ralph-tui fleet attach brings the screen back; ctrl+c twice leaves it",)
         return ("the loops' work so far is collected as branches",)
 
-    def action_answer(self, way: Way) -> None:
+    def action_answer(self, way: StopChoice) -> None:
         self.dismiss(way)
 
     def accept_key(self, event: events.Key) -> bool:
@@ -123,13 +123,13 @@ class FleetDialogs:
         about = f"loop {whom}: {clip(flat(row.loop.spec.objective), 44)}" if row else "all loops"
         title, draft = f"Guidance for {about}", self._drafts.get(whom, "")
 
-        def written(answer: "DraftResult | None") -> None:
+        def on_written(answer: "DraftResult | None") -> None:
             if answer is not None:
-                self._guided(whom, answer)
+                self._send_guidance(whom, answer)
 
-        self._app.push_screen(TextDraft(title, draft, self._app.monotonic), written)
+        self._app.push_screen(TextDraft(title, draft, self._app.monotonic), on_written)
 
-    def _guided(self, whom: str, answer: "DraftResult") -> None:
+    def _send_guidance(self, whom: str, answer: "DraftResult") -> None:
         text = plain(answer.text)
         send = answer.send and len(text) <= MAX_CHARACTERS
         if answer.send and not send:
@@ -148,7 +148,7 @@ class FleetDialogs:
         )
         question = f"Abort loop {row.id}, {clip(flat(row.loop.spec.objective), 60)}?"
 
-        def answered(yes: bool | None) -> None:  # noqa: FBT001
+        def on_answered(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
                 self._source.send(row.id, commands.Abort())
                 self._answer(f"abort: sent to loop {row.id}")
@@ -158,12 +158,12 @@ class FleetDialogs:
             return loop is not None and not loop.over and self._view.live
 
         dialog = Confirm(question, detail, self._app.monotonic, is_valid=is_valid, yes="abort it")
-        self._app.push_screen(dialog, answered)
+        self._app.push_screen(dialog, on_answered)
 
     def abort_all(self) -> None:
         """Abort the whole fleet after a confirmation."""
 
-        def answered(yes: bool | None) -> None:  # noqa: FBT001
+        def on_answered(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
                 self._source.send(FLEET, commands.Abort())
                 self._answer("abort all: sent")
@@ -175,7 +175,7 @@ class FleetDialogs:
             is_valid=lambda: self._view.live,
             yes="abort all",
         )
-        self._app.push_screen(dialog, answered)
+        self._app.push_screen(dialog, on_answered)
 
     def stop(self) -> None:
         self._ask_how(leaving=False)
@@ -189,7 +189,7 @@ class FleetDialogs:
 
     def _ask_how(self, *, leaving: bool) -> None:
         dialog = StopFleet(self._app.monotonic, lambda: self._view.live, leaving=leaving)
-        self._app.push_screen(dialog, self._stopped)
+        self._app.push_screen(dialog, self._send_stop)
 
     def interrupt(self) -> None:
         """Handle ctrl+c: open the leave dialog; a second one soon after leaves without a stop."""
@@ -200,10 +200,10 @@ class FleetDialogs:
         else:
             self.ask_to_leave()
 
-    def _stopped(self, way: Way | None) -> None:
+    def _send_stop(self, way: StopChoice | None) -> None:
         if way is None:
             leave = self._app.keys.shown("leave")
-            self._answer(f"{over(self._view)}; {leave} leaves this screen")
+            self._answer(f"{fleet_refusal(self._view)}; {leave} leaves this screen")
         elif way == "screen":
             self._app.exit("screen")
         elif way in ("after_iteration", "now"):

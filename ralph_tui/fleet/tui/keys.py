@@ -20,7 +20,7 @@ FleetKey = Key[FleetView]
 """
 
 
-def over(view: FleetView) -> str:
+def fleet_refusal(view: FleetView) -> str:
     """Return why the fleet takes no commands; empty if it does."""
     if view.lost:
         return LOST[view.lost]
@@ -29,41 +29,43 @@ def over(view: FleetView) -> str:
     return "" if view.live else "the fleet has ended"
 
 
-def _none(view: FleetView) -> str:
+def _if_any_loop(view: FleetView) -> str:
     return "" if view.rows else "no loop is known yet"
 
 
-def _of_loop(*, abort: bool = False) -> Callable[[FleetView], str]:
+def _if_accepted(*, abort: bool = False) -> Callable[[FleetView], str]:
     """Return a check that refuses for the selected loop as the fleet itself would."""
 
     def why(view: FleetView) -> str:
         row = view.row
-        return over(view) or (_none(view) if row is None else refusal(row.loop, abort=abort))
+        return fleet_refusal(view) or (
+            _if_any_loop(view) if row is None else refusal(row.loop, abort=abort)
+        )
 
     return why
 
 
-def _none_runs(view: FleetView) -> str:
+def _if_running(view: FleetView) -> str:
     running = any(row.loop.status == "running" for row in view.rows)
-    return over(view) or ("" if running else "no loop runs")
+    return fleet_refusal(view) or ("" if running else "no loop runs")
 
 
 def _if_asked(view: FleetView) -> str:
-    return over(view) or ("" if view.asking is not None else "no loop waits for an answer")
+    return fleet_refusal(view) or ("" if view.asking is not None else "no loop waits for an answer")
 
 
 FIND = "find a loop"
 KEYS: tuple[FleetKey, ...] = (
     Key("fleet_decide", "answer", "steer", "decide", _if_asked, "urgent"),
-    Key("", "open", "look", "open", _none, "always", fixed="enter", notation="enter",
+    Key("", "open", "look", "open", _if_any_loop, "always", fixed="enter", notation="enter",
         about="open the selected loop"),
-    Key("fleet_pause", "pause", "steer", "pause", _of_loop(), "live"),
-    Key("fleet_pause_all", "pause all", "steer", "pause_all", _none_runs),
-    Key("fleet_guide", "guide", "steer", "guide", _of_loop(), "live"),
-    Key("fleet_guide_all", "guide all", "steer", "guide_all", _none_runs),
-    Key("fleet_abort", "abort", "steer", "abort", _of_loop(abort=True), "live"),
-    Key("fleet_abort_all", "abort all", "steer", "abort_all", over),
-    Key("fleet_stop", "stop", "steer", "stop", over, "live"),
+    Key("fleet_pause", "pause", "steer", "pause", _if_accepted(), "live"),
+    Key("fleet_pause_all", "pause all", "steer", "pause_all", _if_running),
+    Key("fleet_guide", "guide", "steer", "guide", _if_accepted(), "live"),
+    Key("fleet_guide_all", "guide all", "steer", "guide_all", _if_running),
+    Key("fleet_abort", "abort", "steer", "abort", _if_accepted(abort=True), "live"),
+    Key("fleet_abort_all", "abort all", "steer", "abort_all", fleet_refusal),
+    Key("fleet_stop", "stop", "steer", "stop", fleet_refusal, "live"),
     Key("fleet_log", "log", "look", "log", footer="always"),
     *move_keys(FIND, "the first", "the last"),
     Key("search", "search", "look", "search"),
@@ -96,7 +98,7 @@ STATES: Block = (
         (LOOPS["skipped"].glyph, "skipped: it does not run"),
     ),
 )  # fmt: skip
-TRIES: Block = (
+ATTEMPTS: Block = (
     "several attempts",
     (
         ("┌ ├ └", "attempts at one objective"),
@@ -109,4 +111,4 @@ TRIES: Block = (
 def blocks(keys: Keys = DEFAULTS) -> list[Block]:
     """Return all blocks of the help."""
     tasks = help_by_task(KEYS, keys, ("steer", "look", FIND, "leave"))
-    return [*tasks, STATES, TRIES]
+    return [*tasks, STATES, ATTEMPTS]

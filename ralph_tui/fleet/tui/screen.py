@@ -99,14 +99,14 @@ class FleetScreen(ListScreen[FleetView]):
         source = self.source
         state = source.poll(self.ralph.monotonic())
         now = source.clock()
-        told = (id(state), state.revision, source.live, source.lost, source.note)
-        stamp = (told, int(now.timestamp()))
+        fingerprint = (id(state), state.revision, source.live, source.lost, source.note)
+        stamp = (fingerprint, int(now.timestamp()))
         if stamp != self._stamp:
             self._stamp = stamp
             self.view.follow(state, now, live=source.live, lost=source.lost)
             self.view.note = source.note
             self.show()
-            self._call()
+            self._notify_user()
         while source.refused:
             asked, reason = source.refused.popleft()
             if not isinstance(asked.command, Present):
@@ -134,7 +134,7 @@ class FleetScreen(ListScreen[FleetView]):
         title: Line = [("log", "title")]
         self.log_title.update(*([(title, [])] if rows else []))
         self.log_rows.update(view.state.notices, width, rows)
-        self.table.follow("" if view.rows else self._nothing_yet())
+        self.table.follow("" if view.rows else self._loading_text())
         self.foot.refresh_keys()
 
     def _log_height(self, room: int) -> int:
@@ -143,12 +143,14 @@ class FleetScreen(ListScreen[FleetView]):
             return 0
         return max(LOG_ROWS, room - len(self.view.rows) - 3)
 
-    def _nothing_yet(self) -> str:
+    def _loading_text(self) -> str:
         return "" if self.view.state.started is not None else "reading the fleet…"
 
-    def _call(self) -> None:
+    def _notify_user(self) -> None:
         """Call the user for a new question, and once for the end."""
-        asking = {f"{row.id} {row.loop.question_id}": row for row in self.view.rows if row.asks}
+        asking = {
+            f"{row.id} {row.loop.question_id}": row for row in self.view.rows if row.is_asking
+        }
         # The screen of a loop calls for its own question.
         shown = "" if self.ralph.base is self else self._opened
         new = [r for name, r in asking.items() if name not in self._asked and r.id != shown]

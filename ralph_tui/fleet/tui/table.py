@@ -16,16 +16,16 @@ from ralph_tui.tui.lists.table import Column, ColumnSets, ListTable, RunColumns,
 
 _SHORT = {"limit_reached": "limit"}
 """Short words for outcomes."""
-_HELD = {"paused": "paused", "limited": "waits"}
+_WAITING = {"paused": "paused", "limited": "waits"}
 
 
 def state_of(row: LoopRow) -> tuple[terms.Term, str]:
     """Return glyph and word of the loop's state, and their style."""
     loop = row.loop
-    if row.asks:
+    if row.is_asking:
         return terms.NEEDS_YOU._replace(short="asks"), "warn strong"
     if loop.status == "ended":
-        return _ended(row)
+        return _end_term(row)
     if row.gone and loop.attempt and loop.status not in ("queued", "skipped"):
         return (
             terms.LOOPS["lost"] if elsewhere(loop) else terms.ENDLESS[row.lost or "died"]
@@ -35,8 +35,8 @@ def state_of(row: LoopRow) -> tuple[terms.Term, str]:
             loop.phase,
             terms.Term(terms.PHASES["agent"].glyph, terms.in_words(loop.phase) or "runs"),
         )
-        word = _HELD.get(loop.phase, "runs")
-        return phase._replace(short=word), "warn" if loop.phase in _HELD else "accent"
+        word = _WAITING.get(loop.phase, "runs")
+        return phase._replace(short=word), "warn" if loop.phase in _WAITING else "accent"
     term = terms.LOOPS.get(loop.status, terms.Term("·", terms.in_words(loop.status)))
     if loop.status == "placing" and loop.stage:
         term = terms.Term(
@@ -45,7 +45,7 @@ def state_of(row: LoopRow) -> tuple[terms.Term, str]:
     return term, {"placing": "accent", "lost": "bad"}.get(loop.status, "dim")
 
 
-def _ended(row: LoopRow) -> tuple[terms.Term, str]:
+def _end_term(row: LoopRow) -> tuple[terms.Term, str]:
     loop = row.loop
     if loop.verifying and not row.gone:
         return terms.PHASES["verifying"], "accent"
@@ -55,7 +55,7 @@ def _ended(row: LoopRow) -> tuple[terms.Term, str]:
     return term._replace(short=short), terms.OUTCOME_TONES.get(outcome, "dim")
 
 
-def left(row: LoopRow, now: datetime) -> str:
+def time_left(row: LoopRow, now: datetime) -> str:
     """Return the time to a default, a limit's end or a host's loss; empty if none is pending."""
     loop = row.loop
     until = loop.lost_until if loop.status == "lost" else loop.until
@@ -64,7 +64,7 @@ def left(row: LoopRow, now: datetime) -> str:
     return short_duration((until - now).total_seconds())
 
 
-def place(row: LoopRow) -> tuple[str, str]:
+def place_text(row: LoopRow) -> tuple[str, str]:
     """Return the result among several attempts, and its style; empty while undecided."""
     if row.loop.place == "chosen":
         return terms.CHOSEN.label, "good strong"
@@ -74,12 +74,12 @@ def place(row: LoopRow) -> tuple[str, str]:
 
 def branch_mark(row: LoopRow) -> str:
     """Return the line that connects attempts at one objective."""
-    if row.tries < 2:
+    if row.attempts < 2:
         return ""
-    return "┌ " if row.number == 1 else "└ " if row.number == row.tries else "├ "
+    return "┌ " if row.number == 1 else "└ " if row.number == row.attempts else "├ "
 
 
-def _iterations(row: LoopRow) -> str:
+def _iterations_text(row: LoopRow) -> str:
     """Return ``4/10``, or ``4`` without a maximum."""
     loop = row.loop
     if not loop.began_at:
@@ -87,14 +87,14 @@ def _iterations(row: LoopRow) -> str:
     return used_of(loop.iteration, loop.max_iterations)
 
 
-def _cost(row: LoopRow) -> str:
+def _cost_text(row: LoopRow) -> str:
     """Return the cost of all attempts; ``—`` if the agent does not report it."""
     loop = row.loop
     known = loop.cost_usd is not None or loop.earlier_cost_usd > 0
     return money(loop.spent_usd, known=known) if loop.began_at or known else ""
 
 
-def lasted(row: LoopRow, now: datetime) -> str:
+def run_time(row: LoopRow, now: datetime) -> str:
     """Return how long the loop ran or has been running, without the time away."""
     loop = row.loop
     began, goes_on = loop.began_at or loop.placed_at, loop.status == "placing" and loop.began_at
@@ -114,10 +114,10 @@ def agent(row: LoopRow) -> str:
 # columns ----------------------------------------------------------------------------------------
 
 
-def _objective(row: LoopRow, now: datetime, width: int) -> Line:
+def _objective_cell(row: LoopRow, now: datetime, width: int) -> Line:
     loop = row.loop
     quiet = loop.over or loop.status == "queued" or row.gone
-    mark, (placed, placed_style) = branch_mark(row), place(row)
+    mark, (placed, placed_style) = branch_mark(row), place_text(row)
     warned = bool(loop.conflicts or loop.not_collected or loop.verified is False)
     line: Line = [(mark, "faint")] if mark else []
     line += [(f"{terms.WARNING.glyph} ", "warn")] if warned else []
@@ -125,21 +125,21 @@ def _objective(row: LoopRow, now: datetime, width: int) -> Line:
     if row.number == 1:
         line.append((flat(loop.spec.objective), "text" if quiet else "strong"))
     else:
-        told = agent(row) or "the same"
-        line.append((f"attempt {row.number} of {row.tries}: {flat(told)}", "dim"))
+        text = agent(row) or "the same"
+        line.append((f"attempt {row.number} of {row.attempts}: {flat(text)}", "dim"))
     return line
 
 
 def _question_cell(row: LoopRow, now: datetime, width: int) -> Line:
     """Return the loop's question, or else its verdict or reason."""
     loop = row.loop
-    if row.asks:
+    if row.is_asking:
         return [(clip(flat(loop.question), width), "warn")]
-    told = loop.reason if loop.over else loop.verdict
-    return [(clip(flat(told), width), "dim")]
+    text = loop.reason if loop.over else loop.verdict
+    return [(clip(flat(text), width), "dim")]
 
 
-def _id(row: LoopRow, now: datetime, width: int) -> Line:
+def _id_cell(row: LoopRow, now: datetime, width: int) -> Line:
     """Shorten a long name in the middle, because names often begin alike."""
     name = flat(row.id)
     if len(name) > width:  # letters, digits, - and _
@@ -149,13 +149,18 @@ def _id(row: LoopRow, now: datetime, width: int) -> Line:
 
 
 LOOP = RunColumns[LoopRow](
-    state_of, _objective, _iterations, lambda row: row.loop.completions, _cost, left
+    state_of,
+    _objective_cell,
+    _iterations_text,
+    lambda row: row.loop.completions,
+    _cost_text,
+    time_left,
 )
 ASKED = Column("status", 40, _question_cell)
 HOST: Column[LoopRow] = Column("host", 10, text_cell(lambda row: row.loop.host, "dim"))
 NARROW_HOST: Column[LoopRow] = Column("host", 6, text_cell(lambda row: row.loop.host, "dim"))
 LASTED: Column[LoopRow] = Column(
-    "time", 6, lambda row, now, width: [(lasted(row, now), "dim")], right=True
+    "time", 6, lambda row, now, width: [(run_time(row, now), "dim")], right=True
 )
 
 
@@ -167,9 +172,9 @@ def columns_for(longest: int, *, hosts: bool = True) -> ColumnSets[LoopRow]:
     not move. Without `hosts` there is no host column, and objectives get its room.
     """
     absent = () if hosts else (HOST, NARROW_HOST)
-    wide = Column("loop", min(max(12, longest), 24), _id)
-    loop = Column("loop", min(max(5, longest), 16), _id)
-    narrow = Column("loop" if longest > 3 else "", min(max(3, longest), 12), _id)
+    wide = Column("loop", min(max(12, longest), 24), _id_cell)
+    loop = Column("loop", min(max(5, longest), 16), _id_cell)
+    narrow = Column("loop" if longest > 3 else "", min(max(3, longest), 12), _id_cell)
     named, short = (LOOP.state(17), loop, LOOP.objective), (LOOP.state(11), narrow, LOOP.objective)
     rest = (LOOP.cost, HOST, LASTED)
     sets: tuple[tuple[Column[LoopRow], ...], ...] = (

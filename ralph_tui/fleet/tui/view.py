@@ -15,7 +15,7 @@ class LoopRow:
 
     loop: LoopState
     number: int = 1
-    tries: int = 1
+    attempts: int = 1
     """Position and number of the attempts at one objective, which are listed together."""
     gone: bool = False
     """True if the fleet is not live, so nothing works on the loop."""
@@ -27,15 +27,15 @@ class LoopRow:
         return self.loop.spec.id
 
     @property
-    def asks(self) -> bool:
+    def is_asking(self) -> bool:
         """True if the loop has an open question that can be answered."""
         return bool(self.loop.question) and not self.gone and not self.loop.over
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """True if it has a slot but is idle: it asks, is paused, or waits for a limit."""
         loop = self.loop
-        held = self.asks or loop.phase in ("paused", "limited")
+        held = self.is_asking or loop.phase in ("paused", "limited")
         return loop.status == "running" and held and not self.gone
 
 
@@ -76,7 +76,7 @@ class FleetView:
     def asking(self) -> LoopRow | None:
         """The selected loop if it asks, else the next loop that does."""
         turned = [*self.rows[self.selected :], *self.rows[: self.selected]]
-        return next((row for row in turned if row.asks), None)
+        return next((row for row in turned if row.is_asking), None)
 
     @property
     def all_paused(self) -> bool:
@@ -89,13 +89,13 @@ class FleetView:
 
 def _rows(state: FleetState, *, gone: bool, lost: Lost) -> Iterator[LoopRow]:
     """Yield rows in the plan's order, with attempts at one objective below the first of them."""
-    told: set[str] = set()
+    grouped: set[str] = set()
     for loop in state.loops.values():
         common = loop.spec.tries_at
         if not common:
             yield LoopRow(loop, gone=gone, lost=lost)
-        elif common not in told:
-            told.add(common)
-            tries = state.tries(common)
-            for number, one in enumerate(tries, 1):
-                yield LoopRow(one, number, len(tries), gone, lost)
+        elif common not in grouped:
+            grouped.add(common)
+            attempts = state.attempts(common)
+            for number, one in enumerate(attempts, 1):
+                yield LoopRow(one, number, len(attempts), gone, lost)

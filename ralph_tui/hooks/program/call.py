@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ralph_tui.base.plain_files import reading
-from ralph_tui.hooks.program.store import Fields, Held
+from ralph_tui.hooks.program.store import Fields, LockedState
 from ralph_tui.layers.context.levels import LEVELS, Level, above
 from ralph_tui.layers.context.state_file import State, todo_of
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.json_fields import as_map, as_number
 
-LARGEST = 1 << 28
+MAX_INPUT = 1 << 28
 """Maximum bytes read from stdin, which includes a tool's whole output."""
 SESSIONS = "hook_sessions"
 """Field of the state file for the memory between calls, by session."""
-KEPT = 8
+MAX_SESSIONS = 8
 """Maximum sessions remembered; a loop has one at a time, with few others beside it."""
 PLANS = ("fix_plan.md", "PLAN.md", "TODO.md")
 LARGEST_PLAN = 1 << 20
@@ -48,7 +48,7 @@ class HookInput(NamedTuple):
     permission_mode: str = ""
 
     @property
-    def of_session(self) -> bool:
+    def is_session(self) -> bool:
         """True if a session calls, rather than a loop outside Claude Code."""
         return bool(self.session_id)
 
@@ -122,9 +122,9 @@ class Answer:
 
     def write(self, event: str) -> None:
         """Write to stdout and stderr; ignore closed outputs."""
-        said = [line for line in self.user if line.startswith("CCS_")]
-        said += [f"ralph-tui: {problem}" for problem in self.problems]
-        _write(2, "".join(f"{line}\n" for line in said))
+        lines_out = [line for line in self.user if line.startswith("CCS_")]
+        lines_out += [f"ralph-tui: {problem}" for problem in self.problems]
+        _write(2, "".join(f"{line}\n" for line in lines_out))
         if fields := self.fields(event):
             _write(1, json.dumps(fields) + "\n")
 
@@ -165,18 +165,20 @@ class Session(NamedTuple):
     recent: str = ""
     """Ids of the last recorded tool calls, separated by spaces."""
 
-    def fires(self, level: Level) -> bool:
+    def is_new_level(self, level: Level) -> bool:
         """True if this level is reached for the first time; skipped levels never are."""
         return above(level, self.level)
 
 
-def sessions_of(state: State) -> dict[str, Session]:
+def load_sessions(state: State) -> dict[str, Session]:
     """Return the remembered sessions, the latest last; drop invalid ones."""
     found = as_map(state.get(SESSIONS))
-    return {name: _session(fields) for name, fields in found.items() if isinstance(fields, dict)}
+    return {
+        name: _parse_session(fields) for name, fields in found.items() if isinstance(fields, dict)
+    }
 
 
-def _session(fields: dict[str, Any]) -> Session:
+def _parse_session(fields: dict[str, Any]) -> Session:
     blank = Session()
     taken = {
         name: max(0, fields[name]) if type(value) is int else fields[name]
@@ -201,9 +203,14 @@ class Call:
     """One call; the state file is locked meanwhile."""
 
     def __init__(
-        self, given: HookInput, environ: Mapping[str, str], root: Path, now: datetime, held: Held
+        self,
+        hook_input: HookInput,
+        environ: Mapping[str, str],
+        root: Path,
+        now: datetime,
+        held: LockedState,
     ) -> None:
-        self.given = given
+        self.hook_input = hook_input
         self.environ = environ
         self.root = root
         """The project's folder."""
@@ -213,7 +220,7 @@ class Call:
         self.answer = Answer()
         self.events: list[Fields] = []
         """Events to record, in order."""
-        self.session_id = given.session_id
+        self.session_id = hook_input.session_id
 
     @property
     def state(self) -> State:
@@ -226,20 +233,20 @@ class Call:
     @property
     def session(self) -> Session | None:
         """Memory of the session; None for a new one."""
-        return sessions_of(self.state).get(self.session_id)
+        return load_sessions(self.state).get(self.session_id)
 
     @session.setter
     def session(self, session: Session) -> None:
-        known = sessions_of(self.state)
+        known = load_sessions(self.state)
         known.pop(self.session_id, None)  # so that it becomes the latest
-        latest = list({**known, self.session_id: session}.items())[-KEPT:]
+        latest = list({**known, self.session_id: session}.items())[-MAX_SESSIONS:]
         self.state = self.state | {SESSIONS: {name: s._asdict() for name, s in latest}}
 
     @property
     def transcript(self) -> Path:
         """Path of the session's transcript; an empty path if unknown."""
         session = self.session
-        return self.given.transcript or Path(session.transcript if session else "")
+        return self.hook_input.transcript or Path(session.transcript if session else "")
 
     @property
     def iteration(self) -> int:
@@ -248,7 +255,7 @@ class Call:
     @property
     def outer_loop(self) -> bool:
         """True if a loop outside Claude Code starts the sessions."""
-        return self.environ.get("RALPH_LOOP") == "shell" or not self.given.of_session
+        return self.environ.get("RALPH_LOOP") == "shell" or not self.hook_input.is_session
 
     def record(self, kind: str, **fields: object) -> None:
         """Queue an event; `iteration` defaults to the current one."""

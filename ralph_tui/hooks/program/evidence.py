@@ -46,7 +46,7 @@ _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _LATE = "git did not answer in time"
 
 
-class Changed(NamedTuple):
+class ChangedFile(NamedTuple):
     """A file that differs from the last commit."""
 
     path: str
@@ -60,7 +60,7 @@ class Changed(NamedTuple):
 class Evidence(NamedTuple):
     """Known facts about the worktree."""
 
-    files: tuple[Changed, ...] = ()
+    files: tuple[ChangedFile, ...] = ()
     state: str = ""
     """A hash of commit and files; empty if unknown."""
     problem: str = ""
@@ -96,19 +96,19 @@ def _gather(git: "_Git") -> Evidence:
     known = [text for pair in parts for text in pair]
     for name in others[:MAX_FILES]:
         known += [name, _content_hash(git.root / name)]
-    files = [_changed(path, part) for path, part in parts]
-    files += [Changed(spelled_name(name), new=True) for name in others]
+    files = [_parse_change(path, part) for path, part in parts]
+    files += [ChangedFile(spelled_name(name), new=True) for name in others]
     return Evidence(tuple(files[:MAX_FILES]), hash_of(head, *known, str(len(others))))
 
 
-def _changed(path: str, part: str) -> Changed:
+def _parse_change(path: str, part: str) -> ChangedFile:
     ranges = []
     for start, count in _HUNK.findall(part):
         first, length = int(start), int(count or 1)
         if length:
             ranges.append(f"{first}-{first + length - 1}" if length > 1 else f"{first}")
     lines = part.partition("\n@@ ")[2].split("\n")[1:]  # names and modes come before
-    return Changed(
+    return ChangedFile(
         spelled_name(path),
         ", ".join(ranges[:5]),
         sum(line.startswith("+") for line in lines),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.base.errors import RalphError
-from ralph_tui.hooks.program.call import LARGEST, Answer, Call, HookInput, parse_input
+from ralph_tui.hooks.program.call import MAX_INPUT, Answer, Call, HookInput, parse_input
 from ralph_tui.hooks.program.record import flush
 from ralph_tui.hooks.program.store import state_file
 from ralph_tui.layers.context.state_file import NAME, has_ended
@@ -41,31 +41,31 @@ def answer_to(hook: str, data: bytes, environ: Mapping[str, str]) -> Answer:
     if environ.get("RALPH_RUN_ID") or environ.get("RALPH_LOOP") == "off":
         return answer  # watched by ralph-tui's own run, or switched off
     try:
-        given = parse_input(data)
+        hook_input = parse_input(data)
     except ValueError as error:
         answer.problems.append(f"cannot read the hook's input: {error}")
         return answer
     try:
-        return _serve(hook, given, environ)
+        return _serve(hook, hook_input, environ)
     except RalphError as refused:
         answer.warn(str(refused))
         return answer
 
 
-def _serve(hook: str, given: HookInput, environ: Mapping[str, str]) -> Answer:
-    root = Path(environ.get("CLAUDE_PROJECT_DIR") or given.cwd or Path.cwd()).absolute()
+def _serve(hook: str, hook_input: HookInput, environ: Mapping[str, str]) -> Answer:
+    root = Path(environ.get("CLAUDE_PROJECT_DIR") or hook_input.cwd or Path.cwd()).absolute()
     path = root / (environ.get("RALPH_STATE_FILE") or Path(".claude") / NAME)
     with state_file(path) as held:
         if held is None or held.state.get("driven_by"):  # a run that starts its own sessions
             return Answer()
-        call = Call(given, environ, root, datetime.now(UTC), held)
+        call = Call(hook_input, environ, root, datetime.now(UTC), held)
         for problem in held.problems:
             call.answer.warn(f"in {path} {problem}")
         if hook == "Stop":
             from ralph_tui.hooks.program.stop import stop
 
             stop(call)
-        elif given.of_session and not has_ended(call.state):
+        elif hook_input.is_session and not has_ended(call.state):
             from ralph_tui.hooks.program.watch import watch
 
             watch(call)
@@ -84,7 +84,7 @@ def _input() -> bytes:
     """Return stdin; empty for a terminal."""
     if sys.stdin is None or sys.stdin.isatty():
         return b""
-    return sys.stdin.buffer.read(LARGEST)
+    return sys.stdin.buffer.read(MAX_INPUT)
 
 
 def _give_up(*_: object) -> None:

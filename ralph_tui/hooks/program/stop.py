@@ -19,12 +19,19 @@ from typing import NamedTuple
 
 from ralph_tui.base.errors import RalphError
 from ralph_tui.hooks.program import record
-from ralph_tui.hooks.program.call import Call, sessions_of
+from ralph_tui.hooks.program.call import Call, load_sessions
 from ralph_tui.hooks.program.evidence import gather
-from ralph_tui.hooks.program.rollover import left_in, roll_over, settle, update_prompt
-from ralph_tui.hooks.program.transcript import Heard
-from ralph_tui.hooks.program.watch import has_left, new_entries, take_in
-from ralph_tui.hooks.program.words import PROMPT, clean, fresh_session, go_on, has_section, redacted
+from ralph_tui.hooks.program.handoff import complete_handoff, hand_off, last_handoff, update_prompt
+from ralph_tui.hooks.program.transcript import Activity
+from ralph_tui.hooks.program.watch import has_handed_off, new_entries, update_level
+from ralph_tui.hooks.program.words import (
+    PROMPT,
+    clean,
+    continue_prompt,
+    fresh_session_text,
+    has_section,
+    redact_text,
+)
 from ralph_tui.layers.context.hashes import error_hash_of
 from ralph_tui.layers.context.state_file import (
     Circuit,
@@ -39,7 +46,7 @@ FATAL = frozenset(
     {"authentication_failed", "billing_error", "invalid_request", "oauth_org_not_allowed"}
 )
 """Errors of the service that a retry does not fix."""
-FURTHER = 3
+EXTRA_ITERATIONS = 3
 """Iterations beyond the limit for sessions that end at a checkpoint.
 
 With too small a window size, sessions could otherwise do so forever.
@@ -50,7 +57,7 @@ WAYS = {
     "fatal_error": "repair that",
 }
 """How the user can continue an ended loop, by its status."""
-ASKED = "hook_asked"
+ASKED_FIELD = "hook_asked"
 """Field of the state file: the last session that an outer loop asked about, and its progress."""
 
 
@@ -70,75 +77,83 @@ class Ending(NamedTuple):
 
 def stop(call: Call) -> None:
     """Decide whether the loop continues, and act on it."""
-    outer = not call.given.of_session
+    outer = not call.hook_input.is_session
     if outer:
-        call.session_id = next(reversed(sessions_of(call.state)), "")
+        call.session_id = next(reversed(load_sessions(call.state)), "")
     if has_ended(call.state):
         return
-    heard = new_entries(call)
+    activity = new_entries(call)
     full = None
     promise = call.state["completion_promise"]
-    if not outer and not _promises(_words(call, heard), promise) and _stays(call, heard):
+    if (
+        not outer
+        and not _has_promise(_words(call, activity), promise)
+        and _has_handed_off(call, activity)
+    ):
         return
     if not outer:
-        full = take_in(call, heard)
-    elif _was_decided(call, heard):
+        full = update_level(call, activity)
+    elif _is_decided(call, activity):
         return
-    record.iteration_begins(call)
-    words = _words(call, heard)
+    record.begin_iteration(call)
+    words = _words(call, activity)
     if words.strip():
-        call.record("agent_spoke", text=redacted(words[-2000:]))
-    promised = _promises(words, promise)
+        call.record("agent_spoke", text=redact_text(words[-2000:]))
+    promised = _has_promise(words, promise)
     left = call.session is not None and call.session.left
     if not promised and not left and full is not None and full.level != "L1":
-        roll_over(call, "L2", full.percent)  # it stops anyway, so it only has to hand off
+        hand_off(call, "L2", full.percent)  # it stops anyway, so it only has to hand off
         call.answer.model = ""
     if promised:
         _finish(call, Ending("completed", "completed", "The session made its promise."))
         return
-    circuit = _circuit(call, heard)
+    circuit = _update_circuit(call, activity)
     call.state = with_circuit(call.state, circuit)
     checkpoint = checkpoint_of(call.state)
-    if checkpoint is not None and not _used_up(call):
-        settle(call)
+    if checkpoint is not None and not _is_used_up(call):
+        complete_handoff(call)
         call.answer.code = 1 if call.outer_loop else 0
         if not call.outer_loop:
             percent, handoff = checkpoint.percent_at_checkpoint, checkpoint.handoff_file
-            call.answer.user.append(fresh_session(percent, handoff))
+            call.answer.user.append(fresh_session_text(percent, handoff))
         return
-    ending = _ending(call, heard, circuit)
+    ending = _find_ending(call, activity, circuit)
     if ending is not None:
         _finish(call, ending)
         return
-    _go_on(call)
+    _continue_loop(call)
 
 
-def _words(call: Call, heard: Heard) -> str:
+def _words(call: Call, activity: Activity) -> str:
     """Return the session's last words; none if an outer loop has already asked about it."""
-    new = call.given.of_session or (call.session is not None and not call.session.over)
-    return call.given.last_words or (heard.words if new else "")
+    new = call.hook_input.is_session or (call.session is not None and not call.session.over)
+    return call.hook_input.last_words or (activity.words if new else "")
 
 
-def _stays(call: Call, heard: Heard) -> bool:
+def _has_handed_off(call: Call, activity: Activity) -> bool:
     """True if the session has handed off, so that a later message does not continue the loop.
 
     False for an outer loop that continues with the same session, so that its iterations count.
     """
     session = call.session
-    if session is None or not has_left(call, heard) or (call.outer_loop and session.left > 1):
+    if (
+        session is None
+        or not has_handed_off(call, activity)
+        or (call.outer_loop and session.left > 1)
+    ):
         return False
     if not session.over:
-        take_in(call, heard)
-        record.session_ends(call, "rolled_over")
-        _over(call)
+        update_level(call, activity)
+        record.end_session(call, "rolled_over")
+        _mark_over(call)
     call.session = (call.session or session)._replace(left=session.left + 1)
     call.answer.code = 1 if call.outer_loop else 0
     if not call.outer_loop:
-        call.answer.user.append(fresh_session(*left_in(call)))
+        call.answer.user.append(fresh_session_text(*last_handoff(call)))
     return True
 
 
-def _was_decided(call: Call, heard: Heard) -> bool:
+def _is_decided(call: Call, activity: Activity) -> bool:
     """True if the session's own stop has already decided the outer loop's question.
 
     If it asks again without any hook call in between, the iteration had no effect and counts.
@@ -146,25 +161,25 @@ def _was_decided(call: Call, heard: Heard) -> bool:
     session = call.session
     if session is not None and not session.over:
         return False
-    if _used_up(call):
+    if _is_used_up(call):
         return False
     asked = f"{call.session_id} {session.seen if session else ''}"
-    if heard.api_error in FATAL or call.state.get(ASKED) == asked:
+    if activity.api_error in FATAL or call.state.get(ASKED_FIELD) == asked:
         return False
-    call.state = call.state | {ASKED: asked}
+    call.state = call.state | {ASKED_FIELD: asked}
     call.answer.code = 1
     return True
 
 
-def _used_up(call: Call) -> bool:
+def _is_used_up(call: Call) -> bool:
     """True if even the extra iterations for checkpoints are used."""
-    return bool(call.iteration > call.state["max_iterations"] + FURTHER)
+    return bool(call.iteration > call.state["max_iterations"] + EXTRA_ITERATIONS)
 
 
-def _ending(call: Call, heard: Heard, circuit: Circuit) -> Ending | None:
+def _find_ending(call: Call, activity: Activity, circuit: Circuit) -> Ending | None:
     """Return why the loop ends without being complete; None if it continues."""
-    if heard.api_error in FATAL:
-        kind = clean(heard.api_error)
+    if activity.api_error in FATAL:
+        kind = clean(activity.api_error)
         return Ending(
             "fatal_error", "failed", f"The service refuses requests ({kind}); resolve that first."
         )
@@ -183,8 +198,8 @@ def _finish(call: Call, ending: Ending) -> None:
     reached = 100.0 if done else reached
     if done:
         call.record("promise_made")
-    record.session_ends(call, "error" if ending.status == "fatal_error" else "success")
-    record.iteration_ends(call, "completed" if done else "incomplete")
+    record.end_session(call, "error" if ending.status == "fatal_error" else "success")
+    record.end_iteration(call, "completed" if done else "incomplete")
     call.events.append(
         {
             "kind": "run_finished",
@@ -198,17 +213,17 @@ def _finish(call: Call, ending: Ending) -> None:
         }
     )
     call.state = without_checkpoint(call.state) | {"status": ending.status}
-    _over(call)
+    _mark_over(call)
     way = WAYS.get(ending.status, "")
     way = f" To continue, {way} and set `status` to running in {call.held.path}." if way else ""
     call.answer.user.append(f"ralph-tui: {ending.reason}{way}")
 
 
-def _go_on(call: Call) -> None:
+def _continue_loop(call: Call) -> None:
     """Begin another iteration, in this session or in a fresh one of the outer loop."""
-    record.session_ends(call, "success")
-    record.iteration_ends(call, "incomplete")
-    _over(call)
+    record.end_session(call, "success")
+    record.end_iteration(call, "incomplete")
+    _mark_over(call)
     call.state = call.state | {"iteration": call.iteration + 1, "status": "running"}
     left = call.session is not None and call.session.left
     if not left and has_section(call.root / PROMPT):
@@ -222,36 +237,36 @@ def _go_on(call: Call) -> None:
         # Iterations that cannot be counted would continue forever.
         call.answer.warn(f"{refused}; so the session stops")
         return
-    call.answer.reason = redacted(go_on(call.state, clean(call.item())))
+    call.answer.reason = redact_text(continue_prompt(call.state, clean(call.item())))
 
 
-def _over(call: Call) -> None:
+def _mark_over(call: Call) -> None:
     session = call.session
     if session is not None:
         call.session = session._replace(over=True)
 
 
-def _circuit(call: Call, heard: Heard) -> Circuit:
+def _update_circuit(call: Call, activity: Activity) -> Circuit:
     """Return the circuit breaker after this iteration."""
     evidence = gather(call.root)
-    return circuit_of(call.state).after(evidence.state, error_hash_of(_error(heard)))
+    return circuit_of(call.state).after(evidence.state, error_hash_of(_last_error(activity)))
 
 
-def _error(heard: Heard) -> str:
+def _last_error(activity: Activity) -> str:
     """Return the last error that was not followed by a success of the same tool."""
-    standing: dict[str, str] = {}
-    for made in heard.calls:
-        standing.pop(made.tool, None)
+    unresolved: dict[str, str] = {}
+    for made in activity.calls:
+        unresolved.pop(made.tool, None)
         if made.ok is False:
-            standing[made.tool] = made.result
-    return next(reversed(standing.values()), "")
+            unresolved[made.tool] = made.result
+    return next(reversed(unresolved.values()), "")
 
 
-def _promises(words: str, promise: str) -> bool:
+def _has_promise(words: str, promise: str) -> bool:
     """True if the promise is made: in tags on its own line, or as the whole last line."""
     wanted = " ".join(promise.split())
     if not wanted:
         return False
     tagged = _TAGGED.findall(words)
     last = words.strip().rpartition("\n")[2]
-    return wanted in [" ".join(said.split()) for said in (*tagged, last)]
+    return wanted in [" ".join(text.split()) for text in (*tagged, last)]

@@ -30,7 +30,7 @@ ASIDE = ".bad"
 """Name suffix of a file that was moved aside."""
 LARGEST = 1 << 24
 """Maximum bytes of a state file."""
-_LOOKS, _LOOK_S = 13, 0.025
+_POLLS, _POLL_S = 13, 0.025
 """Attempts to read it and their interval in seconds, as another program may be writing it."""
 
 RECORDS = Path(".aiwg") / "ralph"
@@ -43,7 +43,7 @@ Fields = dict[str, Any]
 """An event without its number and time."""
 
 
-class Held:
+class LockedState:
     """The state file while it is locked."""
 
     def __init__(self, path: Path, state: State, problems: tuple[str, ...], stamp: Stamp) -> None:
@@ -53,7 +53,7 @@ class Held:
         self.problems = problems
         """Repairs at the last read; the first save keeps the original file aside."""
         self.aside: Path | None = None
-        self._read, self._stamp = state, stamp
+        self._read, self._file_stamp = state, stamp
 
     def save(self) -> None:
         """Write the file if the state has changed. Raises ``RalphError``."""
@@ -61,33 +61,33 @@ class Held:
             return
         try:
             if self.problems and self.aside is None:
-                self.aside = _set_aside(self.path)
+                self.aside = _move_aside(self.path)
             self._write()
         except OSError as error:
-            raise _refused(self.path, "written", error) from error
+            raise _access_error(self.path, "written", error) from error
 
     def _write(self) -> None:
         state = self.state
-        if _stamp(self.path) != self._stamp:  # edited by another program
-            there = self._there()
+        if _file_stamp(self.path) != self._file_stamp:  # edited by another program
+            there = self._read_other()
             changed = {k: v for k, v in state.items() if k not in self._read or self._read[k] != v}
             state = {**(there or state), **changed}
         write_whole(self.path, content_of(state), durable=False)
-        self._read, self._stamp = self.state, _stamp(self.path)
+        self._read, self._file_stamp = self.state, _file_stamp(self.path)
 
-    def _there(self) -> State:
+    def _read_other(self) -> State:
         """Return another program's version; if it is invalid, move it aside and return nothing."""
         try:
             return _parse_file(self.path).state
         except FileNotFoundError:
             return {}
         except ValueError:
-            self.aside = _set_aside(self.path)
+            self.aside = _move_aside(self.path)
             return {}
 
 
 @contextmanager
-def state_file(path: Path) -> Iterator[Held | None]:
+def state_file(path: Path) -> Iterator[LockedState | None]:
     """Yield the locked file; None if there is no loop here. Raises ``RalphError``."""
     if not path.is_symlink() and not path.exists():
         yield None
@@ -96,46 +96,46 @@ def state_file(path: Path) -> Iterator[Held | None]:
         try:
             lock.enter_context(locked(path.with_name(f".{path.name}.lock"), PATIENCE_S))
         except OSError as error:
-            raise _refused(path, "locked", error) from error
+            raise _access_error(path, "locked", error) from error
         yield _read(path)
 
 
-def _read(path: Path) -> Held | None:
+def _read(path: Path) -> LockedState | None:
     try:
-        stamp = _stamp(path)
+        stamp = _file_stamp(path)
         found = _parse_file(path)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _refused(path, "read", error) from error
+        raise _access_error(path, "read", error) from error
     except ValueError as error:
-        raise _useless(path, error) from error
-    return Held(path, found.state, found.problems, stamp)
+        raise _move_invalid(path, error) from error
+    return LockedState(path, found.state, found.problems, stamp)
 
 
 def _parse_file(path: Path) -> StateRead:
     """Parse the file, and retry while it is being written. Raises ``ValueError`` or ``OSError``."""
-    for _ in range(_LOOKS - 1):
+    for _ in range(_POLLS - 1):
         with suppress(ValueError):
             return parse(read_bytes(path, most=LARGEST))
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
     return parse(read_bytes(path, most=LARGEST))
 
 
-def _useless(path: Path, problem: ValueError) -> RalphError:
+def _move_invalid(path: Path, problem: ValueError) -> RalphError:
     """Move the file aside and return the error to report. Raises ``RalphError`` if that fails."""
     aside = _name_aside(path)
     try:
         path.rename(aside)
     except OSError as error:
-        raise _refused(path, "set aside", error) from error
+        raise _access_error(path, "set aside", error) from error
     return RalphError(
         f"the state file {path} is not valid ({problem}); it was moved to {aside}, and no loop "
         "runs here until you correct it and move it back"
     )
 
 
-def _set_aside(path: Path) -> Path:
+def _move_aside(path: Path) -> Path:
     """Give the file a second name; make a copy if the file system has no hard links."""
     aside = _name_aside(path)
     try:
@@ -149,18 +149,18 @@ def _name_aside(path: Path) -> Path:
     return path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S%f}{ASIDE}")
 
 
-def _stamp(path: Path) -> Stamp:
+def _file_stamp(path: Path) -> Stamp:
     there = path.lstat()
     return there.st_ino, there.st_mtime_ns, there.st_size
 
 
-def _refused(path: Path, what: str, error: OSError) -> RalphError:
+def _access_error(path: Path, what: str, error: OSError) -> RalphError:
     return RalphError(
         f"the state file {path} cannot be {what}: {why(error, 'make it a writable file')}"
     )
 
 
-def folder_of(root: Path, name: str) -> Path:
+def loop_folder(root: Path, name: str) -> Path:
     """Return the folder of a loop's journal."""
     return root / RECORDS / "hooks" / name
 
@@ -209,7 +209,7 @@ def _append(descriptor: int, path: Path, events: list[Fields], now: datetime) ->
     if end < len(tail):
         size -= len(tail) - end
         os.ftruncate(descriptor, size)
-    seq, at = _last(tail[:end], path) if size else (0, datetime.fromtimestamp(0, UTC))
+    seq, at = _parse_last(tail[:end], path) if size else (0, datetime.fromtimestamp(0, UTC))
     at = max(at, now)
     lines = b""
     for number, event in enumerate(events, seq + 1):
@@ -226,7 +226,7 @@ def _append(descriptor: int, path: Path, events: list[Fields], now: datetime) ->
         raise
 
 
-def _last(tail: bytes, path: Path) -> tuple[int, datetime]:
+def _parse_last(tail: bytes, path: Path) -> tuple[int, datetime]:
     """Return number and time of the last line. Raises ``RalphError``."""
     line = tail.rstrip(b"\n").rpartition(b"\n")[2]
     try:

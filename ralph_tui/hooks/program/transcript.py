@@ -12,9 +12,9 @@ from ralph_tui.base.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.json_fields import as_list, as_map, as_text, content_text
 
-FIRST = 1 << 18
+FIRST_BYTES = 1 << 18
 """Bytes at the end that are read first; a single tool output can be longer."""
-MOST = 1 << 24
+MAX_BYTES = 1 << 24
 LARGEST = 10**10
 """A larger number is not a plausible number of tokens."""
 CALLS = 200
@@ -46,7 +46,7 @@ class Compaction(NamedTuple):
     trigger: str
 
 
-class Heard(NamedTuple):
+class Activity(NamedTuple):
     """Content of the end of a transcript."""
 
     tokens: int | None = None
@@ -67,22 +67,24 @@ class Heard(NamedTuple):
     """Latest timestamp of an entry, unparsed."""
 
 
-def listen(path: Path, since: str = "") -> Heard:
+def read_activity(path: Path, since: str = "") -> Activity:
     """Return everything after a time, and the tokens in the window now. Raises ``OSError``.
 
     Reads further back if the first piece does not contain both.
     """
-    size = FIRST
+    size = FIRST_BYTES
     while True:
-        entries, whole = _end_of(path, size)
-        heard = summarize(entries, since)
-        reached = whole or (since and any(_at(entry) <= since for entry in entries if _at(entry)))
-        if (heard.tokens is not None and (reached or not since)) or whole or size >= MOST:
-            return heard
+        entries, whole = _read_end(path, size)
+        activity = summarize(entries, since)
+        reached = whole or (
+            since and any(_entry_time(entry) <= since for entry in entries if _entry_time(entry))
+        )
+        if (activity.tokens is not None and (reached or not since)) or whole or size >= MAX_BYTES:
+            return activity
         size *= 8
 
 
-def summarize(entries: Iterable[Entry], since: str = "") -> Heard:
+def summarize(entries: Iterable[Entry], since: str = "") -> Activity:
     """Summarize entries, the oldest first."""
     tokens: int | None = None
     model = version = words = api_error = last_at = ""
@@ -92,35 +94,35 @@ def summarize(entries: Iterable[Entry], since: str = "") -> Heard:
     for entry in entries:
         if entry.get("isSidechain") is True:
             continue
-        at = _at(entry)
+        at = _entry_time(entry)
         new = at > since
         last_at = max(last_at, at)
         version = as_text(entry.get("version")) or version
         if entry.get("type") == "system" and entry.get("subtype") == "compact_boundary":
             facts = as_map(entry.get("compactMetadata"))
-            after = _count(facts.get("postTokens"))
+            after = _as_count(facts.get("postTokens"))
             tokens = after or None  # earlier counts are obsolete
             if new:
-                before = _count(facts.get("preTokens"))
+                before = _as_count(facts.get("preTokens"))
                 compactions.append(Compaction(before, after, as_text(facts.get("trigger"))))
             continue
         message = as_map(entry.get("message"))
         blocks = [block for block in as_list(message.get("content")) if isinstance(block, dict)]
         if entry.get("type") == "assistant":
-            said = "\n".join(as_text(b.get("text")) for b in blocks if b.get("type") == "text")
+            text_said = "\n".join(as_text(b.get("text")) for b in blocks if b.get("type") == "text")
             if message.get("model") == "<synthetic>" or entry.get("isApiErrorMessage") is True:
                 refused = entry.get("isApiErrorMessage") is True
                 api_error = (as_text(entry.get("error")) or "unknown") if refused else api_error
                 continue
             api_error = ""
-            words = said.strip() or words
+            words = text_said.strip() or words
             model = as_text(message.get("model")) or model
             usage = as_map(message.get("usage"))
-            context = sum(_count(usage.get(name)) or 0 for name in _INPUT)
+            context = sum(_as_count(usage.get(name)) or 0 for name in _INPUT)
             tokens = context or tokens
             if new and context:
                 message_id = as_text(message.get("id")) or at
-                messages[message_id] = context + (_count(usage.get("output_tokens")) or 0)
+                messages[message_id] = context + (_as_count(usage.get("output_tokens")) or 0)
             for block in blocks:
                 tool_id = as_text(block.get("id"))
                 if block.get("type") == "tool_use" and tool_id:
@@ -133,7 +135,7 @@ def summarize(entries: Iterable[Entry], since: str = "") -> Heard:
                     failed = block.get("is_error") is True
                     result = content_text(block.get("content")) if failed else ""
                     calls[tool_id] = calls[tool_id]._replace(ok=not failed, result=result, at=at)
-    return Heard(
+    return Activity(
         tokens,
         model,
         version,
@@ -147,7 +149,7 @@ def summarize(entries: Iterable[Entry], since: str = "") -> Heard:
     )
 
 
-def _end_of(path: Path, size: int) -> tuple[list[Entry], bool]:
+def _read_end(path: Path, size: int) -> tuple[list[Entry], bool]:
     """Return the entries within the last bytes, the oldest first, and whether these are all."""
     with reading(path) as file:
         start = max(0, file.seek(0, 2) - size)
@@ -165,10 +167,10 @@ def _end_of(path: Path, size: int) -> tuple[list[Entry], bool]:
     return entries, start == 0
 
 
-def _at(entry: Entry) -> str:
+def _entry_time(entry: Entry) -> str:
     return as_text(entry.get("timestamp"))
 
 
-def _count(value: object) -> int | None:
+def _as_count(value: object) -> int | None:
     good = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
     return value if good and isinstance(value, int) else None

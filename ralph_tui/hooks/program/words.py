@@ -45,7 +45,7 @@ _ANNOUNCES = re.compile(
 _FENCES = ("```", "~~~")
 
 
-def warning_of(percent: int) -> str:
+def warning_text(percent: int) -> str:
     """Return the warning at L1 for Claude; its first line is for scripts and the user."""
     return (
         f"CCS_WARNING|L1|{percent}|Context at {percent}%\n"
@@ -59,7 +59,7 @@ def checkpoint_line(level: str, percent: int, handoff: str) -> str:
     return f"CCS_CHECKPOINT_TRIGGERED|{level}|{percent}|{handoff}"
 
 
-def hand_over(percent: int, handoff: str) -> str:
+def handoff_prompt(percent: int, handoff: str) -> str:
     """Return the instructions at L2 for Claude."""
     return (
         f"{checkpoint_line('L2', percent, handoff)}\n"
@@ -73,30 +73,30 @@ def hand_over(percent: int, handoff: str) -> str:
     )
 
 
-def ended_at(level: str, percent: int, handoff: str) -> str:
+def end_text(level: str, percent: int, handoff: str) -> str:
     """Return the message at L3 for the user."""
     return (
         f"{checkpoint_line(level, percent, handoff)}\n"
-        f"The context window is {percent}% full: the session ends now. {_fresh(handoff)}"
+        f"The context window is {percent}% full: the session ends now. {_fresh_hint(handoff)}"
     )
 
 
-def fresh_session(percent: int, handoff: str) -> str:
+def fresh_session_text(percent: int, handoff: str) -> str:
     """Return the message for the user when a session stops after its checkpoint."""
     return (
         f"ralph-tui: the session handed off at {percent} % of its context window; continuing here "
-        f"does not free it. {_fresh(handoff)}"
+        f"does not free it. {_fresh_hint(handoff)}"
     )
 
 
-def _fresh(handoff: str) -> str:
+def _fresh_hint(handoff: str) -> str:
     return (
         f"Unless an outer loop does it, start a fresh session (/clear) and have it read {PROMPT}; "
         f"the handoff is {handoff}."
     )
 
 
-def go_on(state: State, item: str) -> str:
+def continue_prompt(state: State, item: str) -> str:
     """Return the reason for Claude why the session must continue."""
     lines = [
         f"Iteration {state['iteration']} of {state['max_iterations']}: the task is not done yet.",
@@ -112,13 +112,13 @@ def go_on(state: State, item: str) -> str:
     return "\n".join(lines)
 
 
-def task_of(state: State) -> str:
+def task_text(state: State) -> str:
     """Return the beginning of a new PROMPT.md."""
     name = state["task_name"] or state["objective"].strip().partition("\n")[0][:60] or "see below"
     return f"# Task: {name}\n\n## Objective\n\n{state['objective']}"
 
 
-def instructions_of(state: State) -> str:
+def instructions_text(state: State) -> str:
     """Return the end of a new PROMPT.md."""
     return (
         "## Instructions\n\n"
@@ -130,7 +130,7 @@ def instructions_of(state: State) -> str:
     )
 
 
-def where_it_stands(state: State, progress: Progress | None, last: str) -> str:
+def progress_text(state: State, progress: Progress | None, last: str) -> str:
     """Return the section of PROMPT.md with the loop's progress."""
     lines = ["## Current State", "", f"- **Iteration**: {state['iteration']}"]
     if last:
@@ -146,31 +146,31 @@ def where_it_stands(state: State, progress: Progress | None, last: str) -> str:
 def first_line(text: str) -> str:
     """Return the first line with words, except the start of a code block."""
     lines = (line.strip() for line in text.splitlines())
-    told = (line for line in lines if any(map(str.isalnum, line)) and line[:3] not in _FENCES)
-    return next(told, "")
+    with_words = (line for line in lines if any(map(str.isalnum, line)) and line[:3] not in _FENCES)
+    return next(with_words, "")
 
 
 def resume_block(checkpoint: Checkpoint) -> str:
     """Return the section of PROMPT.md that follows a checkpoint."""
-    given = Resume(
+    resume = Resume(
         handoff_file=checkpoint.handoff_file,
         cause=checkpoint.level,
         percent=checkpoint.percent_at_checkpoint,
         item=checkpoint.current_todo_item,
-        progress=progress_of(checkpoint),
+        progress=item_progress(checkpoint),
         summary=checkpoint.resume_summary,
         files=checkpoint.files_in_progress,
     )
-    return f"## CONTEXT CHECKPOINT RESUME\n\n{resume_text(given)}"
+    return f"## CONTEXT CHECKPOINT RESUME\n\n{resume_text(resume)}"
 
 
-def progress_of(checkpoint: Checkpoint) -> str:
+def item_progress(checkpoint: Checkpoint) -> str:
     """Return the progress on the checkpoint's item; empty if unknown."""
     progress = checkpoint.progress_on_item
     return "" if progress == "unknown" else progress
 
 
-def harmless(text: str) -> bool:
+def is_harmless(text: str) -> bool:
     """True if the text cannot contain a secret; False proves nothing."""
     return _WORDS.fullmatch(text) is not None and _ANNOUNCES.search(text) is None
 
@@ -183,21 +183,21 @@ def identifier(text: str) -> str:
 def clean(text: str, longest: int = LONGEST) -> str:
     """Return the text on one line, shortened, without secrets and control sequences."""
     beginning = text[: longest * 2]
-    if harmless(beginning):
+    if is_harmless(beginning):
         return beginning if len(beginning) <= longest else beginning[: longest - 1] + "…"
     from ralph_tui.text.sanitize import clip, one_line
 
     return clip(one_line(beginning), longest)
 
 
-def redacted(text: str) -> str:
+def redact_text(text: str) -> str:
     """Return the whole text without secrets and control sequences."""
     from ralph_tui.text.sanitize import plain
 
     return plain(text)
 
 
-def about(tool_input: Mapping[str, Any], root: str) -> str:
+def describe_input(tool_input: Mapping[str, Any], root: str) -> str:
     """Return the file, command or pattern that a tool works on."""
     for name in _SUBJECTS:
         value = tool_input.get(name)
@@ -209,7 +209,7 @@ def about(tool_input: Mapping[str, Any], root: str) -> str:
 def has_section(path: Path) -> bool:
     """True if the file exists and contains our marks."""
     try:
-        return _span(read_bytes(path, most=LARGEST)) is not None
+        return _find_section(read_bytes(path, most=LARGEST)) is not None
     except OSError:
         return False
 
@@ -220,7 +220,7 @@ def names_task(path: Path, objective: str) -> bool:
         found = read_bytes(path, most=LARGEST)
     except OSError:
         return True
-    return _names(found, objective)
+    return _names_task(found, objective)
 
 
 def write_prompt(
@@ -231,11 +231,11 @@ def write_prompt(
     checkpoint: Checkpoint | None = None,
 ) -> None:
     """Update the section with the loop's progress and its `last` action. Raises ``RalphError``."""
-    section = where_it_stands(state, progress, last)
+    section = progress_text(state, progress, last)
     if checkpoint is not None:
         section += "\n\n" + resume_block(checkpoint)
-    task, instructions = task_of(state), instructions_of(state)
-    write_section(path, redacted(section), task, instructions, redacted(state["objective"]))
+    task, instructions = task_text(state), instructions_text(state)
+    write_section(path, redact_text(section), task, instructions, redact_text(state["objective"]))
 
 
 def write_section(
@@ -250,12 +250,12 @@ def write_section(
         try:
             found = read_bytes(path, most=LARGEST)
         except FileNotFoundError:
-            whole = b"\n\n".join((_bytes(task), block, _bytes(instructions)))
+            whole = b"\n\n".join((_encode_part(task), block, _encode_part(instructions)))
             write_whole(path, whole + b"\n", durable=False)
             return
-        if not _names(found, objective):
+        if not _names_task(found, objective):
             block = _block(f"{_TASK}{objective}\n\n{section}")
-        if span := _span(found):
+        if span := _find_section(found):
             whole = found[: span[0]] + block + found[span[1] :]
         else:
             whole = block + b"\n\n" + found
@@ -268,23 +268,23 @@ def write_section(
 
 
 def _block(section: str) -> bytes:
-    return b"\n\n".join((BEGIN, _bytes(section), END))
+    return b"\n\n".join((BEGIN, _encode_part(section), END))
 
 
-def _names(content: bytes, objective: str) -> bool:
+def _names_task(content: bytes, objective: str) -> bool:
     """True if the task is named outside the section, however its lines are wrapped."""
-    begin, end = _span(content) or (0, 0)
-    wanted = _bytes(objective).split()
+    begin, end = _find_section(content) or (0, 0)
+    wanted = _encode_part(objective).split()
     return b" ".join(wanted) in b" ".join((content[:begin] + content[end:]).split())
 
 
-def _span(content: bytes) -> tuple[int, int] | None:
+def _find_section(content: bytes) -> tuple[int, int] | None:
     """Return the position of the section, including its marks."""
     begin = content.find(BEGIN)
     end = content.find(END, begin)
     return None if begin < 0 or end < 0 else (begin, end + len(END))
 
 
-def _bytes(text: str) -> bytes:
+def _encode_part(text: str) -> bytes:
     """Encode a part of the file; escape text that looks like our marks."""
     return text.replace("<!--", "&lt;!--").strip().encode("utf-8", "replace")

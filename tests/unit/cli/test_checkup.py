@@ -15,7 +15,7 @@ import pytest
 from ralph_tui.adapters.agents import installed
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.search.database import index_folder
-from ralph_tui.cli.checkup import CHECKS, Finding, Surroundings, findings
+from ralph_tui.cli.checkup import CHECKS, Environment, Finding, run_checks
 from ralph_tui.cli.checkup.agents import check_agent, check_other_agents
 from ralph_tui.cli.checkup.disk import check_disk, check_watches
 from ralph_tui.cli.checkup.git import check_git
@@ -23,7 +23,7 @@ from ralph_tui.cli.checkup.records import check_records
 from ralph_tui.cli.checkup.set_up import check_messages, check_settings
 from ralph_tui.cli.checkup.terminal import check_colours, check_terminal
 from ralph_tui.cli.checkup.tmux import check_clipboard, check_tmux
-from ralph_tui.cli.checkup.words import as_object, lines_of, summary
+from ralph_tui.cli.checkup.words import as_object, format_finding, summary
 from ralph_tui.config.sources import examine
 from ralph_tui.tui.cockpit.layout import HORIZONTAL, VERTICAL
 from tests.waiting import until
@@ -39,7 +39,7 @@ class Made:
         self.folder, self.home, self.bin = folder, home, home / "bin"
         self.bin.mkdir(parents=True)
 
-    def __call__(self, *options: str, seconds: float = 10.0, **facts: Any) -> Surroundings:
+    def __call__(self, *options: str, seconds: float = 10.0, **facts: Any) -> Environment:
         environ = {
             "HOME": str(self.home),
             "PATH": f"{self.bin}:/usr/bin:/bin",
@@ -48,7 +48,7 @@ class Made:
             **facts.pop("environ", {}),
         }
         loaded = examine(self.folder, {}, {}, options)
-        return Surroundings(self.folder, environ, loaded, seconds=seconds, **facts)
+        return Environment(self.folder, environ, loaded, seconds=seconds, **facts)
 
     def program(self, name: str, script: str) -> None:
         """Put a program on PATH."""
@@ -64,7 +64,7 @@ def made(git_repo: Path, tmp_path: Path) -> Made:
 
 def told(found: Iterable[Finding]) -> str:
     """One line each, without anything a screen must not show."""
-    text = "\n".join(line for finding in found for line in lines_of(finding, 0))
+    text = "\n".join(line for finding in found for line in format_finding(finding, 0))
     assert retired(text) == []
     assert SECRET not in text
     return text
@@ -124,7 +124,7 @@ class TestAgents:
         made.program("claude", "echo '2.1.328 (Claude Code)'")
         (made.home / ".claude").mkdir()
         os.mkfifo(made.home / ".claude" / ".credentials.json")
-        said, _ = findings({"agent": check_agent}, made(seconds=8.0))
+        said, _ = run_checks({"agent": check_agent}, made(seconds=8.0))
         assert "its sign-in is in ~/.claude/.credentials.json" in said.says
         both = told(check_agent(made(environ={"ANTHROPIC_API_KEY": SECRET})))
         assert "ANTHROPIC_API_KEY is set and overrides the sign-in in" in both
@@ -142,7 +142,7 @@ class TestAgents:
         monkeypatch.setattr(installed, "PROBE_S", 1.0)
         pids = made.home / "pids"
         made.program("claude", f"sleep 600 & echo $! $$ > {pids}; wait")
-        found, abilities = findings({"agent": check_agent}, made(seconds=20.0))
+        found, abilities = run_checks({"agent": check_agent}, made(seconds=20.0))
         assert (found.level, abilities.level) == ("note", "note")
         assert "did not report its version" in found.says
         assert "install" not in found.fix
@@ -187,8 +187,8 @@ class TestAgents:
     def test_a_slow_one_of_the_others_is_a_note_and_hides_none(self, made: Made) -> None:
         made.program("codex", "sleep 600")
         made.program("opencode", "echo 1.18.33")
-        around = made("agent.name=claude", seconds=4.0)
-        found = list(findings({"other agents": check_other_agents}, around))
+        env = made("agent.name=claude", seconds=4.0)
+        found = list(run_checks({"other agents": check_other_agents}, env))
         assert "codex gave no answer within 3.6 s" in told(found)
         assert "OpenCode (opencode) 1.18.33" in told(found)
         assert not [each for each in found if each.level == "problem"]
@@ -237,16 +237,16 @@ class TestAgents:
     def test_one_that_is_chosen_and_those_that_take_over(self, made: Made) -> None:
         made.program("codex", "echo codex-cli 0.169.0")
         chosen = ("agent.name=codex", "agent.fallback=gemini")
-        around = made(*chosen)
+        env = made(*chosen)
         sign_in = made.home / ".codex" / "auth.json"
         sign_in.parent.mkdir()
         sign_in.write_text("{}")
-        said = told(check_agent(around))
+        said = told(check_agent(env))
         assert "✓ ok      agent     Codex CLI 0.169.0 (~/bin/codex); its sign-in is in" in said
         assert "resumes sessions; unknown: its cost" in said
         assert "▲ warning agent" in said
         assert "'gemini'" in said
-        assert not told(check_other_agents(around))
+        assert not told(check_other_agents(env))
         assert "(agent.fallback)" in told(check_agent(made("agent.name=codex", "agent.fallback=x")))
 
 
@@ -267,7 +267,7 @@ class TestSettings:
         address = f"https://hooks.example.org/{SECRET}"
         said = told(check_messages(made(f"outreach.webhook={address}")))
         assert said.startswith("✓ ok      messages  sent to webhook")
-        (lacking,) = findings({"messages": check_messages}, made("outreach.tracker=gitea"))
+        (lacking,) = run_checks({"messages": check_messages}, made("outreach.tracker=gitea"))
         assert lacking.level == "problem"
         assert lacking.fix
 
@@ -288,8 +288,8 @@ class TestDisk:
         limits.mkdir(parents=True)
         (limits / "max_user_watches").write_text("3\n")
         (limits / "max_user_instances").write_text("128\n")
-        around = made(proc=tmp_path / "proc", platform="linux")
-        said = told(check_watches(around))
+        env = made(proc=tmp_path / "proc", platform="linux")
+        said = told(check_watches(env))
         assert said.startswith("▲ warning watches")
         assert "3 watches free; changes appear late → sudo sysctl fs.inotify" in said
         assert told(check_watches(made(platform="darwin"))) == ""
@@ -348,7 +348,7 @@ class TestRecords:
         index_folder(made.folder).mkdir(parents=True)
         damaged = index_folder(made.folder) / "search.db"
         damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
-        said = list(findings({"records": check_records}, made()))
+        said = list(run_checks({"records": check_records}, made()))
         assert any("search.db is damaged; it is rebuilt" in each.says for each in said)
         assert damaged.stat().st_size == 4112
 
@@ -409,19 +409,19 @@ class TestTerminal:
         assert said in told(check_clipboard(made(environ=environ, columns=80, rows=24)))
 
     def test_a_tmux_that_is_gone(self, made: Made) -> None:
-        around = made(environ={"TMUX": "/nowhere,1,0"}, columns=80, rows=24)
-        assert "tmux does not answer" in told(check_tmux(around))
+        env = made(environ={"TMUX": "/nowhere,1,0"}, columns=80, rows=24)
+        assert "tmux does not answer" in told(check_tmux(env))
 
 
 def test_a_check_that_hangs_costs_itself_alone(made: Made) -> None:
     freed = threading.Event()
 
-    def hangs(_: Surroundings) -> list[Finding]:
+    def hangs(_: Environment) -> list[Finding]:
         freed.wait(60)
         return []
 
     try:
-        found = list(findings({"disk": hangs, "git": check_git}, made(seconds=0.2)))
+        found = list(run_checks({"disk": hangs, "git": check_git}, made(seconds=0.2)))
     finally:
         freed.set()
     assert [each.what for each in found] == ["disk", "git"]
@@ -431,10 +431,10 @@ def test_a_check_that_hangs_costs_itself_alone(made: Made) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_check_that_fails_costs_itself_alone(made: Made) -> None:
-    def fails(_: Surroundings) -> list[Finding]:
+    def fails(_: Environment) -> list[Finding]:
         raise ZeroDivisionError
 
-    found = list(findings({"disk": fails, "settings": check_settings}, made()))
+    found = list(run_checks({"disk": fails, "settings": check_settings}, made()))
     assert [each.level for each in found] == ["warning", "ok"]
 
 
@@ -443,7 +443,7 @@ def test_nothing_is_written(made: Made) -> None:
         return sorted((str(path), path.lstat().st_mtime) for path in made.folder.rglob("*"))
 
     before = tree()
-    assert list(findings(CHECKS, made(columns=80, rows=24)))
+    assert list(run_checks(CHECKS, made(columns=80, rows=24)))
     assert tree() == before
 
 
@@ -451,7 +451,7 @@ class TestWords:
     """The output's wording."""
 
     def test_a_long_subject_is_apart_from_what_is_said(self) -> None:
-        assert lines_of(Finding("note", "other agents", "are slow"), 0)[0].endswith(
+        assert format_finding(Finding("note", "other agents", "are slow"), 0)[0].endswith(
             "agents are slow"
         )
 
@@ -460,17 +460,17 @@ class TestWords:
     )
 
     def test_a_long_one_wraps_below_its_sentence(self) -> None:
-        lines = lines_of(self.LONG, 80)
+        lines = format_finding(self.LONG, 80)
         assert max(map(len, lines)) <= 80
         assert lines[0].startswith("▲ warning tmux      it keeps")
         assert all(line.startswith(" " * 20) for line in lines[1:])
         assert sum("→" in line for line in lines) == 1
 
     def test_where_there_is_no_terminal_it_is_one_line(self) -> None:
-        assert len(lines_of(self.LONG, 0)) == 1
+        assert len(format_finding(self.LONG, 0)) == 1
 
     def test_foreign_text_reaches_no_terminal(self) -> None:
-        (line,) = lines_of(Finding("note", "agent", "a\x1b[31m\nb", "c\x07"), 0)
+        (line,) = format_finding(Finding("note", "agent", "a\x1b[31m\nb", "c\x07"), 0)
         assert line.isprintable()
 
     def test_the_last_line_says_whether_a_run_can_begin(self) -> None:

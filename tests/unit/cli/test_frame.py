@@ -159,7 +159,7 @@ class FakeCommand:
 
 
 def outcome_of(act: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(cli, "_command", lambda _: FakeCommand(act))
+    monkeypatch.setattr(cli, "_import_command", lambda _: FakeCommand(act))
     return main(["lab"])
 
 
@@ -346,7 +346,7 @@ def test_ctrl_c_is_quiet_in_a_real_process() -> None:
         "    def run(self, args):\n"
         "        print('on', flush=True)\n"
         "        while True: time.sleep(0.05)\n"
-        "cli._command = lambda name: Slow()\n"
+        "cli._import_command = lambda name: Slow()\n"
         "sys.exit(cli.main(['lab']))\n"
     )
     with Child[bytes](

@@ -89,7 +89,7 @@ def words(*arguments: str) -> argparse.Namespace:
 
 
 def fields(*arguments: str) -> dict[str, object]:
-    return answering._fields(folded(asked())["question"], words(*arguments))
+    return answering._command_fields(folded(asked())["question"], words(*arguments))
 
 
 class TestQuestion:
@@ -318,8 +318,8 @@ class TestAnswer:
 
     def test_the_confirmation_says_what_was_chosen(self) -> None:
         question = folded(asked())["question"]
-        assert answering._verb(question, words("approve")) == "approve the instructions"
-        assert answering._verb(question, words("approve", "x")) == "edit them"
+        assert answering._describe_effect(question, words("approve")) == "approve the instructions"
+        assert answering._describe_effect(question, words("approve", "x")) == "edit them"
 
 
 class TestRollBack:
@@ -334,13 +334,13 @@ class TestRollBack:
             ev.CheckpointCaptured(iteration=4, number=1, trigger="end", snapshot=7),
             ev.ReadingTaken(iteration=4, completion=62, source="tests"),
         )
-        what, sent = abort._best(run)
+        what, sent = abort._best_snapshot(run)
         assert sent == {"roll_back_to": 7}
         assert "iteration 4 (62 %, snapshot 7)" in what
 
     def test_without_one_nothing_is_aborted(self) -> None:
         with pytest.raises(RalphError, match="without --roll-back"):
-            abort._best(self.living())
+            abort._best_snapshot(self.living())
 
 
 class TestFinding:

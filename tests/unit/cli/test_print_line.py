@@ -27,8 +27,8 @@ def test_after_a_signal_a_line_that_nobody_reads_is_dropped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     unread, full = os.pipe()
-    monkeypatch.setattr(signals, "CAME", [signal.SIGTERM])
-    monkeypatch.setattr(output, "ROOM_SECONDS", 0)
+    monkeypatch.setattr(signals, "RECEIVED", [signal.SIGTERM])
+    monkeypatch.setattr(output, "WRITE_SECONDS", 0)
     with os.fdopen(full, "w") as stream:
         for _ in range(3):
             print_line("x" * 100_000, stream)

@@ -31,7 +31,7 @@ def question(name: str) -> dict[str, Any]:
 def fields(name: str, *words: str) -> dict[str, object]:
     parser = argparse.ArgumentParser()
     decide.add_arguments(parser)
-    return answering._fields(question(name), parser.parse_args(words))
+    return answering._command_fields(question(name), parser.parse_args(words))
 
 
 def test_what_it_would_do_and_why_is_told_in_full() -> None:

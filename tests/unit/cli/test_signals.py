@@ -12,7 +12,7 @@ import pytest
 from textual.drivers.linux_driver import LinuxDriver
 
 from ralph_tui.cli.fronts.lines import signals_stop
-from ralph_tui.cli.fronts.signals import FORWARDED, forwarded
+from ralph_tui.cli.fronts.signals import FORWARDED, forward_signals
 from ralph_tui.fleet.cli.foreground import _signals_stop
 from ralph_tui.tui.driver import TerminalDriver
 from tests.rows import each_row
@@ -81,7 +81,7 @@ def test_a_signal_is_heard_while_the_main_thread_sleeps() -> None:
         heard.append(number)
         came.set()
 
-    with forwarded(handle, watch_terminal=False):
+    with forward_signals(handle, watch_terminal=False):
         signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
         try:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -121,6 +121,6 @@ def test_a_screen_is_stopped_by_its_loop_and_not_by_the_handler() -> None:
 
 def test_signals_do_what_they_did_before_where_none_has_come() -> None:
     before = [signal.getsignal(number) for number in FORWARDED]
-    with forwarded(lambda _: None, watch_terminal=False):
+    with forward_signals(lambda _: None, watch_terminal=False):
         assert [signal.getsignal(number) for number in FORWARDED] != before
     assert [signal.getsignal(number) for number in FORWARDED] == before

@@ -1,7 +1,7 @@
 """Pairs of branches compared for conflicts; each pair is reported once."""
 
 from ralph_tui.fleet import events as ev
-from ralph_tui.fleet.runtime.carrying_out import may_be_merged, with_news
+from ralph_tui.fleet.runtime.executor import mark_new, may_be_merged
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import conflict_sentences
 from tests.fleet_events import SIX, stamped, started
@@ -22,7 +22,7 @@ def merged(state: FleetState) -> list[str]:
 def found(state: FleetState, pairs: dict[str, list[str]]) -> list[ev.ConflictsFound]:
     files = {name: dict.fromkeys(others, ("a.py",)) for name, others in pairs.items()}
     plain = [ev.ConflictsFound(branch=name, others=others) for name, others in files.items()]
-    return list(with_news(plain, list(state.loops.values())))
+    return list(mark_new(plain, list(state.loops.values())))
 
 
 def test_of_several_tries_only_the_chosen_one_counts() -> None:

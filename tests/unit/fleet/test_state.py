@@ -40,7 +40,7 @@ def test_a_fleet_begins_with_the_loops_of_its_plan_in_the_queue() -> None:
     state = after()
     assert list(state.loops) == ["1", "2", "3a", "3b", "3c", "4"]
     assert {loop.status for loop in state.loops.values()} == {"queued"}
-    assert [loop.spec.id for loop in state.tries("3")] == ["3a", "3b", "3c"]
+    assert [loop.spec.id for loop in state.attempts("3")] == ["3a", "3b", "3c"]
 
 
 def test_a_loop_is_placed_begins_says_how_it_stands_and_ends() -> None:

@@ -5,9 +5,9 @@ from datetime import timedelta
 from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.plan import HERE
-from ralph_tui.fleet.runtime.observing import progress_of
+from ralph_tui.fleet.runtime.observations import parse_progress
 from ralph_tui.fleet.state import FleetState, Lost
-from ralph_tui.fleet.tui.table import lasted, state_of
+from ralph_tui.fleet.tui.table import run_time, state_of
 from ralph_tui.fleet.tui.view import LoopRow
 from ralph_tui.fleet.wording import (
     fleet_sentence,
@@ -181,16 +181,16 @@ def test_of_a_loop_that_was_better_than_it_ended_the_way_back_is_told() -> None:
 def test_a_loop_lasts_as_long_as_it_worked() -> None:
     """Its own screen also leaves out the minute in which its fleet was dead."""
     status = {"version": STATUS_VERSION, "phase": "agent", "away_s": 65.0}
-    progress = progress_of("1", status)
+    progress = parse_progress("1", status)
     assert progress is not None
     state = FleetState().replay(stamped([started(SIX), *BEGUN, progress]))
     row, began = LoopRow(state.loops["1"]), state.loops["1"].began_at
     assert began is not None
-    assert lasted(row, began + timedelta(seconds=551)) == "8m 6s"
+    assert run_time(row, began + timedelta(seconds=551)) == "8m 6s"
     again = ev.LoopRequeued(loop="1", reason="its process died", resume=True)
     placed = ev.LoopPlaced(loop="1", attempt=1, host="one", branch="b", resumed=True)
     state.replay(stamped([again, placed]))
-    assert lasted(row, state.at) == "", "nothing works on it"
+    assert run_time(row, state.at) == "", "nothing works on it"
 
 
 def test_what_somebody_did_to_a_loop_is_told_in_words() -> None:

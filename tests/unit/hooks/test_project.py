@@ -34,28 +34,28 @@ def copied(root: Path) -> dict[str, bytes]:
 
 
 def test_it_is_copied_with_a_list(root: Path) -> None:
-    before = program(root, FIRST).standing()
+    before = program(root, FIRST).copy_status()
     assert not before.there
     assert set(before.missing) == {*FIRST}
     assert program(root, FIRST).install(NOW) == []
     assert copied(root) == FIRST
-    after = program(root, FIRST).standing()
+    after = program(root, FIRST).copy_status()
     assert (after.current, after.there, after.version) == (True, True, "1")
 
 
 def test_another_version_takes_its_place(root: Path) -> None:
     program(root, FIRST).install(NOW)
     newer = program(root, SECOND, "2")
-    assert set(newer.standing().older) == {"__main__.py", "ralph_tui/hooks/gone.py"}
+    assert set(newer.copy_status().older) == {"__main__.py", "ralph_tui/hooks/gone.py"}
     assert newer.install(NOW) == []
     assert copied(root) == SECOND
-    assert newer.standing().version == "2"
+    assert newer.copy_status().version == "2"
 
 
 def test_what_its_owner_changed_is_kept(root: Path) -> None:
     program(root, FIRST).install(NOW)
     (root / FOLDER / "__main__.py").write_bytes(b"mine\n")
-    assert program(root, FIRST).standing().edited == ["__main__.py"]
+    assert program(root, FIRST).copy_status().edited == ["__main__.py"]
     [kept] = program(root, SECOND, "2").install(NOW)
     assert kept.name == "__main__.py.20260107T114500000000Z.bak"
     assert kept.read_bytes() == b"mine\n"
@@ -66,7 +66,7 @@ def test_a_copy_without_its_list_loses_nothing(root: Path) -> None:
     program(root, FIRST).install(NOW)
     for words in (b"", b"garbage", b"[]", b'{"ralph_tui": "1", "files": {"../../x": "y"}}'):
         (root / FOLDER / LIST).write_bytes(words)
-        assert program(root, FIRST).standing().current
+        assert program(root, FIRST).copy_status().current
     (root / FOLDER / "ralph_tui/hooks/a.py").write_bytes(b"mine\n")
     assert len(program(root, FIRST).install(NOW)) == 1
 

@@ -11,12 +11,12 @@ from ralph_tui.hooks import settings
 from ralph_tui.hooks.project import FOLDER
 from ralph_tui.hooks.settings import (
     EVENTS,
-    command_of,
-    hooks_in,
-    installed,
-    others_in,
-    removed,
-    switched_off,
+    add_hooks,
+    are_hooks_off,
+    count_others,
+    find_hooks,
+    hook_command,
+    remove_hooks,
 )
 from ralph_tui.text.foreign_json import parse_json_at
 from tests.rows import each_row
@@ -44,28 +44,28 @@ LAYOUTS = [
     '{\r\n  "model": "opus"\r\n}\r\n',
     '\n\n{ "model" : 1.0 ,\n  "big": 1e400, "twice": 1, "twice": 2 }\n',
 ]
-OURS = {event: command_of(word) for event, word in EVENTS.items()}
+OURS = {event: hook_command(word) for event, word in EVENTS.items()}
 
 
 @each_row("text", LAYOUTS)
 def test_they_are_put_there_once_and_taken_out_to_the_byte(text: str) -> None:
-    merged = installed(text)
-    assert hooks_in(merged) == OURS
-    assert installed(merged) == merged
-    assert removed(merged) == text
-    assert others_in(merged) == others_in(text)
+    merged = add_hooks(text)
+    assert find_hooks(merged) == OURS
+    assert add_hooks(merged) == merged
+    assert remove_hooks(merged) == text
+    assert count_others(merged) == count_others(text)
 
 
 def test_the_form_is_that_of_the_user() -> None:
-    added = [line for line in installed(FOUR).splitlines() if line not in FOUR.splitlines()]
+    added = [line for line in add_hooks(FOUR).splitlines() if line not in FOUR.splitlines()]
     assert {len(line) - len(line.lstrip()) for line in added} <= {8, 12, 16, 20, 24}
-    assert installed('{\r\n "a": 1\r\n}').count("\r\n") == installed('{\n "a": 1\n}').count("\n")
-    assert "\n" not in installed('{"a": 1}')
+    assert add_hooks('{\r\n "a": 1\r\n}').count("\r\n") == add_hooks('{\n "a": 1\n}').count("\n")
+    assert "\n" not in add_hooks('{"a": 1}')
 
 
 def test_of_nothing_a_whole_file_is_made() -> None:
     for nothing in ("", "\n", "{}"):
-        merged = installed(nothing)
+        merged = add_hooks(nothing)
         data = json.loads(merged)
         assert list(data) == ["hooks"]
         assert data["hooks"]["PostToolUse"] == [
@@ -75,14 +75,14 @@ def test_of_nothing_a_whole_file_is_made() -> None:
             }
         ]
         assert "matcher" not in data["hooks"]["Stop"][0]
-        assert json.loads(removed(merged)) == {}
-    assert installed("") == json.dumps(json.loads(installed("")), indent=2) + "\n"
+        assert json.loads(remove_hooks(merged)) == {}
+    assert add_hooks("") == json.dumps(json.loads(add_hooks("")), indent=2) + "\n"
 
 
 def test_what_the_owner_made_of_our_hook_stays_his_and_still_goes_with_it() -> None:
-    merged = installed(FOUR).replace("python3 -I -S", "RALPH_CONTEXT_WINDOW=1000000 python3 -I -S")
-    assert installed(merged) == merged
-    assert removed(merged) == FOUR
+    merged = add_hooks(FOUR).replace("python3 -I -S", "RALPH_CONTEXT_WINDOW=1000000 python3 -I -S")
+    assert add_hooks(merged) == merged
+    assert remove_hooks(merged) == FOUR
 
 
 def test_a_hook_of_ours_that_was_moved_among_others_is_taken_out_alone() -> None:
@@ -91,7 +91,7 @@ def test_a_hook_of_ours_that_was_moved_among_others_is_taken_out_alone() -> None
     data: dict[str, Any] = {
         "hooks": {"Stop": [{"hooks": [other, hook, other, hook]}, {"hooks": [hook]}]}
     }
-    taken = json.loads(removed(json.dumps(data)))
+    taken = json.loads(remove_hooks(json.dumps(data)))
     assert taken == {"hooks": {"Stop": [{"hooks": [other, other]}]}}
 
 
@@ -109,7 +109,7 @@ def test_a_hook_of_ours_that_was_moved_among_others_is_taken_out_alone() -> None
     ],
 )
 def test_settings_of_another_form_are_refused(text: str, words: str) -> None:
-    for change in (installed, removed):
+    for change in (add_hooks, remove_hooks):
         with pytest.raises(ValueError, match=r".") as refused:
             change(text)
         assert words in str(refused.value)
@@ -118,15 +118,15 @@ def test_settings_of_another_form_are_refused(text: str, words: str) -> None:
 def test_strange_groups_of_others_are_left_alone() -> None:
     groups = [None, 3, "x", {}, {"hooks": None}, {"hooks": [None, {"command": 3}]}]
     text = json.dumps({"hooks": {"Stop": groups, "Other": {"a": 1}}})
-    merged = installed(text)
+    merged = add_hooks(text)
     assert json.loads(merged)["hooks"]["Stop"][:6] == groups
-    assert removed(merged) == text
+    assert remove_hooks(merged) == text
 
 
 def test_that_no_hook_runs_at_all_is_seen() -> None:
-    assert switched_off('{"disableAllHooks": true}')
-    assert not switched_off('{"disableAllHooks": false}')
-    assert not switched_off("")
+    assert are_hooks_off('{"disableAllHooks": true}')
+    assert not are_hooks_off('{"disableAllHooks": false}')
+    assert not are_hooks_off("")
 
 
 values = st.recursive(
@@ -153,18 +153,18 @@ def test_whatever_stands_there_nothing_else_changes(
     data = {**others, **({} if found is None else {"hooks": found})}
     data = {k: v for k, v in data.items() if k != "hooks" or found is not None}
     text = json.dumps(data, **layout)
-    merged = installed(text)
-    assert set(hooks_in(merged)) >= set(EVENTS)
-    assert installed(merged) == merged
-    after = json.loads(removed(merged))
-    assert not hooks_in(json.dumps(after))
-    assert others_in(json.dumps(after)) == others_in(text)
+    merged = add_hooks(text)
+    assert set(find_hooks(merged)) >= set(EVENTS)
+    assert add_hooks(merged) == merged
+    after = json.loads(remove_hooks(merged))
+    assert not find_hooks(json.dumps(after))
+    assert count_others(json.dumps(after)) == count_others(text)
     assert {k: v for k, v in after.items() if k != "hooks"} == {
         k: v for k, v in data.items() if k != "hooks"
     }
     nothing_empty = found is None or (found and all(found.get(event, [1]) for event in EVENTS))
-    if data and nothing_empty and not hooks_in(text):
-        assert removed(merged) == text
+    if data and nothing_empty and not find_hooks(text):
+        assert remove_hooks(merged) == text
 
 
 @pytest.mark.parametrize("shape", ["one group", "many groups", "mixed", "many events"])
@@ -181,7 +181,7 @@ def test_the_work_grows_with_the_file_and_not_faster(
         return value, end
 
     monkeypatch.setattr(settings, "parse_json_at", counted)
-    own = {"type": "command", "command": command_of("stop")}
+    own = {"type": "command", "command": hook_command("stop")}
     other = {"type": "command", "command": "true"}
     number = 2_000
     shapes: dict[str, dict[str, Any]] = {
@@ -191,9 +191,9 @@ def test_the_work_grows_with_the_file_and_not_faster(
         "many events": {f"E{place}": [{"hooks": [own]}] for place in range(number)},
     }
     text = json.dumps({"a": 1, "hooks": shapes[shape]}, indent=2)
-    left = removed(text)
-    assert hooks_in(left) == {}
+    left = remove_hooks(text)
+    assert find_hooks(left) == {}
     assert parsed < 10 * len(text)
     parsed = 0
-    assert removed(installed(left)) == left
+    assert remove_hooks(add_hooks(left)) == left
     assert parsed < 20 * len(text)

@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.hooks.project import project_root
-from ralph_tui.hooks.settings import NAME, SettingsFile, hooks_in
+from ralph_tui.hooks.settings import NAME, SettingsFile, find_hooks
 
 NOW = datetime(2026, 1, 7, 11, 45, tzinfo=UTC)
 LATER = datetime(2026, 1, 8, tzinfo=UTC)
@@ -48,7 +48,7 @@ def test_the_old_file_is_kept_with_its_date(root: Path, file: Path) -> None:
     kept = install(root)
     assert kept == file.with_name("settings.json.20260107T114500000000Z.bak")
     assert kept.read_bytes() == THEIRS
-    assert set(hooks_in(file.read_text())) == {"PostToolUse", "Stop"}
+    assert set(find_hooks(file.read_text())) == {"PostToolUse", "Stop"}
     assert (file.stat().st_mode & 0o777, kept.stat().st_mode & 0o777) == (0o640, 0o640)
 
 
@@ -70,7 +70,7 @@ def test_what_was_changed_since_stays(root: Path, file: Path) -> None:
 
 def test_where_there_was_none_there_is_none_again(root: Path) -> None:
     assert install(root) is None
-    assert hooks_in((root / NAME).read_text())
+    assert find_hooks((root / NAME).read_text())
     assert remove(root) is None
     assert not (root / NAME).exists()
 
@@ -138,7 +138,7 @@ def test_a_link_within_the_project_is_followed_and_stays_one(root: Path, file: P
     file.symlink_to("../dotfiles/claude.json")
     install(root)
     assert file.is_symlink()
-    assert hooks_in((real / "claude.json").read_text())
+    assert find_hooks((real / "claude.json").read_text())
     remove(root)
     assert (real / "claude.json").read_bytes() == THEIRS
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ralph_tui import events as ev
-from ralph_tui.importers import printed
+from ralph_tui.importers import output_reader
 from tests.foreign import (
     INIT,
     External,
@@ -129,8 +129,8 @@ def test_control_sequences_and_secrets_stay_out(tmp_path: Path) -> None:
 def test_of_a_long_output_beginning_and_end_are_told_and_memory_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(printed, "HEAD_BYTES", 1 << 16)
-    monkeypatch.setattr(printed, "TAIL_BYTES", 1 << 14)
+    monkeypatch.setattr(output_reader, "HEAD_BYTES", 1 << 16)
+    monkeypatch.setattr(output_reader, "TAIL_BYTES", 1 << 14)
     foreign = one_session(tmp_path, INIT, spoke("first words"))
     path = foreign.folder / "outputs/001-stdout.log"
     with path.open("a") as file:
@@ -152,7 +152,7 @@ def test_of_a_long_output_beginning_and_end_are_told_and_memory_is_bounded(
 def test_no_more_events_are_told_than_so_many_and_all_calls_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(printed, "MAX_EVENTS", 10)
+    monkeypatch.setattr(output_reader, "MAX_EVENTS", 10)
     calls = [line for k in range(30) for line in (used(f"t{k}"), output(f"t{k}"))]
     one_session(tmp_path, INIT, *calls, result())
     _, recording, _ = told(tmp_path)

@@ -9,7 +9,7 @@ from ralph_tui.adapters.clones.places import TreeFolder
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.base.errors import UsageError
 from ralph_tui.fleet import events as ev
-from ralph_tui.fleet.runtime.beginning import remarks
+from ralph_tui.fleet.runtime.preflight import start_notices
 from ralph_tui.fleet.runtime.results import CollectedWork
 from ralph_tui.fleet.state import FleetState
 from tests.fleet_events import a_loop, a_plan
@@ -62,7 +62,7 @@ def test_agents_whose_cost_nobody_knows_are_named_where_there_is_a_budget(root: 
         loops = [a_loop("1", settings={"agent.name": "command"})]
         made = a_plan(*loops, **plan)
         repository = open_repository(root)
-        told_all = remarks(repository, made, git(root, "rev-parse", "HEAD"))
+        told_all = start_notices(repository, made, git(root, "rev-parse", "HEAD"))
         return [one.text for one in told_all if isinstance(one, ev.FleetNoticed)]
 
     assert said() == []

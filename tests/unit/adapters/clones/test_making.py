@@ -185,7 +185,7 @@ def test_a_worktree_that_was_not_made_to_its_end_is_made_anew(
 ) -> None:
     seen = Seen()
     with closing(WorkerHost("here", 1, tmp_path / "fleets", seen)) as host:
-        host.fleet_found(FLEET)
+        host.on_fleet_found(FLEET)
         host.obey(place_in(root, isolation="worktree", setup="exit 3"))
         seen.wait(Stage, stage="setup")
         seen.over()

@@ -15,8 +15,8 @@ from ralph_tui.adapters.remote.starter import hearing, starter_of
 from ralph_tui.base.errors import UsageError
 from ralph_tui.commands import Command
 from ralph_tui.events import Event
-from ralph_tui.fleet.host.running import Channel
-from ralph_tui.fleet.ports import Tell, Told
+from ralph_tui.fleet.host.supervisor import Channel
+from ralph_tui.fleet.ports import CommandAnswered, SendCommand
 from ralph_tui.ports.host import Accepted, Refused
 from tests.waiting import PATIENCE_S, until
 
@@ -120,12 +120,12 @@ def test_only_a_socket_is_taken(tmp_path: Path) -> None:
 
 
 def test_the_hosts_end_gets_its_answers_by_id(receiver: Receiver) -> None:
-    told: list[Told] = []
+    told: list[CommandAnswered] = []
     channel = Channel(told.append)
     starter = starter_of(channel.theirs.detach())
     with hearing(receiver, starter):
         for request, name in (("1", "stop"), ("2", "pause"), ("3", "sing")):
-            channel.tell(Tell(id=request, loop="1", command={"name": name}))
+            channel.send(SendCommand(id=request, loop="1", command={"name": name}))
 
         def all_told() -> bool:
             channel.receive()
@@ -135,8 +135,10 @@ def test_the_hosts_end_gets_its_answers_by_id(receiver: Receiver) -> None:
         assert {each.id: each.accepted for each in told} == {"1": 1, "2": None, "3": None}
         assert {each.refused for each in told} == {"", "not now", "unknown command"}
         receiver.silent = True
-        channel.tell(Tell(id="4", loop="1", command={"name": "stop"}))
-        channel.tell(Tell(id="5", loop="1", command={"name": "guide", "text": "x" * (3 << 20)}))
+        channel.send(SendCommand(id="4", loop="1", command={"name": "stop"}))
+        channel.send(
+            SendCommand(id="5", loop="1", command={"name": "guide", "text": "x" * (3 << 20)})
+        )
         assert "longer than" in told[-1].refused
         until(lambda: len(receiver.heard) == 3)
 
@@ -146,6 +148,6 @@ def test_the_hosts_end_gets_its_answers_by_id(receiver: Receiver) -> None:
 
     until(refused)  # the run is gone
     assert told[-1].refused == "the run ended before it answered"
-    channel.tell(Tell(id="6", loop="1", command={"name": "stop"}))
+    channel.send(SendCommand(id="6", loop="1", command={"name": "stop"}))
     assert told[-1].id == "6"
     assert told[-1].refused

@@ -6,7 +6,7 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.status_words import command_row as row
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as ev
-from ralph_tui.fleet.cli.showing import left_code, left_words
+from ralph_tui.fleet.cli.showing import choose_code, left_text
 from ralph_tui.fleet.records import FleetFolder
 from ralph_tui.fleet.state import FleetState, why_lost
 from tests.fleet_events import SIX, stamped, started
@@ -22,12 +22,12 @@ def a_state(*events: ev.FleetEvent) -> FleetState:
 )
 def test_the_exit_code_is_the_outcome_of_a_fleet_that_is_over(outcome: Outcome, code: int) -> None:
     over = a_state(ev.FleetFinished(outcome=outcome))
-    assert left_code(over, ExitCode.COMPLETED, lost="") == code
-    assert left_code(over, ExitCode.INTERRUPTED, lost="") == ExitCode.INTERRUPTED, (
+    assert choose_code(over, ExitCode.COMPLETED, lost="") == code
+    assert choose_code(over, ExitCode.INTERRUPTED, lost="") == ExitCode.INTERRUPTED, (
         "a signal ended it"
     )
-    assert left_code(a_state(), ExitCode.COMPLETED, lost="") == ExitCode.COMPLETED, "it continues"
-    assert left_code(a_state(), ExitCode.COMPLETED, lost="died") == ExitCode.FAILED, "it has died"
+    assert choose_code(a_state(), ExitCode.COMPLETED, lost="") == ExitCode.COMPLETED, "it continues"
+    assert choose_code(a_state(), ExitCode.COMPLETED, lost="died") == ExitCode.FAILED, "it has died"
 
 
 def test_no_resume_is_promised_of_a_record_that_breaks_off(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_no_resume_is_promised_of_a_record_that_breaks_off(tmp_path: Path) -> No
     for over in ([], [ev.FleetFinished(outcome="completed")]):
         state = a_state(ended, failed, *over)
         lost = why_lost(state, "line 9 cannot be read", alive=False)
-        words = left_words(FleetFolder(tmp_path / "fleet-001"), state, lost)
+        words = left_text(FleetFolder(tmp_path / "fleet-001"), state, lost)
         assert "unknown: its record ends abruptly here, without an outcome" in words
         assert words.count("ralph-tui fleet resume") == 1
         assert "fleet resume shows what to do" in words
@@ -50,7 +50,7 @@ def test_only_branches_that_there_are_are_named(tmp_path: Path) -> None:
         ev.ResultCollected(loop="4", branch="ralph/fleet-001/4", commit="c4", files=1),
         ev.FleetFinished(outcome="completed"),
     )
-    words = left_words(FleetFolder(tmp_path / "fleet-001"), state)
+    words = left_text(FleetFolder(tmp_path / "fleet-001"), state)
     assert "its branches:      ralph/fleet-001/1, ralph/fleet-001/4\n" in words
 
 
@@ -67,7 +67,7 @@ def test_the_winner_stands_apart_from_the_tries_that_it_beat(tmp_path: Path) -> 
     alone = ev.ResultCollected(loop="1", branch="ralph/f/1", commit="c", files=1)
     won = ev.WinnerChosen(tries_at="3", loop="3b", reason="it completed first")
     over = ev.FleetFinished(outcome="completed")
-    words = left_words(FleetFolder(tmp_path / "f"), a_state(*tries, alone, won, over))
+    words = left_text(FleetFolder(tmp_path / "f"), a_state(*tries, alone, won, over))
     assert "the winner's:      ralph/f/3b\n" in words
     assert "the others':       ralph/f/3a, ralph/f/3c\n" in words
     assert "its branches:      ralph/f/1\n" in words

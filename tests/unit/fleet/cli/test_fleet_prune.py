@@ -25,7 +25,7 @@ from ralph_tui.fleet.cli.pruning import REMOVED
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.events import LoopRequeued
 from ralph_tui.fleet.records import create_fleet, find_fleet, read_fleet, take_lock
-from ralph_tui.fleet.runtime.beginning import check_home, check_trees, resumed_loops
+from ralph_tui.fleet.runtime.preflight import check_home, check_trees, resume_notices
 from tests.e2e.cli import here
 from tests.fleet_events import a_loop, a_plan, started
 from tests.hosted import FLEET, committed, git, place_in
@@ -170,7 +170,7 @@ def test_a_loop_that_resume_continues_is_kept_unless_named(root: Path, base: Pat
     status = " ".join(here("fleet", "status", cwd=root).stdout.split())
     assert "its clone was pruned: 'ralph-tui fleet resume' starts it over" in status
     state = read_fleet(find_fleet(root).journal).state()
-    notice = next(iter(resumed_loops(state)))
+    notice = next(iter(resume_notices(state)))
     assert isinstance(notice, ev.FleetNoticed)
     assert "loop 1a starts over: its clone was removed by" in notice.text
     state.apply(ev.FleetResumed(by="you", seq=state.seq + 1))

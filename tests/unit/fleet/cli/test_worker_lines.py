@@ -3,13 +3,13 @@
 from ralph_tui.fleet.cli.worker import WIDTH, WorkerLines, worker_line
 from ralph_tui.fleet.ports import (
     Began,
+    Ended,
+    HostNoticed,
     NotCollected,
-    Noted,
     Observation,
-    Over,
     Recorded,
     Stage,
-    Stands,
+    StatusChanged,
 )
 from ralph_tui.ports.clones import Collected
 from tests.rows import each_row
@@ -24,17 +24,17 @@ OF = {"loop": "3a", "attempt": 1}
         (Stage(**OF, stage="setup"), ""),
         (Began(**OF, run_id="r", run="t/1", folder="/b/3a"), "loop 3a runs in /b/3a"),
         (Recorded(**OF, seq=1, lines=("{}",)), ""),
-        (Stands(**OF), ""),
-        (Over(**OF, outcome="completed", reason="it passed"), "loop 3a completed: it passed"),
-        (Over(**OF, outcome="interrupted"), "loop 3a stopped"),
+        (StatusChanged(**OF), ""),
+        (Ended(**OF, outcome="completed", reason="it passed"), "loop 3a completed: it passed"),
+        (Ended(**OF, outcome="interrupted"), "loop 3a stopped"),
         (
-            Over(**OF, outcome="failed", reason="no claude here", never_began=True),
+            Ended(**OF, outcome="failed", reason="no claude here", never_began=True),
             "loop 3a could not start: no claude here",
         ),
         (Collected(**OF, branch="b", commit="c"), "loop 3a: its work was sent to the fleet"),
         (NotCollected(**OF, reason="full"), "loop 3a: its work could not be sent: full"),
-        (Noted(text="the disk is full"), "the disk is full"),
-        (Noted(loop="3a", text="two\nlines"), "loop 3a: two⏎lines"),
+        (HostNoticed(text="the disk is full"), "the disk is full"),
+        (HostNoticed(loop="3a", text="two\nlines"), "loop 3a: two⏎lines"),
     ],
 )
 def test_what_its_user_is_told(what: Observation, line: str) -> None:
@@ -42,7 +42,7 @@ def test_what_its_user_is_told(what: Observation, line: str) -> None:
 
 
 def test_a_line_stays_a_line() -> None:
-    told = worker_line(Noted(text="\x1b[31m" + "x\n" * 5000))
+    told = worker_line(HostNoticed(text="\x1b[31m" + "x\n" * 5000))
     assert len(told) <= WIDTH
     assert told.isprintable()
 
@@ -52,16 +52,16 @@ def test_what_a_fleet_is_told_again_is_said_once() -> None:
     lines = WorkerLines(said.append)
     begins = [Stage(**OF, stage="cloning"), Stage(**OF, stage="starting")]
     began = Began(**OF, run_id="r", run="t/1", folder="/b/3a")
-    over = Over(**OF, outcome="interrupted")
+    over = Ended(**OF, outcome="interrupted")
     told: list[Observation] = [*begins, began, began, over, began, over]
     for what in told:
-        lines.tell(what, "a")
+        lines.report(what, "a")
     first = ["loop 3a: preparing its working copy", "loop 3a runs in /b/3a", "loop 3a stopped"]
     assert said == first
     for what in told[-2:]:
-        lines.tell(what, "b")
+        lines.report(what, "b")
     assert said == first, "of another process of this host"
-    lines.tell(Stage(**OF, stage="starting"), "a")  # it continues in its worktree
-    lines.tell(began, "a")
-    lines.tell(Over(**OF, outcome="failed", reason="full", never_began=True), "b")
+    lines.report(Stage(**OF, stage="starting"), "a")  # it continues in its worktree
+    lines.report(began, "a")
+    lines.report(Ended(**OF, outcome="failed", reason="full", never_began=True), "b")
     assert said[3:] == ["loop 3a runs in /b/3a", "loop 3a could not start: full"]

@@ -6,7 +6,7 @@ from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.decisions.placing import patience_s
 from ralph_tui.fleet.plan import Plan
-from ralph_tui.fleet.runtime.assembly import why_over
+from ralph_tui.fleet.runtime.assembly import end_reason
 from ralph_tui.fleet.state import margin_s
 from ralph_tui.fleet.wording import fleet_sentence, loop_sentence, state_word
 from tests.fleet_events import a_loop, a_plan, three_tries
@@ -151,7 +151,7 @@ class TestQueue:
         played.collect("1")
         assert outcome(played) == "limit_reached"
         assert [played.state.loops[name].status for name in "23"] == ["skipped"] * 2
-        assert why_over(played.state) == "all its loops have ended or were skipped"
+        assert end_reason(played.state) == "all its loops have ended or were skipped"
 
     def test_a_queued_loop_is_skipped_when_its_fleet_is_aborted(self) -> None:
         played = fleet(numbered(3))
@@ -820,7 +820,7 @@ class TestEnding:
         )
         again = "; 'ralph-tui fleet resume' tries to collect it again"
         assert fleet_sentence(played.state, played.state.at).endswith(again)
-        assert not why_over(played.state), "a resumed fleet asks for it once more"
+        assert not end_reason(played.state), "a resumed fleet asks for it once more"
         played.record(ev.FleetResumed(by="you"))
         played.join("one")
         assert ev.CollectionAsked(loop="2") in played.settle()
@@ -830,7 +830,7 @@ class TestEnding:
         why = "its tree was removed"
         played.record(ev.CollectionFailed(loop="2", reason=why, final=True))
         assert fleet_sentence(played.state, played.state.at).endswith("could not be collected")
-        assert why_over(played.state) == "all its loops have ended"
+        assert end_reason(played.state) == "all its loops have ended"
         played.record(ev.FleetResumed(by="you"))
         played.join("one")
         assert ev.CollectionAsked(loop="2") not in played.settle()

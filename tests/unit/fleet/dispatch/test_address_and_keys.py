@@ -42,24 +42,24 @@ def test_the_key_is_for_its_owner_alone_and_stays(tmp_path: Path) -> None:
     wire.make_files(tmp_path / "keys")
     assert key.read_bytes() == before
     assert key.stat().st_mode & 0o777 == 0o600
-    context = wire.security(tmp_path / "keys").get_connection_args("worker")["ssl_context"]
+    context = wire.load_security(tmp_path / "keys").get_connection_args("worker")["ssl_context"]
     assert context.verify_mode == ssl.CERT_REQUIRED
 
 
 def test_missing_or_open_files_get_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="copy the folder"):
-        wire.security(tmp_path)
+        wire.load_security(tmp_path)
     wire.make_files(tmp_path)
     (tmp_path / wire.KEY).chmod(0o640)
     with pytest.raises(UsageError, match="can be read by others"):
-        wire.security(tmp_path)
+        wire.load_security(tmp_path)
 
 
 def test_a_key_that_is_none_gets_a_sentence(tmp_path: Path) -> None:
     wire.make_files(tmp_path)
     (tmp_path / wire.KEY).write_text("nonsense")
     with pytest.raises(UsageError, match="not a matching key and certificate"):
-        wire.security(tmp_path)
+        wire.load_security(tmp_path)
 
 
 def test_keys_that_cannot_be_made_get_a_sentence(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from ralph_tui.fleet.dispatch import Address, wire
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
 from ralph_tui.fleet.dispatch.wire import make_files
-from ralph_tui.fleet.ports import Adopt, Gone, Joined, Refused, Tell
+from ralph_tui.fleet.ports import Adopt, Disconnected, Joined, Refused, SendCommand
 from tests.dispatched import Heard, listening, place
 from tests.fleet_programs import LineProcess, TcpForwarder, free_port, host, program
 from tests.processes import state_of
@@ -67,7 +67,7 @@ def test_a_host_that_is_killed_is_gone(fleet: Fleet) -> None:
         assert listening(far.pid) == []
         far.kill()
         fleet.heard.wait("gone")
-    assert fleet.heard[-1] == Gone(host="far", reason="its connection has ended")
+    assert fleet.heard[-1] == Disconnected(host="far", reason="its connection has ended")
 
 
 def test_a_host_that_is_asked_to_end_stops_its_loops_in_order_and_says_why(fleet: Fleet) -> None:
@@ -78,7 +78,7 @@ def test_a_host_that_is_asked_to_end_stops_its_loops_in_order_and_says_why(fleet
         far.send_signal(signal.SIGTERM)
         assert far.wait(PATIENCE_S) == 0
     assert [what.kind for what in fleet.heard] == ["joined", "began", "over", "leaving", "gone"]
-    assert fleet.heard[-1] == Gone(host="far", reason="it was asked to", left=True)
+    assert fleet.heard[-1] == Disconnected(host="far", reason="it was asked to", left=True)
 
 
 def test_after_a_cut_a_host_comes_back_by_itself_and_nothing_is_missing(fleet: Fleet) -> None:
@@ -190,9 +190,9 @@ def test_a_name_that_is_there_already_is_refused_and_the_first_stays(
         refused = fleet.heard.wait("refused")
         assert isinstance(refused, Refused)
         assert refused.host == "far"
-        fleet.dispatcher.send("far", Tell(id="a", loop="1", command={}))
+        fleet.dispatcher.send("far", SendCommand(id="a", loop="1", command={}))
         fleet.heard.wait("told")
-    assert not [what for what in fleet.heard[:3] if isinstance(what, Gone)]
+    assert not [what for what in fleet.heard[:3] if isinstance(what, Disconnected)]
 
 
 def test_a_host_that_may_not_take_part_is_told_why(fleet: Fleet) -> None:
@@ -245,7 +245,7 @@ def test_no_order_comes_before_a_host_has_said_what_it_holds(
     fleet.dispatcher.send("far", place("1"))
     greets.write_line("[]")
     fleet.heard.wait("joined")
-    fleet.dispatcher.send("far", Tell(id="a", loop="1", command={}))
+    fleet.dispatcher.send("far", SendCommand(id="a", loop="1", command={}))
     greets.wait_for("ordered")
     orders = [line.removeprefix("ordered") for line in greets.lines if line.startswith("ordered")]
     assert [json.loads(order)["kind"] for order in orders] == ["tell"]

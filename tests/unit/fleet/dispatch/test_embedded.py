@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.fleet.dispatch.dispatcher import DaskDispatcher
-from ralph_tui.fleet.ports import Collect, End, Joined, Over, Tell, Told
+from ralph_tui.fleet.ports import Collect, CommandAnswered, End, Ended, Joined, SendCommand
 from ralph_tui.ports.clones import Base, Collected
 from tests.dispatched import Heard, listening, place
 from tests.doubles.loop_host import PlayedHost
@@ -49,10 +49,10 @@ def test_its_own_host_joins_and_no_port_is_open(fleet: Embedded) -> None:
 
 def test_orders_arrive_in_order_and_all_lines_come_back(fleet: Embedded) -> None:
     fleet.dispatcher.send("here", place("1", per_second=500, count=200))
-    fleet.dispatcher.send("here", Tell(id="a", loop="1", command={"kind": "pause"}))
-    fleet.dispatcher.send("nobody", Tell(id="b", loop="1", command={}))
+    fleet.dispatcher.send("here", SendCommand(id="a", loop="1", command={"kind": "pause"}))
+    fleet.dispatcher.send("nobody", SendCommand(id="b", loop="1", command={}))
     told = fleet.heard.wait("told")
-    assert isinstance(told, Told)
+    assert isinstance(told, CommandAnswered)
     assert told.id == "a"
     fleet.heard.until_seq("1", 200)
     assert fleet.heard.seqs("1") == list(range(1, 201))
@@ -75,7 +75,7 @@ def test_at_its_end_loops_are_stopped_and_the_last_that_they_said_is_heard(fleet
     fleet.dispatcher.send("here", End(loop="2"))
     fleet.heard.until_seq("1", 5)
     fleet.dispatcher.stop()
-    overs = [what for what in fleet.heard if isinstance(what, Over)]
+    overs = [what for what in fleet.heard if isinstance(what, Ended)]
     assert [(over.loop, over.outcome) for over in overs] == [("2", "aborted"), ("1", "interrupted")]
     assert fleet.heard[-1].kind == "gone"
     assert not fleet.host._threads[0].is_alive()

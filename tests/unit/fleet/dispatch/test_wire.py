@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.fleet.dispatch import wire
-from ralph_tui.fleet.ports import Observation, Over, Recorded, Tell
+from ralph_tui.fleet.ports import Ended, Observation, Recorded, SendCommand
 from ralph_tui.ports.clones import Base, Collected
 
 LINES = Recorded(loop="1", attempt=1, seq=1, lines=("{}",))
-OVER = Over(loop="1", attempt=1, outcome="completed")
+OVER = Ended(loop="1", attempt=1, outcome="completed")
 
 
 @given(st.lists(st.sampled_from([LINES, OVER, None])))
@@ -22,7 +22,7 @@ def test_everything_leaves_in_order_and_nothing_waits_unannounced(
     waiting: list[Observation] = []
     for step in steps:
         if step is None:
-            assert [wire.observation(line) for line in outbox.take()] == waiting
+            assert [wire.parse_observation(line) for line in outbox.take()] == waiting
             waiting.clear()
             wakes.clear()
             continue
@@ -36,13 +36,13 @@ def test_everything_leaves_in_order_and_nothing_waits_unannounced(
 @given(st.binary())
 def test_bundles_survive_the_wire(bundle: bytes) -> None:
     order = Base(commit="c", bundle=bundle)
-    assert wire.order(wire.encode(order)) == order
+    assert wire.parse_order(wire.encode(order)) == order
     collected = Collected(loop="1", attempt=1, branch="b", commit="c", bundle=bundle)
-    assert wire.observation(wire.encode(collected)) == collected
+    assert wire.parse_observation(wire.encode(collected)) == collected
 
 
 def test_what_is_wrong_with_a_message_is_said_shortly() -> None:
-    tell = wire.encode(Tell(id="1", loop="1", command={}))
+    tell = wire.encode(SendCommand(id="1", loop="1", command={}))
     with pytest.raises(ValueError, match="tell") as raised:
-        wire.observation(tell)
-    assert "\n" not in wire.problem(raised.value)
+        wire.parse_observation(tell)
+    assert "\n" not in wire.describe_error(raised.value)

@@ -21,19 +21,19 @@ from ralph_tui.fleet.ports import (
     Adopt,
     Began,
     Collect,
+    CommandAnswered,
     End,
+    Ended,
+    HostNoticed,
     NeedsBase,
     NotCollected,
-    Noted,
     Observation,
     Order,
-    Over,
     Recorded,
     Remove,
+    SendCommand,
     Stage,
-    Stands,
-    Tell,
-    Told,
+    StatusChanged,
 )
 from ralph_tui.ports.clones import Base, Collected, Place
 from tests.doubles.launch import STUB, environment
@@ -63,7 +63,7 @@ def root(git_repo: Path) -> Path:
 @pytest.fixture
 def host(tmp_path: Path, seen: Seen) -> Iterator[WorkerHost]:
     made = WorkerHost("here", 3, tmp_path / "fleets", seen)
-    made.fleet_found(FLEET)
+    made.on_fleet_found(FLEET)
     yield made
     made.close()
     assert not made.alive
@@ -82,7 +82,7 @@ class Done:
     seen: Seen
     """Current observations."""
 
-    def next_over(self, order: Order) -> Over:
+    def next_over(self, order: Order) -> Ended:
         """The next reported end after an order."""
         self.seen.all.clear()
         self.host.obey(order)
@@ -107,7 +107,7 @@ def done(first_repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     )
     seen, told = Seen(), Seen()
     with closing(WorkerHost("here", 3, folder / "fleets", seen)) as host:
-        host.fleet_found(FLEET)
+        host.on_fleet_found(FLEET)
         host.obey(place)
         host.obey(Collect(loop="1", attempt=1))
         seen.over()
@@ -128,7 +128,7 @@ def test_a_loop_runs_in_a_clone_and_is_told_without_a_gap(done: Done) -> None:
     assert told.lines() == journal.read_text().splitlines()
     assert json.loads(told.lines()[0])["budget_usd"] == 2.5
     assert over.seq == len(told.lines())
-    assert told.of(Stands)[-1].status["outcome"] == "completed"
+    assert told.of(StatusChanged)[-1].status["outcome"] == "completed"
     assert git(tree, "branch", "--show-current") == "ralph/night/1"
     assert git(tree, "remote") == ""
     assert git(root, "status", "--porcelain") == ""
@@ -263,8 +263,8 @@ def test_orders_and_commands_for_a_loop_that_runs(host: WorkerHost, seen: Seen, 
         "x": {"name": "sing"},
     }
     for request, command in commands.items():
-        host.obey(Tell(id=request, loop="1", command=command))
-    told = {request: seen.wait(Told, id=request) for request in commands}
+        host.obey(SendCommand(id=request, loop="1", command=command))
+    told = {request: seen.wait(CommandAnswered, id=request) for request in commands}
     assert told["x"].refused == "unknown command"
     assert told["p"].accepted
     assert told["g"].accepted
@@ -289,13 +289,13 @@ def test_orders_and_commands_for_a_loop_that_runs(host: WorkerHost, seen: Seen, 
     alive = [each for each in host.holds() if each.alive]
     assert [(each.loop, each.attempt) for each in alive] == [("1", 2)]
     host.obey(End(loop="1"))
-    over = seen.wait(Over, attempt=2)
+    over = seen.wait(Ended, attempt=2)
     assert (over.outcome, over.never_began) == ("interrupted", True)
     assert over.reason == "the fleet has ended it"
-    host.obey(Tell(id="late", loop="1", command={"name": "pause"}))
-    assert seen.wait(Told, id="late").refused == "the loop is not running"
-    host.obey(Tell(id="who", loop="7", command={"name": "pause"}))
-    assert "does not hold" in seen.wait(Told, id="who").refused
+    host.obey(SendCommand(id="late", loop="1", command={"name": "pause"}))
+    assert seen.wait(CommandAnswered, id="late").refused == "the loop is not running"
+    host.obey(SendCommand(id="who", loop="7", command={"name": "pause"}))
+    assert "does not hold" in seen.wait(CommandAnswered, id="who").refused
 
 
 def test_what_its_agent_asks_is_allowed_by_who_is_with_the_fleet(
@@ -322,10 +322,10 @@ def test_what_its_agent_asks_is_allowed_by_who_is_with_the_fleet(
 
     question = until(asked)[0]
     assert git(tree, "tag") == ""
-    until(lambda: any(each.status.get("question") for each in seen.of(Stands)))
+    until(lambda: any(each.status.get("question") for each in seen.of(StatusChanged)))
     answer = {"name": "answer", "question_id": question["question_id"], "answer": "once"}
-    host.obey(Tell(id="y", loop="1", command={**answer, "by": "the terminal pts/3"}))
-    assert seen.wait(Told, id="y").accepted, seen.of(Told)
+    host.obey(SendCommand(id="y", loop="1", command={**answer, "by": "the terminal pts/3"}))
+    assert seen.wait(CommandAnswered, id="y").accepted, seen.of(CommandAnswered)
     assert seen.over().outcome == "completed"
     assert git(tree, "tag") == "allowed"
     answered = next(json.loads(line) for line in seen.lines() if '"question_answered"' in line)
@@ -341,20 +341,20 @@ def test_two_loops_at_once_when_their_fleet_is_lost_and_another_one_comes(
     assert None not in (ports := [each.ports for each in began])
     assert ports[0] != ports[1]
     # The loop whose lease ended is stopped, the other one continues.
-    host.fleet_lost()
-    host.fleet_found(FLEET)
-    host.fleet_lost()
+    host.on_fleet_lost()
+    host.on_fleet_found(FLEET)
+    host.on_fleet_lost()
     over = seen.over("1")
     assert over.outcome == "interrupted"
     assert over.reason == "its host has had no contact with the fleet for 1s"
     assert '"kind":"run_finished"' in seen.lines("1")[-1]
-    assert not seen.of(Over, loop="2")
-    host.fleet_found(FLEET)
+    assert not seen.of(Ended, loop="2")
+    host.on_fleet_found(FLEET)
     held = {each.loop: (each.alive, each.seq) for each in host.holds()}
     assert held["1"] == (False, over.seq)
     assert held["2"][0]
-    host.fleet_lost()
-    host.fleet_found("another")
+    host.on_fleet_lost()
+    host.on_fleet_found("another")
     assert host.holds() == ()
     seen.all.clear()
     # Its loop has the same name, but is a different one.
@@ -371,8 +371,8 @@ def test_two_loops_at_once_when_their_fleet_is_lost_and_another_one_comes(
     (Path(began[1].folder) / "go").touch()
     until(lambda: host.alive == 0)
     assert seen.all == []
-    host.fleet_lost()
-    host.fleet_found(FLEET)
+    host.on_fleet_lost()
+    host.on_fleet_found(FLEET)
     assert {(each.loop, each.alive) for each in host.holds()} == {("1", False), ("2", False)}
     host.obey(Adopt(loop="2", attempt=1, seen=0))
     assert seen.over("2").outcome == "completed"
@@ -387,21 +387,23 @@ def test_a_place_is_waited_for_while_loops_of_the_fleet_before_have_all(
             "here", 1, tmp_path / "fleets", seen, lambda what, of: told.append((of, type(what)))
         )
     ) as host:
-        host.fleet_found(FLEET)
+        host.on_fleet_found(FLEET)
         host.obey(place_in(root, setup=f"{UNTIL_GO}; {ENDS}", lease_s=300.0))
         seen.wait(Stage, stage="setup")
-        host.fleet_lost()
-        host.fleet_found("another")
+        host.on_fleet_lost()
+        host.on_fleet_found("another")
         seen.all.clear()
         host.obey(place_in(root, "1", setup=ENDS, fleet_id="another"))
         host.obey(place_in(root, "2", setup=ENDS, fleet_id="another"))
-        assert "loops of the fleet that was here before work" in seen.wait(Noted, loop="1").text
+        assert (
+            "loops of the fleet that was here before work" in seen.wait(HostNoticed, loop="1").text
+        )
         host.obey(End(loop="2"))
         assert seen.over("2").never_began
         assert not seen.of(Stage)
         (tmp_path / "fleets" / FLEET / "1-1" / "tree" / "go").touch()
         seen.over("1")
-    assert {(FLEET, Over), ("another", Stage)} <= {*told}
+    assert {(FLEET, Ended), ("another", Stage)} <= {*told}
 
 
 def test_work_that_a_fleet_has_asked_for_is_not_sent_to_the_next(
@@ -412,8 +414,8 @@ def test_work_that_a_fleet_has_asked_for_is_not_sent_to_the_next(
     (held,) = host._loops.values()
     with held.busy:  # git takes its time
         host.obey(Collect(loop="1", attempt=1))
-        host.fleet_lost()
-        host.fleet_found("another")
+        host.on_fleet_lost()
+        host.on_fleet_found("another")
         seen.all.clear()
     (work,) = host._working
     work.join()
@@ -432,16 +434,16 @@ def test_what_a_fleet_sends_is_asked_for_again_when_it_is_found_again(
 
     host.obey(away(FLEET))
     commit = seen.wait(NeedsBase).commit
-    host.fleet_lost()
-    host.fleet_found("another")
+    host.on_fleet_lost()
+    host.on_fleet_found("another")
     seen.all.clear()
     host.obey(away("another"))
     seen.wait(NeedsBase)
     host.obey(Base(commit=commit, bundle=base_bundle(open_repository(root), commit)))
     seen.wait(Stage, stage="setup")
     seen.over()
-    host.fleet_lost()
-    host.fleet_found(FLEET)
+    host.on_fleet_lost()
+    host.on_fleet_found(FLEET)
     seen.all.clear()
     seen.wait(NeedsBase)
     host.obey(Base(commit=commit, bundle=base_bundle(open_repository(root), commit)))
@@ -451,8 +453,8 @@ def test_what_a_fleet_sends_is_asked_for_again_when_it_is_found_again(
 
 def test_a_host_without_loops_watches_no_lease(host: WorkerHost) -> None:
     for number in range(5):
-        host.fleet_lost()
-        host.fleet_found(f"fleet-{number}")
+        host.on_fleet_lost()
+        host.on_fleet_found(f"fleet-{number}")
     until(lambda: not any(thread.name == "leases" for thread in threading.enumerate()))
 
 
@@ -461,10 +463,10 @@ def test_the_lease_of_a_fleet_ends_also_while_another_one_is_heard(
 ) -> None:
     host.obey(place_in(root, setup=WAITS, lease_s=0.1))
     seen.wait(Stage, stage="setup")
-    host.fleet_lost()
-    host.fleet_found("another")
+    host.on_fleet_lost()
+    host.on_fleet_found("another")
     until(lambda: host.alive == 0)
-    host.fleet_found(FLEET)
+    host.on_fleet_found(FLEET)
     host.obey(Adopt(loop="1", attempt=1, seen=0))
     assert seen.over("1").outcome == "interrupted"
 
@@ -475,17 +477,17 @@ def test_a_host_that_is_closed_has_told_the_end_of_its_loops(
     closed = threading.Event()
 
     def observe(what: Observation) -> None:
-        if isinstance(what, Over):
+        if isinstance(what, Ended):
             closed.wait(0.5)  # long enough for a caller that does not wait
         seen(what)
 
     host = WorkerHost("here", 1, tmp_path / "fleets", observe)
-    host.fleet_found(FLEET)
+    host.on_fleet_found(FLEET)
     host.obey(place_in(root, setup=WAITS))
     seen.wait(Stage, stage="setup")
     host.close()
     closed.set()
-    assert [over.reason for over in seen.of(Over)] == ["its host was stopped"]
+    assert [over.reason for over in seen.of(Ended)] == ["its host was stopped"]
 
 
 STUBBORN = """\
@@ -510,15 +512,15 @@ def test_nothing_outlives_a_host_that_is_killed_and_its_loop_goes_on(
     until(lambda: not below(tree))
     # Its host returns: the loop was interrupted, and continues in the same worktree.
     with closing(WorkerHost("killed", 1, tmp_path / "fleets", seen)) as host:
-        host.fleet_found(FLEET)
+        host.on_fleet_found(FLEET)
         assert [(held.loop, held.alive) for held in host.holds()] == [("1", False)]
         host.obey(Adopt(loop="1", attempt=1, seen=0))
         assert seen.over().outcome == "interrupted"
         lines = seen.lines()
         assert '"kind":"run_finished"' in lines[-1]
         host.obey(place.model_copy(update={"resume": True, "seen": len(lines)}))
-        until(lambda: len(seen.of(Over)) == 2)
-    assert seen.of(Over)[-1].outcome == "completed"
+        until(lambda: len(seen.of(Ended)) == 2)
+    assert seen.of(Ended)[-1].outcome == "completed"
     (run,) = {began.run for began in seen.of(Began)}
     assert [json.loads(line)["kind"] for line in seen.lines()].count("run_resumed") == 1
     # As if the host was killed before it saw the run begin: the run is found in its worktree.
@@ -528,7 +530,7 @@ def test_nothing_outlives_a_host_that_is_killed_and_its_loop_goes_on(
     folder.write(record.model_copy(update={"run": "", "run_id": ""}))
     seen.all.clear()
     with closing(WorkerHost("killed", 1, tmp_path / "fleets", seen)) as third:
-        third.fleet_found(FLEET)
+        third.on_fleet_found(FLEET)
         third.obey(Adopt(loop="1", attempt=1, seen=0))
         over = seen.over()
     assert (over.outcome, over.never_began) == ("completed", False)
@@ -594,7 +596,7 @@ def test_a_completion_command_that_measures_another_tree_is_told_of_once(
         assert "max-iterations" in seen.over(loop).reason
         tree = tmp_path / "fleets" / FLEET / f"{loop}-1" / "tree"
         assert (tree / "src" / "sums.py").read_text().startswith("def add")
-    (noted,) = seen.of(Noted)
+    (noted,) = seen.of(HostNoticed)
     assert "it tests other files" in noted.text
     assert len(seen.of(Stage, stage="checking")) == 1
 
@@ -609,8 +611,8 @@ root = Path({root!r})
 seen = Seen()
 full = WorkerHost("small", 1, Path.cwd(), seen)
 roomy = WorkerHost("roomy", 1, Path({roomy!r}), seen)
-full.fleet_found(FLEET)
-roomy.fleet_found(FLEET)
+full.on_fleet_found(FLEET)
+roomy.on_fleet_found(FLEET)
 fill()
 full.obey(place_in(root, "1"))
 roomy.obey(place_in(root, "2", setup="echo has room >&2; exit 3"))
@@ -624,7 +626,7 @@ roomy.close()
 def test_a_full_disk_of_one_host_costs_its_loop_alone(root: Path, tmp_path: Path) -> None:
     script = SMALL.format(root=str(root), roomy=str(tmp_path / "roomy"))
     first, second = run_on_small_disk(script, tmp_path).splitlines()
-    full, roomy = (Over.model_validate_json(each) for each in (first, second))
+    full, roomy = (Ended.model_validate_json(each) for each in (first, second))
     assert full.never_began
     assert "No space left on device" in full.reason
     assert "\n" not in full.reason

@@ -12,7 +12,7 @@ from ralph_tui.fleet.events import Reach
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.records import take_lock
 from ralph_tui.fleet.runtime.assembly import Connection, new_fleet
-from ralph_tui.fleet.runtime.beginning import check_base
+from ralph_tui.fleet.runtime.preflight import check_base
 from ralph_tui.ports.clones import Loop
 
 

@@ -22,7 +22,7 @@ from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import HERE, Plan
 from ralph_tui.fleet.records import Mirror, read_fleet
 from ralph_tui.fleet.runtime import engine as engine_module
-from ralph_tui.fleet.runtime.engine import FleetEngine, Outside
+from ralph_tui.fleet.runtime.engine import EngineParts, FleetEngine
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.clones import Base, Collected, Earlier, Place, Source
 from ralph_tui.ports.host import Accepted, Refused
@@ -86,7 +86,7 @@ class Fleet:
         last = {"seq": state.seq, "last_at": state.at} if state else {}
         clock = SystemClock()
         journal = Journal(folder / "events.jsonl", clock, **last)  # type: ignore[arg-type]
-        outside = Outside(hosts, SOURCE, self.mirror, self.results)
+        outside = EngineParts(hosts, SOURCE, self.mirror, self.results)
         self.engine = FleetEngine(journal, clock, outside, state)
         self.events: list[ev.FleetEvent] = []
         self.engine.subscribe(self.events.append)
@@ -131,7 +131,7 @@ def running(
         if not fleet.engine.join(0):
             fleet.ask(Abort())
             for host in fleet.hosts.joined:
-                fleet.hosts.observe(seen.Gone(host=host))
+                fleet.hosts.observe(seen.Disconnected(host=host))
             assert fleet.engine.join(PATIENCE_S)
 
 
@@ -161,9 +161,9 @@ def begin(hosts: PlayedHosts, place: Place) -> None:
     )
 
 
-def over(place: Place | seen.Adopt, outcome: Any, **more: Any) -> seen.Over:
+def over(place: Place | seen.Adopt, outcome: Any, **more: Any) -> seen.Ended:
     loop = place.loop if isinstance(place, seen.Adopt) else place.loop.id
-    return seen.Over(loop=loop, attempt=place.attempt, outcome=outcome, **more)
+    return seen.Ended(loop=loop, attempt=place.attempt, outcome=outcome, **more)
 
 
 def work_of(order: seen.Collect) -> Collected:
@@ -285,7 +285,7 @@ def test_what_a_loop_asks_is_a_line_once(tmp_path: Path) -> None:
         place = fleet.hosts.wait_for(Place)[0]
         for cost in (1.0, 2.0):
             status = {**asks, "cost_usd": cost}
-            fleet.hosts.observe(seen.Stands(loop="1", attempt=1, status=status))
+            fleet.hosts.observe(seen.StatusChanged(loop="1", attempt=1, status=status))
         fleet.hosts.observe(over(place, "completed"))
         fleet.end()
     told_of = [one.text for one in fleet.events if isinstance(one, ev.FleetNoticed)]
@@ -293,9 +293,9 @@ def test_what_a_loop_asks_is_a_line_once(tmp_path: Path) -> None:
 
 
 def test_progress_is_recorded_where_something_changed(tmp_path: Path) -> None:
-    def status(**fields: object) -> seen.Stands:
+    def status(**fields: object) -> seen.StatusChanged:
         whole = {"version": STATUS_VERSION, "run_id": "r1", "phase": "agent", **fields}
-        return seen.Stands(loop="1", attempt=1, status=whole)
+        return seen.StatusChanged(loop="1", attempt=1, status=whole)
 
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
@@ -305,7 +305,7 @@ def test_progress_is_recorded_where_something_changed(tmp_path: Path) -> None:
             status(iteration=1, updated="later"),
             status(iteration=2, completion=50.0, completions=[50.0], cost_usd=1.5),
             status(iteration="many"),
-            seen.Stands(loop="1", attempt=1, status={"phase": "agent"}),
+            seen.StatusChanged(loop="1", attempt=1, status={"phase": "agent"}),
         ):
             fleet.hosts.observe(one)
         fleet.hosts.observe(over(place, "completed"))
@@ -341,8 +341,8 @@ def test_what_is_said_of_another_attempt_changes_nothing(tmp_path: Path) -> None
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h")
         fleet.wait_for(ev.LoopBegan)
-        fleet.hosts.observe(seen.Over(loop="1", attempt=7, outcome="failed"))
-        fleet.hosts.observe(seen.Over(loop="9", attempt=1, outcome="failed"))
+        fleet.hosts.observe(seen.Ended(loop="1", attempt=7, outcome="failed"))
+        fleet.hosts.observe(seen.Ended(loop="9", attempt=1, outcome="failed"))
         assert isinstance(fleet.ask(Pause(), "9"), Refused)  # everything earlier was processed
         assert fleet.engine.state.loops["1"].status == "running"
 
@@ -352,13 +352,13 @@ def test_a_host_that_comes_back_is_asked_for_what_was_missed(tmp_path: Path) -> 
         fleet.hosts.join("h")
         fleet.wait_for(ev.LoopBegan)
         fleet.hosts.observe(seen.Recorded(loop="1", attempt=1, seq=1, lines=lines(RUN)))
-        fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
+        fleet.hosts.observe(seen.Disconnected(host="h", reason="cut"))
         fleet.wait_for(ev.LoopLost)
         fleet.hosts.join(
             "h",
-            seen.Held(loop="1", attempt=1, alive=True, seq=5),
-            seen.Held(loop="1", attempt=9, alive=True),
-            seen.Held(loop="77", attempt=1, alive=False),
+            seen.LoopSummary(loop="1", attempt=1, alive=True, seq=5),
+            seen.LoopSummary(loop="1", attempt=9, alive=True),
+            seen.LoopSummary(loop="77", attempt=1, alive=False),
         )
         assert fleet.wait_for(ev.LoopAdopted).known == 1
         assert fleet.hosts.wait_for(seen.Adopt)[0].seen == 1
@@ -375,11 +375,11 @@ def test_another_host_of_its_machine_says_nothing_of_a_lost_loop(tmp_path: Path)
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h", home="one")
         fleet.wait_for(ev.LoopBegan)
-        fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
+        fleet.hosts.observe(seen.Disconnected(host="h", reason="cut"))
         fleet.wait_for(ev.LoopLost)
         fleet.hosts.join("other", home="two")
         fleet.wait_for(ev.HostJoined, host="other")
-        fleet.hosts.join("h", seen.Held(loop="1", attempt=1, alive=True, seq=1), home="one")
+        fleet.hosts.join("h", seen.LoopSummary(loop="1", attempt=1, alive=True, seq=1), home="one")
         fleet.wait_for(ev.LoopAdopted)
         assert len(fleet.hosts.of(Place)) == 1, "it is never run twice"
 
@@ -388,12 +388,12 @@ def test_who_takes_the_name_of_a_host_has_not_its_loops(tmp_path: Path) -> None:
     with running(tmp_path, a_plan(a_loop("1")), steady) as fleet:
         fleet.hosts.join("h", home="one")
         fleet.wait_for(ev.LoopBegan)
-        fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
+        fleet.hosts.observe(seen.Disconnected(host="h", reason="cut"))
         fleet.hosts.join("h", home="two")
         lost = fleet.wait_for(ev.LoopLost)
         joined = fleet.wait_for(ev.HostJoined, home="two")
         assert (lost.until - joined.at).total_seconds() > 600  # the lease, and a margin
-        fleet.hosts.observe(seen.Gone(host="h", reason="cut"))
+        fleet.hosts.observe(seen.Disconnected(host="h", reason="cut"))
         fleet.hosts.join("h", home="one")
         assert "was gone" in fleet.wait_for(ev.LoopEnded).reason
         assert fleet.hosts.wait_for(Place, 2)[1].resume
@@ -431,17 +431,17 @@ class TestCommands:
 
     def test_a_loops_run_is_told_and_answers(self, tmp_path: Path) -> None:
         def hear(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
-            if isinstance(order, seen.Tell):
+            if isinstance(order, seen.SendCommand):
                 refused = "" if order.command["name"] == "pause" else "no session is running"
                 accepted = None if refused else 12
-                hosts.observe(seen.Told(id=order.id, accepted=accepted, refused=refused))
+                hosts.observe(seen.CommandAnswered(id=order.id, accepted=accepted, refused=refused))
 
         with running(tmp_path, a_plan(a_loop("1")), steady, hear) as fleet:
             fleet.hosts.join("h")
             fleet.wait_for(ev.LoopBegan)
             assert fleet.ask(Pause(by="me"), "1") == Accepted(12)
             assert fleet.ask(Guide(text="x", by="me"), "1") == Refused("no session is running")
-            assert fleet.hosts.of(seen.Tell)[0].command["by"] == "me"
+            assert fleet.hosts.of(seen.SendCommand)[0].command["by"] == "me"
         given = [one for one in fleet.events if isinstance(one, ev.CommandGiven)]
         assert [(one.name, one.by, one.refused) for one in given[:2]] == [
             ("pause", "me", ""),
@@ -473,8 +473,8 @@ class TestCommands:
             fleet.wait_for(ev.LoopBegan)
             answers: list[Accepted | Refused] = []
             fleet.engine.request(Request(Pause(), "1"), answers.append)
-            fleet.hosts.wait_for(seen.Tell)
-            fleet.hosts.observe(seen.Gone(host="h"))
+            fleet.hosts.wait_for(seen.SendCommand)
+            fleet.hosts.observe(seen.Disconnected(host="h"))
             assert isinstance(until(lambda: answers)[0], Refused)
 
     def test_a_loop_that_waits_is_aborted_without_a_host(self, tmp_path: Path) -> None:
@@ -502,7 +502,7 @@ class TestCommands:
             fleet.wait_for(ev.LoopBegan)
             assert isinstance(fleet.ask(Stop(mode="after_iteration")), Accepted)
             assert isinstance(fleet.ask(Stop(mode="after_iteration")), Refused)
-            told_run = fleet.hosts.wait_for(seen.Tell)[0]
+            told_run = fleet.hosts.wait_for(seen.SendCommand)[0]
             assert told_run.command["mode"] == "after_iteration"
             fleet.hosts.observe(over(place, "interrupted"))
             assert fleet.end().outcome == "interrupted"

@@ -21,16 +21,16 @@ def found_on_disk(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
     match order:
         case Place(resume=False):
             begin(hosts, order)
-        case seen.Tell():
-            hosts.observe(seen.Told(id=order.id, accepted=3))
+        case seen.SendCommand():
+            hosts.observe(seen.CommandAnswered(id=order.id, accepted=3))
         case seen.Adopt():
             hosts.observe(over(order, "interrupted", reason="its process died", seq=3))
         case seen.Collect():
             hosts.observe(work_of(order))
 
 
-def held(*, alive: bool) -> list[seen.Held]:
-    return [seen.Held(loop=name, attempt=1, alive=alive) for name in "12"]
+def held(*, alive: bool) -> list[seen.LoopSummary]:
+    return [seen.LoopSummary(loop=name, attempt=1, alive=alive) for name in "12"]
 
 
 @each_row("alive", [False, True])
@@ -40,7 +40,7 @@ def test_a_loop_that_was_stopped_does_not_go_on_by_itself(tmp_path: Path, *, ali
         for name in "12":
             fleet.wait_for(ev.LoopBegan, loop=name)
         fleet.ask(Stop(mode="after_iteration"), "1")
-        fleet.hosts.observe(seen.Gone(host="h", reason="killed"))
+        fleet.hosts.observe(seen.Disconnected(host="h", reason="killed"))
         fleet.wait_for(ev.LoopLost, loop="1")
         fleet.hosts.join("h", *held(alive=alive), slots=2, home="home")
         fleet.wait_for(ev.LoopEnded, loop="1")
@@ -55,10 +55,10 @@ def test_what_an_aborted_loop_has_made_is_collected_though_it_was_queued(tmp_pat
         fleet.wait_for(ev.LoopBegan, loop="1")
         fleet.hosts.observe(seen.Leaving(host="h", reason="it was stopped"))
         fleet.hosts.observe(
-            seen.Over(loop="1", attempt=1, outcome="interrupted", reason="its host was stopped")
+            seen.Ended(loop="1", attempt=1, outcome="interrupted", reason="its host was stopped")
         )
         fleet.wait_for(ev.LoopRequeued, loop="1", resume=True)
-        fleet.hosts.observe(seen.Gone(host="h", reason="it was stopped", left=True))
+        fleet.hosts.observe(seen.Disconnected(host="h", reason="it was stopped", left=True))
         fleet.wait_for(ev.HostLost)
         fleet.ask(Abort(), "1")
         assert fleet.engine.state.loops["1"].outcome == "aborted"
@@ -75,11 +75,11 @@ def stopped_in_order(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
             begin(hosts, order)
         case Place():
             hosts.observe(over(order, "completed"))
-        case seen.Tell():
-            hosts.observe(seen.Told(id=order.id, accepted=3))
+        case seen.SendCommand():
+            hosts.observe(seen.CommandAnswered(id=order.id, accepted=3))
             reason = "stopped after iteration 1, as asked"
             hosts.observe(
-                seen.Over(loop=order.loop, attempt=1, outcome="interrupted", reason=reason)
+                seen.Ended(loop=order.loop, attempt=1, outcome="interrupted", reason=reason)
             )
         case seen.Adopt():
             hosts.observe(over(order, "interrupted", reason="its process died", seq=3))
@@ -141,6 +141,6 @@ def test_a_loop_that_was_killed_before_it_began_begins_at_every_resume(
         again.engine.begin(ev.FleetResumed(by="me"))
         if ended:
             again.wait_for(ev.LoopRequeued, loop="1")
-        again.hosts.join("h", seen.Held(loop="1", attempt=3, alive=False))
+        again.hosts.join("h", seen.LoopSummary(loop="1", attempt=3, alive=False))
         assert again.hosts.wait_for(Place)[0].attempt == 4
         assert again.end().outcome == "completed"

@@ -22,7 +22,7 @@ def once_elsewhere(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
         begin(hosts, order)
         if order.attempt == 1:
             hosts.observe(
-                seen.Over(
+                seen.Ended(
                     **OLD, outcome="failed", reason="no room", never_began=True, elsewhere=True
                 )
             )
@@ -46,7 +46,7 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
 def rejoin(fleet: Fleet, *, alive: bool) -> str:
     """The first host returns with what it still has."""
     host = fleet.hosts.orders[0][0]
-    fleet.hosts.join(host, seen.Held(**OLD, alive=alive, seq=9), home=host)
+    fleet.hosts.join(host, seen.LoopSummary(**OLD, alive=alive, seq=9), home=host)
     return host
 
 
@@ -70,7 +70,7 @@ def test_one_that_is_alive_is_ended_before(fleet: Fleet) -> None:
     rejoin(fleet, alive=True)
     assert fleet.hosts.wait_for(seen.End)[0].attempt == 1
     assert fleet.hosts.of(seen.Collect) == []
-    fleet.hosts.observe(seen.Over(**OLD, outcome="interrupted"))
+    fleet.hosts.observe(seen.Ended(**OLD, outcome="interrupted"))
     assert fleet.hosts.wait_for(seen.Collect)[0].attempt == 1
     assert fleet.engine.state.loops["1"].status == "running"
 

@@ -17,8 +17,8 @@ PLAN = a_plan(a_loop("1"), a_loop("2"))
 def slow(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
     """A host whose loops begin on the test's signal."""
     match order:
-        case seen.Tell():
-            hosts.observe(seen.Told(id=order.id, accepted=3))
+        case seen.SendCommand():
+            hosts.observe(seen.CommandAnswered(id=order.id, accepted=3))
         case seen.Collect():
             hosts.observe(work_of(order))
 
@@ -45,5 +45,5 @@ def test_a_loop_that_was_on_its_way_is_paused_when_it_begins(tmp_path: Path) -> 
         place = fleet.hosts.wait_for(Place)[0]
         fleet.ask(Pause(by="you"))
         begin(fleet.hosts, place)
-        (tell,) = fleet.hosts.wait_for(seen.Tell)
+        (tell,) = fleet.hosts.wait_for(seen.SendCommand)
         assert (tell.loop, tell.command["name"], tell.command["by"]) == ("1", "pause", "you")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tui.fleet.runtime.core import LOOK_S, RESTS, Rounds
+from ralph_tui.fleet.runtime.core import LOOK_S, REST_FACTOR, Rounds
 
 
 class Clock:
@@ -33,8 +33,8 @@ def test_what_takes_long_rests_long_but_never_longer_than_until_the_next_look() 
     rounds = Rounds(clock)
     rounds.end(0.002)
     rounds.change()
-    assert rounds.due_in() == pytest.approx(0.002 * RESTS)
-    clock.now += 0.002 * RESTS
+    assert rounds.due_in() == pytest.approx(0.002 * REST_FACTOR)
+    clock.now += 0.002 * REST_FACTOR
     assert rounds.due_in() == pytest.approx(0)
     rounds.end(3.0)
     rounds.change()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.hooks.program.evidence import Changed, gather
+from ralph_tui.hooks.program.evidence import ChangedFile, gather
 from tests.agent_sessions import alive
 from tests.hooks import Project
 from tests.waiting import until
@@ -21,8 +21,8 @@ def test_files_and_lines(project: Project) -> None:
     evidence = gather(root, LIMIT_S)
     assert evidence.problem == ""
     assert evidence.files == (
-        Changed("calc.py", "1-2, 4", 3, 1),
-        Changed("new file é.txt", new=True),
+        ChangedFile("calc.py", "1-2, 4", 3, 1),
+        ChangedFile("new file é.txt", new=True),
     )
 
 
@@ -125,7 +125,7 @@ def test_without_a_commit_there_is_less_evidence(project: Project, case: str) ->
     (root / "a").write_text("x")
     evidence = gather(root, LIMIT_S)
     if case == "unborn":
-        assert evidence.files == (Changed("a", new=True),)
+        assert evidence.files == (ChangedFile("a", new=True),)
     else:
         assert evidence.problem
         assert evidence.state == ""

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.hooks.project import contents
+from ralph_tui.hooks.project import read_program
 from tests.hooks import INTERPRETER
 from tests.paths import ROOT
 
 COPIED = {
-    name.removeprefix("ralph_tui/") for name in contents() if name.startswith("ralph_tui/")
+    name.removeprefix("ralph_tui/") for name in read_program() if name.startswith("ralph_tui/")
 } - {"layers/sensor/__init__.py"}  # it is copied empty
 
 

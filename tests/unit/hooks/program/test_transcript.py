@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.hooks.program.transcript import FIRST, MOST, listen, summarize
+from ralph_tui.hooks.program.transcript import FIRST_BYTES, MAX_BYTES, read_activity, summarize
 from tests.examples import FEWER
 from tests.paths import ROOT
 from tests.rows import each_row
@@ -26,7 +26,7 @@ def assistant(
 
 
 def test_after_a_compaction_the_window_counts_anew() -> None:
-    heard = listen(RECORDED / "compacted.jsonl")
+    heard = read_activity(RECORDED / "compacted.jsonl")
     ((before, after, trigger),) = heard.compactions
     assert (before, after, trigger) == (500033, 639, "auto")
     assert heard.tokens == 990_012
@@ -36,7 +36,7 @@ def test_after_a_compaction_the_window_counts_anew() -> None:
 
 
 def test_a_tool_that_failed_has_its_words() -> None:
-    heard = listen(RECORDED / "failing_tools.jsonl")
+    heard = read_activity(RECORDED / "failing_tools.jsonl")
     assert [(call.tool, call.ok) for call in heard.calls] == [("Bash", False), ("Read", False)]
     assert heard.calls[0].result == "Exit code 3"
     assert heard.words == "done"
@@ -45,13 +45,13 @@ def test_a_tool_that_failed_has_its_words() -> None:
 
 
 def test_a_refusal_of_the_service_has_its_kind() -> None:
-    heard = listen(RECORDED / "refused.jsonl")
+    heard = read_activity(RECORDED / "refused.jsonl")
     assert heard.api_error == "authentication_failed"
     assert heard.tokens is None
 
 
 def test_a_subagent_does_not_fill_the_window() -> None:
-    assert listen(RECORDED / "subagent.jsonl").tokens == 12_412
+    assert read_activity(RECORDED / "subagent.jsonl").tokens == 12_412
     entries = [assistant(5000), assistant(90_000, isSidechain=True)]
     assert summarize(entries).tokens == 5000
 
@@ -131,25 +131,25 @@ def test_lines_that_are_none_are_passed_over(tmp_path: Path) -> None:
     good = json.dumps(assistant(5000)).encode()
     deep = b'{"a":' + b"[" * 5000
     path.write_bytes(b"\xff\x00\n" + deep + b"\n[1]\n" + good + b"\n{torn")
-    assert listen(path).tokens == 5000
+    assert read_activity(path).tokens == 5000
 
 
 def test_more_is_read_where_the_end_is_one_long_answer(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    long = json.dumps({"type": "user", "message": {"content": "x" * (3 * FIRST)}})
+    long = json.dumps({"type": "user", "message": {"content": "x" * (3 * FIRST_BYTES)}})
     path.write_text(json.dumps(assistant(5000)) + "\n" + long + "\n")
-    assert listen(path).tokens == 5000
+    assert read_activity(path).tokens == 5000
 
 
 def test_what_lies_further_back_is_not_looked_for(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     with path.open("wb") as file:
         file.write(json.dumps(assistant(5000)).encode() + b"\n")
-        file.truncate(20 * MOST)  # sparse: it takes no disk space
-    assert listen(path).tokens is None
+        file.truncate(20 * MAX_BYTES)  # sparse: it takes no disk space
+    assert read_activity(path).tokens is None
 
 
 def test_a_fifo_in_its_place_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "t.jsonl")
     with pytest.raises(OSError, match="FIFO"):
-        listen(tmp_path / "t.jsonl")
+        read_activity(tmp_path / "t.jsonl")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ralph_tui import events as ev
 from ralph_tui.hooks.program.call import Session
-from ralph_tui.hooks.program.watch import LARGEST, LEAST, VARIABLE, size_of, window_of
+from ralph_tui.hooks.program.watch import LARGEST, LEAST, VARIABLE, find_window, parse_size
 from ralph_tui.layers.context.levels import LEVELS, Level
 from tests.hooks import SESSION, WINDOW, HookResult, Project
 from tests.rows import each_row
@@ -284,7 +284,7 @@ def test_the_window(
     used: int | None,
     tokens: int | None,
 ) -> None:
-    window = window_of(environ, state, model, used)
+    window = find_window(environ, state, model, used)
     assert window.tokens == tokens
     assert bool(window.problem) == (tokens is None)
     assert tokens is not None or VARIABLE in window.problem
@@ -296,14 +296,14 @@ def test_the_window(
     + [(text, None) for text in ("", "k", "-5", "1e6", "0", "12", "9" * 30, "٣٠٠٠٠")],
 )
 def test_sizes_as_people_write_them(value: str, size: int | None) -> None:
-    assert size_of(value) == size
+    assert parse_size(value) == size
 
 
 @given(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.text()))
 )
 def test_a_size_is_one_or_none(value: object) -> None:
-    size = size_of(value)
+    size = parse_size(value)
     assert size is None or LEAST <= size <= LARGEST
 
 
@@ -311,10 +311,10 @@ def test_a_size_is_one_or_none(value: object) -> None:
 def test_each_level_fires_once_and_each_later_one_is_higher(measured: list[Level]) -> None:
     session, fired = Session(), []
     for level in measured:
-        if session.fires(level):
+        if session.is_new_level(level):
             fired.append(level)
             session = session._replace(level=level)
     assert fired == sorted(set(fired))
     assert "L0" not in fired
     assert session.level == max(measured, default="L0")
-    assert not any(session.fires(level) for level in measured)
+    assert not any(session.is_new_level(level) for level in measured)

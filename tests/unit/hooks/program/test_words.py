@@ -17,11 +17,11 @@ from ralph_tui.hooks.program.words import (
     BEGIN,
     END,
     LONGEST,
-    about,
     clean,
-    harmless,
+    describe_input,
     has_section,
     identifier,
+    is_harmless,
     write_section,
 )
 from ralph_tui.text.secrets import redact
@@ -32,12 +32,12 @@ WORDS = st.text(alphabet=string.ascii_letters + string.digits + " ./_,*-=:@'\"\n
 
 @each_row("form", forms())
 def test_no_form_of_a_secret_is_harmless(form: Form) -> None:
-    assert not harmless(form.text)
+    assert not is_harmless(form.text)
 
 
 @given(WORDS)
 def test_what_is_harmless_is_left_as_it_is(text: str) -> None:
-    if harmless(text):
+    if is_harmless(text):
         assert redact(text) == text
 
 
@@ -46,7 +46,7 @@ def test_what_is_harmless_is_left_as_it_is(text: str) -> None:
     ["pytest -q tests", "git diff --stat", "src/parser/lexer.py", "make check", "ls -l, *.py"],
 )
 def test_what_sessions_do_most_is_harmless(text: str) -> None:
-    assert harmless(text)
+    assert is_harmless(text)
 
 
 @each_row(
@@ -54,7 +54,7 @@ def test_what_sessions_do_most_is_harmless(text: str) -> None:
     ["mysql -phunter", "export TOKEN=abc", "a@b", "x" * 20, "mysql -u root", "a\x1b[31m", "ab\ncd"],
 )
 def test_what_may_hold_one_is_not(text: str) -> None:
-    assert not harmless(text)
+    assert not is_harmless(text)
 
 
 def test_a_summary_is_one_short_line() -> None:
@@ -66,11 +66,11 @@ def test_a_summary_is_one_short_line() -> None:
 
 def test_what_a_tool_works_on() -> None:
     root = "/home/dev/project"
-    assert about({"file_path": f"{root}/a.py", "old_string": "x"}, root) == "a.py"
-    assert about({"command": "make check", "description": "checks"}, root) == "make check"
-    assert about({"command": 7, "query": "words"}, root) == "words"
-    assert about({"odd": 1}, root) == '{"odd": 1}'
-    assert about({}, root) == ""
+    assert describe_input({"file_path": f"{root}/a.py", "old_string": "x"}, root) == "a.py"
+    assert describe_input({"command": "make check", "description": "checks"}, root) == "make check"
+    assert describe_input({"command": 7, "query": "words"}, root) == "words"
+    assert describe_input({"odd": 1}, root) == '{"odd": 1}'
+    assert describe_input({}, root) == ""
 
 
 def written(path: Path, section: str) -> bytes:

@@ -15,7 +15,7 @@ from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Command, Pause, Unpause
 from ralph_tui.fleet.events import FleetEvent, parse_fleet_event
-from ralph_tui.fleet.ports import ALL, FLEET, Asked
+from ralph_tui.fleet.ports import ALL, FLEET, TargetedCommand
 from ralph_tui.fleet.records import FleetFolder, find_fleets
 from ralph_tui.fleet.state import FleetState, Lost, why_lost
 from ralph_tui.fleet.wording import GONE, cost_words, fleet_sentence
@@ -36,11 +36,11 @@ def _parse(line: bytes, _: FleetState) -> FleetEvent:
     return parse_fleet_event(line)
 
 
-def followed_fleet(
-    journal: Path, heard: Callable[[FleetEvent], object] | None = None
+def follow_fleet(
+    journal: Path, on_event: Callable[[FleetEvent], object] | None = None
 ) -> Follower[FleetState, FleetEvent]:
-    """Follow the journal of a fleet; `heard` receives each event once."""
-    apply = with_listener(FleetState.apply, heard) if heard is not None else FleetState.apply
+    """Follow the journal of a fleet; `on_event` receives each event once."""
+    apply = with_listener(FleetState.apply, on_event) if on_event is not None else FleetState.apply
     return Follower(journal, FleetState, _parse, apply, "; see ralph-tui fleet status")
 
 
@@ -60,8 +60,8 @@ class Fleet:
         self.lost: Lost = ""
         self.note = ""
         self._wall_clock = wall_clock
-        self._journal = followed_fleet(folder.journal)
-        self._outbox: Outbox[Asked] = Outbox(self.hand_over)
+        self._journal = follow_fleet(folder.journal)
+        self._outbox: Outbox[TargetedCommand] = Outbox(self.send_and_wait)
         self.refused = self._outbox.refused
         self._presence = Presence(folder.lock)
 
@@ -92,11 +92,11 @@ class Fleet:
     def send(self, loop: str, command: Command) -> None:
         """Queue a command; one for all loops is sent to each of them."""
         if loop == ALL and isinstance(command, Pause | Unpause):
-            self._outbox.put(Asked(FLEET, command))
+            self._outbox.put(TargetedCommand(FLEET, command))
         loops = self.state.loops.values()
         running = [one.spec.id for one in loops if one.status == "running"]
         for name in running if loop == ALL else [loop]:
-            self._outbox.put(Asked(name, command))
+            self._outbox.put(TargetedCommand(name, command))
 
     def stop(self) -> None:
         self._outbox.stop()
@@ -106,7 +106,7 @@ class Fleet:
         """Close the journal; call it directly if `start` was never called."""
         self._journal.close()
 
-    def hand_over(self, asked: Asked) -> Accepted | Refused:
+    def send_and_wait(self, asked: TargetedCommand) -> Accepted | Refused:
         """Send a command and wait for the answer; blocks, thread-safe.
 
         Raises ``RalphError`` if the fleet is gone or does not answer.
@@ -114,12 +114,14 @@ class Fleet:
         if self.state.finished is not None:
             return Refused("the fleet has ended and takes no commands")
         try:
-            return Accepted(tell(self.folder, asked.loop, asked.command.model_dump(mode="json")))
+            return Accepted(
+                send_command(self.folder, asked.loop, asked.command.model_dump(mode="json"))
+            )
         except RefusedError as error:
             return Refused(str(error))
 
 
-def tell(folder: FleetFolder, loop: str, command: Mapping[str, object]) -> int:
+def send_command(folder: FleetFolder, loop: str, command: Mapping[str, object]) -> int:
     """Send a command to a loop, or to the fleet if `loop` is empty.
 
     Block until it is answered, and return the number of the first event. Raises ``RefusedError``

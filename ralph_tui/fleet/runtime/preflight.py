@@ -30,7 +30,7 @@ from ralph_tui.fleet.events import FleetEvent, FleetNoticed
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.state import FleetState
-from ralph_tui.fleet.wording import named
+from ralph_tui.fleet.wording import name_loops
 from ralph_tui.ports.clones import Source
 from ralph_tui.runtime.lineup import line_up
 from ralph_tui.state.goal import passes_before_words
@@ -38,7 +38,7 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 
 
-def remarks(repository: Repository, plan: Plan, commit: str) -> Iterator[FleetEvent]:
+def start_notices(repository: Repository, plan: Plan, commit: str) -> Iterator[FleetEvent]:
     """Warn about work outside the commit, and about costs outside the budget."""
     status = git_status(repository)
     paths = {*status.staged, *status.unstaged, *status.untracked}
@@ -50,14 +50,14 @@ def remarks(repository: Repository, plan: Plan, commit: str) -> Iterator[FleetEv
             f"{'is' if changed == 1 else 'are'} not committed: all loops start from "
             f"{plan.base}, {commit[:10]}, without those changes",
         )
-    yield from _choices(plan)
+    yield from _choice_notices(plan)
     yield from _cost_warnings(repository.root, plan)
 
 
-def _choices(plan: Plan) -> Iterator[FleetEvent]:
+def _choice_notices(plan: Plan) -> Iterator[FleetEvent]:
     """Report how many attempts run for an objective, and how the winner is chosen."""
-    tries = Counter((loop.tries_at, loop.choice) for loop in plan.loops if loop.tries_at)
-    for (name, choice), number in tries.items():
+    attempts = Counter((loop.tries_at, loop.choice) for loop in plan.loops if loop.tries_at)
+    for (name, choice), number in attempts.items():
         how = (
             "the first to complete is chosen"
             if choice == "first"
@@ -91,7 +91,7 @@ def has_work_left(loop: LoopState) -> bool:
     return unfinished or loop.may_begin_again or loop.may_be_collected
 
 
-def resumed_loops(state: FleetState) -> Iterator[FleetEvent]:
+def resume_notices(state: FleetState) -> Iterator[FleetEvent]:
     """Report how loops continue if a user may expect otherwise.
 
     `state` is the fleet's state before the resume.
@@ -103,13 +103,13 @@ def resumed_loops(state: FleetState) -> Iterator[FleetEvent]:
     parts = []
     if over:
         clone = "its clone was" if len(over) == 1 else "their clones were"
-        parts.append(f"{named(over)} {'starts' if len(over) == 1 else 'start'} over: "
+        parts.append(f"{name_loops(over)} {'starts' if len(over) == 1 else 'start'} over: "
                      f"{clone} removed by 'ralph-tui fleet prune'")  # fmt: skip
     if stay:
-        parts.append(f"{named(stay)} {'has' if len(stay) == 1 else 'have'} ended and "
+        parts.append(f"{name_loops(stay)} {'has' if len(stay) == 1 else 'have'} ended and "
                      f"{'stays' if len(stay) == 1 else 'stay'} so")  # fmt: skip
     if again:
-        parts.append(f"{named(again)} {'is' if len(again) == 1 else 'are'} tried again")
+        parts.append(f"{name_loops(again)} {'is' if len(again) == 1 else 'are'} tried again")
     if parts:
         yield FleetNoticed(text="; ".join(parts))
 
@@ -121,15 +121,15 @@ def check_agents(root: Path, plan: Plan) -> None:
     command may install is not checked.
     """
     named = {tuple(sorted(loop.settings.items())) for loop in plan.loops}
-    problems = [_problem(root, plan, dict(given)) for given in sorted(named)]
+    problems = [_find_problem(root, plan, dict(given)) for given in sorted(named)]
     if problems and problems[0] is not None and None not in problems:
         raise problems[0]
 
 
-def _problem(root: Path, plan: Plan, given: Mapping[str, str]) -> UsageError | None:
+def _find_problem(root: Path, plan: Plan, given: Mapping[str, str]) -> UsageError | None:
     """Return the error that `run` would raise; one available agent of a chain is enough."""
-    told = [f"{name}={value}" for name, value in given.items()]
-    settings = examine(root, {}, os.environ, told).settings
+    options = [f"{name}={value}" for name, value in given.items()]
+    settings = examine(root, {}, os.environ, options).settings
     try:
         agent = choose_agent(settings.agent)
         if agent.program or not plan.setup:
@@ -177,7 +177,7 @@ def check_home(state: FleetState, fleet_id: str, trees: Path) -> None:
         )
 
 
-def folder_of(start_root: str) -> Path:
+def find_repository(start_root: str) -> Path:
     """Return the repository that a fleet was started in; raise ``UsageError`` if it is gone."""
     root = Path(start_root)
     if not root.is_dir():
@@ -208,22 +208,22 @@ def check_base(repository: Repository, source: Source, plan: Plan, trees: Path) 
     if not commands:
         return
     copied = read_copied(repository.root, plan.copied)
-    with _folder(trees) as folder:
+    with _temporary_folder(trees) as folder:
         tree, log = folder / "tree", folder / "check.log"
         try:
             make_clone(tree, Origin(repository.root, users=True), source, "ralph-check")
             put_copied(tree, copied)
             if plan.setup.strip():
-                run_setup(_gate(plan.setup, tree, SETUP_LIMIT_S, SETUP), log)
+                run_setup(_make_gate(plan.setup, tree, SETUP_LIMIT_S, SETUP), log)
         except WorkspaceError:
             return
         for command, objective in commands.items():
-            if _gate(command, tree, LIMIT_S).run(log).ok:
+            if _make_gate(command, tree, LIMIT_S).run(log).ok:
                 why = passes_before_words(command, FILE_KEYS)
                 raise UsageError(f'objective "{clip(one_line(objective), 80)}": {why}')
 
 
-def _gate(
+def _make_gate(
     command: str, tree: Path, limit_s: float, called: str = "completion command"
 ) -> ShellGate:
     env = {name: value for name, value in os.environ.items() if name not in MISLEADING}
@@ -233,7 +233,7 @@ def _gate(
 
 
 @contextmanager
-def _folder(trees: Path) -> Iterator[Path]:
+def _temporary_folder(trees: Path) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix=".check-", dir=trees))
     try:
         yield folder

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ralph_tui.cli.fronts.garbage import collect_garbage_again
+from ralph_tui.cli.fronts.garbage import enable_garbage_collector
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.cli.fronts.stage import Stage, ViewerFront
 from ralph_tui.ports.source import Source
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ralph_tui.adapters.records.journal import Recording
 
 
-def replayed(
+def open_replay(
     record: "Path | Recording", stage: Stage, *, note: str = "", at: int | None = None
-) -> "Onlooker":
+) -> "RunViewer":
     """Return the front of a recorded run, paused at event number `at` (-1: the last).
 
     Without `at`, it plays from the beginning; if the user has not seen the run's end, the result
@@ -29,14 +29,14 @@ def replayed(
     """
     source = opened(record, note=note, at=None if at == -1 else at)
     if at is None and was_left_early(source):
-        return Onlooker(source, stage, kind=partial(AwayReplay, play=source.begin))
+        return RunViewer(source, stage, kind=partial(AwayReplay, play=source.begin))
     if at is None:
         source.begin()
     kind = AwayCockpit if at == -1 else CockpitScreen
-    return Onlooker(source, stage, kind=kind)
+    return RunViewer(source, stage, kind=kind)
 
 
-class Onlooker(ViewerFront):
+class RunViewer(ViewerFront):
     """The front of a run that this process does not control."""
 
     def __init__(
@@ -51,4 +51,4 @@ class Onlooker(ViewerFront):
         return self._kind(self._source)
 
     def begin(self) -> None:
-        collect_garbage_again()
+        enable_garbage_collector()

@@ -20,7 +20,7 @@ ASK_S = 5.0
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class Environment:
     """Everything that the checks may use; a test builds its own."""
 
     folder: Path
@@ -68,13 +68,13 @@ class Surroundings:
             return None
         return one_line(output.out.strip()) if output.code == 0 else None
 
-    def shown(self, path: Path) -> str:
+    def short_path(self, path: Path) -> str:
         """Shorten a path below the home folder to ``~/...``."""
         near = path.absolute()
         return f"~/{near.relative_to(self.home)}" if near.is_relative_to(self.home) else str(near)
 
 
-def survey(set_options: Sequence[str] = ()) -> Surroundings:
+def read_environment(set_options: Sequence[str] = ()) -> Environment:
     """Return the surroundings of this process.
 
     Raises ``OSError`` if the current folder no longer exists.
@@ -82,4 +82,4 @@ def survey(set_options: Sequence[str] = ()) -> Surroundings:
     folder = Path.cwd()
     size = os.get_terminal_size() if sys.stdout.isatty() else os.terminal_size((0, 0))
     loaded = examine(worktree_root(folder), {}, os.environ, set_options)
-    return Surroundings(folder, os.environ, loaded, size.columns, size.lines)
+    return Environment(folder, os.environ, loaded, size.columns, size.lines)

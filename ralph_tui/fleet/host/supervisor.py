@@ -19,8 +19,8 @@ from ralph_tui.adapters.remote.protocol import (
     RefusedError,
     read_answer,
 )
-from ralph_tui.fleet.host.following import RunReporter
-from ralph_tui.fleet.ports import Adopt, Tell, Told
+from ralph_tui.fleet.host.run_follower import RunReporter
+from ralph_tui.fleet.ports import Adopt, CommandAnswered, SendCommand
 from ralph_tui.text.foreign_json import parse_json
 
 SEND_S = 2.0
@@ -33,14 +33,14 @@ BUSY = "the run does not answer commands now"
 
 
 class Channel:
-    """The host's end of the socket that a run inherits; it passes the run's answers to `told`.
+    """The host's end of the socket that a run inherits; it passes the run's answers to `on_answer`.
 
     `adapters.remote.starter` is the run's end. Only the thread of one loop uses it.
     """
 
-    def __init__(self, told: Callable[[Told], None]) -> None:
+    def __init__(self, on_answer: Callable[[CommandAnswered], None]) -> None:
         """Create both ends; the run inherits `theirs`, which is then closed here."""
-        self._told = told
+        self._on_answer = on_answer
         self._ours, self.theirs = socket.socketpair()
         self._ours.settimeout(SEND_S)
         self._pending = bytearray()
@@ -51,20 +51,20 @@ class Channel:
         """Return the descriptor to poll; -1 if it is closed."""
         return self._ours.fileno()
 
-    def tell(self, tell: Tell) -> None:
+    def send(self, order: SendCommand) -> None:
         """Send a command to the run, without changing its `by`."""
-        fields = {"version": VERSION, "id": tell.id, "command": tell.command}
+        fields = {"version": VERSION, "id": order.id, "command": order.command}
         line = json.dumps(fields, ensure_ascii=False).encode() + b"\n"
         if len(line) > LIMIT:
-            self._refuse(tell.id, f"the command is longer than {LIMIT:,} bytes; shorten it")
+            self._refuse(order.id, f"the command is longer than {LIMIT:,} bytes; shorten it")
             return
         try:
             self._ours.sendall(line)
         except OSError as error:
-            self._refuse(tell.id, BUSY if isinstance(error, TimeoutError) else GONE)
+            self._refuse(order.id, BUSY if isinstance(error, TimeoutError) else GONE)
             self.close()  # half a line may have been sent
             return
-        self._waiting[tell.id] = time.monotonic() + ANSWER_S
+        self._waiting[order.id] = time.monotonic() + ANSWER_S
 
     def receive(self) -> None:
         """Handle received answers; call it when the socket is readable."""
@@ -80,11 +80,11 @@ class Channel:
         *lines, rest = (self._pending + chunk).split(b"\n")
         self._pending = bytearray(rest)
         for line in lines:
-            self._take(bytes(line))
+            self._handle_line(bytes(line))
         if len(self._pending) > ANSWER_LIMIT:
             self.close()
 
-    def give_up(self) -> None:
+    def refuse_overdue(self) -> None:
         """Refuse commands that have waited too long."""
         now = time.monotonic()
         for request in [request for request, due in self._waiting.items() if due < now]:
@@ -97,7 +97,7 @@ class Channel:
         for request in list(self._waiting):
             self._refuse(request, GONE)
 
-    def _take(self, line: bytes) -> None:
+    def _handle_line(self, line: bytes) -> None:
         request = ""
         try:
             fields = parse_json(line)
@@ -109,12 +109,12 @@ class Channel:
         except (ValueError, KeyError, TypeError):
             return
         if self._waiting.pop(request, None) is not None:
-            self._told(Told(id=request, accepted=accepted))
+            self._on_answer(CommandAnswered(id=request, accepted=accepted))
 
     def _refuse(self, request: str, reason: str) -> None:
         self._waiting.pop(request, None)
         if request:
-            self._told(Told(id=request, refused=reason))
+            self._on_answer(CommandAnswered(id=request, refused=reason))
 
 
 QUICK_S, SLOW_S = 0.08, 0.4
@@ -122,7 +122,7 @@ QUICK_S, SLOW_S = 0.08, 0.4
 ORDERLY_S = 6.0
 """Seconds that a run may take to end gracefully before its keeper kills it."""
 
-Orders = deque[Tell | Adopt]
+Orders = deque[SendCommand | Adopt]
 
 
 class Inbox:
@@ -138,7 +138,7 @@ class Inbox:
         for each in self._sockets:
             each.setblocking(False)
 
-    def nudge(self) -> None:
+    def wake(self) -> None:
         for ours in self._sockets[:1]:
             with suppress(OSError):  # its buffer is full, or it is closed
                 ours.send(b".")
@@ -156,7 +156,7 @@ class Inbox:
             each.close()
 
 
-class Running:
+class RunSupervisor:
     """One run; `follow` returns when it has ended and nothing of it is alive."""
 
     def __init__(
@@ -192,23 +192,23 @@ class Running:
             inbox.drain()
             ended = self._child.poll()  # before the last look, which then sees all output
             while inbox.orders:
-                self._obey(inbox.orders.popleft())
-            self._channel.give_up()
+                self._handle_order(inbox.orders.popleft())
+            self._channel.refuse_overdue()
             if speaks >= 0 > self._channel.fileno():
                 poll.unregister(speaks)
             self._find()
-            found = self._reporter.look(last=ended is not None)
+            found = self._reporter.poll(last=ended is not None)
             if ended is not None:
                 return ended
             quick = found or not self._reporter.began
             pause = QUICK_S if quick else min(SLOW_S, 1.5 * pause)
-            self._end(told=bool(ending()))
+            self._end(requested=bool(ending()))
 
-    def _obey(self, order: Tell | Adopt) -> None:
-        if isinstance(order, Tell):
-            self._channel.tell(order)
+    def _handle_order(self, order: SendCommand | Adopt) -> None:
+        if isinstance(order, SendCommand):
+            self._channel.send(order)
         else:
-            self._reporter.again(order.seen)
+            self._reporter.resend(order.seen)
 
     def _find(self) -> None:
         """Find the run's record through the worktree's lock, which names the run of its owner."""
@@ -218,8 +218,8 @@ class Running:
         if owner.pid == self._child.pid and owner.run:
             self._reporter.begin(owner.run, owner.run_id, self._ports)
 
-    def _end(self, *, told: bool) -> None:
-        if not told:
+    def _end(self, *, requested: bool) -> None:
+        if not requested:
             return
         if not self._stop_at:
             self._child.interrupt()

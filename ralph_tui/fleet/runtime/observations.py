@@ -17,10 +17,10 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet import ports as seen
 from ralph_tui.fleet.events import LoopProgressed
-from ralph_tui.fleet.loop_state import LoopState, ended
+from ralph_tui.fleet.loop_state import LoopState, end_event
 from ralph_tui.fleet.records import GapError
-from ralph_tui.fleet.runtime.carrying_out import Mirrors, Results
 from ralph_tui.fleet.runtime.core import Core
+from ralph_tui.fleet.runtime.executor import Mirrors, Results
 from ralph_tui.fleet.state import has_tree, margin_s
 from ralph_tui.ports.clones import Base, Collected
 from ralph_tui.state.run import Phase
@@ -31,14 +31,14 @@ POINTS = 100.0
 """Completion in a status file is in percent."""
 
 
-def progress_of(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
+def parse_progress(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
     """Return the progress in a loop's ``status.json``; None if it is not of this version.
 
     Another machine may have written `status`, so every value is checked.
     """
     if status.get("version") != STATUS_VERSION or status.get("phase") not in get_args(Phase):
         return None
-    waiting, question = _object(status.get("waiting")), _object(status.get("question"))
+    waiting, question = _as_dict(status.get("waiting")), _as_dict(status.get("question"))
     try:
         return LoopProgressed(
             loop=loop,
@@ -46,21 +46,21 @@ def progress_of(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
             waits_for=str(waiting.get("cause") or "") if status["phase"] == "limited" else "",
             iteration=status.get("iteration") or 0,
             max_iterations=status.get("max_iterations"),
-            completion=_part(status.get("completion")),
-            best=_part(status.get("best")),
+            completion=_as_fraction(status.get("completion")),
+            best=_as_fraction(status.get("best")),
             cost_usd=status.get("cost_usd"),
-            tokens=_whole(status.get("tokens")),
+            tokens=_as_int(status.get("tokens")),
             verdict=str(status.get("verdict") or ""),
             question=str(question.get("text") or ""),
             question_id=str(question.get("question_id") or ""),
-            until=_moment(waiting.get("until") or question.get("deadline")),
+            until=_as_time(waiting.get("until") or question.get("deadline")),
             away_s=status.get("away_s") or 0.0,
         )
     except ValidationError:
         return None
 
 
-def without_room(loop: LoopState, line: str) -> LoopProgressed | None:
+def parse_disk_wait(loop: LoopState, line: str) -> LoopProgressed | None:
     """Return a wait for disk space, if a journal line reports one.
 
     On a full disk the journal has a reserve, but the status has none. For hours the status would
@@ -69,7 +69,7 @@ def without_room(loop: LoopState, line: str) -> LoopProgressed | None:
     if '"disk_full"' not in line:
         return None
     with suppress(ValueError):
-        event = _object(parse_json(line.encode()))
+        event = _as_dict(parse_json(line.encode()))
         if event.get("kind") == "wait_started" and event.get("cause") == "disk_full":
             return LoopProgressed(
                 loop=loop.spec.id,
@@ -87,7 +87,7 @@ def without_room(loop: LoopState, line: str) -> LoopProgressed | None:
     return None
 
 
-def better(loop: LoopState) -> float | None:
+def best_if_higher(loop: LoopState) -> float | None:
     """Return the loop's best completion if it is better than its last one."""
     last = loop.completions[-1] if loop.completions else None
     if last is None or loop.best is None or loop.best <= last:
@@ -95,7 +95,7 @@ def better(loop: LoopState) -> float | None:
     return loop.best
 
 
-def with_best(event: ev.FleetEvent, best: float | None, *, keeps_record: bool) -> ev.FleetEvent:
+def add_best(event: ev.FleetEvent, best: float | None, *, keeps_record: bool) -> ev.FleetEvent:
     """Add the loop's best completion to the event of its collection."""
     if not isinstance(event, ev.ResultCollected):
         return event
@@ -103,7 +103,7 @@ def with_best(event: ev.FleetEvent, best: float | None, *, keeps_record: bool) -
     return event.model_copy(update={"best": best, "record": record})
 
 
-def differs(progress: LoopProgressed, loop: LoopState) -> bool:
+def is_changed(progress: LoopProgressed, loop: LoopState) -> bool:
     """True if the phase, iteration, question, cost or completion has changed."""
     now = (progress.phase, progress.iteration, progress.question_id, progress.until)
     if now != (loop.phase, loop.iteration, loop.question_id, loop.until):
@@ -113,19 +113,19 @@ def differs(progress: LoopProgressed, loop: LoopState) -> bool:
     return costs or progress.completion != reading
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _as_dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _part(points: Any) -> float | None:
+def _as_fraction(points: Any) -> float | None:
     return points / POINTS if isinstance(points, int | float) else None
 
 
-def _whole(value: Any) -> int:
+def _as_int(value: Any) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _moment(value: Any) -> datetime | None:
+def _as_time(value: Any) -> datetime | None:
     try:
         moment = datetime.fromisoformat(value)
     except (TypeError, ValueError):
@@ -133,7 +133,7 @@ def _moment(value: Any) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-class Observing:
+class ObservationHandler:
     """Handles observations; called in the engine's thread."""
 
     def __init__(self, core: Core, mirrors: Mirrors, results: Results) -> None:
@@ -151,25 +151,25 @@ class Observing:
     def take(self, one: seen.Observation) -> None:
         match one:
             case seen.Joined():
-                self._joined(one)
+                self._on_joined(one)
             case seen.Leaving():
                 self._core.record(ev.HostLeaving(host=one.host, reason=one.reason))
-            case seen.Gone():
-                self._gone(one)
+            case seen.Disconnected():
+                self._on_disconnected(one)
             case seen.Refused():
                 self._core.record(ev.HostRefused(host=one.host, reason=one.reason))
             case seen.NeedsBase():
-                self._needs_base(one)
-            case seen.Noted():
-                self._noted(one)
-            case seen.Told():
+                self._on_needs_base(one)
+            case seen.HostNoticed():
+                self._on_noticed(one)
+            case seen.CommandAnswered():
                 pass  # handled by `Requests`
             case _:
-                self._of_loop(one)
+                self._on_loop(one)
 
     # -- hosts ---------------------------------------------------------------------------------
 
-    def _joined(self, one: seen.Joined) -> None:
+    def _on_joined(self, one: seen.Joined) -> None:
         core, known = self._core, self._core.state.hosts.get(one.host)
         if known is None or not known.here or known.slots != one.slots:
             core.record(
@@ -183,24 +183,24 @@ class Observing:
             )
         held = {(each.loop, each.attempt) for each in one.holds}
         for each in one.holds:
-            self._held(one.host, each)
+            self._on_held(one.host, each)
         for loop in list(core.state.loops.values()):
             if not loop.placed or (loop.spec.id, loop.attempt) in held:
                 continue
             if has_tree(loop, one.host, one.home):
-                self._missing(loop, one.host)
+                self._on_missing(loop, one.host)
             elif loop.host == one.host and loop.status != "lost":
                 # Another host took the name; the loop may run on its host until the lease ends.
-                core.record(ev.LoopLost(loop=loop.spec.id, until=self._lease_over()))
+                core.record(ev.LoopLost(loop=loop.spec.id, until=self._lease_end()))
 
-    def _lease_over(self) -> datetime:
+    def _lease_end(self) -> datetime:
         lease = self._core.state.plan.lease_s
         return self._core.clock.now() + timedelta(seconds=lease + margin_s(lease))
 
-    def _held(self, host: str, held: seen.Held) -> None:
+    def _on_held(self, host: str, held: seen.LoopSummary) -> None:
         core, loop = self._core, self._core.state.loops.get(held.loop)
         if loop is None or loop.attempt != held.attempt or loop.status == "skipped":
-            self._unwanted(host, held)
+            self._on_unwanted(host, held)
         elif loop.status == "queued" and loop.attempt == loop.unbegun and not held.alive:
             core.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
         elif loop.status == "queued" and loop.end_heard and not held.alive:
@@ -215,7 +215,7 @@ class Observing:
         elif loop.commit and loop.tree_is_done:
             core.order(host, seen.Remove(loop=held.loop, attempt=held.attempt))
 
-    def _unwanted(self, host: str, held: seen.Held) -> None:
+    def _on_unwanted(self, host: str, held: seen.LoopSummary) -> None:
         """Handle an attempt that is unknown or was replaced."""
         core, which = self._core, {"loop": held.loop, "attempt": held.attempt}
         if held.alive:
@@ -228,18 +228,18 @@ class Observing:
         if not held.alive:  # else after its end
             core.order(host, seen.Collect(**which))
 
-    def _missing(self, loop: LoopState, host: str) -> None:
+    def _on_missing(self, loop: LoopState, host: str) -> None:
         """Handle a loop that its returned host no longer holds."""
         gone = "the process that it ran under was gone"
         if loop.run_id:
-            self._core.record(ended(loop, "interrupted", gone))
+            self._core.record(end_event(loop, "interrupted", gone))
         else:
             self._core.record(ev.LoopRequeued(loop=loop.spec.id, reason=gone))
 
-    def _gone(self, one: seen.Gone) -> None:
+    def _on_disconnected(self, one: seen.Disconnected) -> None:
         self._core.record(ev.HostLost(host=one.host, reason=one.reason, left=one.left))
 
-    def _needs_base(self, one: seen.NeedsBase) -> None:
+    def _on_needs_base(self, one: seen.NeedsBase) -> None:
         started = self._core.state.started
         if started is None or one.commit != started.commit:
             return
@@ -252,7 +252,7 @@ class Observing:
 
         core.work("base", bundle)
 
-    def _noted(self, one: seen.Noted) -> None:
+    def _on_noticed(self, one: seen.HostNoticed) -> None:
         where = f"{one.host}: " if one.host else ""
         self._core.record(
             ev.FleetNoticed(text=f"{where}{one.text}", level=one.level, loop=one.loop)
@@ -260,24 +260,24 @@ class Observing:
 
     # -- loops ---------------------------------------------------------------------------------
 
-    def _of_loop(self, one: Any) -> None:
+    def _on_loop(self, one: Any) -> None:
         loop = self._core.state.loops.get(one.loop)
         if loop is None or loop.attempt != one.attempt:
             if host := self._overtaken.get((one.loop, one.attempt)):
-                self._of_overtaken(host, one)
+                self._on_overtaken(host, one)
             return
         if isinstance(one, Collected | seen.NotCollected):
-            self._collected(loop, one)
+            self._on_collected(loop, one)
         elif isinstance(one, seen.Recorded):
-            self._recorded(loop, one)
+            self._on_recorded(loop, one)
         elif loop.placed:
-            self._lives(loop, one)
+            self._on_running(loop, one)
 
-    def _of_overtaken(self, host: str, one: Any) -> None:
+    def _on_overtaken(self, host: str, one: Any) -> None:
         """Save the work of a replaced attempt before its clone is removed."""
         core, which = self._core, {"loop": one.loop, "attempt": one.attempt}
         match one:
-            case seen.Over():
+            case seen.Ended():
                 core.order(host, seen.Collect(**which))
             case seen.NotCollected():
                 del self._overtaken[one.loop, one.attempt]
@@ -301,7 +301,7 @@ class Observing:
 
                 core.work(f"keep {one.loop}", keep)
 
-    def _lives(self, loop: LoopState, one: Any) -> None:
+    def _on_running(self, loop: LoopState, one: Any) -> None:
         core = self._core
         match one:
             case seen.Stage() if loop.status == "placing":
@@ -318,12 +318,12 @@ class Observing:
                         ports=one.ports,
                     )
                 )
-            case seen.Stands():
+            case seen.StatusChanged():
                 self._on_status(loop, one)
-            case seen.Over():
-                self._over(loop, one)
+            case seen.Ended():
+                self._on_ended(loop, one)
 
-    def _recorded(self, loop: LoopState, one: seen.Recorded) -> None:
+    def _on_recorded(self, loop: LoopState, one: seen.Recorded) -> None:
         key = (one.loop, one.attempt)
         mirror = self._mirrors(*key)
         try:
@@ -338,19 +338,19 @@ class Observing:
                 text = f"the record of loop {one.loop} breaks off after event {mirror.seq}: {what}"
                 self._core.record(ev.FleetNoticed(text=text, level="warn", loop=one.loop))
         else:
-            told_of = filter(None, (without_room(loop, line) for line in one.lines))
-            for waits in told_of if loop.placed else ():
+            disk_waits = filter(None, (parse_disk_wait(loop, line) for line in one.lines))
+            for waits in disk_waits if loop.placed else ():
                 self._core.record(waits)
 
-    def _on_status(self, loop: LoopState, one: seen.Stands) -> None:
+    def _on_status(self, loop: LoopState, one: seen.StatusChanged) -> None:
         try:
             status = self._mirrors(one.loop, one.attempt).put_status(one.status)
         except ValueError:
             return
         except WorkspaceError:  # the next status or the journal will restore it
             status = one.status
-        progress = progress_of(one.loop, status)
-        if progress is None or not differs(progress, loop):
+        progress = parse_progress(one.loop, status)
+        if progress is None or not is_changed(progress, loop):
             return
         asks_anew = bool(progress.question) and progress.question_id != loop.question_id
         self._core.record(progress)
@@ -359,25 +359,27 @@ class Observing:
             text = f"loop {one.loop} asks: {asked} (ralph-tui fleet decide {one.loop})"
             self._core.record(ev.FleetNoticed(text=text, level="warn", loop=one.loop))
 
-    def _over(self, loop: LoopState, one: seen.Over) -> None:
+    def _on_ended(self, loop: LoopState, one: seen.Ended) -> None:
         outcome: Outcome = one.outcome
         if one.loop in self.aborted and (outcome == "interrupted" or one.never_began):
             outcome = "aborted"
         self._core.record(
-            ended(loop, outcome, one.reason, never_began=one.never_began, elsewhere=one.elsewhere)
+            end_event(
+                loop, outcome, one.reason, never_began=one.never_began, elsewhere=one.elsewhere
+            )
         )
 
-    def _collected(self, loop: LoopState, one: Collected | seen.NotCollected) -> None:
+    def _on_collected(self, loop: LoopState, one: Collected | seen.NotCollected) -> None:
         if loop.status != "ended" or loop.commit:
             return
         if isinstance(one, seen.NotCollected):
             self._core.record(ev.CollectionFailed(loop=one.loop, reason=one.reason))
             return
-        run_id, earlier, best = loop.run_id, loop.earlier, better(loop)
+        run_id, earlier, best = loop.run_id, loop.earlier, best_if_higher(loop)
         keeps_record = loop.outcome == "interrupted"  # a resume would continue the record
 
         def receive() -> list[ev.FleetEvent]:
             events = self._results.receive(one, run_id, earlier)
-            return [with_best(event, best, keeps_record=keeps_record) for event in events]
+            return [add_best(event, best, keeps_record=keeps_record) for event in events]
 
         self._core.work(f"collect {one.loop}", receive)

@@ -13,7 +13,7 @@ from ralph_tui.fleet import ports as orders
 from ralph_tui.fleet.decisions.placing import patience_s
 from ralph_tui.fleet.events import AttemptKept, ConflictsFound, FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
-from ralph_tui.fleet.plan import HERE, SIGNED
+from ralph_tui.fleet.plan import FLEET_SENDER, HERE
 from ralph_tui.fleet.records import Mirror
 from ralph_tui.fleet.runtime.core import Core
 from ralph_tui.fleet.state import FleetState
@@ -57,27 +57,27 @@ class Results(Protocol):
         """Ask work in progress to end soon; thread-safe."""
 
 
-Tell = Callable[[LoopState, Command], None]
+Send = Callable[[LoopState, Command], None]
 """Sends a command to the run of a loop."""
 
 
-class CarryingOut:
+class Executor:
     """Carries out recorded events; called in the engine's thread."""
 
     def __init__(
-        self, core: Core, source: Source, mirrors: Mirrors, results: Results, tell: Tell
+        self, core: Core, source: Source, mirrors: Mirrors, results: Results, send: Send
     ) -> None:
         """`source` is where hosts get the base commit."""
         self._core = core
         self._source = source
         self._mirrors = mirrors
         self._results = results
-        self._tell = tell
+        self._send = send
 
     def follow(self, event: FleetEvent) -> None:
         core, loop = self._core, self._core.state.loops.get(getattr(event, "loop", ""))
         if isinstance(event, ev.WinnerChosen):
-            for beaten in core.state.tries(event.tries_at):
+            for beaten in core.state.attempts(event.tries_at):
                 if beaten.outcome == "interrupted":  # the others were removed already
                     self._remove(beaten)
             core.work("conflicts", self._conflicts, once=True)
@@ -89,7 +89,7 @@ class CarryingOut:
             case ev.LoopStopAsked():
                 self._stop(event, loop)
             case ev.LoopRetried():
-                self._tell(loop, RetryNow(by=SIGNED))
+                self._send(loop, RetryNow(by=FLEET_SENDER))
             case ev.CollectionAsked():
                 core.order(loop.host, orders.Collect(loop=event.loop, attempt=loop.attempt))
             case ev.VerificationBegan():
@@ -132,11 +132,11 @@ class CarryingOut:
         """Stop a loop: at once with an `End` order, or with the command that fits."""
         stopping = self._core.state.stopping
         if loop.status == "running" and stopping is not None and stopping.abort:
-            self._tell(loop, Abort(by=stopping.by))
+            self._send(loop, Abort(by=stopping.by))
         elif loop.status != "running" or asked.now:
             self._core.order(loop.host, orders.End(loop=asked.loop))
         else:
-            self._tell(loop, Stop(mode="after_iteration", by=SIGNED))
+            self._send(loop, Stop(mode="after_iteration", by=FLEET_SENDER))
 
     def _conflicts(self) -> list[FleetEvent]:
         """Return conflicts that changed since the last check; blocks."""
@@ -145,7 +145,7 @@ class CarryingOut:
         found = self._results.conflicts(loops) if loops else []
         known = {one.branch: (one.conflicts, one.conflicts_unknown) for one in loops}
         return [
-            one for one in with_news(found, loops) if known[one.branch] != (one.others, one.unknown)
+            one for one in mark_new(found, loops) if known[one.branch] != (one.others, one.unknown)
         ]
 
 
@@ -157,7 +157,7 @@ def may_be_merged(state: FleetState, loop: LoopState) -> bool:
     return bool(loop.commit and loop.branch) and wanted
 
 
-def with_news(
+def mark_new(
     found: Sequence[ConflictsFound], loops: Sequence[LoopState]
 ) -> Iterator[ConflictsFound]:
     """Set `new` so that each conflicting pair is reported once.
@@ -165,12 +165,12 @@ def with_news(
     A pair is reported for the branch with the most new conflicts. `loops` contain the conflicts
     found before.
     """
-    told = {frozenset((loop.branch, other)) for loop in loops for other in loop.conflicts}
+    reported = {frozenset((loop.branch, other)) for loop in loops for other in loop.conflicts}
 
-    def untold(one: ConflictsFound) -> list[str]:
-        return [name for name in one.others if frozenset((one.branch, name)) not in told]
+    def new_names(one: ConflictsFound) -> list[str]:
+        return [name for name in one.others if frozenset((one.branch, name)) not in reported]
 
-    for one in sorted(found, key=lambda each: -len(untold(each))):
-        new = untold(one)
-        told.update(frozenset((one.branch, name)) for name in new)
+    for one in sorted(found, key=lambda each: -len(new_names(each))):
+        new = new_names(one)
+        reported.update(frozenset((one.branch, name)) for name in new)
         yield one.model_copy(update={"new": tuple(new)})

@@ -8,7 +8,7 @@ from ralph_tui.base.errors import why
 from ralph_tui.text.sanitize import clip, one_line
 
 
-def report_of(error: Exception) -> str:
+def report_crash(error: Exception) -> str:
     """Save the traceback in the user's state folder and return a sentence for the terminal."""
     # Imported only after a screen has broken.
     from platformdirs import user_state_path  # noqa: PLC0415

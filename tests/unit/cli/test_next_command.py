@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tui.cli import dispatch, main
 from ralph_tui.cli.commands import doctor, status
-from ralph_tui.cli.exit_codes import GoOn
+from ralph_tui.cli.exit_codes import NextCommand
 
 
 def test_one_command_follows_the_other_in_its_worktree(
@@ -20,7 +20,7 @@ def test_one_command_follows_the_other_in_its_worktree(
 
     def first(args: object) -> int:
         done.append(("status", Path.cwd()))
-        raise GoOn(("doctor",), there)
+        raise NextCommand(("doctor",), there)
 
     def second(args: object) -> int:
         done.append(("doctor", Path.cwd()))
@@ -37,7 +37,7 @@ def test_a_worktree_that_is_gone_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def first(args: object) -> int:
-        raise GoOn(("doctor",), tmp_path / "gone")
+        raise NextCommand(("doctor",), tmp_path / "gone")
 
     monkeypatch.setattr(status, "run", first)
     assert main(["status"]) == 2

@@ -18,7 +18,7 @@ from typing import BinaryIO
 from ralph_tui.adapters.agents.claims import SPOKEN
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.events import AgentNoted, AgentSpoke, Event, PromiseMade, SessionFinished
-from ralph_tui.importers.records import Json, RunFiles, as_when
+from ralph_tui.importers.records import Json, RunFiles, as_time
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import count
 from ralph_tui.text.json_fields import as_list, as_map, as_text
@@ -33,8 +33,8 @@ _STDERR = 2000
 
 _DONE = "ralph_external_completion"
 """Key of a line with which an agent reports its work as done."""
-_SAYS_DONE = re.compile(rf'"{_DONE}"\s*:\s*true')
-_LOOKED_AT = (_DONE, '"tool_use"', '"tool_result"', '"error"')
+_DONE_PATTERN = re.compile(rf'"{_DONE}"\s*:\s*true')
+_PARSED_MARKS = (_DONE, '"tool_use"', '"tool_result"', '"error"')
 """Marks of lines that need more than `StreamReader.feed`."""
 
 _BARE = {"tool_use": "assistant", "tool_result": "user"}
@@ -61,10 +61,10 @@ _UNKNOWN = 0.0
 Timed = tuple[Event, datetime | None]
 
 
-def key_of(line: bytes) -> int:
+def line_key(line: bytes) -> int:
     """Return a key that identifies a line, regardless of blanks."""
-    told = line.translate(None, _BLANKS)
-    return int.from_bytes(blake2b(told, digest_size=8).digest(), "big", signed=True)
+    block_seen = line.translate(None, _BLANKS)
+    return int.from_bytes(blake2b(block_seen, digest_size=8).digest(), "big", signed=True)
 
 
 class Transcript:
@@ -79,7 +79,7 @@ class Transcript:
         self._keys = array("q")
         self._times = array("d")
         self._next = 0
-        with files.opened(name) as file:
+        with files.open_file(name) as file:
             if file is not None:
                 file.seek(start)
                 self._read(file)
@@ -92,8 +92,8 @@ class Transcript:
                 return
             left -= len(line)
             if line.endswith(b"\n") and line.strip():
-                bare, at = unstamped(line.rstrip())
-                self._keys.append(key_of(bare))
+                bare, at = strip_stamp(line.rstrip())
+                self._keys.append(line_key(bare))
                 self._times.append(at)
 
     def times(self, keys: "array[int]") -> Iterator[float]:
@@ -109,7 +109,7 @@ class Transcript:
         if at is None:
             return
         for key in keys:
-            if (found := self._near(key, at)) is None:
+            if (found := self._find_near(key, at)) is None:
                 yield _UNKNOWN
             else:
                 yield self._times[found]
@@ -128,35 +128,35 @@ class Transcript:
             at += 1
         return None
 
-    def _near(self, key: int, at: int) -> int | None:
+    def _find_near(self, key: int, at: int) -> int | None:
         try:
             return self._keys.index(key, at, at + NEAR)
         except ValueError:
             return None
 
 
-def unstamped(line: bytes) -> tuple[bytes, float]:
+def strip_stamp(line: bytes) -> tuple[bytes, float]:
     """Return the line as it was printed, and its arrival time in epoch seconds."""
     match = _STAMP.search(line[-200:])
     if match is None:
-        return line, _stamp_inside(line)
-    at = as_when(match[1].decode("ascii", "replace") if match[1] else int(match[2]))
+        return line, _find_stamp(line)
+    at = as_time(match[1].decode("ascii", "replace") if match[1] else int(match[2]))
     bare = line[: len(line) - len(match[0])] + b"}"
     return bare, at.timestamp() if at else _UNKNOWN
 
 
-def _stamp_inside(line: bytes) -> float:
+def _find_stamp(line: bytes) -> float:
     if b'"timestamp"' not in line:
         return _UNKNOWN
     try:
-        at = as_when(as_map(parse_json(line)).get("timestamp"))
+        at = as_time(as_map(parse_json(line)).get("timestamp"))
     except ValueError:
         return _UNKNOWN
     return at.timestamp() if at else _UNKNOWN
 
 
 @dataclass
-class Printed:
+class ParsedOutput:
     """A session according to its output."""
 
     finished: SessionFinished
@@ -178,30 +178,30 @@ class OutputReader:
         self._reader = StreamReader(iteration, Path(root or "/"))
         self._begun: set[str] = set()
         self._answered: set[str] = set()
-        self._said: list[str] = []
-        self._left_out = 0
-        self._left_out_events = 0
+        self._text_lines: list[str] = []
+        self._skipped = 0
+        self._skipped_events = 0
         self._since = 0.0
         self._promise = False
-        self._printed = Printed(SessionFinished(iteration=iteration, outcome="error"))
+        self._printed = ParsedOutput(SessionFinished(iteration=iteration, outcome="error"))
 
     def read(
         self,
         files: RunFiles,
         name: str,
-        tape: Transcript | None,
+        transcript: Transcript | None,
         stderr: str,
         exit_code: int | None,
         *,
         start: int = 0,
-    ) -> Printed:
+    ) -> ParsedOutput:
         """Read the whole session; `name` is its output in the run's folder, read from `start`."""
-        times = iter(_times(files, name, tape, start))
-        with files.opened(name) as file:
+        times = iter(_times(files, name, transcript, start))
+        with files.open_file(name) as file:
             if file is not None:
                 for line, offset in self._lines(file, start):
-                    self._take(line, offset, next(times, None))
-        return self._finish(_tail(files, stderr), exit_code)
+                    self._add_line(line, offset, next(times, None))
+        return self._finish(_read_tail(files, stderr), exit_code)
 
     def _lines(self, file: BinaryIO, start: int) -> Iterator[tuple[bytes, int]]:
         """Yield lines with their offsets: the head, then the tail."""
@@ -209,7 +209,7 @@ class OutputReader:
         file.seek(start)
         yield from self._lines_to(file, min(size, start + HEAD_BYTES))
         if size - file.tell() > TAIL_BYTES:
-            self._left_out += 1
+            self._skipped += 1
             file.seek(size - TAIL_BYTES)
             while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
                 pass
@@ -221,25 +221,25 @@ class OutputReader:
             if len(line) < LONGEST_LINE or line.endswith(b"\n"):
                 yield line, offset
                 continue
-            self._left_out += 1
+            self._skipped += 1
             while line and not line.endswith(b"\n"):
                 line = file.readline(LONGEST_LINE)
 
-    def _take(self, line: bytes, offset: int, at: datetime | None) -> None:
-        printed = self._printed
+    def _add_line(self, line: bytes, offset: int, at: datetime | None) -> None:
+        parsed = self._printed
         if not line.strip():
             return
-        printed.first = printed.first or at
-        printed.last = at or printed.last
+        parsed.first = parsed.first or at
+        parsed.last = at or parsed.last
         for event in self._events(line.decode("utf-8", "replace"), offset, at):
-            if len(printed.events) < MAX_EVENTS:
-                printed.events.append((event, at))
+            if len(parsed.events) < MAX_EVENTS:
+                parsed.events.append((event, at))
             else:
-                self._left_out_events += 1
+                self._skipped_events += 1
 
     def _events(self, line: str, offset: int, at: datetime | None) -> list[Event]:
-        now = self._now(at)
-        if self._reader.heard and not any(word in line for word in _LOOKED_AT):
+        now = self._seconds_at(at)
+        if self._reader.heard and not any(word in line for word in _PARSED_MARKS):
             return self._reader.feed(line, offset, now)
         try:
             fields = as_map(parse_json(line))
@@ -248,82 +248,84 @@ class OutputReader:
         if not as_text(fields.get("type")) and _DONE not in fields:
             if self._reader.heard:
                 return self._reader.feed(line, offset, now)
-            self._said.append(line[:SPOKEN])
-            del self._said[MAX_EVENTS:]
+            self._text_lines.append(line[:SPOKEN])
+            del self._text_lines[MAX_EVENTS:]
             return []
         if _DONE in fields:
-            return self._promised() if fields[_DONE] is True else []
+            return self._promise_events() if fields[_DONE] is True else []
         if fields.get("type") == "error":
             text = as_text(fields.get("error")) or as_text(
                 as_map(fields.get("error")).get("message")
             )
-            told = shorten(text or "an error without a message", SPOKEN)
-            return [AgentNoted(iteration=self._iteration, level="error", text=told, offset=offset)]
-        known = self._once(fields)
+            block_seen = shorten(text or "an error without a message", SPOKEN)
+            return [
+                AgentNoted(iteration=self._iteration, level="error", text=block_seen, offset=offset)
+            ]
+        known = self._drop_repeats(fields)
         if known is None:
             return []
         events = self._reader.feed(line if known is fields else json.dumps(known), offset, now)
-        if any(isinstance(e, AgentSpoke) and _SAYS_DONE.search(e.text) for e in events):
-            events += self._promised()
+        if any(isinstance(e, AgentSpoke) and _DONE_PATTERN.search(e.text) for e in events):
+            events += self._promise_events()
         return events
 
-    def _promised(self) -> list[Event]:
+    def _promise_events(self) -> list[Event]:
         """Return the promise once in a session."""
         before, self._promise = self._promise, True
         return [] if before else [PromiseMade(iteration=self._iteration)]
 
-    def _now(self, at: datetime | None) -> float:
+    def _seconds_at(self, at: datetime | None) -> float:
         """Return the seconds since the first known time, which measure how long tools took."""
         if at is not None and self._printed.first is not None:
             self._since = max(self._since, (at - self._printed.first).total_seconds())
         return self._since
 
-    def _once(self, fields: Json) -> Json | None:
+    def _drop_repeats(self, fields: Json) -> Json | None:
         """Return the line with only its new blocks; None if none is new.
 
         A bare block is put within a message.
         """
         kind = as_text(fields.get("type"))
         if kind in _BARE:
-            blocks = self._new([fields])
+            blocks = self._new_blocks([fields])
             return {"type": _BARE[kind], "message": {"content": blocks}} if blocks else None
         content = as_map(fields.get("message")).get("content")
         if kind not in ("assistant", "user") or not isinstance(content, list):
             return fields
-        blocks = self._new([as_map(block) for block in as_list(content)])
+        blocks = self._new_blocks([as_map(block) for block in as_list(content)])
         if len(blocks) == len(content):
             return fields
         message = {**as_map(fields.get("message")), "content": blocks}
         return {**fields, "message": message}
 
-    def _new(self, blocks: list[Json]) -> list[Json]:
+    def _new_blocks(self, blocks: list[Json]) -> list[Json]:
         """Leave out tool calls and results that were already used."""
         found = []
         for block in blocks:
             kind = as_text(block.get("type"))
             if kind.endswith("tool_use"):
-                known, told = as_text(block.get("id")), self._begun
+                known, block_seen = as_text(block.get("id")), self._begun
             elif kind.endswith("tool_result"):
-                known, told = as_text(block.get("tool_use_id")), self._answered
+                known, block_seen = as_text(block.get("tool_use_id")), self._answered
             else:
                 found.append(block)
                 continue
-            if known not in told:
-                told.add(known)
+            if known not in block_seen:
+                block_seen.add(known)
                 found.append(block)
         return found
 
-    def _finish(self, stderr: str, exit_code: int | None) -> Printed:
-        printed, reader = self._printed, self._reader
-        if self._said and not reader.heard:
-            printed.plain = True
-            printed.events += self._words()
-        if self._left_out or self._left_out_events:
+    def _finish(self, stderr: str, exit_code: int | None) -> ParsedOutput:
+        parsed, reader = self._printed, self._reader
+        if self._text_lines and not reader.heard:
+            parsed.plain = True
+            parsed.events += self._words()
+        if self._skipped or self._skipped_events:
             self._note_gap()
         ended = reader.ends.of_last_turn if not reader.in_turn else None
         end = ended or reader.ends.at_exit(exit_code, stderr, heard=reader.heard)
-        printed.session_id = reader.session_id
-        printed.finished = SessionFinished(
+        parsed.session_id = reader.session_id
+        parsed.finished = SessionFinished(
             iteration=self._iteration,
             outcome=end.outcome,
             reason=end.reason,
@@ -336,12 +338,12 @@ class OutputReader:
             limit=end.limit,
             resets_at=end.resets_at,
         )
-        return printed
+        return parsed
 
     def _words(self) -> Iterator[Timed]:
         """Yield plain text in pieces of limited length."""
         batch: list[str] = []
-        for line in [*self._said, ""]:
+        for line in [*self._text_lines, ""]:
             if batch and (not line or sum(map(len, batch)) + len(line) > SPOKEN):
                 yield AgentSpoke(iteration=self._iteration, text="".join(batch).strip("\n")), None
                 batch = []
@@ -349,8 +351,8 @@ class OutputReader:
 
     def _note_gap(self) -> None:
         what = [
-            *([count(self._left_out_events, "event")] if self._left_out_events else []),
-            *(["the middle of its output"] if self._left_out else []),
+            *([count(self._skipped_events, "event")] if self._skipped_events else []),
+            *(["the middle of its output"] if self._skipped else []),
         ]
         note = AgentNoted(
             iteration=self._iteration,
@@ -361,27 +363,27 @@ class OutputReader:
 
 
 def _times(
-    files: RunFiles, name: str, tape: Transcript | None, start: int
+    files: RunFiles, name: str, transcript: Transcript | None, start: int
 ) -> Iterator[datetime | None]:
     """Yield the arrival time of each line that is not blank, or None."""
-    if tape is None:
+    if transcript is None:
         return
     keys = array("q")
-    with files.opened(name) as file:
+    with files.open_file(name) as file:
         left = HEAD_BYTES
         if file is not None:
             file.seek(start)
         while file is not None and left > 0 and (line := file.readline(LONGEST_LINE)):
             left -= len(line)
             if line.strip():
-                keys.append(key_of(unstamped(line.rstrip())[0]))
-    for at in tape.times(keys):
+                keys.append(line_key(strip_stamp(line.rstrip())[0]))
+    for at in transcript.times(keys):
         yield datetime.fromtimestamp(at, UTC) if at else None
 
 
-def _tail(files: RunFiles, name: str) -> str:
+def _read_tail(files: RunFiles, name: str) -> str:
     """Return the end of an error output."""
-    with files.opened(name) as file:
+    with files.open_file(name) as file:
         if file is None:
             return ""
         file.seek(max(0, files.size(name) - _STDERR))

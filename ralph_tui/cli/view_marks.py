@@ -8,7 +8,7 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import describe_status
 
 
-def look(found: RecordedRun) -> Callable[[], None]:
+def begin_view(found: RecordedRun) -> Callable[[], None]:
     """Note a run's state before it is printed; call the result afterwards to mark it as seen."""
     if not sys.stdout.isatty():
         return lambda: None

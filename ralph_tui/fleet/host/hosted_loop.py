@@ -26,9 +26,8 @@ from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.base.errors import RalphError, WorkspaceError, why, workspace_error
 from ralph_tui.base.plain_files import open_append, open_emptied, read_bytes
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet.host.following import Follower, RunReporter
 from ralph_tui.fleet.host.preparing import (
-    LOOK_S,
+    POLL_S,
     Slots,
     environment,
     resume_words,
@@ -36,12 +35,23 @@ from ralph_tui.fleet.host.preparing import (
     take_block,
     wait_for_end,
 )
-from ralph_tui.fleet.host.running import Channel, Inbox, Running
-from ralph_tui.fleet.ports import Adopt, Held, Noted, Observe, Over, Stage, StageName, Tell, Told
+from ralph_tui.fleet.host.run_follower import RunFollower, RunReporter
+from ralph_tui.fleet.host.supervisor import Channel, Inbox, RunSupervisor
+from ralph_tui.fleet.ports import (
+    Adopt,
+    CommandAnswered,
+    Ended,
+    HostNoticed,
+    LoopSummary,
+    Observe,
+    SendCommand,
+    Stage,
+    StageName,
+)
 from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line, shorten
 
-MAX_SAID = 1 << 20
+MAX_STDERR = 1 << 20
 """Maximum bytes of a run's stderr that are read."""
 MAX_WORDS = 500
 BY_KEEPER = "stopped by SIGINT"
@@ -50,35 +60,35 @@ HOST_GONE = "its process died"
 SILENT = "its host was suspended for longer than its lease"
 
 
-def over_of(key: tuple[str, int], follower: Follower | None) -> Over:
+def end_of_run(key: tuple[str, int], follower: RunFollower | None) -> Ended:
     """Return the end of a run that is no longer alive, according to its journal."""
     loop, attempt = key
     known = {"loop": loop, "attempt": attempt}
     if follower is None or not follower.seq:
         reason = "its run was ended before its first event"
-        return Over(**known, outcome="interrupted", reason=reason, never_began=True)
+        return Ended(**known, outcome="interrupted", reason=reason, never_began=True)
     outcome, reason = follower.outcome, follower.reason
     if outcome is None:
         outcome, reason = "interrupted", "its process was killed before it recorded an end"
-    return Over(**known, outcome=outcome, reason=reason, seq=follower.seq)
+    return Ended(**known, outcome=outcome, reason=reason, seq=follower.seq)
 
 
-def over_found(key: tuple[str, int], follower: Follower | None) -> Over:
-    """Like `over_of`, for a run whose keeper ended it because the host's process was gone."""
-    over = over_of(key, follower)
+def end_of_found(key: tuple[str, int], follower: RunFollower | None) -> Ended:
+    """Like `end_of_run`, for a run whose keeper ended it because the host's process was gone."""
+    over = end_of_run(key, follower)
     if over.outcome == "interrupted" and over.reason == BY_KEEPER:
         return over.model_copy(update={"reason": HOST_GONE})
     return over
 
 
-def over_after(
-    key: tuple[str, int], follower: Follower | None, exit_: Exit, said: Path, ended: str
-) -> Over:
-    """Like `over_of`, for a run followed to its end.
+def end_after_exit(
+    key: tuple[str, int], follower: RunFollower | None, exit_: Exit, stderr: Path, ended: str
+) -> Ended:
+    """Like `end_of_run`, for a run followed to its end.
 
     `ended` is the reason if this host ended the run, else empty.
     """
-    over = over_of(key, follower)
+    over = end_of_run(key, follower)
     if ended and over.outcome == "interrupted":
         return over.model_copy(update={"reason": ended})
     if exit_.stopped and not exit_.lost and over.outcome == "interrupted":
@@ -87,36 +97,36 @@ def over_after(
         return over
     if over.never_began:
         # The run rejected its arguments, and printed why.
-        reason = last_words(said) or f"its run ended with {exit_.code} before its first event"
+        reason = last_message(stderr) or f"its run ended with {exit_.code} before its first event"
         update = {"outcome": "failed", "reason": reason, "elsewhere": True}
         return over.model_copy(update=update)
     if exit_.lost:
         return over.model_copy(update={"reason": f"its keeper {exit_.lost}"})
     if exit_.signal is not None:
         return over.model_copy(update={"reason": f"its process was ended by signal {exit_.signal}"})
-    reason = last_words(said) or f"its process ended with {exit_.code}"
+    reason = last_message(stderr) or f"its process ended with {exit_.code}"
     return over.model_copy(update={"outcome": "failed", "reason": reason})
 
 
-def last_words(said: Path) -> str:
+def last_message(stderr: Path) -> str:
     """Return the first line of the last message on stderr; empty without a message."""
     with suppress(OSError):
-        text = read_bytes(said, most=MAX_SAID).decode("utf-8", "replace")
-        lines = [line for line in text.splitlines() if line.startswith(_SAYS)]
+        text = read_bytes(stderr, most=MAX_STDERR).decode("utf-8", "replace")
+        lines = [line for line in text.splitlines() if line.startswith(_PREFIX)]
         lines = lines or [line for line in text.splitlines() if line.strip()]
         if lines:
-            return shorten(one_line(lines[-1].removeprefix(_SAYS).strip()), MAX_WORDS)
+            return shorten(one_line(lines[-1].removeprefix(_PREFIX).strip()), MAX_WORDS)
     return ""
 
 
-_SAYS = "ralph-tui:"
+_PREFIX = "ralph-tui:"
 
 
 NOT_RUNNING = "the loop is not running"
 BUG = "a bug of ralph-tui ended the host's work on it: the host's output says more"
 
 
-AT_ONCE = 2
+MAX_CLONING = 2
 """Maximum clones made at once; more would only wait for the disk."""
 
 
@@ -125,19 +135,19 @@ class Preparer:
 
     def __init__(self, bases: Bases) -> None:
         self._bases = bases
-        self._making = threading.Semaphore(AT_ONCE)
+        self._making = threading.Semaphore(MAX_CLONING)
         self._probing = threading.Lock()
         self._probed: set[tuple[str, str, str]] = set()
 
-    def prepare(self, loop: "HeldLoop", variables: Mapping[str, str]) -> PlaceRecord:
+    def prepare(self, loop: "HostedLoop", variables: Mapping[str, str]) -> PlaceRecord:
         """Make or find the clone of a loop; `variables` is the environment of its run.
 
         Raises ``RalphError`` with one sentence that explains a failure.
         """
         if loop.place.resume:
-            return self._found_again(loop)
+            return self._reopen(loop)
         self._refuse_work(loop.folder)
-        record = self._made(loop)
+        record = self._make(loop)
         if loop.place.copied:
             loop.stage("copying")
             put_copied(loop.folder.tree, loop.place.copied)
@@ -149,14 +159,14 @@ class Preparer:
         loop.check()
         return loop.folder.write(record.model_copy(update={"ready": True}))
 
-    def _made(self, loop: "HeldLoop") -> PlaceRecord:
+    def _make(self, loop: "HostedLoop") -> PlaceRecord:
         place, folder = loop.place, loop.folder
         loop.stage("fetching")
         origin = self._bases.origin_of(place, loop)
         # Only in the user's own repository can the user see worktrees.
         as_worktree = place.isolation == "worktree" and origin.users
         make = make_worktree if as_worktree else make_clone
-        while not self._making.acquire(timeout=LOOK_S):
+        while not self._making.acquire(timeout=POLL_S):
             loop.check()
         try:
             loop.stage("cloning")
@@ -172,7 +182,7 @@ class Preparer:
             self._making.release()
         return folder.write(record.model_copy(update={"branch": branch}))
 
-    def _set_up(self, loop: "HeldLoop", variables: Mapping[str, str]) -> None:
+    def _set_up(self, loop: "HostedLoop", variables: Mapping[str, str]) -> None:
         gate = ShellGate(
             loop.place.setup,
             cwd=loop.folder.tree,
@@ -184,7 +194,7 @@ class Preparer:
         with loop.cancelled_by(gate.cancel):
             run_setup(gate, loop.folder.log("setup"))
 
-    def _probe(self, loop: "HeldLoop", variables: Mapping[str, str]) -> None:
+    def _probe(self, loop: "HostedLoop", variables: Mapping[str, str]) -> None:
         """Probe each pair of command and set-up once, because all clones are made alike."""
         place = loop.place
         asked = (place.fleet_id, place.loop.command or "", place.setup)
@@ -207,7 +217,7 @@ class Preparer:
         if warning:
             loop.note(warning)
 
-    def _found_again(self, loop: "HeldLoop") -> PlaceRecord:
+    def _reopen(self, loop: "HostedLoop") -> PlaceRecord:
         record = loop.folder.read()
         if record is None and (unreadable := loop.folder.unreadable()):
             raise WorkspaceError(unreadable)
@@ -227,7 +237,7 @@ class Preparer:
             )
 
 
-class HeldLoop:
+class HostedLoop:
     """An attempt on this host; its methods are thread-safe and do not block."""
 
     def __init__(
@@ -248,9 +258,9 @@ class HeldLoop:
         self._ending = ""
         """Why this host is ending it; empty if it is not."""
         self._cancel: Callable[[], None] | None = None
-        self._over: Over | None = None
+        self._over: Ended | None = None
         self._done = threading.Event()
-        self._said = threading.Event()
+        self._ended = threading.Event()
         """Set once its end was also observed."""
         self._thread: threading.Thread | None = None
 
@@ -264,16 +274,18 @@ class HeldLoop:
         """Loop id and attempt number."""
         return self.place.loop.id, self.place.attempt
 
-    def held(self) -> Held:
+    def summary(self) -> LoopSummary:
         """Return the summary that a host sends when it joins."""
         loop, attempt = self.key
-        return Held(loop=loop, attempt=attempt, alive=self.alive, seq=self._reporter.seq)
+        return LoopSummary(loop=loop, attempt=attempt, alive=self.alive, seq=self._reporter.seq)
 
-    def start(self, before: "HeldLoop | None" = None) -> None:
+    def start(self, before: "HostedLoop | None" = None) -> None:
         """Start the thread, which first waits for the end of the attempt `before`."""
         name = "loop-{}-{}".format(*self.key)
         self._inbox.begin()
-        self._thread = threading.Thread(target=self._live, args=(before,), name=name, daemon=True)
+        self._thread = threading.Thread(
+            target=self._run_thread, args=(before,), name=name, daemon=True
+        )
         self._thread.start()
 
     def end(self, reason: str) -> None:
@@ -283,20 +295,20 @@ class HeldLoop:
             cancel = self._cancel
         if cancel is not None:
             cancel()
-        self._inbox.nudge()
+        self._inbox.wake()
 
-    def take(self, order: Tell | Adopt) -> None:
+    def take(self, order: SendCommand | Adopt) -> None:
         """Pass an order to the thread; if that has ended, answer it here."""
         with self._lock:
             if self.alive:
                 self._inbox.orders.append(order)
-                self._inbox.nudge()
+                self._inbox.wake()
                 return
         self._answer(order)
 
     def join(self, timeout: float | None = None) -> bool:
         """Wait up to `timeout` seconds until its end was observed; return True if it was."""
-        return self._thread is None or self._said.wait(timeout)
+        return self._thread is None or self._ended.wait(timeout)
 
     # -- called during preparation ------------------------------------------------------------
 
@@ -307,7 +319,7 @@ class HeldLoop:
         self._observe(Stage(loop=loop, attempt=attempt, stage=stage))
 
     def note(self, warning: str) -> None:
-        self._observe(Noted(loop=self.place.loop.id, text=warning))
+        self._observe(HostNoticed(loop=self.place.loop.id, text=warning))
 
     def check(self) -> None:
         """Raise ``RalphError`` if the loop is being ended."""
@@ -328,12 +340,12 @@ class HeldLoop:
 
     # -- the thread --------------------------------------------------------------------------
 
-    def _live(self, before: "HeldLoop | None") -> None:
+    def _run_thread(self, before: "HostedLoop | None") -> None:
         over = None
         try:
             if before is not None:
                 before.join()
-            over = self._life()
+            over = self._run_attempt()
         except RalphError as error:
             if self._ending:
                 over = self._failed("interrupted", self._ending)
@@ -344,17 +356,17 @@ class HeldLoop:
             # A bug's traceback goes to the thread's exception hook; the fleet still gets an end.
             self._finish(over or self._failed("failed", BUG))
 
-    def _failed(self, outcome: Outcome, reason: str, *, elsewhere: bool = False) -> Over:
+    def _failed(self, outcome: Outcome, reason: str, *, elsewhere: bool = False) -> Ended:
         loop, attempt = self.key
         seq, record = self._reporter.seq, self.folder.read()
         never = not seq and (record is None or not record.run)
         common = {"loop": loop, "attempt": attempt, "seq": seq, "never_began": never}
         common["elsewhere"] = never and elsewhere
-        return Over.model_validate({**common, "outcome": outcome, "reason": reason})
+        return Ended.model_validate({**common, "outcome": outcome, "reason": reason})
 
-    def _life(self) -> Over:
+    def _run_attempt(self) -> Ended:
         with ExitStack() as held:
-            slot = held.enter_context(self._slots.taken(self.check, self.note))
+            slot = held.enter_context(self._slots.acquire(self.check, self.note))
             block = take_block(self.place.ports)
             if block is not None:
                 held.callback(block.release)
@@ -366,11 +378,11 @@ class HeldLoop:
             child = self._launch(record, channel, variables)
             held.callback(child.wait)
             held.callback(child.stop)
-            child.at_end(self._inbox.nudge)
-            running = Running(child, channel, self._reporter, self.folder, ports)
+            child.at_end(self._inbox.wake)
+            running = RunSupervisor(child, channel, self._reporter, self.folder, ports)
             ended = running.follow(self._inbox, lambda: self._ending)
-            said = self.folder.log("errors")
-            over = over_after(self.key, self._reporter.follower, ended, said, self._ending)
+            stderr = self.folder.log("errors")
+            over = end_after_exit(self.key, self._reporter.follower, ended, stderr, self._ending)
             if record.run and over.never_began:  # a resumed run that recorded nothing new
                 known = {"never_began": False, "seq": self.place.seen}
                 return over.model_copy(update=known)
@@ -403,7 +415,7 @@ class HeldLoop:
 
     # -- after the end -----------------------------------------------------------------------
 
-    def _finish(self, over: Over) -> None:
+    def _finish(self, over: Ended) -> None:
         with self._lock:
             self._over = over
             self._done.set()
@@ -412,13 +424,13 @@ class HeldLoop:
             self._inbox.close()
         self._reporter.close()
         self._observe(over)
-        self._said.set()
+        self._ended.set()
         for order in left:
             self._answer(order)
 
-    def _answer(self, order: Tell | Adopt) -> None:
-        if isinstance(order, Tell):
-            self._observe(Told(id=order.id, refused=NOT_RUNNING))
+    def _answer(self, order: SendCommand | Adopt) -> None:
+        if isinstance(order, SendCommand):
+            self._observe(CommandAnswered(id=order.id, refused=NOT_RUNNING))
             return
         # There may be much to send again.
         threading.Thread(target=self._resend, args=(order.seen,), daemon=True).start()
@@ -429,8 +441,8 @@ class HeldLoop:
                 with suppress(WorkspaceError):  # report it as it is
                     wait_for_end(self.folder.tree)
             if not self._reporter.began:
-                self._reporter.recall()
-            self._reporter.again(seen)
-            over = self._over or over_found(self.key, self._reporter.follower)
+                self._reporter.restore()
+            self._reporter.resend(seen)
+            over = self._over or end_of_found(self.key, self._reporter.follower)
             self._reporter.close()
             self._observe(over)

@@ -18,7 +18,7 @@ from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events.run import Outcome
-from ralph_tui.fleet.ports import Began, Observation, Observe, Recorded, Stands
+from ralph_tui.fleet.ports import Began, Observation, Observe, Recorded, StatusChanged
 from ralph_tui.ports.clones import Place
 from ralph_tui.text.foreign_json import parse_json
 
@@ -32,7 +32,7 @@ _SEQ = re.compile(rb'\{"seq":(\d{1,12}),')
 _ENDS = (b'"run_finished"', b'"run_crashed"', b'"run_resumed"')
 
 
-class Follower:
+class RunFollower:
     """Reads the folder of one attempt; not for use by several threads at once."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Follower:
         self._folder = folder
         self._observe = observe
         self._tail = Tail(folder / "events.jsonl")
-        self._told = 0
+        self._sent_seq = 0
         """The last event that was sent or that the fleet already knew."""
         self._status: dict[str, Any] | None = None
         self._status_due = 0.0
@@ -58,11 +58,11 @@ class Follower:
         """Send everything after event `seen`, including what was sent before."""
         self._tail.close()
         self._tail = Tail(self._folder / "events.jsonl")
-        self._told = seen
+        self._sent_seq = seen
         self._status = None
         self._status_due = 0.0
 
-    def look(self, *, last: bool = False) -> bool:
+    def poll(self, *, last: bool = False) -> bool:
         """Send everything new; return True if anything was."""
         found = False
         for lines in self._new_lines():
@@ -88,22 +88,22 @@ class Follower:
         piece: list[str] = []
         first = 0
         for line in lines:
-            number = _number(line)
+            number = _parse_seq(line)
             if number is None:
                 continue
             self.seq = max(self.seq, number)
             self._check_end(line)
-            if number != self._told + 1:
+            if number != self._sent_seq + 1:
                 continue  # already known
             first = first or number
             piece.append(line.decode("utf-8", "replace").rstrip("\n"))
-            self._told = number
+            self._sent_seq = number
             if len(piece) >= MAX_LINES:
-                self._say(first, piece)
+                self._send_lines(first, piece)
                 piece, first = [], 0
-        self._say(first, piece)
+        self._send_lines(first, piece)
 
-    def _say(self, first: int, piece: list[str]) -> None:
+    def _send_lines(self, first: int, piece: list[str]) -> None:
         if piece:
             self._observe(
                 Recorded(loop=self._loop, attempt=self._attempt, seq=first, lines=tuple(piece))
@@ -131,11 +131,11 @@ class Follower:
         if status is None or status == self._status:
             return False
         self._status = status
-        self._observe(Stands(loop=self._loop, attempt=self._attempt, status=status))
+        self._observe(StatusChanged(loop=self._loop, attempt=self._attempt, status=status))
         return True
 
 
-def _number(line: bytes) -> int | None:
+def _parse_seq(line: bytes) -> int | None:
     """Return the number of an event; None if the line is not an event."""
     found = _SEQ.match(line)
     if found:
@@ -154,7 +154,7 @@ class RunReporter:
     """
 
     def __init__(self, place: Place, folder: TreeFolder, observe: Observe) -> None:
-        self.follower: Follower | None = None
+        self.follower: RunFollower | None = None
         self._place = place
         self._folder = folder
         self._observe = observe
@@ -186,25 +186,25 @@ class RunReporter:
             ports=ports,
         )
         self._observe(self._began)
-        self.follower = Follower(loop, attempt, records, self._observe)
+        self.follower = RunFollower(loop, attempt, records, self._observe)
         self.follower.begin_at(self._place.seen)
         self._unsaved = {"run": run, "run_id": run_id, "ports": ports}
         self._save()
 
-    def look(self, *, last: bool = False) -> bool:
+    def poll(self, *, last: bool = False) -> bool:
         """Report everything new; return True if anything was."""
         self._save()
-        return self.follower is not None and self.follower.look(last=last)
+        return self.follower is not None and self.follower.poll(last=last)
 
-    def again(self, seen: int) -> None:
+    def resend(self, seen: int) -> None:
         """Report everything after event `seen` again."""
         if self._began is not None:
             self._observe(self._began)
         if self.follower is not None:
             self.follower.begin_at(seen)
-            self.follower.look(last=True)
+            self.follower.poll(last=True)
 
-    def recall(self) -> None:
+    def restore(self) -> None:
         """Find the run of a loop from an earlier process of this host.
 
         That process may have ended before it saw the run begin; then the clone's lock names the

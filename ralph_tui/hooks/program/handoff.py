@@ -8,9 +8,9 @@ from ralph_tui.base.errors import RalphError, why
 from ralph_tui.base.plain_files import make_folder, write_whole
 from ralph_tui.hooks.program import record, words
 from ralph_tui.hooks.program.call import Call, Session
-from ralph_tui.hooks.program.evidence import Changed, gather
-from ralph_tui.hooks.program.transcript import Heard, listen
-from ralph_tui.hooks.program.words import about, clean, redacted
+from ralph_tui.hooks.program.evidence import ChangedFile, gather
+from ralph_tui.hooks.program.transcript import Activity, read_activity
+from ralph_tui.hooks.program.words import clean, describe_input, redact_text
 from ralph_tui.layers.context.handoff import Call as Made
 from ralph_tui.layers.context.handoff import Handoff, Reference, handoff_text
 from ralph_tui.layers.context.levels import Level, whole
@@ -31,45 +31,45 @@ SUMMARY = 400
 _WRITES = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 
 
-def roll_over(call: Call, level: Level, percent: float) -> None:
+def hand_off(call: Call, level: Level, percent: float) -> None:
     """Do everything that a level requires; the session is informed even if a step fails."""
     before = checkpoint_of(call.state)
     shown = whole(percent)
     item = clean(call.item())
-    handoff = before.handoff_file if before else str(_free_name(call))
+    handoff = before.handoff_file if before else str(_new_name(call))
     checkpoint = Checkpoint(level, shown, stamp(call.now), handoff, current_todo_item=item)
     _keep(call, checkpoint)
     with suppress(RalphError):  # reported at the final save
         # If this call is killed from here on, the Stop hook has what it needs.
         call.held.save()
-    heard = _whole(call)
-    checkpoint = _with_evidence(call, checkpoint, heard)
+    activity = _read_all(call)
+    checkpoint = _add_evidence(call, checkpoint, activity)
     _keep(call, checkpoint)
     if before is None:
         reason = f"the context window is {shown} % full"
         call.record("rollover_began", number=1, cause=level, percent=percent, reason=reason)
     if before is None or not (call.root / handoff).exists():
-        handoff = _write_handoff(call, checkpoint, heard).handoff_file
+        handoff = _write_handoff(call, checkpoint, activity).handoff_file
     if level == "L3":
-        settle(call)
+        complete_handoff(call)
         _end(call, level, shown, handoff)
         return
     call.answer.user.append(words.checkpoint_line(level, shown, handoff))
-    call.answer.model = words.hand_over(shown, handoff)
+    call.answer.model = words.handoff_prompt(shown, handoff)
 
 
-def settle(call: Call) -> None:
+def complete_handoff(call: Call) -> None:
     """End the iteration with its checkpoint; PROMPT.md tells the next one where to continue."""
     checkpoint = checkpoint_of(call.state)
     if checkpoint is None:
         return
     if not (call.root / checkpoint.handoff_file).exists():
-        heard = _whole(call)
-        checkpoint = _with_evidence(call, checkpoint, heard)
-        checkpoint = _write_handoff(call, checkpoint, heard)
-    record.iteration_begins(call)
-    record.session_ends(call, "rolled_over")
-    record.iteration_ends(call, "incomplete")
+        activity = _read_all(call)
+        checkpoint = _add_evidence(call, checkpoint, activity)
+        checkpoint = _write_handoff(call, checkpoint, activity)
+    record.begin_iteration(call)
+    record.end_session(call, "rolled_over")
+    record.end_iteration(call, "incomplete")
     session = call.session
     if session is not None:
         call.session = session._replace(over=True, left=max(1, session.left))
@@ -77,18 +77,18 @@ def settle(call: Call) -> None:
     update_prompt(call, checkpoint)
 
 
-def end_again(call: Call, level: Level, percent: float) -> None:
+def repeat_end(call: Call, level: Level, percent: float) -> None:
     """End a session that worked on after its handoff until it was full; name that handoff again."""
-    _end(call, level, whole(percent), left_in(call)[1])
+    _end(call, level, whole(percent), last_handoff(call)[1])
 
 
 def _end(call: Call, level: Level, percent: int, handoff: str) -> None:
     call.answer.user.append(words.checkpoint_line(level, percent, handoff))
-    call.answer.ends = words.ended_at(level, percent, handoff)
+    call.answer.ends = words.end_text(level, percent, handoff)
     call.answer.code = 1 if call.outer_loop else 0
 
 
-def left_in(call: Call) -> tuple[int, str]:
+def last_handoff(call: Call) -> tuple[int, str]:
     """Return the percentage at the last checkpoint, and its handoff."""
     last = call.state["context_checkpoint"]
     return last.get("percent_at_checkpoint", 0), last.get("handoff_file", "")
@@ -113,44 +113,46 @@ def _keep(call: Call, checkpoint: Checkpoint) -> None:
     call.state = call.state | {"context_checkpoint": call.state["context_checkpoint"] | owner}
 
 
-def _free_name(call: Call) -> Path:
+def _new_name(call: Call) -> Path:
     base = f"{call.now.astimezone():%Y-%m-%d-%H%M}"
     names = [f"{base}.md", *(f"{base}-{number}.md" for number in range(2, 100))]
     free = (HANDOFFS / name for name in names if not (call.root / HANDOFFS / name).exists())
     return next(free, HANDOFFS / f"{base}-{call.now:%S%f}.md")
 
 
-def _whole(call: Call) -> Heard:
+def _read_all(call: Call) -> Activity:
     """Return the session's actions according to the end of its transcript."""
     with suppress(OSError):
-        return listen(call.transcript)
-    return Heard()
+        return read_activity(call.transcript)
+    return Activity()
 
 
-def _with_evidence(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoint:
+def _add_evidence(call: Call, checkpoint: Checkpoint, activity: Activity) -> Checkpoint:
     evidence = gather(call.root)
     if evidence.problem:
         call.answer.problems.append(f"the handoff lists no files: {evidence.problem}")
-    files = _in_progress(call, heard, evidence.files)
-    said = redacted(heard.words[-SUMMARY * 2 :]).strip()
-    summary = said if len(said) <= SUMMARY else "…" + said[1 - SUMMARY :]
-    if not summary and heard.calls:
-        last = heard.calls[-1]
-        what = about(last.input, str(call.root))
+    files = _files_in_progress(call, activity, evidence.files)
+    last_text = redact_text(activity.words[-SUMMARY * 2 :]).strip()
+    summary = last_text if len(last_text) <= SUMMARY else "…" + last_text[1 - SUMMARY :]
+    if not summary and activity.calls:
+        last = activity.calls[-1]
+        what = describe_input(last.input, str(call.root))
         summary = f"The last tool was {clean(last.tool)} {what}".strip()
     return checkpoint._replace(
         resume_summary=summary,
         files_in_progress=tuple(
-            FileInProgress(clean(file.path), file.lines, _about_file(file)) for file in files
+            FileInProgress(clean(file.path), file.lines, _describe_change(file)) for file in files
         ),
     )
 
 
-def _in_progress(call: Call, heard: Heard, changed: Sequence[Changed]) -> list[Changed]:
+def _files_in_progress(
+    call: Call, activity: Activity, changed: Sequence[ChangedFile]
+) -> list[ChangedFile]:
     """Return changed files: those that this session wrote, the latest first, then others."""
     root = str(call.root).rstrip("/") + "/"
     written: dict[str, None] = {}
-    for made in reversed(heard.calls):
+    for made in reversed(activity.calls):
         path = made.input.get("file_path") or made.input.get("notebook_path")
         if made.tool in _WRITES and isinstance(path, str):
             written.setdefault(path.removeprefix(root))
@@ -159,20 +161,20 @@ def _in_progress(call: Call, heard: Heard, changed: Sequence[Changed]) -> list[C
     return known[:MAX_FILES]
 
 
-def _about_file(file: Changed) -> str:
+def _describe_change(file: ChangedFile) -> str:
     return "new" if file.new and not file.added else f"+{file.added} −{file.removed}"
 
 
-def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoint:
+def _write_handoff(call: Call, checkpoint: Checkpoint, activity: Activity) -> Checkpoint:
     """Write the handoff and its copy beside the journal.
 
     If only the copy can be written, the returned checkpoint names it.
     """
-    text = handoff_text(_handoff(call, checkpoint, heard))
-    data = redacted(text).encode("utf-8", "replace")
-    copy = record.folder(call).relative_to(call.root) / f"handoff-{call.iteration}.md"
-    problem = _written(call.root / checkpoint.handoff_file, data)
-    no_copy = _written(call.root / copy, data)
+    text = handoff_text(_build_handoff(call, checkpoint, activity))
+    data = redact_text(text).encode("utf-8", "replace")
+    copy = record.journal_folder(call).relative_to(call.root) / f"handoff-{call.iteration}.md"
+    problem = _write_file(call.root / checkpoint.handoff_file, data)
+    no_copy = _write_file(call.root / copy, data)
     if problem:
         call.answer.warn(f"{problem}; it is {'nowhere' if no_copy else f'in {copy}'}")
         if no_copy:
@@ -190,12 +192,12 @@ def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoi
         summary=checkpoint.resume_summary,
         files=[file._asdict() for file in checkpoint.files_in_progress],
         item=checkpoint.current_todo_item,
-        progress=words.progress_of(checkpoint),
+        progress=words.item_progress(checkpoint),
     )
     return checkpoint
 
 
-def _written(path: Path, data: bytes) -> str:
+def _write_file(path: Path, data: bytes) -> str:
     """Write a handoff; return the reason for a failure, else nothing."""
     try:
         make_folder(path.parent)
@@ -206,27 +208,27 @@ def _written(path: Path, data: bytes) -> str:
     return ""
 
 
-def _handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Handoff:
+def _build_handoff(call: Call, checkpoint: Checkpoint, activity: Activity) -> Handoff:
     root = str(call.root)
     made = [
         Made(
             clean(one.tool),
-            about(one.input, root),
+            describe_input(one.input, root),
             clean(one.result.strip().partition("\n")[0]),
             failed=one.ok is False,
         )
-        for one in reversed(heard.calls[-ACTIONS:])
+        for one in reversed(activity.calls[-ACTIONS:])
     ]
     items = call.state["completed_items"][(call.session or Session()).done :]
     done = [clean(item) for item in items if isinstance(item, str)]
     return Handoff(
-        objective=redacted(call.state["objective"]),
+        objective=redact_text(call.state["objective"]),
         iteration=call.iteration,
         cause=checkpoint.level,
         percent=checkpoint.percent_at_checkpoint,
         done=tuple(done[-ACTIONS:]),
         item=checkpoint.current_todo_item,
-        progress=words.progress_of(checkpoint),
+        progress=words.item_progress(checkpoint),
         summary=checkpoint.resume_summary,
         files=checkpoint.files_in_progress,
         calls=tuple(made),

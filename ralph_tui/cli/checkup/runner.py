@@ -5,55 +5,55 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ralph_tui.base.errors import RalphError, why
+from ralph_tui.cli.checkup.environment import Environment
 from ralph_tui.cli.checkup.finding import Finding, refusal
-from ralph_tui.cli.checkup.surroundings import Surroundings
 
-Check = Callable[[Surroundings], Iterable[Finding]]
+Check = Callable[[Environment], Iterable[Finding]]
 
-TOGETHER = 0.9
+PARALLEL_SHARE = 0.9
 """Share of a check's time for the checks that it runs in parallel."""
 
 
-def findings(checks: Mapping[str, Check], around: Surroundings) -> Iterator[Finding]:
+def run_checks(checks: Mapping[str, Check], env: Environment) -> Iterator[Finding]:
     """Yield the findings of each check as soon as they are known; `checks` is by subject."""
     for what, check in checks.items():
-        running = _Running(what, check, around)
-        found = running.found(around.seconds)
+        running = _CheckThread(what, check, env)
+        found = running.wait(env.seconds)
         if found is None:
-            says = f"gave no answer within {around.seconds:g} s"
+            says = f"gave no answer within {env.seconds:g} s"
             found = [
                 Finding("problem", what, says, "check for an unreachable disk or network mount")
             ]
         yield from found
 
 
-def together(what: str, checks: Mapping[str, Check], around: Surroundings) -> Iterator[Finding]:
+def run_parallel(what: str, checks: Mapping[str, Check], env: Environment) -> Iterator[Finding]:
     """Run optional checks in parallel; one that does not answer costs only itself.
 
     `checks` is by the name of the thing checked; `what` is the subject of all findings.
     """
-    within = around.seconds * TOGETHER
+    within = env.seconds * PARALLEL_SHARE
     until = time.monotonic() + within
-    begun = {name: _Running(what, check, around) for name, check in checks.items()}
+    begun = {name: _CheckThread(what, check, env) for name, check in checks.items()}
     for name, running in begun.items():
-        found = running.found(max(0.0, until - time.monotonic()))
+        found = running.wait(max(0.0, until - time.monotonic()))
         if found is None:
             says = f"{name} gave no answer within {within:g} s"
             found = [Finding("note", what, says, "the machine may be busy; try again later")]
         yield from found
 
 
-class _Running:
-    def __init__(self, what: str, check: Check, around: Surroundings) -> None:
-        self._what, self._check, self._around = what, check, around
+class _CheckThread:
+    def __init__(self, what: str, check: Check, env: Environment) -> None:
+        self._what, self._check, self._around = what, check, env
         self._found: list[Finding] = []
         self._complete = threading.Event()
         # A daemon: a check that hangs in the system is left behind, and delays neither the other
         # checks nor the exit.
-        self._thread = threading.Thread(target=self._look, name=f"check-{what}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"check-{what}", daemon=True)
         self._thread.start()
 
-    def found(self, within_s: float) -> list[Finding] | None:
+    def wait(self, within_s: float) -> list[Finding] | None:
         """Return what it found; None if it did not answer within `within_s` seconds."""
         self._thread.join(within_s)
         if self._complete.is_set():
@@ -63,7 +63,7 @@ class _Running:
         says = "this check crashed; see the error above"
         return [Finding("warning", self._what, says, "please report it")]
 
-    def _look(self) -> None:
+    def _run(self) -> None:
         what = self._what
         try:
             self._found.extend(self._check(self._around))

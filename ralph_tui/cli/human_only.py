@@ -6,7 +6,7 @@ from collections.abc import Callable
 from ralph_tui.base.errors import UsageError
 
 STARTED_BY_RUN = "processes started by a run or fleet cannot do this; use your own terminal"
-FOR_PEOPLE: dict[str, Callable[[Namespace], bool]] = {
+HUMAN_ONLY: dict[str, Callable[[Namespace], bool]] = {
     "resume": lambda args: True,
     "restore": lambda args: args.snapshot is not None and not args.dry_run,
     "prune": lambda args: not args.dry_run,
@@ -24,17 +24,17 @@ Commands to a live run are not listed, because the run itself refuses them."""
 
 def refuse_agents(args: Namespace) -> None:
     """Raise ``UsageError`` if only people may do this and a run or fleet started this process."""
-    wanted = FOR_PEOPLE.get(args.subcommand)
+    wanted = HUMAN_ONLY.get(args.subcommand)
     if wanted is None or not wanted(args):
         return
     # Imported only for these commands.
     from ralph_tui.adapters.processes.lineage import started_by_run  # noqa: PLC0415
 
-    if started_by_run(_starter(getattr(args, "commands_from", None))):
+    if started_by_run(_find_opener(getattr(args, "commands_from", None))):
         raise UsageError(STARTED_BY_RUN)
 
 
-def _starter(descriptor: int | None) -> int:
+def _find_opener(descriptor: int | None) -> int:
     """Return the process that created the socket commands arrive on; 0 if unknown."""
     if descriptor is None:
         return 0
