@@ -375,7 +375,7 @@ def test_the_last_start_is_proposed_and_is_no_draft() -> None:
 
     async def start(driver: FormDriver) -> None:
         await driver.sees("types: ralph-tui run '' -c 'sh checks.sh' --agent-command")
-        assert "as you left it" not in "\n".join(driver.text())
+        assert "your draft" not in "\n".join(driver.text())
         await driver.press("x", "ctrl+s")
 
     assert answered(start, here) == [

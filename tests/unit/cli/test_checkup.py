@@ -91,7 +91,7 @@ class TestGit:
         assert "· note    git       no commit yet" in said
 
     def test_an_identity_is_asked_for_where_it_is_needed(self, made: Made) -> None:
-        assert "whose commits" not in told(check_git(made()))
+        assert "user name" not in told(check_git(made()))
         said = told(check_git(made("context.commit_wip=true")))
         assert "▲ warning git       context.commit_wip is set" in said
 
@@ -179,7 +179,7 @@ class TestAgents:
         assert "(env_key); then --agent codex selects it" in said
         assert "~/bin/gemini did not report its version within 5 s" in said
         assert "try gemini --version; it may be slow to start" in said
-        assert "--agent gemini runs it" not in said
+        assert "--agent gemini selects it" not in said
         assert "OpenCode (opencode) 1.18.33 (~/bin/opencode); OPENAI_API_KEY is set" in said
         assert "→ --agent opencode selects it" in said
         assert "opencode can ask you, accepts guidance while it works" in said

@@ -403,7 +403,7 @@ def test_without_arguments_after_fleets_alone_it_shows_the_fleet(
     assert main([]) == 0
     out = capsys.readouterr().out
     assert "fleet-001" in out
-    assert "no run was recorded" not in out
+    assert "no run recorded" not in out
 
 
 def test_fields_of_a_learning_are_shown_in_words() -> None:

@@ -90,7 +90,7 @@ def test_a_broken_build_is_regressing_after_two_readings_and_comes_first_in_the_
     assert "did not before" not in mended.summary
     assert [one.novel for one in world.all(ev.ReadingTaken)] == [0, 2, *[0] * 7]
     planned = next(one for one in world.all(ev.StrategyPlanned) if one.iteration == 4)
-    assert "go on with it" not in planned.reasoning
+    assert "continue" not in planned.reasoning
 
 
 def test_three_verifications_without_counts_are_a_pause_of_their_own() -> None:

@@ -64,7 +64,7 @@ def test_of_a_journal_that_breaks_off_it_says_what_resume_does(git_repo: Path) -
     assert told_of["loops"][0]["sentence"] == "it ran when the fleet's record breaks off"
     assert "events.jsonl:3 cannot be read" in shown
     assert "events.jsonl:3 cannot be read" in resumed
-    assert "goes on with it" not in shown
+    assert "continue it" not in shown
     attached = here("fleet", "attach", cwd=git_repo)
     assert (attached.returncode, "see ralph-tui fleet status" in attached.stderr) == (1, True)
 
