@@ -54,7 +54,7 @@ def test_a_cockpit_in_which_nothing_happens_looks_seldom() -> None:
 
 def test_an_event_of_a_run_calls_the_cockpit_that_looks_seldom() -> None:
     calls: list[Callable[[], None]] = []
-    stage = cast("Stage", SimpleNamespace(tell=calls.append))
+    stage = cast("Stage", SimpleNamespace(call_in_screen=calls.append))
 
     async def look(driver: Driver) -> None:
         front = CockpitRun(cast("Prepare", None), stage)
