@@ -62,7 +62,7 @@ screenshots: $(VENV)/.dev ## the README's pictures
 
 docs: $(VENV)/.dev ## the reference pages from the code, and the site in build/site
 	@$(PY) -m docs.generate
-	@$(PIP) ".[docs]"
+	@$(PIP) -r requirements-docs.lock
 	@rm -rf build/pages && mkdir -p build/pages
 	@cp -R README.md CONTRIBUTING.md CHANGELOG.md LICENSE docs screenshots build/pages/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet && echo "build/site/index.html"
@@ -71,7 +71,7 @@ docs: $(VENV)/.dev ## the reference pages from the code, and the site in build/s
 lock: ## write requirements*.lock anew
 	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
 	$(find_python); "$$python" -m venv "$$tmp/venv"; \
-	for extra in "" "dev"; do \
+	for extra in "" "dev" "docs"; do \
 	  "$$tmp/venv/bin/python" -m pip install --quiet ".$${extra:+[$$extra]}"; \
 	  file=requirements$${extra:+-$$extra}.lock; \
 	  { echo "# Exact versions that the tests passed with; written by 'make lock', not by hand."; \

@@ -19,7 +19,7 @@ from tests.tui.driving import Driver, drive, live, replay, story
 
 TEXT, SIGN = 4.5, 3.0
 DECORATION = {"frame", "faint"}
-"""Styles that nothing is written in; see `test_nothing_is_written_in_decoration`."""
+"""Styles of lines and frames: no text is drawn in them."""
 LIVE = ("running", "stuck", "oscillating", "regressing", "limited", "paused", "empty")
 
 
