@@ -112,7 +112,7 @@ def settings() -> str:
     """Return the page of the settings."""
     parts = [
         "# Settings\n",
-        "`ralph-tui config show` prints each setting that counts, and where it is set; "
+        "`ralph-tui config show` prints each setting in effect, and where it is set; "
         "`ralph-tui config init` writes a commented file. See "
         "[where settings come from](../guide/settings.md).\n",
     ]
@@ -260,6 +260,8 @@ def _below(body: Iterable[ast.stmt]) -> Iterator[tuple[str, str]]:
 
 def _sentence(text: str) -> str:
     text = text.strip()
+    if re.match(r"(true|false): |[a-z]+(: .*; [a-z]+: | \(default\))", text):
+        text = re.sub(r"(^|; )([a-z]+)(?=: | \(default\))", r"\1`\2`", text)  # values to type
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!', ':')) else '.'}"
 
 

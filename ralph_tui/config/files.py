@@ -75,7 +75,7 @@ def _lines(text: str) -> tuple[dict[str, int], int]:
 
 
 def _names(table: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield the keys of a table and of nested tables; of a list of tables only its own key."""
+    """Yield the keys of a table and of nested tables; for a list of tables, only its own key."""
     for key, value in table.items():
         yield (key,)
         if isinstance(value, Mapping):

@@ -212,7 +212,7 @@ class ReflectionWritten(Event):
     analysis: Plain
     """The causes."""
     learning: Plain
-    """The change for the next attempt."""
+    """What to change in the next attempt."""
     action_items: list[Plain] = []
     triggered_by: ReflectionTrigger
     reflection_type: ReflectionType

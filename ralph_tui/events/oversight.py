@@ -155,7 +155,7 @@ class EffectObserved(Event):
 
     @property
     def words(self) -> str:
-        """As in ``REDIRECT of iteration 4: +14 points after 2 iterations``."""
+        """The result in words: ``REDIRECT of iteration 4: +14 points after 2 iterations``."""
         after = count(self.after, "iteration")
         return f"{self.level} of iteration {self.of}: {points_gained(self.points)} after {after}"
 

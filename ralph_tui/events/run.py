@@ -311,7 +311,7 @@ class RunFinished(Event):
 
     @property
     def words(self) -> str:
-        """As in ``limit reached: …``: the outcome and the reason."""
+        """The outcome and the reason, as in ``limit reached: …``."""
         return ending(self.outcome, self.reason)
 
     def row(self) -> Row:

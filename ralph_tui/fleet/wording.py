@@ -187,13 +187,13 @@ def count_loops(state: FleetState) -> Iterator[str]:
     queued = sum(loop.status == "queued" for loop in loops)
     over = sum(loop.over for loop in loops)
     if len(loops) == 1 and running + limited + queued > 0:
-        waits = "waits for a limit" if limited else "waits for a slot"
+        waits = "waits at a limit" if limited else "waits for a slot"
         yield f"the loop {'runs' if running else waits}"
         return
     if running:
         yield f"{count(running, 'loop')} {'runs' if running == 1 else 'run'}"
     if limited:
-        yield f"{limited} {'waits' if limited == 1 else 'wait'} for a limit"
+        yield f"{limited} {'waits' if limited == 1 else 'wait'} at a limit"
     if paused:
         yield f"{paused} paused"
     if queued:
@@ -268,7 +268,7 @@ def result_sentence(loop: LoopState, *, lost: Lost = "") -> str:
     if loop.not_collected:
         return f"its work could not be collected: {loop.not_collected}"
     if lost and loop.status == "ended" and loop.run_id and not loop.collected:
-        return "its work is not collected yet"
+        return "its work has not been collected yet"
     if loop.collecting:
         return "its work is being collected"
     if not loop.commit:

@@ -274,7 +274,7 @@ class LoopGlance(NamedTuple):
 
 
 class Glance(NamedTuple):
-    """The summary of a state that a list shows."""
+    """The summary of a state, as shown in a list."""
 
     state: ExternalState
     """Without its iterations."""

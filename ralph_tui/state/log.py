@@ -26,7 +26,7 @@ class Ends(Part):
         self._log = entries
         self._episodes = episodes
         self._ending: LogEntry | None = None
-        """The entry of a requested or recorded end."""
+        """The entry for a requested or recorded end."""
 
     def on_stop(self, e: ev.StopRequested) -> None:
         if self._ending is not None and self._ending.open:

@@ -110,7 +110,7 @@ def test_head_and_sentence_say_what_the_owner_should_know_first() -> None:
         assert first.startswith(" fleet-001  night ")
         assert first.endswith("7 loops  5/6 slots, 2 waiting  $6.60 of $40.00  9m 5s")
         assert (
-            second == " ! loop 2 waits for your answer; 3 loops run; 1 waits for a limit; 2 queued"
+            second == " ! loop 2 waits for your answer; 3 loops run; 1 waits at a limit; 2 queued"
         )
         assert third == " hosts  ● local 3/4  ● beta 2/2"
 

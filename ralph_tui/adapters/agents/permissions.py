@@ -163,7 +163,7 @@ class Permits:
         return words[:1] != [] and words[0] in FILTERS and all(map(self._is_local, words[1:]))
 
     def _is_local(self, word: str) -> bool:
-        """True if a word of a command is not a path, or a path in the worktree."""
+        """True if a word of a command cannot be a path outside the worktree."""
         if word.startswith("-"):
             return "/" not in word and "=" not in word
         return not word.startswith("~") and self.is_in_worktree(word)

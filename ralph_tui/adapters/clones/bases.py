@@ -37,7 +37,7 @@ class Waiting(Protocol):
     """A caller that waits for a commit."""
 
     def check(self) -> None:
-        """Raise ``RalphError`` if it no longer waits."""
+        """Raise ``RalphError`` if the caller is no longer waiting."""
 
 
 class Bases:

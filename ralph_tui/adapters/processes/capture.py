@@ -106,7 +106,7 @@ class CappedLog:
         self._hurried = True
 
     def close(self) -> None:
-        """Write what is waiting, then the end of the output after a note on what is missing."""
+        """Write the pending output, a note on what is missing, then the end of the output."""
         self._release()
         if self._gap:
             self._note_gap()

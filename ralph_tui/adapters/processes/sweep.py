@@ -98,7 +98,7 @@ def environ(entry: Entry) -> bytes:
 
 
 def stop_command(command_id: str, session: int, below: Iterable[Entry] = ()) -> tuple[int, ...]:
-    """Stop what a lost keeper kept, by its mark, by the command's session, or as adopted since.
+    """Stop what a lost keeper left: processes with its mark, in the command's session, or adopted.
 
     `below`: processes seen below the keeper.
     """

@@ -103,7 +103,7 @@ class LazyJournal:
         self._tail.close()
 
     def _skim(self, line: bytes) -> bool:
-        """Add a line of which only the time matters; return False if it must be parsed."""
+        """Add a line for which only the time is needed; return False if it must be parsed."""
         head = _HEAD.match(line)
         if not head or head[3] in _OUTLINED or int(head[1]) != len(self._lines) + 1:
             return False

@@ -22,7 +22,7 @@ class TaskRow(NamedTuple):
     attempts: int
     iterations: int
     best: float | None
-    """Points; None while nothing was measured."""
+    """Points; None until something has been measured."""
     cost_usd: float | None
     """None if no agent reported it."""
     created: str

@@ -26,7 +26,7 @@ def load_template(root: Path, name: str | None) -> PromptTemplate | None:
 
 
 def parse_text(name: str, text: str) -> Template:
-    """Parse a template; raises ``UsageError`` with the line of an error."""
+    """Parse a template; raises ``UsageError`` with the line number of an error."""
     try:
         return parse_template(text)
     except TemplateError as error:

@@ -146,7 +146,7 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
 
 
 def _refuse_to_write_on(state: RunState, target: SnapshotTaken) -> None:
-    """Raise ``UsageError`` if the loop of a fleet may continue: its clone has the record, too."""
+    """Raise ``UsageError`` if this is a fleet's loop that may still continue in its clone."""
     run = state.run
     if run.crash is None and (run.finished is None or run.finished.outcome == "interrupted"):
         raise UsageError(

@@ -26,7 +26,7 @@ _LOOP = "loop id, as 'fleet status' shows it, or all"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``fleet`` and its actions."""
     parser.description = (
-        "Runs many loops of this repository at once, each in a clone of its own, with one budget. "
+        "Run many loops of this repository at once, each in a clone of its own, with one budget. "
         "What each has made becomes a branch here; nothing is merged."
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
@@ -154,7 +154,7 @@ def _add_stop(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_prune(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--trees", metavar="FOLDER", help="folder that fleets got with --trees")
+    parser.add_argument("--trees", metavar="FOLDER", help="the folder given to fleets with --trees")
     parser.add_argument("--yes", action="store_true", help="remove, without asking")
     parser.add_argument(
         "--resumable",
@@ -170,7 +170,7 @@ def _add_prune(parser: argparse.ArgumentParser) -> None:
 
 def _add_worker(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Runs loops of the fleet at ADDRESS on this machine, each in a clone of its own. "
+        "Run loops of the fleet at ADDRESS on this machine, each in a clone of its own. "
         f"{KEY_HOLDERS.capitalize()}."
     )
     parser.add_argument("address", metavar="ADDRESS", help="address of the fleet: tls://HOST:PORT")

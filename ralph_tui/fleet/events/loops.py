@@ -111,7 +111,7 @@ class LoopProgressed(FleetEvent):
     until: datetime | None = None
     """When the question's default applies, or a limit ends."""
     away_s: float = 0.0
-    """Seconds since it began in which it did not work, between an end and a resume."""
+    """Seconds since it began that it spent not running, between an end and the next resume."""
 
 
 class LoopLost(FleetEvent):

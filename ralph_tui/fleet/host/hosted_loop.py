@@ -289,7 +289,7 @@ class HostedLoop:
         self._thread.start()
 
     def end(self, reason: str) -> None:
-        """Stop its run, or the preparation for it, gracefully."""
+        """Gracefully stop the loop's run, or the preparation for it."""
         with self._lock:
             self._ending = self._ending or reason
             cancel = self._cancel

@@ -209,4 +209,4 @@ class FleetDialogs:
         elif way in ("after_iteration", "now"):
             self._source.send(FLEET, commands.Stop(mode=way))
             when = "now" if way == "now" else "after the running iterations"
-            self._answer(f"stop: sent; the fleet stops {when}")
+            self._answer(f"stop: sent; the fleet will stop {when}")

@@ -232,7 +232,7 @@ class Call:
 
     @property
     def session(self) -> Session | None:
-        """Memory of the session; None for a new one."""
+        """What is remembered about the session; None for a new one."""
         return load_sessions(self.state).get(self.session_id)
 
     @session.setter

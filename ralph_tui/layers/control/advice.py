@@ -120,7 +120,7 @@ _PACE_IS_ENOUGH: dict[Urgency, str] = {
 _PACE_IS_NOT_ENOUGH: dict[Urgency, str] = {
     "low": "Work on one open task at a time.",
     "normal": "Work on one open task at a time.",
-    "high": "Progress is too slow for this run: take the step that gains most.",
+    "high": "Progress is too slow for this run: take the step that gains the most.",
     "critical": "Most of the work is still open, and the current approach is not working: step "
     "back, name the main obstacle, and tackle that first.",
 }

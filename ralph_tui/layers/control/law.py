@@ -45,7 +45,7 @@ class Budget:
 
     @property
     def grain(self) -> float:
-        """Points for two tests; smaller moves may be one flaky test."""
+        """What two tests are worth in points; a smaller move may be one flaky test."""
         return 200 / self.items
 
     def few_left(self, best: float) -> bool:

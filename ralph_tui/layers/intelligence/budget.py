@@ -50,7 +50,7 @@ class Block:
     """True if a last line reports how many units are missing."""
 
     def text(self, kept: int) -> str:
-        """Return the text with `kept` units; empty for 0."""
+        """Return the text cut to `kept` units; empty for 0."""
         if not kept:
             return ""
         units = self.units[:kept] if self.keep == "first" else self.units[-kept:]

@@ -12,7 +12,7 @@ from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip, one_line
 
 NEARLY: Final = 95.0
-"""Points from which a promise is expected."""
+"""Completion at and above which a promise is expected."""
 ERRORS: Final = 5
 """Tool errors of a session that are not suspicious."""
 SHRINKING: Final = 3

@@ -34,7 +34,7 @@ LIMITS: Final[dict[LearningType, int]] = {
     "estimate": 0,
     "convention": 2,
 }
-"""Maximum proven learnings, by type."""
+"""Maximum number of proven learnings, by type."""
 UNPROVEN_SURE: Final = 0.6
 """Minimum confidence of an unproven learning."""
 UNPROVEN: Final = 2

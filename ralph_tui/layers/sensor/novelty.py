@@ -28,7 +28,7 @@ class Novelty:
     """Tests or items that were once open and later closed; closing them again is not news."""
 
     def after(self, open_: Iterable[str]) -> "Novelty":
-        """Return the state after another complete list of open tests or items."""
+        """Return the state updated with another complete list of open tests or items."""
         now = frozenset(open_)
         gone = self.open - now
         return replace(self, open=(self.open | now) - self.closed - gone, closed=self.closed | gone)

@@ -48,7 +48,7 @@ LATE_S = 5.0
 """Seconds an answer may be late, or a question take to be cancelled, before ralph-tui moves on."""
 MAX_REPLY = 4000
 """Maximum characters of an unusable answer that a model is shown again."""
-CANCELLED = "The question was cancelled: the run ends."
+CANCELLED = "The question was cancelled because the run is ending."
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ class Replay:
     gone: Callable[[RunState], bool] | None = None
     """Returns True if no process works on the run, which is then lost if it has no end."""
     why_lost = ""
-    """Why it is lost; empty: its process is gone."""
+    """Why it is lost; empty if its process is gone."""
     player: Player | None
     record: OnDisk | None = None
 

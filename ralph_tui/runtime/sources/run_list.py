@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ralph_tui.adapters.records.foreign import ForeignRun
 
 _CHANGING = ("tasks", HOOKED, "index/tasks.json", "../ralph-external", "current-loop.json")
-"""Paths in the records: folders change with a new task or loop, files with every end."""
+"""Paths in the records: folders change with a new task or loop, files whenever a run ends."""
 AT_ONCE = 100
 """Newest tasks listed by the first call: listing ten thousand takes a while."""
 

@@ -69,7 +69,7 @@ def test_what_a_stopped_fleet_has_not_begun_waits_for_nothing() -> None:
 def test_a_held_account_is_told_to_all_that_wait_for_it() -> None:
     words = said(*LIMITED, HELD)
     until = f"account work is at its limit until {clock(AT)}"
-    assert words["fleet"].startswith(f"{until}: usage limit, met by loop 1; 2 wait for a limit; ")
+    assert words["fleet"].startswith(f"{until}: usage limit, met by loop 1; 2 wait at a limit; ")
     assert {words[name] for name in "123"} == {f"it waits: {until}"}
     outage = HELD.model_copy(update={"cause": "outage"})
     assert said(*LIMITED, outage)["fleet"].startswith(

@@ -149,8 +149,8 @@ def test_of_a_dead_fleets_loop_nobody_collects_the_work() -> None:
     ended = ev.LoopEnded(loop="1", outcome="completed")
     asked = ev.CollectionAsked(loop="1")
     assert result(ended, asked, lost="") == "its work is being collected"
-    assert result(ended, asked, lost="died") == "its work is not collected yet"
-    assert result(ended, lost="died") == "its work is not collected yet"
+    assert result(ended, asked, lost="died") == "its work has not been collected yet"
+    assert result(ended, lost="died") == "its work has not been collected yet"
     assert result(lost="died") == "", "it has not ended"
     done = ev.ResultCollected(loop="1", branch="b", commit="c" * 40)
     assert result(ended, asked, done, lost="died").startswith("branch b at ")

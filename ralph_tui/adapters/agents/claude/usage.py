@@ -29,7 +29,7 @@ class Total:
 
 @dataclass
 class Ledger:
-    """Facts that the sessions of one run share."""
+    """Facts shared by the sessions of one run."""
 
     windows: dict[str, int] = field(default_factory=dict)
     """Context windows by model."""

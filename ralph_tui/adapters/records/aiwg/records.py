@@ -175,7 +175,7 @@ class Attempt(_Record):
     reflections: list[Reflection] = []
 
     def moved(self, task: str, number: int) -> "Attempt":
-        """Return the attempt under another id; its folder may have been moved."""
+        """Return the attempt with a different id; its folder may have been moved."""
         reflections = [each.model_copy(update={"attempt_id": number}) for each in self.reflections]
         changed = {"id": number, "task_id": task, "reflections": reflections}
         return self.model_copy(update=changed)

@@ -38,7 +38,7 @@ def test_it_fits_80_columns(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (row,) = [line for line in lines if line.startswith("  1  ")]
     (told_of, _) = json.loads(here("fleet", "status", "--json", cwd=git_repo).stdout)["loops"]
     assert told_of["completions"] == [95.0], "in points, as of `status --json`"
-    assert told_of["tree"] == "/t", "its work is not collected yet"
+    assert told_of["tree"] == "/t", "its work has not been collected yet"
     assert row.split()[1:6] == ["limit", "reached", "4/10", "95", "%"]
     assert "Make everything" in row
     assert " ".join(" ".join(lines).split()).count("all 10 iterations") == 9
