@@ -125,7 +125,14 @@ def _more(state: RunState) -> str:
     """Return options that grant a resumed run more of what is used up."""
     run = state.run
     limited = run.finished is not None and run.finished.outcome == "limit_reached"
-    return limit_options(len(run.completions), run.max_iterations, run.budget_usd, limited=limited)
+    return limit_options(
+        len(run.completions),
+        run.max_iterations,
+        run.budget_usd,
+        limited=limited,
+        tokens=run.tokens,
+        budget_tokens=run.budget_tokens,
+    )
 
 
 def promise_instead(state: RunState) -> str:

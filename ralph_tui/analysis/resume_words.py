@@ -20,12 +20,28 @@ def explain_damage(run: str, kept: int) -> str:
     return f"{RECORD_BROKEN}; {resume_command(run, kept)} continues from here"
 
 
-def limit_options(done: int, most: int, budget_usd: float | None, *, limited: bool) -> str:
+def more_tokens(used: int) -> int:
+    """Return a token budget to propose after this many tokens, in whole thousands."""
+    return -(-2 * used // 1000) * 1000
+
+
+def limit_options(
+    done: int,
+    most: int,
+    budget_usd: float | None,
+    *,
+    limited: bool,
+    tokens: int = 0,
+    budget_tokens: int | None = None,
+) -> str:
     """Return the options for `resume`, with a leading space; empty if it needs no options.
 
     `limited`: the run ended at its limit. A run without iterations left needs more, however it
-    ended.
+    ended. `tokens`: those used so far.
     """
+    if budget_tokens is not None and tokens >= budget_tokens:
+        more = f" --max-iterations {most + MORE}" if done >= most else ""
+        return f"{more} --set limits.budget_tokens={more_tokens(tokens)}"
     if done >= most or (limited and budget_usd is None):
         return f" --max-iterations {most + MORE}"
     if limited and budget_usd is not None:

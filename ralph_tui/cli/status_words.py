@@ -177,7 +177,14 @@ def next_step(status: RunStatus, run: str) -> str:
         return ""
     done, most = len(status["completions"]), status["max_iterations"]
     limited = status["outcome"] == "limit_reached"
-    more = limit_options(done, most, status["budget_usd"], limited=limited)
+    more = limit_options(
+        done,
+        most,
+        status["budget_usd"],
+        limited=limited,
+        tokens=status["tokens"],
+        budget_tokens=status["budget_tokens"],
+    )
     return str(status["again"] or "") or resume_command(run, kept, more)
 
 

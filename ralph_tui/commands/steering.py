@@ -132,6 +132,7 @@ class Extend(Command):
     name: Literal["extend"] = "extend"
     iterations: int = Field(default=0, ge=-1000, le=1000)
     budget_usd: float = Field(default=0.0, ge=0, le=1_000_000, allow_inf_nan=False)
+    budget_tokens: int = Field(default=0, ge=0, le=10**12)
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         run = state.run
@@ -141,22 +142,27 @@ class Extend(Command):
             return f"a run has at most {MAX_ITERATIONS} iterations"
         if run.max_iterations + self.iterations < max(1, run.iteration):
             return f"iteration {run.iteration} has begun"
-        if not (self.iterations or self.budget_usd):
+        if not (self.iterations or self.budget_usd or self.budget_tokens):
             return "no amount given; add iterations or dollars"
         return None
 
     def carry_out(self, run: Steered) -> None:
-        run.record(extended(run.state, self.iterations, self.budget_usd, self.by))
+        run.record(
+            extended(run.state, self.iterations, self.budget_usd, self.by, self.budget_tokens)
+        )
 
 
-def extended(state: "RunState", iterations: int, budget_usd: float, by: str) -> ev.LimitsChanged:
+def extended(
+    state: "RunState", iterations: int, budget_usd: float, by: str, tokens: int = 0
+) -> ev.LimitsChanged:
     """Return the current limits plus these amounts, `budget_usd` in US dollars."""
     run = state.run
     money = None if run.budget_usd is None else run.budget_usd + budget_usd
+    of_tokens = None if run.budget_tokens is None else run.budget_tokens + tokens
     return ev.LimitsChanged(
         max_iterations=run.max_iterations + iterations,
         budget_usd=money,
-        budget_tokens=run.budget_tokens,
+        budget_tokens=of_tokens,
         by=by,
     )
 

@@ -41,4 +41,6 @@ class ResumeRequest:
     """The new limit as typed; None: the recorded one."""
     budget_usd: str | None = None
     """US dollars for the whole run, as typed; None: the recorded budget."""
+    budget_tokens: str | None = None
+    """Tokens for the whole run, as typed; None: the recorded budget."""
     mode: Mode = "attended"

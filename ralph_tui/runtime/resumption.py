@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.analysis.checkpoints import summarize, words_of
-from ralph_tui.analysis.resume_words import resume_command
+from ralph_tui.analysis.resume_words import more_tokens, resume_command
 from ralph_tui.base.errors import UsageError
 from ralph_tui.commands import Extend
 from ralph_tui.config.settings import NAMES, Settings
@@ -102,7 +102,16 @@ def plan_resume(
         until_promise=start.until_promise,
         mode=wanted.mode,
     )
-    start = start.model_copy(update={"command": command, "mode": wanted.mode, "root": str(root)})
+    limits = settings.limits
+    start = start.model_copy(
+        update={
+            "command": command,
+            "mode": wanted.mode,
+            "root": str(root),
+            "iteration_budget_usd": limits.iteration_budget_usd,
+            "iteration_budget_tokens": limits.iteration_budget_tokens,
+        }
+    )
     return Resumption(run, request, start, recording, keep, state, layers, extension)
 
 
@@ -169,14 +178,16 @@ def _count_kept(run: RecordedRun, recording: Recording, from_seq: int | None) ->
 
 
 def _extension(state: RunState, wanted: ResumeRequest) -> Extend | None:
-    """Return what `--max-iterations` and `--budget` add to the limits of the run."""
+    """Return what the wanted limits add to those of the run."""
     run = state.run
-    iterations, money = 0, 0.0
+    iterations, money, tokens = 0, 0.0, 0
     try:
         if wanted.max_iterations is not None:
             iterations = int(wanted.max_iterations) - run.max_iterations
         if wanted.budget_usd is not None:
-            money = float(wanted.budget_usd) - (run.budget_usd or 0.0)
+            money = float(wanted.budget_usd or 0) - (run.budget_usd or 0.0)
+        if wanted.budget_tokens is not None:
+            tokens = int(wanted.budget_tokens or 0) - (run.budget_tokens or 0)
     except ValueError:
         return None  # loading the settings reports the error
     if run.max_iterations + iterations < run.iteration:
@@ -188,7 +199,14 @@ def _extension(state: RunState, wanted: ResumeRequest) -> Extend | None:
             "--budget can only add to the budget a run was started with: this one had "
             + ("none" if run.budget_usd is None else f"${run.budget_usd:,.2f}")
         )
-    return Extend(iterations=iterations, budget_usd=money) if iterations or money else None
+    if tokens < 0 or (tokens and run.budget_tokens is None):
+        raise UsageError(
+            "limits.budget_tokens can only add to the budget a run was started with: this one had "
+            + ("none" if run.budget_tokens is None else f"{run.budget_tokens:,} tokens")
+        )
+    if not (iterations or money or tokens):
+        return None
+    return Extend(iterations=iterations, budget_usd=money, budget_tokens=tokens)
 
 
 def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None) -> None:
@@ -210,6 +228,12 @@ def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None
         raise UsageError(
             f"{run.name} has used up its budget of ${here.budget_usd:,.2f}; "
             f"allow more with --budget {2 * here.budget_usd:g}"
+        )
+    tokens = extension.budget_tokens if extension else 0
+    if here.budget_tokens is not None and here.tokens >= here.budget_tokens + tokens:
+        raise UsageError(
+            f"{run.name} has used up its budget of {here.budget_tokens:,} tokens; "
+            f"allow more with --set limits.budget_tokens={more_tokens(here.tokens)}"
         )
 
 

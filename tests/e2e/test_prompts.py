@@ -108,7 +108,7 @@ def test_a_standing_instruction_and_the_one_edit_from_elsewhere(git_repo: Path) 
     arguments = (*AGENT, count, "--max-iterations", "3", "--detached")
     with running(git_repo, *arguments) as there:
         there.reaches("session_started")
-        assert "added to every prompt from now on" in said(
+        assert "in every prompt from now on" in said(
             "guide", "--always", "small commits", cwd=git_repo
         )
         until(lambda: "always      small commits" in said("status", cwd=git_repo))

@@ -200,6 +200,35 @@ def changed(repo: Path, number: int, **fields: object) -> None:
 # -- ends ----------------------------------------------------------------------------------------
 
 
+def test_limits_are_raised_by_settings_as_well(limited: Path) -> None:
+    assert "is already" not in refused(limited, "--set", "limits.max_iterations=3")
+    after, _ = completes(limited, "--set", "limits.max_iterations=4")
+    assert after[-1]["iterations"] == 4
+
+
+def test_a_budget_of_an_iteration_is_changed_by_a_setting(limited: Path) -> None:
+    found, sets = resolve_run(limited, None), ["limits.iteration_budget_tokens=90000"]
+    more = ResumeRequest(max_iterations="4", mode="headless")
+    plan = plan_resume(
+        limited, found, more, lambda recorded: load(limited, {}, {}, sets, recorded).settings
+    )
+    assert plan.start.iteration_budget_tokens == 90_000
+
+
+def test_a_used_up_token_budget_names_the_option_that_continues_the_run(git_repo: Path) -> None:
+    spent = ("--set", "limits.budget_tokens=300000")
+    done = here("demo", "--fast", "--headless", "--keep", "dz", *spent, cwd=git_repo)
+    assert done.returncode == ExitCode.LIMIT_REACHED, done.stdout
+    root = git_repo / "dz"
+    (option,) = re.findall(r"task-001/001 --set (limits.budget_tokens=\d+)$", done.stdout, re.M)
+    assert f"--set {option}" in here("status", cwd=root).stdout
+    assert option in refused(root, "--max-iterations", "20")
+    assert "can only add" in refused(root, "--set", "limits.budget_tokens=10")
+    after, _ = completes(root, "--set", option, "--set", "limits.budget_tokens=90000000")
+    changes = [event for event in after if event["kind"] == "limits_changed"]
+    assert changes[-1]["budget_tokens"] == 90_000_000
+
+
 def test_limit_reached_then_completed(limited: Path) -> None:
     said = refused(limited)
     assert "has used up its 3 iterations" in said

@@ -43,6 +43,18 @@ def test_a_key_that_means_something_below_is_handed_on() -> None:
     drive(returned("running"), look)
 
 
+def test_keys_that_come_together_close_it_once() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, AwaySummary))
+        driver.watch.now += 3.0  # longer than keys are ignored
+        for key in "gx":
+            driver.app.simulate_key(key)
+        await driver.until(lambda: isinstance(driver.app.screen, Guide))
+        assert driver.app.screen_stack[0] is driver.cockpit
+
+    drive(returned("running"), look)
+
+
 def test_the_open_question_follows_it() -> None:
     async def look(driver: Driver) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, AwaySummary))

@@ -20,10 +20,10 @@ LONGEST_REASON = 300
 """Maximum characters of foreign text in a reason."""
 
 _STOPPED: Mapping[str, str] = {
-    "timeout": "The session exceeded its time limit and was end_of_stop.",
+    "timeout": "The session exceeded its time limit and was stopped.",
     "interrupted": "The agent was interrupted.",
     "silent": "The agent was silent for too long and was interrupted.",
-    "budget": "The session used up its budget and was end_of_stop.",
+    "budget": "The session used up its budget and was stopped.",
     "rolled_over": "The session was ended for a context handoff.",
     "context_full": "The session was ended because its context was full.",
     "stopped": "Stopped.",

@@ -141,6 +141,7 @@ class RunStatus(TypedDict):
     iteration: int
     max_iterations: int
     budget_usd: float | None
+    budget_tokens: int | None
     step: int
     step_name: str
     pause_requested: bool

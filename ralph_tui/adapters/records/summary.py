@@ -141,6 +141,7 @@ def summarize(
         "iteration": run.iteration,
         "max_iterations": run.max_iterations,
         "budget_usd": run.budget_usd,
+        "budget_tokens": run.budget_tokens,
         "step": run.step,
         "step_name": run.step_name,
         "pause_requested": run.pause_requested,

@@ -5,6 +5,7 @@ import argparse
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.live import find_live, text_argument
 from ralph_tui.cli.parser import add_run_option
+from ralph_tui.text.sanitize import clip, one_line
 
 LONGEST_INSTRUCTION = 10_000
 """Characters of an instruction that every prompt carries."""
@@ -20,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "text", metavar="TEXT", nargs="?", help="the guidance; - reads standard input"
     )
     parser.add_argument(
-        "--always", metavar="TEXT", help='add it to every prompt from now on; "" removes it'
+        "--always",
+        metavar="TEXT",
+        help='put it in every prompt from now on, instead of an earlier one; "" removes it',
     )
     add_run_option(parser)
 
@@ -49,11 +52,13 @@ def _instruct(name: str | None, words: str) -> int:
             "or refer to a file"
         )
     live = find_live(name)
+    before = one_line(live.status["standing_instruction"] or "")
     live.request("instruct", text=text)
-    message = (
-        "added to every prompt from now on; remove it with ralph-tui guide --always ''"
-        if text
-        else "removed; prompts no longer contain it"
-    )
+    message = "removed; prompts no longer contain it"
+    if text:
+        instead = f", instead of {clip(before, 100)!r}" if before else ""
+        message = (
+            f"in every prompt from now on{instead}; remove it with ralph-tui guide --always ''"
+        )
     print(f"{live.run.name}: {message}")
     return 0

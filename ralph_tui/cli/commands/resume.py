@@ -64,14 +64,22 @@ def resume_request(args: argparse.Namespace, mode: "Mode") -> "ResumeRequest":
     """Return the request of this command line."""
     from ralph_tui.runtime.request import ResumeRequest  # noqa: PLC0415 - behind the first frame
 
-    flags = vars(args)
     return ResumeRequest(
         command=args.command,
         from_seq=args.from_seq,
-        max_iterations=flags["limits.max_iterations"],
-        budget_usd=flags["limits.budget_usd"],
+        max_iterations=_limit(args, "limits.max_iterations"),
+        budget_usd=_limit(args, "limits.budget_usd"),
+        budget_tokens=_limit(args, "limits.budget_tokens"),
         mode=mode,
     )
+
+
+def _limit(args: argparse.Namespace, name: str) -> str | None:
+    """Return a limit as typed, by its flag or by ``--set``; None if it was not given."""
+    given = [text.partition("=") for text in args.set_options]
+    typed = [value.strip() for key, _, value in given if key.strip() == name]
+    flag: str | None = vars(args).get(name)
+    return flag if flag is not None or not typed else typed[-1]
 
 
 def run(args: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from typing import ClassVar, Protocol, TypeVar, cast
 from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen
 from textual.timer import Timer
 
@@ -135,6 +136,7 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
         self._opened = self._accepts_from = float("inf") if guarded else 0.0
         self._notice_timer: Timer | None = None
         """Timer that clears the notice."""
+        self._dismissed = False
 
     def compose(self) -> ComposeResult:
         yield from self.parts()
@@ -157,6 +159,13 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
     def on_resize(self, event: events.Resize) -> None:
         """Set the layout of a low screen: no header, and one row for the keys."""
         self.set_class(self.app.size.height < LOW, "-low")
+
+    def dismiss(self, result: T | None = None) -> AwaitComplete:
+        """Close the dialog once: more keys may arrive before it is gone."""
+        if self._dismissed:
+            return AwaitComplete()
+        self._dismissed = True
+        return super().dismiss(result)
 
     def on_mount(self) -> None:
         """Start to ignore early keys."""

@@ -246,9 +246,11 @@ class IterationsPane(LinesPane):
         """Draw the meaning of the displayed marks."""
         spans = self.state.timeline.spans
         kept = any(point.checkpoint is not None for point in self.points)
+        made = [one.level for span in spans for one in span.interventions]
+        word = "aborted" if all(level == "ABORT" for level in made) else "asked"
         meant = (
             (BEST, bool(self.state.run.completions)),
-            (Term(CRITICAL.glyph, "asked"), any(span.interventions for span in spans)),
+            (Term(CRITICAL.glyph, word), bool(made)),
             (Term(ROLLED_BACK.glyph, "restored"), any(span.rollbacks for span in spans)),
             (Term(CHECKPOINTS["key"].glyph, "checkpoint"), kept),
         )
