@@ -7,7 +7,7 @@ from datetime import datetime
 
 from ralph_tui.state import CheckpointPoint
 from ralph_tui.state.timeline import SessionSpan, TimelineFold
-from ralph_tui.text.format import count, duration, memory_size
+from ralph_tui.text.format import count, duration, memory_size, name_files
 from ralph_tui.text.terms import CHECKPOINTS
 
 
@@ -93,4 +93,4 @@ def _last(point: CheckpointPoint, when: Callable[[datetime], str]) -> str:
     if point.session_id:
         parts.append(f"{duration(point.duration_s)} into its session")
     held = "no snapshot" if point.snapshot is None else f"snapshot {point.snapshot}"
-    return ", ".join([*parts, held, count(point.files, "file")])
+    return ", ".join([*parts, held, name_files(point.files, point.modified)])

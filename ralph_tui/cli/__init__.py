@@ -36,7 +36,7 @@ _KNOWN = {
     "abort": "abort a running run; its work is kept",
     "pause": "pause a running run before its next iteration",
     "unpause": "let a paused run continue",
-    "checkpoint": "save the files of a running run, or start a fresh session",
+    "checkpoint": "save files, start a fresh session, or list checkpoints",
     "context": "show how full a run's context window is",
     "replay": "replay a past run",
     "history": "list tasks, their attempts and reflections",

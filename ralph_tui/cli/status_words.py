@@ -18,6 +18,7 @@ from ralph_tui.text.format import (
     ending,
     help_words,
     money,
+    name_files,
     percent,
     points_gained,
     token_count,
@@ -62,7 +63,7 @@ def status_text(status: RunStatus) -> str:
         ("context", context_row(status["context"]) if _is_live(status) else ""),
         ("model help", _model_help_text(status)),
         ("time", _time_text(status)),
-        ("last", _signs_text(status)),
+        ("last", _signs_text(status) or _checkpoint_text(status)),
         ("next", _next_text(status)),
         ("journal", status.get("problem", "")),
     ]
@@ -232,6 +233,19 @@ def _time_text(status: RunStatus) -> str:
     if started is None:
         return ""
     return f"{duration(worked_s(status))} since {started.astimezone():%Y-%m-%d %H:%M}"
+
+
+def _checkpoint_text(status: RunStatus) -> str:
+    """Describe the last checkpoint of a run that died, which a resume continues from."""
+    last = status["checkpoint"]
+    if not last or status["alive"] or status["outcome"]:
+        return ""
+    at = _parse_time(last["at"])
+    when = f"{at.astimezone():%H:%M}, " if at else ""
+    held = f"snapshot {last['snapshot']}" if last["snapshot"] else "no snapshot"
+    where = f"iteration {last['iteration']}" if last["iteration"] else "the baseline"
+    files = name_files(last["files"], last["modified"])
+    return f"checkpoint in {where}, {when}{held}, {files}"
 
 
 def _signs_text(status: RunStatus) -> str:

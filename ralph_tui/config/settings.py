@@ -185,6 +185,8 @@ class GateSettings(_Section):
 class CheckpointSettings(_Section):
     """Automatic checkpoints during a session."""
 
+    enabled: bool = True
+    """False: no checkpoints at intervals and no checkpoint files; snapshots are still taken."""
     interval_s: Seconds = Field(default=1800.0, ge=10, le=DAY)
     """Time between two checkpoints of a session."""
 

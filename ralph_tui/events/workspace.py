@@ -80,6 +80,11 @@ class CheckpointCaptured(Event):
     memory_bytes: int = 0
     """Sampled peak memory of the agent's processes since the last checkpoint; 0 if unknown."""
     files: int = 0
+    """Number of files that the iteration has changed so far."""
+    modified: list[Line] = []
+    """The first of these files, at most 20."""
+    interval_s: float = 0.0
+    """At a session's start: time between automatic checkpoints; 0 in older journals."""
     note: Plain = ""
     error: Plain = ""
     by: Line = ""

@@ -72,7 +72,7 @@ class Loop(Step):
                 self.checkpoints.record_changes(run.iteration, why)
             else:
                 self.checkpoints.take_boundary(run.iteration, why)
-                self.record(self.checkpoints.checkpoint_event(run.iteration, "end"))
+                self.checkpoints.save_checkpoint(run.iteration, "end")
             if not is_unmeasured(self.state, run.iteration):  # a resume measures it
                 self.record(self.iteration.recorder.finished(run.iteration))
         if outcome == "aborted":

@@ -37,6 +37,8 @@ class CheckpointPoint:
     """The agent's peak since the previous checkpoint; 0 if unknown."""
     by: str = ""
     """The requester; empty if no one requested it or the requester is unknown."""
+    modified: tuple[str, ...] = ()
+    """The first of the changed files."""
 
     @property
     def name(self) -> str:
@@ -112,6 +114,11 @@ class TimelineFold(Fold):
         self.spans: list[IterationSpan] = []
         self.snapshots: dict[int, ev.SnapshotTaken] = {}
         self._completion: float | None = None
+
+    @property
+    def last_checkpoint(self) -> CheckpointPoint | None:
+        """The last checkpoint; None before the first."""
+        return next((s.checkpoints[-1] for s in reversed(self.spans) if s.checkpoints), None)
 
     @property
     def current(self) -> IterationSpan | None:
@@ -194,7 +201,7 @@ class TimelineFold(Fold):
             e = event
             point = CheckpointPoint(
                 e.seq, e.at, e.iteration, e.number, e.trigger, e.snapshot, e.files, e.note,
-                e.error, e.session_id, e.duration_s, e.memory_bytes, e.by,
+                e.error, e.session_id, e.duration_s, e.memory_bytes, e.by, tuple(e.modified),
             )  # fmt: skip
             self.spans[-1].checkpoints.append(point)
             if event.trigger == "end" or self.spans[-1].boundary is None:

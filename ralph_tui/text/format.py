@@ -1,9 +1,13 @@
 """Quantities and times as shown on every screen and line. Standard library only."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from math import floor, isfinite
 
 from ralph_tui.text.terms import outcome_word
+
+FILES_NAMED = 3
+"""Maximum number of changed files named in a line."""
 
 
 def duration(seconds: float) -> str:
@@ -52,6 +56,14 @@ def place(iteration: int) -> str:
 def count(number: int, noun: str) -> str:
     """Return ``1 file``, ``3 files``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def name_files(number: int, paths: Sequence[str]) -> str:
+    """Return ``2 files modified: a.py, b.py``, with at most three names."""
+    if not paths:
+        return f"{count(number, 'file')} modified"
+    more = f" and {number - FILES_NAMED} more" if number > FILES_NAMED else ""
+    return f"{count(number, 'file')} modified: {', '.join(paths[:FILES_NAMED])}{more}"
 
 
 def with_lines(what: str, added: int, removed: int) -> str:

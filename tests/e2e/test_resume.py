@@ -91,7 +91,7 @@ def test_resume_and_report_say_what_the_checkpoints_come_to(repo: Path) -> None:
     known = re.fullmatch(r"the agent's peak memory: (\d+) MB, in iteration 1", rows[2])
     assert known
     assert 60 < int(known[1]) < 400
-    last = r"last: iteration 1, at the end, [\d:]+, \ds into its session, snapshot 2, 1 file"
+    last = r"last: iteration 1, at the end, [\d:]+, \ds into its session, snapshot 2, 1 file modified: .*"
     assert re.fullmatch(last, rows[3])
     assert len(rows) == 4
     resumed = next(e for e in read_journal(journal(repo)).events if isinstance(e, RunResumed))
@@ -269,6 +269,7 @@ def test_killed(repo: Path) -> None:
         process.kill()
     until(lambda: not processes(repo))
     until(lambda: "its process is gone" in here("status", cwd=repo).stdout)
+    assert "last        checkpoint in " in here("status", cwd=repo).stdout
     (repo / "go").touch()
     completes(repo)
     found = kinds(repo, "run_resumed")[0]["found"]

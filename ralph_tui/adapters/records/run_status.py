@@ -68,6 +68,20 @@ class ItemStatus(TypedDict):
     total: NotRequired[int]
 
 
+class CheckpointStatus(TypedDict):
+    """The last checkpoint."""
+
+    iteration: int
+    trigger: str
+    at: str | None
+    session_s: float
+    """Seconds since its session began."""
+    snapshot: int | None
+    files: int
+    modified: list[str]
+    """The first of the files."""
+
+
 class UseStatus(TypedDict):
     """How full the context window got in an iteration."""
 
@@ -191,6 +205,7 @@ class RunStatus(TypedDict):
     started: str | None
     away_s: float
     ended: str | None
+    checkpoint: CheckpointStatus | None
     last_output: str | None
     last_change: str | None
     last_gate: str | None

@@ -5,6 +5,7 @@ from typing import cast
 
 from ralph_tui.adapters.records.run_status import (
     ActedStatus,
+    CheckpointStatus,
     ContextStatus,
     HandoffStatus,
     ItemStatus,
@@ -189,6 +190,7 @@ def summarize(
         "started": _iso(run.started_at),
         "away_s": run.away_s,
         "ended": _iso(run.ended_at),
+        "checkpoint": _checkpoint(state),
         "last_output": _iso(run.last_output_at),
         "last_change": _iso(run.last_change_at),
         "last_gate": _iso(run.last_gate_at),
@@ -255,6 +257,21 @@ def _waiting(state: RunState) -> WaitStatus | None:
         "until": _iso(wait.until),
         "since": _iso(wait.since),
         "reason": wait.reason,
+    }
+
+
+def _checkpoint(state: RunState) -> CheckpointStatus | None:
+    last = state.timeline.last_checkpoint
+    if last is None:
+        return None
+    return {
+        "iteration": last.iteration,
+        "trigger": last.trigger,
+        "at": _iso(last.at),
+        "session_s": last.duration_s,
+        "snapshot": last.snapshot,
+        "files": last.files,
+        "modified": [*last.modified],
     }
 
 

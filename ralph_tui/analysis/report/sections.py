@@ -177,7 +177,7 @@ def _restores(material: Material) -> str:
 def _checkpoints(material: Material) -> str:
     """Return the summary of all checkpoints, and each checkpoint that has a note."""
     summary = summarize(material.state.timeline, material.at)
-    lines = [] if summary is None else [f"- {line}" for line in words_of(summary, moment)]
+    lines = [] if summary is None else [f"- {escaped(line)}" for line in words_of(summary, moment)]
     for span in material.state.timeline.spans:
         for point in span.checkpoints:
             if point.note:

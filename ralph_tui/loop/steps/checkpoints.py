@@ -52,7 +52,7 @@ class Checkpoints(Step):
         self.latest = self._snapshot(0, reason)
         self.began = True
         self._captured = 0
-        self.record(self.checkpoint_event(0, "start"))
+        self.save_checkpoint(0, "start")
 
     def continue_numbering(self) -> None:
         """Continue numbering after the snapshots of an earlier process, recorded or not."""
@@ -95,7 +95,7 @@ class Checkpoints(Step):
         self._session_id, self._session_began = session_id, self._scheduler.host.clock.now()
         if not self._started:
             self._started = True
-            self.record(self.checkpoint_event(iteration, "start"))
+            self.save_checkpoint(iteration, "start")
 
     def take_boundary(self, iteration: int, reason: str) -> None:
         """Snapshot the worktree before the loop continues; on failure the last boundary stays."""
@@ -120,7 +120,7 @@ class Checkpoints(Step):
             unknown = True
         files = files_changed(k, changes, live=False).model_copy(update={"unknown": unknown})
         self.record(files)
-        self.record(self.checkpoint_event(k, "end", changes=changes))
+        self.save_checkpoint(k, "end", changes=changes)
         return files
 
     def capture(self, iteration: int, trigger: Trigger, note: str = "", by: str = "") -> None:
@@ -135,13 +135,9 @@ class Checkpoints(Step):
         def tell(job: Job) -> None:
             if isinstance(job.result, Snapshot):
                 self.record(snapshot_taken(iteration, job.result, reason))
-                self.record(
-                    self.checkpoint_event(iteration, trigger, job.result.number, note, by=by)
-                )
+                self.save_checkpoint(iteration, trigger, job.result.number, note, by=by)
             else:
-                self.record(
-                    self.checkpoint_event(iteration, trigger, None, note, str(job.error), by=by)
-                )
+                self.save_checkpoint(iteration, trigger, None, note, str(job.error), by=by)
 
         self._scheduler.spawn(
             "checkpoint",
@@ -162,14 +158,12 @@ class Checkpoints(Step):
                 "snapshot", lambda: self._workspace.snapshot(number, message)
             )
         except WorkspaceError as error:
-            self.record(
-                self.checkpoint_event(iteration, "rollover", None, message, error=str(error))
-            )
+            self.save_checkpoint(iteration, "rollover", None, message, error=str(error))
             self.handed_over = ("", "")
             return None
         self.handed_over, self._session_tree = (began, snapshot.tree), snapshot.tree
         self.record(snapshot_taken(iteration, snapshot, message.removeprefix("ralph: ")))
-        self.record(self.checkpoint_event(iteration, "rollover", number))
+        self.save_checkpoint(iteration, "rollover", number)
         return number
 
     def retry_boundary(self, iteration: int) -> None:
@@ -266,7 +260,7 @@ class Checkpoints(Step):
             paths=[change.path for change in changes[:MAX_PATHS]],
         )
 
-    def checkpoint_event(
+    def save_checkpoint(
         self,
         iteration: int,
         trigger: Trigger,
@@ -275,11 +269,11 @@ class Checkpoints(Step):
         error: str = "",
         changes: tuple[FileChange, ...] = (),
         by: str = "",
-    ) -> ev.Event:
-        """Return the event of a checkpoint whose snapshot already exists.
+    ) -> None:
+        """Record a checkpoint whose snapshot already exists.
 
         `snapshot`: 0 means the last boundary's, None that it failed. The checkpoint's file is
-        written in the background.
+        written in the background, unless checkpoints are disabled.
         """
         self._captured += 1
         path, session_id = "", self._session_id
@@ -287,7 +281,8 @@ class Checkpoints(Step):
         memory = self._memory.take_peak()
         if trigger == "end":
             self._session_id, self._session_began = "", None
-        if iteration:
+        settings, files = self._run.settings.checkpoints, self._state.files
+        if iteration and settings.enabled:
             facts = CheckpointFacts(
                 iteration, self._captured, trigger, session_id, duration_s, memory, changes
             )
@@ -295,19 +290,23 @@ class Checkpoints(Step):
             self._scheduler.spawn(
                 "checkpoint", lambda: self._files.capture(facts), self._record_failure
             )
-        return ev.CheckpointCaptured(
-            iteration=iteration,
-            number=self._captured,
-            trigger=trigger,
-            snapshot=self.latest.number if snapshot == 0 else snapshot,
-            path=path,
-            session_id=session_id,
-            duration_s=duration_s,
-            memory_bytes=memory,
-            files=sum(total.files for total in self._state.files.totals),
-            note=note,
-            error=error,
-            by=by,
+        self.record(
+            ev.CheckpointCaptured(
+                iteration=iteration,
+                number=self._captured,
+                trigger=trigger,
+                snapshot=self.latest.number if snapshot == 0 else snapshot,
+                path=path,
+                session_id=session_id,
+                duration_s=duration_s,
+                memory_bytes=memory,
+                files=sum(total.files for total in files.totals),
+                modified=[change.path for change in files.changes[:MAX_PATHS]],
+                interval_s=settings.interval_s if trigger == "start" and settings.enabled else 0,
+                note=note,
+                error=error,
+                by=by,
+            )
         )
 
     def _snapshot(self, iteration: int, reason: str) -> Snapshot:

@@ -305,9 +305,9 @@ class Sessions(Step):
                 questions.watch()
                 self._asker.tick()
 
-        scheduler.start_timer(
-            self._run.settings.checkpoints.interval_s, lambda: checkpoints.capture(k, "timer")
-        )
+        periodic = self._run.settings.checkpoints
+        if periodic.enabled:
+            scheduler.start_timer(periodic.interval_s, lambda: checkpoints.capture(k, "timer"))
         controls = Controls(
             capture=lambda note, by: checkpoints.capture(k, "key", note, by),
             look_after=look_after,

@@ -65,7 +65,7 @@ def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() 
         ev.IterationStarted(iteration=2, max_iterations=10),
         captured(2, 1, "start", "b", 0, 0),
         changed(2, "b.py", "c.py"),
-        captured(2, 2, "key", "b", 65, 1500, files=2),
+        captured(2, 2, "key", "b", 65, 1500, files=5, modified=["b.py", "c.py", "d.py", "e.py"]),
     )
     assert rows[:3] == [
         "6 checkpoints: 3 at the start, 1 by timer, 1 by key, 1 at the end",
@@ -73,7 +73,9 @@ def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() 
         "the agent's peak memory: 1.5 GB, in iteration 2",
     ]
     assert rows[3].startswith("last: iteration 2, by key, ")
-    assert rows[3].endswith(", 1m 5s into its session, snapshot 2, 2 files")
+    assert rows[3].endswith(
+        ", 1m 5s into its session, snapshot 2, 5 files modified: b.py, c.py, d.py and 2 more"
+    )
     assert len(rows) == 4
 
 
@@ -86,7 +88,7 @@ def test_what_is_not_known_is_left_out() -> None:
     )
     assert rows[:2] == ["1 checkpoint: 1 at the start", "at least 1 file modified"]
     assert rows[2].startswith("last: iteration 1, at the start, ")
-    assert rows[2].endswith(", no snapshot, 0 files")
+    assert rows[2].endswith(", no snapshot, 0 files modified")
 
 
 def test_a_run_without_checkpoints_has_no_summary() -> None:

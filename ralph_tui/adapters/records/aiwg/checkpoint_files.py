@@ -1,6 +1,7 @@
 """Files of a session next to the journal: checkpoints, and inventories before and after it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from ralph_tui.adapters.records.aiwg.inventory import (
     write_diff,
     write_inventory,
 )
-from ralph_tui.adapters.records.files import write_json
+from ralph_tui.adapters.records.files import read_json, write_json
 from ralph_tui.base.errors import RalphError, why, workspace_error
 from ralph_tui.events.text import Line
 from ralph_tui.ports.host import Clock
@@ -67,6 +68,72 @@ class CheckpointData(Camel):
     files_modified: list[Line] = []
     """All files that were modified or staged at any time in this session."""
     memory: Memory = Memory()
+
+
+class GitCounts(Camel):
+    """Number of files per list of `GitState`."""
+
+    modified: int
+    staged: int
+    untracked: int
+
+
+class CheckpointRow(Camel):
+    """One checkpoint in a summary."""
+
+    number: int
+    timestamp: Timestamp
+    duration: int
+    """Milliseconds since the session's start."""
+    files_modified: int
+    git_status: GitCounts
+    aiwg_files: int
+
+
+class CheckpointsSummary(Camel):
+    """All checkpoints of one iteration."""
+
+    total: int
+    total_duration: int
+    """Milliseconds, all sessions together."""
+    files_modified: list[Line]
+    checkpoints: list[CheckpointRow]
+
+
+def read_checkpoints(folder: Path) -> list[CheckpointData]:
+    """Read the checkpoints of an iteration's folder; damaged files are left out."""
+    found = []
+    for path in sorted((folder / "checkpoints").glob("*-checkpoint.json")):
+        with suppress(ValueError):
+            found.append(CheckpointData.model_validate(read_json(path)))
+    return found
+
+
+def summarize(checkpoints: Sequence[CheckpointData]) -> CheckpointsSummary:
+    """Summarize the checkpoints of an iteration."""
+    lasted: dict[str, int] = {}
+    for one in checkpoints:
+        lasted[one.session_id] = max(one.duration, lasted.get(one.session_id, 0))
+    return CheckpointsSummary(
+        total=len(checkpoints),
+        total_duration=sum(lasted.values()),
+        files_modified=sorted({path for one in checkpoints for path in one.files_modified}),
+        checkpoints=[
+            CheckpointRow(
+                number=one.number,
+                timestamp=one.timestamp,
+                duration=one.duration,
+                files_modified=len(one.files_modified),
+                git_status=GitCounts(
+                    modified=len(one.git_status.modified),
+                    staged=len(one.git_status.staged),
+                    untracked=len(one.git_status.untracked),
+                ),
+                aiwg_files=len(one.aiwg_state.files),
+            )
+            for one in checkpoints
+        ],
+    )
 
 
 class CheckpointManager:
@@ -180,6 +247,8 @@ class AiwgCheckpointFiles:
             self._manager_of(folder, facts.session_id or "unknown").capture(facts, read_git)
             if facts.trigger == "end":
                 self._compare(folder, facts, self._inventory(read_git))
+                summary = summarize(read_checkpoints(folder))
+                write_json(folder / "checkpoint-summary.json", summary.as_json())
         except OSError as error:
             raise workspace_error(
                 f"cannot write to {folder}: {why(error, 'free some space or make it writable')}",

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from ralph_tui.commands import Checkpoint, Command, Pause, Unpause
-from ralph_tui.events import CheckpointCaptured, SessionFinished
+from ralph_tui.config.settings import CheckpointSettings, Settings
+from ralph_tui.events import CheckpointCaptured, SessionFinished, SnapshotTaken
 from tests.world import FakeSession, World
 
 
@@ -101,3 +102,21 @@ def test_memory_is_the_peak_since_the_checkpoint_before() -> None:
     told = [(e.trigger, e.memory_bytes) for e in world.all(CheckpointCaptured)]
     assert told == [("start", 0), ("start", 0), ("key", 700), ("end", 500)]
     assert not world.memory.working, "nothing is sampled after the session"
+
+
+def test_a_checkpoint_names_the_files_and_a_start_the_interval() -> None:
+    world = World([2, 10])
+    world.run()
+    start, end = (e for e in world.all(CheckpointCaptured) if e.iteration == 1)
+    assert (start.interval_s, start.modified) == (1800, [])
+    assert (end.interval_s, end.files, end.modified) == (0, 1, ["a.py"])
+
+
+def test_without_checkpoints_only_snapshots_are_taken() -> None:
+    """Starts and ends stay in the journal, because a restore and a resume need them."""
+    world = World([2, 10], settings=Settings(checkpoints=CheckpointSettings(enabled=False)))
+    world.agent.acts.append(works_for(world, 4000))
+    world.run()
+    assert [trigger for trigger, _ in captured(world, 1)] == ["start", "end"]
+    assert not any(e.path or e.interval_s for e in world.all(CheckpointCaptured))
+    assert world.all(SnapshotTaken)

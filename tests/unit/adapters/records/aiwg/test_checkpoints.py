@@ -13,7 +13,9 @@ from ralph_tui.adapters.records.aiwg.checkpoint_files import (
     CheckpointData,
     CheckpointManager,
     Probes,
+    read_checkpoints,
     scan_aiwg,
+    summarize,
 )
 from ralph_tui.adapters.workspace import git_status as readings
 from ralph_tui.adapters.workspace.git_status import GitStatus, git_status
@@ -89,6 +91,23 @@ def test_what_was_ever_modified_in_the_session_is_told(git_repo: Path) -> None:
         "002-checkpoint.json",
         "003-checkpoint.json",
     }
+
+
+def test_the_summary_counts_each_checkpoint_and_names_every_file(git_repo: Path) -> None:
+    checkpoints = manager(git_repo, FakeClock())
+    checkpoints.capture(facts(1), git_of(git_repo))
+    (git_repo / "README.md").write_text("changed")
+    (git_repo / "new.py").write_text("new")
+    checkpoints.capture(facts(2, 60.0), git_of(git_repo))
+    (checkpoints.folder / "checkpoints/003-checkpoint.json").write_text("{")
+    found = read_checkpoints(checkpoints.folder)
+    assert [one.number for one in found] == [1, 2], "a damaged file is left out"
+    told = summarize(found).as_json()
+    last = told["checkpoints"].pop()
+    assert last["gitStatus"] == {"modified": 1, "staged": 0, "untracked": 1}
+    assert (last["number"], last["duration"], last["filesModified"]) == (2, 60_000, 1)
+    assert (told["total"], told["totalDuration"]) == (2, 60_000)
+    assert told["filesModified"] == ["README.md"]
 
 
 def test_what_git_refuses_is_written_into_the_checkpoint(git_repo: Path) -> None:

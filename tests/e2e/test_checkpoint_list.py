@@ -1,0 +1,25 @@
+"""``ralph-tui checkpoint list``, and what `status` and a resume say of the last checkpoint."""
+
+import json
+from pathlib import Path
+
+from tests.e2e.cli import GATE, ONE_MORE, here, project
+
+
+def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
+    project(git_repo)
+    here("run", "Make it pass", "-c", GATE, "--agent-command", ONE_MORE, "--max-iterations", "2",
+         cwd=git_repo)  # fmt: skip
+    shown = here("checkpoint", "list", cwd=git_repo).stdout.splitlines()
+    assert shown[0] == "before iteration 1: 0 sessions"
+    assert shown[2] == "iteration 1: 1 session"
+    assert shown[4].split()[3:6] == ["at", "the", "end"]
+    assert shown[4].endswith("0 artifacts")
+    listed = json.loads(here("checkpoint", "list", "task-001", "--json", cwd=git_repo).stdout)
+    assert listed["run"] == "task-001/001"
+    second = listed["iterations"][2]
+    assert [one["trigger"] for one in second["checkpoints"]] == ["start", "end"]
+    assert second["checkpoints"][1]["gitStatus"]["branch"] == "main"
+    assert second["summary"]["total"] == 2
+    folder = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001/results/iter-002"
+    assert json.loads((folder / "checkpoint-summary.json").read_text()) == second["summary"]
