@@ -340,7 +340,8 @@ def test_the_same_error_three_times_without_a_new_best_redirects() -> None:
 def test_no_run_is_redirected_for_errors_while_its_best_rises(
     steps: list[tuple[bool, tuple[tuple[str, str], ...]]],
 ) -> None:
-    run, streak, last = Run(tests=10), 0, ()
+    run, streak = Run(tests=10), 0
+    last: tuple[tuple[str, str], ...] = ()
     for rises, errors in steps:
         reading = run.governor.history.best + (0.4 if rises else 0)
         found = run.take(min(99.0, reading), invalid(*errors))
