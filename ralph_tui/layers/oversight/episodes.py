@@ -43,6 +43,10 @@ class Pause:
     """True if the run continues without an answer, because new tests still pass."""
 
 
+_MET: dict[bool | None, str] = {True: "redirect", False: "question", None: "first warning"}
+"""What opened an episode, by the answer to it: without any, the overseer only warns."""
+
+
 @dataclass(frozen=True)
 class Episode:
     """An episode opened by a REDIRECT, or by a PAUSE in its place."""
@@ -126,8 +130,7 @@ class Episode:
                 due = now
         if not (up or circuit) or now < due:
             return None
-        met = "question" if self.approved is False else "redirect"  # declined: a mere question
-        age = f"{count(since, 'iteration')} after the {met}"
+        age = f"{count(since, 'iteration')} after the {_MET[self.approved]}"
         if circuit:
             return Pause("circuit", f"{circuit} That is {age}.")
         escape = mark.reading + history.gain(mark.reading)

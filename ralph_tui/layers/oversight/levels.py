@@ -67,8 +67,8 @@ class Finding:
         return self.situations[0].level if self.situations else None
 
     def held(self) -> "Finding":
-        """Return the finding for an overseer that only warns."""
-        return replace(self, situations=tuple(one.held() for one in self.situations))
+        """Return the finding for an overseer that only warns: no REDIRECT can be answered."""
+        return replace(self, situations=tuple(one.held() for one in self.situations), opened=None)
 
     def unattended(self, iteration: int) -> "Finding":
         """Return the finding for an unattended run: PAUSE becomes ABORT if no file ever changed."""

@@ -170,6 +170,10 @@ def test_a_pivot_is_asked_about_when_the_setting_says() -> None:
         run.agent.acts.extend([blocked("No database.")] * 20)
         run.play(answer("continue"))
         found.append([e.iteration for e in run.all(ev.StrategyPlanned) if e.approach == "escalate"])
+        later = IntelligenceSettings(escalate_at=escalate_at + 3)
+        rows = recompute(run.events, intelligence=later)
+        pauses = [one.row.iteration for one in rows if one.row.intervention == "PAUSE"]
+        assert pauses[0] == found[-1][0] + 2, "planned after the PAUSE's measurement"
     assert found[0]
     assert found[1][0] == found[0][0] + 2
 
