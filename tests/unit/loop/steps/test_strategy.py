@@ -159,6 +159,25 @@ def test_the_next_prompt_names_the_errors_of_validation() -> None:
     }
 
 
+def test_validation_separates_errors_from_warnings() -> None:
+    run = World([2, 4, 6], max_iterations=2)
+    run.agent.acts.extend([failing(6), failing(6)])
+    run.workspace.changed = [
+        FileChange(path="pyproject.toml", status="modified", category="config", added=1)
+    ]
+    run.run()
+    assert summarize(run.state)["validation"] == {
+        "valid": False,
+        "errors": [
+            "Iteration 2 of 2: the last one.",
+            "Test configuration changed: pyproject.toml.",
+        ],
+        "warnings": ["6 tool calls failed in this session."],
+    }
+    done = run.all(ev.ValidationDone)[0]
+    assert [one.name for one in done.errors] == ["changed_configuration"]
+
+
 def test_a_pivot_is_asked_about_when_the_setting_says() -> None:
     """A blocker stands throughout, and nothing is ever counted."""
     found = []
