@@ -11,6 +11,7 @@ from ralph_tui.layers.control import Budget, ControlSettings, Sample
 from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.oversight import Evidence, OversightSettings
 from ralph_tui.layers.sensor import Counts, GateResult, Sensor
+from ralph_tui.layers.settings import IntelligenceSettings
 from ralph_tui.state import RunState
 
 
@@ -139,6 +140,7 @@ def recompute(
     events: Sequence[ev.Event],
     control: ControlSettings | None = None,
     oversight: OversightSettings | None = None,
+    intelligence: IntelligenceSettings | None = None,
 ) -> list[Compared]:
     """Return a row per measurement that a run has evaluated, beside its record in the journal.
 
@@ -146,7 +148,7 @@ def recompute(
     time counts as approved. A last measurement that the run did not evaluate has a row as well.
     """
     decided = {event.iteration for event in events if isinstance(event, ev.RedirectDecided)}
-    state, governor = RunState(), Governor(0.0, control, oversight)
+    state, governor = RunState(), Governor(0.0, control, oversight, intelligence)
     rows: list[LabRow] = []
 
     def take(found: Evaluated) -> None:

@@ -7,13 +7,14 @@ because the agent can write one.
 import shlex
 from datetime import UTC, datetime
 
-from ralph_tui.adapters.records.run_status import RunStatus
+from ralph_tui.adapters.records.run_status import Intervened, RunStatus
 from ralph_tui.adapters.records.status import worked_s
 from ralph_tui.analysis.resume_words import limit_options, resume_command
 from ralph_tui.cli.context_words import context_mark, context_row
 from ralph_tui.ports.runs import NO_OBJECTIVE
 from ralph_tui.text import terms
 from ralph_tui.text.format import (
+    count,
     duration,
     ending,
     help_words,
@@ -58,7 +59,9 @@ def status_text(status: RunStatus) -> str:
         ("iteration", f"{status['iteration']} of {status['max_iterations']}"),
         ("completion", _completion_text(status)),
         ("overseer", _overseer_text(status)),
+        ("health", _health_text(status)),
         ("strategy", _strategy_text(status)),
+        ("knowledge", _knowledge_text(status)),
         ("cost", _cost_text(status)),
         ("context", context_row(status["context"]) if _is_live(status) else ""),
         ("model help", _model_help_text(status)),
@@ -131,6 +134,37 @@ def _overseer_text(status: RunStatus) -> str:
     decided = f", {made['decision']}" if made["decision"] else ""
     points = "" if made["points"] is None else f": {points_gained(made['points'])}"
     return f"{what}{decided}{points}"
+
+
+def _health_text(status: RunStatus) -> str:
+    """Describe the overseer's work; a run without findings is not worth a row."""
+    totals = status["totals"]
+    if not totals or not totals["detections"] + sum(totals[name] for name in _INTERVENTIONS):
+        return ""
+    now = ", ".join(terms.subject_words(one["name"]) for one in status["detections"])
+    made = [count(totals[name], noun) for name, noun in _INTERVENTIONS.items() if totals[name]]
+    found = f"{count(totals['detections'], 'detection')} in {count(totals['checks'], 'check')}"
+    return f"{status['health']}{f': {now}' if now else ''}; {', '.join([found, *made])}"
+
+
+_INTERVENTIONS: dict[Intervened, str] = {
+    "logs": "note",
+    "warnings": "warning",
+    "redirects": "redirect",
+    "pauses": "pause",
+    "aborts": "abort",
+}
+
+
+def _knowledge_text(status: RunStatus) -> str:
+    """Say how many learnings of earlier runs fit, and how many of them the prompt has."""
+    known = status["knowledge"] or []
+    sent = sum(one["in_prompt"] for one in known)
+    return (
+        f"{count(len(known), 'learning')} of earlier runs fit, {sent} in the prompt"
+        if known
+        else ""
+    )
 
 
 def _strategy_text(status: RunStatus) -> str:

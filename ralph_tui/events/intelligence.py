@@ -40,6 +40,8 @@ PURPOSES: dict[Purpose, str] = {
 }
 SAID_BY_SENSOR = ("fewer_tests", "changed_configuration")
 """Issues that the sensor itself already reports."""
+WATCHED = ("near_limit", "unresolved_conflicts")
+"""Errors for which the overseer has rules of its own: it ignores them here."""
 WORST: tuple[IssueSeverity, ...] = ("critical", "high", "medium")
 
 
@@ -124,6 +126,12 @@ class StrategyPlanned(Event):
     since: int = 0
     """The iteration in which this approach began."""
 
+    @property
+    def adjustments(self) -> dict[str, str]:
+        """What the plan changes about the iteration: its focus, and the least urgency."""
+        focus = {} if self.focus == "continue" else {"focus": str(self.focus)}
+        return focus if self.approach == "persist" else {**focus, "urgency": "high"}
+
     def row(self) -> Row:
         detail = "\n".join(f"{n}. {text}" for n, text in enumerate(self.priorities, 1))
         return Row("log", "STRATEGY", f"{APPROACHES[self.approach]}: {self.reasoning}", detail)
@@ -138,6 +146,11 @@ class ValidationIssue(Fact):
     text: Plain
     """One sentence."""
 
+    @property
+    def is_error(self) -> bool:
+        """True if it makes the iteration invalid; otherwise it is a warning."""
+        return self.severity != "medium"
+
 
 class ValidationDone(Event):
     """Step 8 (before the session) or step 11 (after it); recorded only with findings."""
@@ -146,6 +159,11 @@ class ValidationDone(Event):
     iteration: int
     when: Literal["before", "after"]
     issues: list[ValidationIssue] = []
+
+    @property
+    def errors(self) -> list[ValidationIssue]:
+        """The issues that make the iteration invalid."""
+        return [one for one in self.issues if one.is_error]
 
     def row(self) -> Row | None:
         return self.row_without(())

@@ -41,6 +41,7 @@ Subject = Literal[
     "agent_error",
     "strategy",
     "circuit",
+    "validation",
     "conflicts",
     "unmeasured",
     "owner",
@@ -68,6 +69,19 @@ class Detected(Fact):
     """One sentence."""
 
 
+class HealthTotals(Fact):
+    """The overseer's work in a run so far."""
+
+    checks: int = 0
+    detections: int = 0
+    logs: int = 0
+    warnings: int = 0
+    redirects: int = 0
+    pauses: int = 0
+    aborts: int = 0
+    """Interventions have a total for each level."""
+
+
 class HealthChecked(Event):
     """The overseer's check of one iteration, recorded even without findings.
 
@@ -82,6 +96,8 @@ class HealthChecked(Event):
     detections: list[Detected] = []
     ended: Subject | None = None
     """The episode that a new best ended."""
+    totals: HealthTotals | None = None
+    """Including this check; None in older journals."""
 
     def row(self) -> Row | None:
         if self.ended is None:
@@ -101,6 +117,8 @@ class InterventionMade(Event):
     others: list[Plain] = []
     """Other interventions that the iteration called for, with level and reason."""
     recommendations: list[Plain] = []
+    would: Level | None = None
+    """The level that it would have had if the overseer were allowed to act."""
 
     def row(self) -> Row:
         about = subject_words(self.about)

@@ -219,8 +219,8 @@ class _EventMaker:
             note=content.reading_note,
         )
 
-    def _governor_events(self, k: int) -> list[ev.Event]:
-        """Return our governor's events for the last measurement.
+    def _governor_events(self, k: int) -> Iterator[ev.Event]:
+        """Yield our governor's events for the last measurement; each is folded before the next.
 
         Leave out alarms about limits if the run's maximum iterations are unknown.
         """
@@ -229,15 +229,12 @@ class _EventMaker:
         limited = self._content.start.max_iterations > 0
         alarms: list[ev.AlarmCleared | ev.AlarmRaised] = [*evaluation.cleared, *evaluation.raised]
         known = [one for one in alarms if limited or one.alarm != "BUDGET_EXCEEDED"]
+        yield from (evaluation.signal, *known)
         if finding is None:
-            return [evaluation.signal, *known]
+            return
         if finding.opened:
             self._governor.answered(approved=True)
-        return [
-            evaluation.signal,
-            *known,
-            *_finding_events(k, finding if limited else _without_limits(finding)),
-        ]
+        yield from _finding_events(k, finding if limited else _without_limits(finding), self._state)
 
     def _iteration_finished(self, content: IterationContent) -> ev.IterationFinished:
         run = self._state.run
@@ -291,7 +288,7 @@ def _without_limits(finding: Finding) -> Finding:
     )
 
 
-def _finding_events(iteration: int, finding: Finding) -> Iterator[ev.Event]:
+def _finding_events(iteration: int, finding: Finding, state: RunState) -> Iterator[ev.Event]:
     if finding.situations:
         acts, *others = finding.situations
         yield ev.InterventionMade(
@@ -302,7 +299,7 @@ def _finding_events(iteration: int, finding: Finding) -> Iterator[ev.Event]:
             others=[f"{other.level}: {other.reason}" for other in others],
             recommendations=list(recommendations(acts.about)),
         )
-    yield health_check(iteration, health_of(finding), finding)
+    yield health_check(iteration, health_of(finding), finding, state.oversight.totals)
 
 
 def _session_events(content: IterationContent, agent: str) -> list[Timed]:

@@ -31,6 +31,7 @@ from ralph_tui.layers.control import (
 from ralph_tui.layers.inputs import budget_of, evidence_of, grounds_of, sample_of
 from ralph_tui.layers.intelligence.strategy import Course, Grounds, Strategy, plan
 from ralph_tui.layers.oversight import Evidence, Finding, Oversight, OversightSettings, assess
+from ralph_tui.layers.settings import IntelligenceSettings
 from ralph_tui.state import RunState
 from ralph_tui.text.words import same_words
 
@@ -72,14 +73,14 @@ class Governor:
         baseline: float = 0.0,
         control: ControlSettings | None = None,
         oversight: OversightSettings | None = None,
+        intelligence: IntelligenceSettings | None = None,
         *,
-        plans: bool = True,
         attempt: Attempt = unguarded,
     ) -> None:
-        """Start at `baseline`, in points; `plans` enables strategy planning."""
+        """Start at `baseline`, in points."""
         self.control = control or ControlSettings()
         self.oversight = oversight or OversightSettings()
-        self.plans = plans
+        self.intelligence = intelligence or IntelligenceSettings()
         self._attempt = attempt
         self.history = History(baseline)
         self._pending: list[Sample] = []  # measurements not yet added to the history
@@ -134,7 +135,7 @@ class Governor:
             instead="default gains answer this reading",
         )
         evaluation = self.evaluation = evaluation_of(signal, watched)
-        if self.plans:
+        if self.intelligence.enabled:
             self.course = attempt(
                 "intelligence",
                 lambda: self._planned(budget, grounds()),
@@ -191,6 +192,7 @@ class Governor:
             Patience.of(self.history, budget, self.control),
             grounds,
             may_ask=self.oversight.enabled and self.memory.episode is None,
+            escalate_at=self.intelligence.escalate_at,
         )
         if not isinstance(course.strategy, Strategy):  # the course is kept
             raise TypeError(f"a strategy is no {type(course.strategy).__name__}")
@@ -209,11 +211,13 @@ class Governor:
             self.control,
             evidence,
             strategy=planned.reasoning if asks else "",
+            pause_on_critical=self.oversight.pause_on_critical,
+            strict=self.intelligence.strict_validation,
         )
         if not finding.state.sound:  # the state is kept
             raise TypeError("the state of the oversight layer is invalid")
         self.memory = finding.state
-        return finding
+        return finding if self.oversight.act else finding.held()
 
     def answered(self, *, approved: bool) -> None:
         """Record the decision about the open episode's REDIRECT."""

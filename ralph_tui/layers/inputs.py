@@ -1,6 +1,7 @@
 """Build the inputs of controller, planner and overseer from a run's state."""
 
 from ralph_tui.events import GateFinished, ReadingTaken
+from ralph_tui.events.intelligence import WATCHED
 from ralph_tui.layers.context.hashes import error_hash_of
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.intelligence.strategy import Grounds
@@ -69,6 +70,11 @@ def evidence_of(state: RunState) -> Evidence:
         actions=run.iteration_tool_calls + state.actions.iteration_derived,
         error=ended.reason if ended and failed else "",
         cut=ended.words if ended and ended.outcome in ("timeout", "max_turns", "budget") else "",
+        invalid=tuple(
+            (one.name, one.text)
+            for one in state.intelligence.errors(run.iteration)
+            if one.name not in WATCHED
+        ),
         conflicts=state.oversight.conflicts,
         unmeasured=state.gate.unmeasured,
         silence=state.gate.readings[-1].note if state.gate.unmeasured else "",

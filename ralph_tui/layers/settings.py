@@ -37,6 +37,16 @@ class ControlSettings(BaseModel):
     """What ki multiplies: the weighted mean error, or the accumulated error."""
     patience: float = Field(default=1.0, gt=0, le=100)
     """Multiplies the number of iterations before STUCK."""
+    stuck_after: Annotated[int | None, Field(ge=1, le=1000), BeforeValidator(_none_if_empty)] = None
+    """Iterations without progress before STUCK; None: by the run's own pace and ``patience``."""
+    oscillations: int = Field(default=3, ge=1, le=5)
+    """Changes of direction within 6 iterations that raise OSCILLATING."""
+    falls: int = Field(default=2, ge=1, le=100)
+    """Falls in a row that raise REGRESSING."""
+    budget_warning: float = Field(default=0.9, gt=0, le=1)
+    """Used share of a limit at which the run warns, and asks you if its pace is too slow."""
+    first_profile: Literal["exploration", "focused", "aggressive"] = "exploration"
+    """Gains of the first iterations."""
 
 
 class OversightSettings(BaseModel):
@@ -46,6 +56,10 @@ class OversightSettings(BaseModel):
 
     enabled: bool = True
     """False: no overseer; the loop runs to its limit."""
+    act: bool = True
+    """False: the overseer detects and warns, but never redirects, pauses or aborts."""
+    pause_on_critical: bool = False
+    """True: a loop that oscillates or regresses is paused at once instead of redirected."""
     redirect_timeout_s: Seconds = Field(default=120.0, ge=1, le=30 * DAY)
     """How long a REDIRECT waits before it is approved; headless runs do not wait."""
     pause_timeout_s: Seconds = Field(default=1800.0, ge=0, le=30 * DAY)
@@ -116,6 +130,10 @@ class IntelligenceSettings(BaseModel):
 
     enabled: bool = True
     """False: prompts contain only the objective, the criteria and your guidance."""
+    escalate_at: int = Field(default=7, ge=1, le=1000)
+    """Minimum iterations that a changed approach gets before you are asked."""
+    strict_validation: bool = False
+    """True: a validation error holds the next session back and asks you; False: it warns."""
     prompt_budget_tokens: int = Field(default=8000, ge=1000, le=200_000)
     """Maximum size of a prompt in tokens, estimated; less important sections are cut."""
     prompt_template: Annotated[

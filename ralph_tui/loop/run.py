@@ -36,11 +36,7 @@ class Layers:
         """Return layers as they are before the first measurement, for a completion command."""
         guard = Guard()
         governor = Governor(
-            0.0,
-            settings.control,
-            settings.oversight,
-            plans=settings.intelligence.enabled,
-            attempt=guard.attempt,
+            0.0, settings.control, settings.oversight, settings.intelligence, attempt=guard.attempt
         )
         return cls(Sensor(settings.progress, command or ""), governor, guard)
 

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from ralph_tui import events as ev
+from ralph_tui.events.intelligence import ValidationIssue
 from ralph_tui.state.fold import Fold
 
 
@@ -37,6 +38,15 @@ class IntelligenceFold(Fold):
     def assessment(self) -> ev.AssessmentMade | None:
         """The latest assessment."""
         return self.assessments[max(self.assessments)] if self.assessments else None
+
+    def issues(self, iteration: int) -> list[ValidationIssue]:
+        """Return what validation found before and after an iteration's session."""
+        done = [self.validations.get((iteration, when)) for when in ("before", "after")]
+        return [issue for one in done if one is not None for issue in one.issues]
+
+    def errors(self, iteration: int) -> list[ValidationIssue]:
+        """Return the issues that make an iteration invalid."""
+        return [one for one in self.issues(iteration) if one.is_error]
 
     @property
     def strategy(self) -> ev.StrategyPlanned | None:

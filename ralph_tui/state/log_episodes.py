@@ -12,11 +12,14 @@ from ralph_tui import events as ev
 from ralph_tui.events.control import clause
 from ralph_tui.state.fold import Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
+from ralph_tui.state.oversight import OPENING
 from ralph_tui.text.format import percent
 from ralph_tui.text.terms import subject_words
 
 PROGRESS: Final = "progress"
-_OF_PROGRESS = "stuck oscillating regressing objective_deviation circuit no_progress strategy pace"
+_OF_PROGRESS = (
+    "stuck oscillating regressing objective_deviation validation circuit no_progress strategy pace"
+)
 GROUPS = dict.fromkeys(_OF_PROGRESS.split(), PROGRESS)
 """Maps subjects to the group that they are shown with."""
 WAITING = "waiting for your answer"
@@ -162,14 +165,16 @@ class Episodes(Part):
 
     # interventions ------------------------------------------------------------------------------
 
-    def on_intervention(self, e: ev.InterventionMade) -> None:
+    def on_intervention(self, e: ev.InterventionMade) -> bool | None:
+        if e.about == "validation" and e.level == "WARN" and e.would is None:
+            return False  # the issues have a row of their own
         group = GROUPS.get(e.about, e.about)
         if e.level == "REDIRECT":
             # a new episode opens only after the old one ends
             if self._met not in (None, e.iteration):
                 self._end(e)
             self._met = e.iteration
-        elif e.about == "circuit" and e.level == "PAUSE" and self._met is None:
+        elif e.about in OPENING and e.level == "PAUSE" and self._met is None:
             self._met = e.iteration
         known = e.reason in self._said.get(group, ()) and group in self._groups
         asks = e.level in ("REDIRECT", "PAUSE")
@@ -190,6 +195,7 @@ class Episodes(Part):
         self._made[e.iteration, e.level] = entry
         if asks and nested and not self._log.recomputed:
             self._log.amend(entry, e.seq, text=f"{WAITING} · {text}" if text else WAITING)
+        return None
 
     def _decided(self, asked: _Asked, event: ev.Event, decision: str) -> None:
         """Put the decision first in its row, where it cannot be cut off."""

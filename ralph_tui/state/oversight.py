@@ -1,11 +1,14 @@
 """Findings and interventions of the overseer, and which of them are still in force."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from ralph_tui import events as ev
-from ralph_tui.events.oversight import Health, Level, Subject
+from ralph_tui.events.oversight import Health, HealthTotals, Level, Subject
 from ralph_tui.state.fold import Fold
 
+OPENING: tuple[Subject, ...] = ("circuit", "oscillating", "regressing")
+"""Subjects whose PAUSE opens an episode if none is open."""
 NOBODY_ASKED = "recomputed, no one was asked"
 """The decision shown for an intervention recomputed for a run that another tool led."""
 
@@ -71,6 +74,20 @@ class OversightFold(Fold):
         self._recomputed = False
 
     @property
+    def totals(self) -> HealthTotals:
+        """The overseer's work so far; journals without totals are counted alike."""
+        levels = Counter(made.level for made in self.interventions)
+        return HealthTotals(
+            checks=len(self.checks),
+            detections=sum(len(check.detections) for check in self.checks),
+            logs=levels["LOG"],
+            warnings=levels["WARN"],
+            redirects=levels["REDIRECT"],
+            pauses=levels["PAUSE"],
+            aborts=levels["ABORT"],
+        )
+
+    @property
     def stale(self) -> bool:
         """True if the files differ from the measured ones because of a restore."""
         if self.rollback is None:
@@ -127,7 +144,7 @@ class OversightFold(Fold):
             self.status = "critical" if event.about in ("oscillating", "regressing") else "warning"
         elif event.level == "PAUSE":
             self.status = "paused"
-            if event.about == "circuit" and self.episode is None:
+            if event.about in OPENING and self.episode is None:
                 self.episode = self.interventions[-1]
         elif event.level == "ABORT":
             self.status = "aborted"

@@ -33,6 +33,11 @@ class Settings(NamedTuple):
     smoothing: float = 0.3
     integral_term: str = "mean"
     patience: float = 1.0
+    stuck_after: int | None = None
+    oscillations: int = 3
+    falls: int = 2
+    budget_warning: float = 0.9
+    first_profile: str = "exploration"
 
 
 class Facts(NamedTuple):
@@ -180,6 +185,9 @@ class Series:
     def patience(self, k: int) -> tuple[int, int]:
         """(n, N) at reading k."""
         cap = max(3, ceil(Fraction(self.max, 4)))
+        if self.settings.stuck_after is not None:
+            n = self.settings.stuck_after
+            return n, max(n, min(cap, ceil(Fraction(self.max, 10))))
         known = [3, self.stride(), 3 * self.waits(k)[2]]
         if len(self.rises(k)) < 5:
             known.append(ceil(Fraction(3 * self.max, self.T)))
@@ -263,8 +271,10 @@ def profile(s: Series, k: int, decisions: list[Decision]) -> str:
     episode = open_episode(s, k, decisions)
     if episode is not None and decisions[episode - 1].opened == "OSCILLATING":
         return "damped"
+    if "STUCK" in alarms(s, k) and "OSCILLATING" not in alarms(s, k):
+        return "aggressive"
     if k <= min(5, max(2, ceil(Fraction(s.max, 5)))):
-        return "exploration"
+        return s.settings.first_profile
     wild = volatility(s, k) > 0.3 + EPS
     far = error(s, k) > 0.7 + EPS and not forecast_fits(s, k)
     if "OSCILLATING" not in alarms(s, k) and (wild or far):
@@ -313,13 +323,15 @@ def swing(s: Series, k: int) -> float:
 
 
 def oscillating(s: Series, k: int) -> bool:
-    """Three changes of direction among the large ones of the last 6 steps, no new best in 3."""
+    """Changes of direction among the large ones of the last 6 steps, no new best in 3."""
+    if k < 3:
+        return False
     h = swing(s, k)
     steps = s.alarm_steps(k, 6)
     large = [step for step in steps if abs(step) >= h - EPS]
     turns = sum(1 for a, b in pairwise(large) if a * b < 0)
     recent = any(abs(step) >= h - EPS for step in steps[-2:])
-    return turns >= 3 and recent and s.rose_less_than_g(k - 3, k)
+    return turns >= s.settings.oscillations and recent and s.rose_less_than_g(k - 3, k)
 
 
 def regressing(s: Series, k: int) -> bool:
@@ -329,7 +341,10 @@ def regressing(s: Series, k: int) -> bool:
         if s.alarm_step(i) >= -EPS:
             break
         falls.append(-s.alarm_step(i))
-    if len(falls) >= 2 and sum(falls) >= min(deep(s), max(swing(s, k), s.max / 20)) - EPS:
+    if (
+        len(falls) >= s.settings.falls
+        and sum(falls) >= min(deep(s), max(swing(s, k), s.max / 20)) - EPS
+    ):
         return True
     if k < 2:
         return False
@@ -346,9 +361,14 @@ def conditions(s: Series, k: int) -> frozenset[str]:
     return frozenset(name for name, rule in rules.items() if rule(s, k))
 
 
+def nearly_used(s: Series, k: int) -> bool:
+    """The share of the budget is used from which the overseer warns."""
+    return k >= Fraction(str(s.settings.budget_warning)) * s.max
+
+
 def alarms(s: Series, k: int) -> frozenset[str]:
-    """The progress conditions and the budget's, 90 % of it used; none at 100."""
-    budget = {"BUDGET_EXCEEDED"} if 10 * k >= 9 * s.max and not s.at_100(k) else set()
+    """The progress conditions and the budget's; none at 100."""
+    budget = {"BUDGET_EXCEEDED"} if nearly_used(s, k) and not s.at_100(k) else set()
     return conditions(s, k) | budget
 
 
@@ -451,7 +471,7 @@ def decide(
         asked.add("LOG")
     if 10 * k >= 7 * s.max:
         once("70", "WARN")
-    if 10 * k >= 9 * s.max and forecast_fits(s, k):
+    if nearly_used(s, k) and forecast_fits(s, k):
         once("90 fits", "WARN")
     if deviates(s, k, facts):
         asked.add("WARN")
@@ -471,7 +491,7 @@ def decide(
             once("burn", "PAUSE")
         if facts[k - 1].conflicts and not (k > 1 and facts[k - 2].conflicts):
             asked.add("PAUSE")
-        if 10 * k >= 9 * s.max and not forecast_fits(s, k):
+        if nearly_used(s, k) and not forecast_fits(s, k):
             once("90 late", "PAUSE")
     level = max(asked, key=LEVELS.index, default=None)
     # an episode opens with its REDIRECT, so not where a PAUSE takes its place

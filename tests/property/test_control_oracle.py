@@ -103,6 +103,11 @@ SETTINGS = st.one_of(
         smoothing=st.sampled_from([0.0, 0.3, 0.8, 1.0]),
         integral_term=st.sampled_from(["mean", "accumulated"]),
         patience=st.sampled_from([0.1, 0.5, 0.7, 1.0, 1.1, 1.4, 2.0, 3.0, 5.0]),
+        stuck_after=st.sampled_from([None, None, 1, 2, 3, 8, 40]),
+        oscillations=st.integers(1, 5),
+        falls=st.integers(1, 6),
+        budget_warning=st.sampled_from([0.01, 0.5, 0.7, 0.85, 0.9, 1.0]),
+        first_profile=st.sampled_from(["exploration", "focused", "aggressive"]),
     ),
 )
 

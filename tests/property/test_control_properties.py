@@ -38,7 +38,12 @@ LAB = st.fixed_dictionaries(
         "max_iterations": BUDGETS,
         "tests": TESTS,
         "control": SETTINGS,
-        "oversight": st.builds(OversightSettings, enabled=st.booleans()),
+        "oversight": st.builds(
+            OversightSettings,
+            enabled=st.booleans(),
+            act=st.booleans(),
+            pause_on_critical=st.booleans(),
+        ),
     }
 )
 
@@ -56,6 +61,18 @@ def test_everything_stays_within_its_bounds(options: dict[str, Any]) -> None:
         assert 0 <= row.volatility <= 2
         if row.completion == 1:
             assert (row.alarms, row.detections, row.intervention) == ((), (), None)
+
+
+@given(LAB)
+def test_an_overseer_that_must_not_act_sees_the_same_and_only_warns(
+    options: dict[str, Any],
+) -> None:
+    watched = {**options, "oversight": OversightSettings(act=False)}
+    acting = {**options, "oversight": OversightSettings()}
+    for row, acted in zip(simulate(**watched), simulate(**acting), strict=True):
+        assert row.detections == acted.detections
+        assert row.intervention in (None, "LOG", "WARN")
+        assert (row.intervention is None) is (acted.intervention is None)
 
 
 @FEWER

@@ -69,6 +69,8 @@ def full(words: str = "w", many: Sequence[str] = ("a", "b"), **more: Any) -> Pro
             iteration=2, ok=False, exit_code=1, passed=4, failed=60, failing=list(many) * 20,
             tail=f"{words}\n" * 9, error=words,
         ),
+        phase="late",
+        invalid=list(many),
         signal=SIGNAL,
         advice="Urgency: high. Take the step that moves it most.\n\nNo rise for 3 iterations.",
         instruction=ALWAYS,

@@ -13,8 +13,9 @@ from ralph_tui.events import AgentReported
 from ralph_tui.layers.control import Budget, Sample, advice
 from ralph_tui.layers.control.history import TOLERANCE
 from ralph_tui.layers.governor import Evaluated, Governor
-from ralph_tui.layers.intelligence.strategy import LEAST, PRIORITIES, Grounds
+from ralph_tui.layers.intelligence.strategy import PRIORITIES, Grounds
 from ralph_tui.layers.oversight import Episode
+from ralph_tui.layers.settings import IntelligenceSettings
 from ralph_tui.loop.run import Layers
 from tests.examples import FEWER
 from tests.prompt_reading import control_words
@@ -144,8 +145,8 @@ def test_a_human_is_asked_once_per_pivot_and_never_in_an_episode(run: list[Seen]
         assert one.episode is None
         assert finding.state.episode is None
         assert one.k < one.most
-        assert one.k - strategy.since + 1 >= LEAST
-        assert one.since_new >= LEAST
+        assert one.k - strategy.since + 1 >= IntelligenceSettings().escalate_at
+        assert one.since_new >= IntelligenceSettings().escalate_at
         assert one.grounds.standing
         assert strategy.since not in asked
         asked.add(strategy.since)

@@ -521,7 +521,7 @@ def test_a_zoomed_chart_tells_every_number_with_a_plain_word(size: tuple[int, in
             rf"I +mean +{re.escape(fraction(signal.integral_mean))} +mean of P",
             rf"D +change +−?{re.escape(fraction(abs(signal.derivative)))} +change of P",
             rf"v +velocity +{re.escape(fraction(signal.velocity))} +mean of recent steps",
-            rf"σ +volatility +{re.escape(fraction(signal.volatility))} +spread of",
+            rf"σ +volatility +{re.escape(fraction(signal.volatility))} low +spread of",
             rf"reports +{signal.issue_load:.1f} +reported learnings",
             r"kp ki kd +\.\d+ \.\d+ \.\d+ +settled: the usual weights",
             "from .3 moderate, .5 high, .7 critical",

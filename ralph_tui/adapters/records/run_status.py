@@ -4,11 +4,13 @@ Rule: values are plain JSON, completion is in points, times are ISO-8601 in UTC.
 from an older version or from anyone: missing fields read as None, so readers need defaults.
 """
 
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from ralph_tui.layers.context.sizes import Size
 
+Intervened = Literal["logs", "warnings", "redirects", "pauses", "aborts"]
+"""Names of the interventions' totals."""
 Question = dict[str, Any]
 """The fields of `QuestionAsked`."""
 
@@ -34,8 +36,45 @@ class ActedStatus(TypedDict):
     points: float | None
 
 
+class DetectedStatus(TypedDict):
+    """A behaviour that the overseer's latest check detected."""
+
+    name: str
+    severity: str
+    reason: str
+
+
+class HealthStatus(TypedDict):
+    """The overseer's work so far: its checks and detections, and its interventions by level."""
+
+    checks: int
+    detections: int
+    logs: int
+    warnings: int
+    redirects: int
+    pauses: int
+    aborts: int
+
+
+class ValidationStatus(TypedDict):
+    """The latest iteration's validation, before and after its session."""
+
+    valid: bool
+    errors: list[str]
+    warnings: list[str]
+
+
+class KnownStatus(TypedDict):
+    """A learning that fits the task."""
+
+    id: str
+    type: str
+    text: str
+    in_prompt: bool
+
+
 class StrategyStatus(TypedDict):
-    """The fields of `StrategyPlanned`."""
+    """The fields of `StrategyPlanned`, and its `adjustments`."""
 
     at: str
     iteration: int
@@ -45,6 +84,7 @@ class StrategyStatus(TypedDict):
     priorities: list[str]
     confidence: float
     since: int
+    adjustments: dict[str, str]
 
 
 class WaitStatus(TypedDict):
@@ -183,9 +223,16 @@ class RunStatus(TypedDict):
     verdict_glyph: str
     alarms: list[str]
     health: str
+    detections: list[DetectedStatus]
+    totals: HealthStatus | None
+    """None in files of an older version."""
     intervention: ActedStatus | None
     interventions: int
     strategy: StrategyStatus | None
+    validation: ValidationStatus | None
+    """None before the first iteration."""
+    knowledge: list[KnownStatus]
+    """Learnings retrieved for the latest iteration."""
     tokens: int
     tokens_partial: bool
     cost_usd: float | None

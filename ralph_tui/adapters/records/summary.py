@@ -7,12 +7,16 @@ from ralph_tui.adapters.records.run_status import (
     ActedStatus,
     CheckpointStatus,
     ContextStatus,
+    DetectedStatus,
     HandoffStatus,
+    HealthStatus,
     ItemStatus,
+    KnownStatus,
     ModelHelp,
     Question,
     RunStatus,
     StrategyStatus,
+    ValidationStatus,
     WaitStatus,
 )
 from ralph_tui.adapters.records.runs import STATUS_VERSION
@@ -169,9 +173,13 @@ def summarize(
         "verdict_glyph": says.glyph,
         "alarms": sorted(control.alarms),
         "health": state.oversight.status,
+        "detections": _detections(state),
+        "totals": cast("HealthStatus", state.oversight.totals.model_dump()),
         "intervention": _intervention(state),
         "interventions": len(_acted(state)),
         "strategy": _strategy(state),
+        "validation": _validation(state),
+        "knowledge": _knowledge(state),
         "tokens": run.tokens,
         "tokens_partial": run.tokens_partial,
         "cost_usd": run.cost_usd if run.cost_known else None,
@@ -239,7 +247,37 @@ def _strategy(state: RunState) -> StrategyStatus | None:
     planned = state.intelligence.strategies.get(state.run.iteration)
     if planned is None:
         return None
-    return cast("StrategyStatus", planned.model_dump(mode="json", exclude={"seq", "kind"}))
+    fields = planned.model_dump(mode="json", exclude={"seq", "kind"})
+    return cast("StrategyStatus", fields | {"adjustments": planned.adjustments})
+
+
+def _detections(state: RunState) -> list[DetectedStatus]:
+    """Return what the overseer's latest check detected."""
+    found = state.oversight.checks[-1].detections if state.oversight.checks else []
+    return [cast("DetectedStatus", one.model_dump()) for one in found]
+
+
+def _validation(state: RunState) -> ValidationStatus | None:
+    """Return the validation of the latest iteration; without findings, it is valid."""
+    k, known = state.run.iteration, state.intelligence
+    if k not in known.strategies:
+        return None
+    issues = known.issues(k)
+    errors = [one.text for one in issues if one.is_error]
+    warnings = [one.text for one in issues if not one.is_error]
+    return {"valid": not errors, "errors": errors, "warnings": warnings}
+
+
+def _knowledge(state: RunState) -> list[KnownStatus]:
+    return [
+        {
+            "id": one.told.learning_id,
+            "type": one.told.type,
+            "text": one.told.saying,
+            "in_prompt": one.in_prompt,
+        }
+        for one in state.memory.current
+    ]
 
 
 def _refused(state: RunState, now: datetime) -> str:

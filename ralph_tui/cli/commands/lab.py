@@ -21,6 +21,8 @@ from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import clip, one_line
 
 MAX_READINGS = 100_000
+LAYERS = ("control", "oversight", "intelligence")
+"""Sections of the settings that decide what the lab computes."""
 MAX_LISTED = 6
 """Interventions or iterations that the closing sentences list individually."""
 HEAD = "  #    done    pace      D  output  band             profile      level, seen"
@@ -124,6 +126,7 @@ def _replay_run(args: argparse.Namespace) -> int:
         recording.events,
         settings.control if settings else None,
         settings.oversight if settings else None,
+        settings.intelligence if settings else None,
     )
     if args.json:
         print(_as_json([one.row for one in compared]))
@@ -140,7 +143,7 @@ def _replay_run(args: argparse.Namespace) -> int:
 
 def _run_settings(started: RunStarted, options: list[str]) -> Settings:
     """Return the settings that a run was started with, changed by `options`."""
-    known = [name for name in NAMES if name.partition(".")[0] in ("control", "oversight")]
+    known = [name for name in NAMES if name.partition(".")[0] in LAYERS]
     then = {name: started.config[name] for name in known if name in started.config}
     return load(None, {}, {}, options, then).settings
 

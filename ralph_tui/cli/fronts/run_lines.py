@@ -102,6 +102,8 @@ class PlainLines:
                 self._measured = True
             case ev.AlarmRaised():
                 self._reasons.add(event.reason)
+            case ev.ValidationDone():
+                self._reasons |= {issue.text for issue in event.issues}
             case ev.AlarmCleared():
                 self._cleared.add(alarm_word(event.alarm))
             case ev.SessionFinished():

@@ -24,7 +24,15 @@ from ralph_tui.layers.control.evaluation import (
     watch,
 )
 from ralph_tui.layers.control.history import TOLERANCE, History, Sample, below
-from ralph_tui.layers.control.law import BAND_BOUNDS, PROFILES, Budget, Patience
+from ralph_tui.layers.control.law import (
+    BAND_BOUNDS,
+    PROFILES,
+    Budget,
+    Patience,
+    Phase,
+    phase_of,
+    volatility_class,
+)
 from ralph_tui.layers.settings import ControlSettings
 
 __all__ = [
@@ -39,6 +47,7 @@ __all__ = [
     "Evaluation",
     "History",
     "Patience",
+    "Phase",
     "Sample",
     "advice",
     "amount",
@@ -50,8 +59,10 @@ __all__ = [
     "evaluation_of",
     "iterations_needed",
     "keep_alarms",
+    "phase_of",
     "profile_words",
     "push_words",
     "urgency_of",
+    "volatility_class",
     "watch",
 ]

@@ -9,7 +9,7 @@ import math
 from ralph_tui.events.control import Band, Profile, SignalComputed, Trend, Urgency
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm
 from ralph_tui.layers.control.law import SLACK, Budget
-from ralph_tui.text.format import count
+from ralph_tui.text.format import count, points_gained
 from ralph_tui.text.terms import remedy_words
 
 _URGENCIES: dict[Band, Urgency] = {
@@ -98,6 +98,8 @@ def advice(
     trend = ""
     if signal.trend and measured:
         trend = f" Trend over the last iterations: {_TRENDS[signal.trend]}{but}."
+        if not progress:  # an alarm says what happened instead
+            trend += f" Pace: {points_gained(100 * signal.velocity)} per iteration."
     return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(said)}"
 
 

@@ -53,16 +53,16 @@ def conditions(history: History, budget: Budget, settings: ControlSettings) -> t
         return ()
     reasons: dict[AlarmName, str | None] = {
         "STUCK": _stuck(history, budget, settings),
-        "OSCILLATING": _oscillating(history, budget),
-        "REGRESSING": _regressing(history, budget),
-        "BUDGET_EXCEEDED": _budget_exceeded(history, budget),
+        "OSCILLATING": _oscillating(history, budget, settings.oscillations),
+        "REGRESSING": _regressing(history, budget, settings.falls),
+        "BUDGET_EXCEEDED": _budget_exceeded(history, budget, settings.budget_warning),
     }
     return tuple(
         Alarm(
             name,
             _severity(name, history),
             reason,
-            _work(name, history, reason),
+            _work(name, history, reason, settings.falls),
             _INTERVENTIONS[name],
         )
         for name, reason in reasons.items()
@@ -82,7 +82,7 @@ def _severity(name: AlarmName, history: History) -> Severity:
     return _SEVERITIES[name]
 
 
-def _work(name: AlarmName, history: History, reason: str) -> str:
+def _work(name: AlarmName, history: History, reason: str, falls: int) -> str:
     match name:
         case "STUCK":
             new_tests = reason.startswith("New")
@@ -97,7 +97,7 @@ def _work(name: AlarmName, history: History, reason: str) -> str:
             return f"{what} since {since}."
         case "OSCILLATING":
             return f"Completion goes up and down: {_last(7, history)}. {_best(history)}"
-        case "REGRESSING" if history.falls >= 2:
+        case "REGRESSING" if history.falls >= falls:
             return f"Completion fell: {_last(min(7, history.falls + 1), history)}."
         case "REGRESSING":
             return f"Completion fell and has not recovered: {_last(2, history)}. {_best(history)}"
@@ -152,7 +152,7 @@ def _deep(budget: Budget) -> float:
     return max(DEEP, budget.grain)
 
 
-def _oscillating(history: History, budget: Budget) -> str | None:
+def _oscillating(history: History, budget: Budget, enough: int) -> str | None:
     start = history.best_before(3)
     if start is None or history.gained_since(start):
         return None
@@ -160,21 +160,22 @@ def _oscillating(history: History, budget: Budget) -> str | None:
     steps = history.alarm_steps(6)
     moves = [step for step in steps if not below(abs(step), size)]
     turns = sum((earlier > 0) != (later > 0) for earlier, later in pairwise(moves))
-    if turns < 3 or all(below(abs(step), size) for step in steps[-2:]):
+    if turns < enough or all(below(abs(step), size) for step in steps[-2:]):
         return None
     gained = history.best - start
     brought = f"little ({amount(gained)} points)" if history.rose_since(start) else "nothing"
     return (
-        f"Completion changed direction {turns} times in {count(len(steps), 'iteration')} "
+        f"Completion changed direction {count(turns, 'time')} in {count(len(steps), 'iteration')} "
         f"by {amount(size)} points or more and gained {brought}."
     )
 
 
-def _regressing(history: History, budget: Budget) -> str | None:
+def _regressing(history: History, budget: Budget, falls: int) -> str | None:
     deep = _deep(budget)
     enough = min(deep, max(_swing(history, budget), budget.max_iterations / 20))
-    if history.falls >= 2 and not below(history.fallen, enough):
-        return f"{history.falls} falls in a row cost {amount(history.fallen)} points."
+    if history.falls >= falls and not below(history.fallen, enough):
+        what = f"{history.falls} falls in a row" if history.falls > 1 else "1 fall"
+        return f"{what} cost {amount(history.fallen)} points."
     if history.length < 2 or any(below(history.below_best(back), deep) for back in (0, 1)):
         return None
     if not below(history.alarm_steps(1)[0], SMALL_STEP):
@@ -185,7 +186,7 @@ def _regressing(history: History, budget: Budget) -> str | None:
     )
 
 
-def _budget_exceeded(history: History, budget: Budget) -> str | None:
-    if not budget.has_used(9, history.iteration):
+def _budget_exceeded(history: History, budget: Budget, share: float) -> str | None:
+    if not budget.has_used(share, history.iteration):
         return None
     return f"{budget.used_words(history.iteration)} at {percent(history.reading)}."

@@ -142,9 +142,10 @@ def compute(
         profile = schedule(
             metrics,
             budget,
+            settings,
             iteration=history.iteration,
             damped=damped,
-            oscillating="OSCILLATING" in watched.holding,
+            holding=watched.holding,
         )
         held = Gains(before.kp, before.ki, before.kd) if before else None
         gains = follow(held, PROFILES[profile], settings)

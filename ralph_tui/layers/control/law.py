@@ -4,12 +4,12 @@ The budget may change between iterations: the user adds iterations, the agent ad
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from ralph_tui.events.control import Band, Profile
+from ralph_tui.events.control import AlarmName, Band, Profile
 from ralph_tui.layers.control.history import TOLERANCE, History, above, below
 from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.text.format import count
@@ -69,11 +69,9 @@ class Budget:
             return f"{iteration} of {count(self.max_iterations, 'iteration')} {used} used"
         return f"{self.spent:.0%} of the budget is spent".replace("%", " %", 1)
 
-    def has_used(self, tenths: int, iteration: int) -> bool:
-        """True if `tenths` of the budget are used; iterations are compared as integers."""
-        return (
-            10 * iteration >= tenths * self.max_iterations or 10 * self.spent >= tenths - TOLERANCE
-        )
+    def has_used(self, share: float, iteration: int) -> bool:
+        """True if this share of the budget is used."""
+        return not below(self.used(iteration), share)
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class Patience:
 
         It is larger for a large budget, for a run that waited longer before and then rose, and when
         only the last tests are open. Until the run has shown how it rises, it is also larger if
-        each test is a large step.
+        each test is a large step. A set `stuck_after` replaces all of this.
         """
         short = max(3, budget.stride, 3 * history.longest_wait)
         if history.rises < KNOWN_RISES:
@@ -99,8 +97,11 @@ class Patience:
         if budget.slow_last and budget.few_left(history.best):
             short = max(short, -(-12 * budget.max_iterations // 100))
         cap = max(3, -(-budget.max_iterations // 4))
+        tenth = min(cap, -(-budget.max_iterations // 10))
+        if settings.stuck_after is not None:
+            return cls(settings.stuck_after, max(settings.stuck_after, tenth))
         short = min(cap, short)
-        long = min(cap, max(short, -(-budget.max_iterations // 10)))
+        long = max(short, tenth)
         return cls(_scaled(short, settings.patience), _scaled(long, settings.patience))
 
 
@@ -178,7 +179,13 @@ def _weight(decay: float, count: int) -> float:
 
 
 VOLATILE = 0.3
+UNSTEADY = 0.1
+"""Volatility above which it is shown as medium; above `VOLATILE` it is high."""
 FAR = 0.7
+LATE_FROM = 0.8
+"""Share of the iterations after which a run is in its late phase."""
+Phase = Literal["early", "mid", "late"]
+Volatility = Literal["low", "medium", "high"]
 
 
 class Gains(NamedTuple):
@@ -197,20 +204,50 @@ PROFILES: dict[Profile, Gains] = {
 }
 
 
+def is_early(iteration: int, budget: Budget) -> bool:
+    """True for the first iterations of a run: a fifth of them, at least 2 and at most 5."""
+    return iteration <= min(5, max(2, -(-budget.max_iterations // 5)))
+
+
+def phase_of(iteration: int, budget: Budget, completion: float) -> Phase:
+    """Return the run's phase in an iteration that begins at `completion`, in points."""
+    if not below(completion, LAST_FROM):
+        return "late"
+    if is_early(iteration, budget):
+        return "early"
+    return "late" if above(iteration / budget.max_iterations, LATE_FROM) else "mid"
+
+
+def volatility_class(volatility: float) -> Volatility:
+    """Return the class under which a volatility is shown."""
+    if above(volatility, VOLATILE):
+        return "high"
+    return "medium" if above(volatility, UNSTEADY) else "low"
+
+
 def schedule(
-    metrics: Metrics, budget: Budget, *, iteration: int, damped: bool, oscillating: bool
+    metrics: Metrics,
+    budget: Budget,
+    settings: ControlSettings,
+    *,
+    iteration: int,
+    damped: bool,
+    holding: Container[AlarmName] = (),
 ) -> Profile:
     """Choose the profile for a measurement; the first match wins.
 
-    `damped`: an approved oscillation redirect from an earlier measurement is in effect.
-    `oscillating`: the condition holds now, and strong correction would make it worse.
+    `damped`: an approved oscillation redirect from an earlier measurement is in effect. `holding`:
+    the conditions that hold now. Strong correction would make an oscillation worse.
     """
     if damped:
         return "damped"
-    if iteration <= min(5, max(2, -(-budget.max_iterations // 5))):
-        return "exploration"
+    steady = "OSCILLATING" not in holding
+    if steady and "STUCK" in holding:
+        return "aggressive"
+    if is_early(iteration, budget):
+        return settings.first_profile
     lost = above(metrics.proportional, FAR) and not metrics.fits
-    if not oscillating and (above(metrics.volatility, VOLATILE) or lost):
+    if steady and (above(metrics.volatility, VOLATILE) or lost):
         return "aggressive"
     return "focused"
 

@@ -52,8 +52,12 @@ def last_iteration(inputs: PromptInput) -> Section:
     )  # fmt: skip
     lines = _results(inputs)
     came_to = foreign("assessment", "the last iteration's results", "Results", lines)
+    wrong = foreign(
+        "failing", "validation errors", "Errors that validation found: fix these first",
+        [f"- {item(text)}" for text in inputs.invalid],
+    )  # fmt: skip
     after = ["The files were restored afterwards."] if inputs.restored and (said or lines) else []
-    return Section("Last iteration", (*whole(*said), files, came_to, *whole(*after)))
+    return Section("Last iteration", (*whole(*said), files, came_to, wrong, *whole(*after)))
 
 
 def _results(inputs: PromptInput) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ralph_tui import events as ev
+from ralph_tui.layers.control import Phase
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class PromptInput:
     """The completion command; empty if only the criterion decides."""
     iteration: int
     max_iterations: int
+    phase: Phase | None = None
+    """The run's phase; None if the layers are off."""
     reading: ev.ReadingTaken | None = None
     measured_last: int | None = None
     """The iteration that was measured last, if the latest one was not."""
@@ -61,6 +64,8 @@ class PromptInput:
     """A model's negative verdict that still applies."""
     assessment: ev.AssessmentMade | None = None
     """For the last iteration; None if unknown or undone."""
+    invalid: Sequence[str] = ()
+    """Errors that validation found and no other section names, one sentence each."""
     refined: ev.AssessmentRefined | None = None
     """A model's second opinion on the assessment."""
     report: ev.AgentReported | None = None

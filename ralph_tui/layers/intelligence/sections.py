@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ralph_tui.events.intelligence import Approach
 from ralph_tui.events.sensor import ReadingSource, ReadingTaken
+from ralph_tui.layers.control import Phase
 from ralph_tui.layers.intelligence.blocks import foreign, rank_of, spoken, whole
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of, units_of
 from ralph_tui.layers.intelligence.fence import closed, fenced, item
@@ -54,13 +55,20 @@ _APPROACHES: Mapping[Approach, str] = {
     "pivot": "Change the approach.",
     "escalate": "No approach has worked so far. Take the smallest step that you are sure of.",
 }
+_PHASES: Mapping[Phase | None, str] = {
+    "early": "Phase: early. Explore first: read the code and tests that matter here, and find out "
+    "how to run them. Then take the first step.",
+    "mid": "Phase: middle. Finish one open task at a time, and run the tests after each change.",
+    "late": "Phase: late. Finish what is open before anything else, and verify the result: run the "
+    "checks yourself before you stop.",
+}
 
 
 def sections_of(inputs: PromptInput) -> dict[str, Section]:
     """Return all sections by their names in a template."""
     return {
         "objective": spoken("Objective", closed(inputs.objective.strip())),
-        "criteria": spoken("This iteration", _frame(inputs)),
+        "criteria": spoken("This iteration", _frame(inputs), _PHASES.get(inputs.phase, "")),
         "resume": resume_section(inputs),
         "instruction": spoken(
             "Standing instruction",

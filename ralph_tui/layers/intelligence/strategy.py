@@ -19,8 +19,6 @@ TESTS: Final = 2
 """Failing tests among the priorities, if there is anything else."""
 NEAR: Final = 80.0
 """Points above which the remaining work is to be finished."""
-LEAST: Final = 7
-"""Minimum iterations that a pivot gets before the user is asked."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +75,13 @@ def plan(
     grounds: Grounds,
     *,
     may_ask: bool,
+    escalate_at: int,
 ) -> Course:
     """Plan the strategy for the iteration after the latest measurement.
 
     `evaluation` is that of this measurement, None for the baseline. `may_ask`: the overseer is
-    enabled and has no open episode, which would ask on its own schedule.
+    enabled and has no open episode, which would ask on its own schedule. `escalate_at`: minimum
+    iterations that a pivot gets before the user is asked.
     """
     row = _first_row(history, evaluation, grounds)
     was = before.strategy
@@ -92,7 +92,7 @@ def plan(
         row.approach, row.focus, row.reasoning, _priorities(row, grounds), row.confidence, since
     )
     stood = min(history.iteration - since + 1, history.since_new)
-    due = pivots and not asked and stood >= max(LEAST, 2 * patience.short)
+    due = pivots and not asked and stood >= max(escalate_at, 2 * patience.short)
     if due and may_ask and _is_blocker_only(history, evaluation, grounds):
         asked = asks = history.iteration < budget.max_iterations and not history.complete
         if asks:

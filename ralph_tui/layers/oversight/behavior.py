@@ -38,6 +38,8 @@ class Evidence:
     """Why the session failed, as reported; empty if it did not fail or if it changed files."""
     cut: str = ""
     """Why the session was stopped at a limit of its own; empty otherwise."""
+    invalid: tuple[tuple[str, str], ...] = ()
+    """Errors that validation found: name and sentence."""
     conflicts: tuple[str, ...] = ()
     """Paths with unresolved git conflicts."""
     unmeasured: int = 0

@@ -1,8 +1,9 @@
 """Episodes: each spans a pathology from the first response to the new best that ends it.
 
-A REDIRECT opens an episode, and so does the circuit breaker's PAUSE. At most one is open. An open
-episode asks the user on its own schedule, at growing intervals, and only while a progress condition
-holds or nothing happens at all. Other findings are only evidence in it.
+A REDIRECT opens an episode, and so does the PAUSE of the circuit breaker or of a critical
+detection. At most one is open. An open episode asks the user on its own schedule, at growing
+intervals, and only while a progress condition holds or nothing happens at all. Other findings are
+only evidence in it.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,9 +43,13 @@ class Pause:
     """True if the run continues without an answer, because new tests still pass."""
 
 
+_MET: dict[bool | None, str] = {True: "redirect", False: "question", None: "first warning"}
+"""What opened an episode, by the answer to it: without any, the overseer only warns."""
+
+
 @dataclass(frozen=True)
 class Episode:
-    """An episode opened by a REDIRECT or by a tripped circuit."""
+    """An episode opened by a REDIRECT, or by a PAUSE in its place."""
 
     about: Subject
     opening: Mark
@@ -56,10 +61,10 @@ class Episode:
     """None until the REDIRECT is answered."""
 
     @classmethod
-    def of_circuit(cls, history: History) -> "Episode":
-        """Open an episode with its first PAUSE; a circuit has no instructions to decide about."""
+    def of_pause(cls, about: Subject, history: History) -> "Episode":
+        """Open an episode with its first PAUSE, which has no instructions to decide about."""
         now = Mark.at(history)
-        return cls("circuit", now, paused=now, pauses=1, approved=False)
+        return cls(about, now, paused=now, pauses=1, approved=False)
 
     @property
     def mark(self) -> Mark:
@@ -125,8 +130,7 @@ class Episode:
                 due = now
         if not (up or circuit) or now < due:
             return None
-        met = "question" if self.approved is False else "redirect"  # declined: a mere question
-        age = f"{count(since, 'iteration')} after the {met}"
+        age = f"{count(since, 'iteration')} after the {_MET[self.approved]}"
         if circuit:
             return Pause("circuit", f"{circuit} That is {age}.")
         escape = mark.reading + history.gain(mark.reading)

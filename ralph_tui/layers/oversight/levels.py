@@ -7,7 +7,7 @@ questions.
 
 from dataclasses import dataclass, field, replace
 
-from ralph_tui.events.oversight import Detected, Health, HealthChecked, Level
+from ralph_tui.events.oversight import Detected, Health, HealthChecked, HealthTotals, Level
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience
 from ralph_tui.layers.oversight import situations as rows
 from ralph_tui.layers.oversight.behavior import Detection, Evidence, detect, name_of
@@ -16,6 +16,7 @@ from ralph_tui.layers.oversight.episodes import Episode, Mark
 from ralph_tui.layers.oversight.objective import deviation
 from ralph_tui.layers.oversight.situations import Once, Situation
 from ralph_tui.layers.oversight.trail import Trail
+from ralph_tui.state.oversight import OPENING
 
 LEVELS: tuple[Level, ...] = ("LOG", "WARN", "REDIRECT", "PAUSE", "ABORT")
 """From a line in the log to the end of the run."""
@@ -65,6 +66,10 @@ class Finding:
         """The level that acts."""
         return self.situations[0].level if self.situations else None
 
+    def held(self) -> "Finding":
+        """Return the finding for an overseer that only warns: no REDIRECT can be answered."""
+        return replace(self, situations=tuple(one.held() for one in self.situations), opened=None)
+
     def unattended(self, iteration: int) -> "Finding":
         """Return the finding for an unattended run: PAUSE becomes ABORT if no file ever changed."""
         if self.level != "PAUSE" or self.state.circuit.idle < iteration:
@@ -83,8 +88,14 @@ def health_of(finding: Finding) -> Health:
     return "warning" if finding.level in ("WARN", "REDIRECT") or severities else "healthy"
 
 
-def health_check(iteration: int, status: Health, finding: Finding) -> HealthChecked:
-    """Build the event that records an iteration's check."""
+def health_check(
+    iteration: int, status: Health, finding: Finding, so_far: HealthTotals
+) -> HealthChecked:
+    """Build the event that records an iteration's check, with the totals including it."""
+    totals = {
+        "checks": so_far.checks + 1,
+        "detections": so_far.detections + len(finding.detections),
+    }
     return HealthChecked(
         iteration=iteration,
         status=status,
@@ -94,6 +105,7 @@ def health_check(iteration: int, status: Health, finding: Finding) -> HealthChec
             for found in finding.detections
         ],
         ended=finding.ended.about if finding.ended else None,
+        totals=so_far.model_copy(update=totals),
     )
 
 
@@ -106,11 +118,13 @@ def assess(
     evidence: Evidence | None = None,
     *,
     strategy: str = "",
+    pause_on_critical: bool = False,
+    strict: bool = False,
 ) -> Finding:
     """Judge the latest measurement; call this once per measurement.
 
     `settings` are those used for `evaluation`. `strategy` is the reason why the strategy asks for
-    the user; empty if it does not.
+    the user; empty if it does not. `strict`: a validation error pauses the run.
     """
     evidence = evidence or Evidence()
     settings = settings or ControlSettings()
@@ -132,7 +146,7 @@ def assess(
     lasting = history.iteration < budget.max_iterations
     burn = trail.burn(history)
     progress = rows.progress(evaluation)
-    once = rows.once(history, evaluation, budget, burn, lasting=lasting)
+    once = rows.once(history, evaluation, budget, settings.budget_warning, burn, lasting=lasting)
 
     found = rows.failure(trail, evidence.error)
     found += rows.no_progress(history, budget.max_iterations, lasting=lasting)
@@ -148,9 +162,11 @@ def assess(
     elif lasting:
         found += rows.circuit(state.circuit, circuit)
         known = [] if evidence.unmeasured else progress  # without measurements, no episode opens
-        found += rows.redirect(known, trail, None if history.estimated else deviated)
+        off = None if history.estimated else deviated
+        found += rows.redirect(known, trail, off, evidence, pause_on_critical=pause_on_critical)
     if deviated and all(one.about != "objective_deviation" for one in found):
         found.append(Situation("WARN", "objective_deviation", deviated))
+    found += rows.validation(state.trail, evidence, strict=strict and lasting)
     found += [once[name] for name in once if name not in state.spent]
     if strategy and lasting:  # after the PAUSEs above: among equal levels the first acts
         found.append(Situation("PAUSE", "strategy", strategy))
@@ -160,8 +176,8 @@ def assess(
     opened: Episode | None = None
     if found and found[0].level == "REDIRECT":
         episode = opened = Episode(found[0].about, Mark.at(history))
-    elif found and found[0].about == "circuit" and episode is None:
-        episode = Episode.of_circuit(history)
+    elif found and found[0].about in OPENING and found[0].level == "PAUSE" and episode is None:
+        episode = Episode.of_pause(found[0].about, history)
     return Finding(
         Oversight(episode, state.spent | once.keys(), trail, circuit),
         tuple(found),

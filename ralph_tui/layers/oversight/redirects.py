@@ -26,6 +26,10 @@ _INSTRUCTIONS: Mapping[Subject, str] = {
         "what worked before you write anything new. Do nothing else until completion is back at "
         "its best."
     ),
+    "validation": (
+        "Fix these errors before you do anything else. Restore tests and test settings that were "
+        "removed or weakened. Promise completion only after you have seen the checks pass."
+    ),
     "objective_deviation": (
         "The last iterations worked on something else. Reread the objective word by word. State "
         "which part of it your next change serves, and make no change that serves none. Leave "
@@ -54,6 +58,11 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
         "Compare the changed files with the objective.",
         "Send guidance on what the agent should work on.",
         "Make the objective more precise.",
+    ),
+    "validation": (
+        "Review the last changes to tests and test settings.",
+        "Say what the agent may change, and when it may promise completion.",
+        _RESTORE,
     ),
     "resource_burn": (
         "Check what all these actions did.",

@@ -1,7 +1,7 @@
 """Rows of the situation table, except those of an episode; each row is independent."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ralph_tui.events.oversight import Level, Subject
@@ -21,12 +21,14 @@ from ralph_tui.text.format import all_used, percent
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import subject_words
 
-Once = Literal["resource_burn", "budget_70", "budget_90_fits", "budget_90_short"]
+Once = Literal["resource_burn", "budget_70", "budget_fits", "budget_short"]
 
 SAME_ERRORS = 3
 """Sessions in a row with the same error that abort the run."""
 DEVIATIONS = 3
 """Iterations in a row off the objective that cause a redirect."""
+INVALID = 3
+"""Iterations in a row with the same validation error, and without a new best, that cause one."""
 SILENT = 3
 """Measurements in a row without a value that cause a pause."""
 LISTED = 5
@@ -44,6 +46,15 @@ class Situation:
     """One sentence with the evidence."""
     goes_on: bool = False
     """For a PAUSE: True if the run continues without an answer."""
+    would: Level | None = None
+    """The level that an overseer which must not act has reduced to WARN."""
+
+    def held(self) -> "Situation":
+        """Return the situation for an overseer that only warns."""
+        if self.level in ("LOG", "WARN"):
+            return self
+        reason = f"would {self.level.lower()}: {self.reason}"
+        return replace(self, level="WARN", would=self.level, reason=reason)
 
 
 def beside(others: Sequence[Situation]) -> list[str]:
@@ -57,14 +68,36 @@ def progress(evaluation: Evaluation) -> list[Alarm]:
     return [found[name] for name in PROGRESS_ALARMS if name in found]
 
 
-def redirect(conditions: list[Alarm], trail: Trail, deviated: str | None) -> list[Situation]:
-    """Return the REDIRECT that opens an episode: for a condition, or too long off the objective."""
+def redirect(
+    conditions: list[Alarm],
+    trail: Trail,
+    deviated: str | None,
+    evidence: Evidence,
+    *,
+    pause_on_critical: bool,
+) -> list[Situation]:
+    """Return the situation that opens an episode.
+
+    It is a condition, too long off the objective, or a validation error that keeps recurring.
+    """
     for one in conditions:
-        return [Situation("REDIRECT", name_of(one.alarm), one.reason)]
+        level: Level = "PAUSE" if pause_on_critical and one.severity == "critical" else "REDIRECT"
+        return [Situation(level, name_of(one.alarm), one.reason)]
     if deviated and trail.deviations >= DEVIATIONS:
         reason = f"{trail.deviations} iterations in a row were off the objective. {deviated}"
         return [Situation("REDIRECT", "objective_deviation", reason)]
+    for name, text in evidence.invalid:
+        if trail.recurred(name) >= INVALID:
+            reason = f"{trail.recurred(name)} iterations in a row had the same error: {text}"
+            return [Situation("REDIRECT", "validation", reason)]
     return []
+
+
+def validation(before: Trail, evidence: Evidence, *, strict: bool) -> list[Situation]:
+    """Return a WARN about new validation errors, or a PAUSE about all if validation is `strict`."""
+    known = () if strict else dict(before.invalid)
+    text = " ".join(text for name, text in evidence.invalid if name not in known)
+    return [Situation("PAUSE" if strict else "WARN", "validation", text)] if text else []
 
 
 def circuit(before: Circuit, now: Circuit) -> list[Situation]:
@@ -90,24 +123,33 @@ def pace(history: History, evaluation: Evaluation, window: int) -> list[Situatio
 
 
 def once(
-    history: History, evaluation: Evaluation, budget: Budget, burn: str | None, *, lasting: bool
+    history: History,
+    evaluation: Evaluation,
+    budget: Budget,
+    warning: float,
+    burn: str | None,
+    *,
+    lasting: bool,
 ) -> dict[Once, Situation]:
-    """Return the one-time situations by their names in `Oversight.spent`."""
+    """Return the one-time situations by their names in `Oversight.spent`.
+
+    `warning` is the used share of the budget at which the forecast counts.
+    """
     used = budget.used_words(history.iteration)
     now = f"at {percent(history.reading)}"
     found: dict[Once, Situation] = {}
     if burn and lasting:
         found["resource_burn"] = Situation("PAUSE", "resource_burn", burn)
-    if budget.has_used(7, history.iteration):
+    if budget.has_used(0.7, history.iteration):
         found["budget_70"] = Situation("WARN", "budget", f"{used} {now}.")
-    if not budget.has_used(9, history.iteration):
+    if not budget.has_used(warning, history.iteration):
         return found
     if evaluation.signal.fits:
         reason = f"{used} {now}, and the pace is fast enough to finish."
-        found["budget_90_fits"] = Situation("WARN", "budget", reason)
+        found["budget_fits"] = Situation("WARN", "budget", reason)
     elif lasting:
         reason = f"{used} {now}, and the pace is too slow to finish."
-        found["budget_90_short"] = Situation("PAUSE", "budget", reason, goes_on=True)
+        found["budget_short"] = Situation("PAUSE", "budget", reason, goes_on=True)
     return found
 
 

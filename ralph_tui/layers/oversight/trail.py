@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from ralph_tui.layers.control import History, below
+from ralph_tui.layers.control.history import above
 from ralph_tui.layers.oversight.behavior import Evidence
 from ralph_tui.text.format import percent
 from ralph_tui.text.words import without_particulars
@@ -31,6 +32,8 @@ class Trail:
     """The latest session's failure, without details that vary between sessions."""
     errors: int = 0
     """Sessions in a row with that failure."""
+    invalid: tuple[tuple[str, int], ...] = ()
+    """Names of the latest validation errors, and iterations in a row with each and no new best."""
     conflicted: bool = False
     """True if there were unresolved git conflicts."""
 
@@ -50,8 +53,18 @@ class Trail:
             deviations=self.deviations + 1 if deviated else 0,
             error=error,
             errors=(self.errors + 1 if error == self.error else 1) if error else 0,
+            invalid=self._invalid_after(history, evidence),
             conflicted=bool(evidence.conflicts),
         )
+
+    def _invalid_after(self, history: History, evidence: Evidence) -> tuple[tuple[str, int], ...]:
+        names = dict.fromkeys(name for name, _ in evidence.invalid)
+        rose = above(history.rise, 0)
+        return tuple((name, 0 if rose else self.recurred(name) + 1) for name in names)
+
+    def recurred(self, name: str) -> int:
+        """Return for how many iterations in a row a validation error has recurred."""
+        return dict(self.invalid).get(name, 0)
 
     def burn(self, history: History) -> str | None:
         """Explain in one sentence why there are too many actions; None if there are not."""

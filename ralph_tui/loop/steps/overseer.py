@@ -113,6 +113,7 @@ class Overseer(Step):
                     reason=acts.reason,
                     others=beside(others),
                     recommendations=list(self._recommended(acts.about)),
+                    would=acts.would,
                 )
             )
         elif fold.undecided is None and acts.level != "ABORT":
@@ -288,7 +289,7 @@ class Overseer(Step):
         checks = self._state.oversight.checks
         if checks and checks[-1].iteration == k:
             return
-        self.record(health_check(k, status, finding))
+        self.record(health_check(k, status, finding, self._state.oversight.totals))
 
     def end_if_aborted(self) -> None:
         """Raise `Ended` if a decision made this iteration the last one."""

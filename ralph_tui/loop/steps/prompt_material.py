@@ -9,7 +9,7 @@ from dataclasses import replace
 from ralph_tui import events as ev
 from ralph_tui.config.settings import Settings
 from ralph_tui.layers.context.window import windows_fill
-from ralph_tui.layers.control import Evaluation, advice
+from ralph_tui.layers.control import Evaluation, Phase, advice, phase_of
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import PromptInput
 from ralph_tui.layers.intelligence.fence import item
@@ -67,6 +67,7 @@ def full_input(
     interrupted, files = _interrupted(last, state)
     return replace(
         guidance_only(iteration, start, state),
+        phase=_phase(iteration, reading, state),
         reading=reading,
         measured_last=state.gate.measured_last if state.gate.unmeasured else None,
         gate=gate,
@@ -79,6 +80,7 @@ def full_input(
         claimed=agent.promised and (reading is None or reading.completion < 100),
         judged=_last_verdict(state),
         assessment=assessment,
+        invalid=_errors(iteration, 0 if restored else last, state),
         refined=known.refined.get(assessment.iteration) if assessment else None,
         report=agent.report,
         reports=_reports(iteration, state),
@@ -100,6 +102,22 @@ def _list_findings(iteration: int, state: RunState, settings: Settings) -> list[
         f"Iteration {k}{', undone since' if _undone_since(state, k) else ''}: {text}"
         for k, text in found
     ]
+
+
+def _phase(iteration: int, reading: ev.ReadingTaken | None, state: RunState) -> Phase:
+    """Return the run's phase; an estimate of activity says nothing about it."""
+    counts = reading is not None and reading.source != "estimate"
+    return phase_of(iteration, budget_of(state), reading.completion if reading and counts else 0.0)
+
+
+def _errors(iteration: int, last: int, state: RunState) -> list[str]:
+    """Return validation errors before this session and after the last one's, unless told anyway."""
+    known, reading = state.intelligence.validations, state.gate.readings[-1:]
+    told = {"near_limit", "unproven_promise"}  # by the iteration's number, and beside the results
+    if any(one.missing for one in reading):
+        told.add("fewer_tests")
+    done = [known.get((iteration, "before")), known.get((last, "after")) if last else None]
+    return [issue.text for one in done if one for issue in one.errors if issue.name not in told]
 
 
 def _last_handoff(state: RunState) -> ev.HandoffWritten | None:
@@ -199,9 +217,10 @@ def _advice(control: Evaluation, state: RunState, iteration: int, *, planned: bo
 
 def _urgent(signal: ev.SignalComputed, strategy: ev.StrategyPlanned | None) -> ev.SignalComputed:
     """Return the signal; a change of approach makes it urgent, however near the end is."""
-    if strategy is None or strategy.approach == "persist" or signal.urgency == "critical":
+    least = strategy.adjustments.get("urgency") if strategy else None
+    if least is None or signal.urgency == "critical":
         return signal
-    return signal.model_copy(update={"urgency": "high"})
+    return signal.model_copy(update={"urgency": least})
 
 
 def _last_worked(iteration: int, state: RunState) -> int:

@@ -26,6 +26,7 @@ def redirect_words(about: Subject, state: RunState) -> str:
     spans = [span for span in state.timeline.spans if span.completion is not None]
     facts = {"stuck": _stuck, "regressing": _regressing, "oscillating": _oscillating}.get(about)
     said = facts(spans) if facts and spans else []
+    said += _invalid(state) if about == "validation" else []
     return "\n\n".join([*said, *_blockers(state), propose(about)])
 
 
@@ -114,6 +115,11 @@ def _blockers(state: RunState) -> list[str]:
         data("Recurring blockers", [f"- {item(t)}" for t in standing]),
         "First find out which failing tests they really affect. Make the other tests pass.",
     ]
+
+
+def _invalid(state: RunState) -> list[str]:
+    errors = state.intelligence.errors(state.run.iteration)
+    return [data("Errors that validation found", [f"- {item(one.text)}" for one in errors])]
 
 
 def _names(label: str, names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from ralph_tui.events import ReadingTaken
-from ralph_tui.layers.control import BAND_BOUNDS, profile_words, push_words
+from ralph_tui.layers.control import BAND_BOUNDS, profile_words, push_words, volatility_class
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING
@@ -120,7 +120,7 @@ def _values(state: RunState, course: Course) -> dict[str, str]:
             "I": fraction(signal.integral_mean),
             "D": signed(signal.derivative),
             "v": signed(signal.velocity),
-            "σ": fraction(signal.volatility),
+            "σ": f"{fraction(signal.volatility)} {volatility_class(signal.volatility)}",
         }
     return found
 

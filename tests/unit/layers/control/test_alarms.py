@@ -78,6 +78,44 @@ def after(readings: list[float]) -> History:
     return history
 
 
+@each_row(
+    ("settings", "readings", "most", "alarms"),
+    [
+        ({"stuck_after": 2}, [50, 50, 50], 10, {3: ("STUCK",)}),
+        ({"stuck_after": 5}, [50] * 6, 10, {6: ("STUCK",)}),
+        ({"stuck_after": 5, "patience": 9}, [50] * 6, 10, {6: ("STUCK",)}),
+        ({"oscillations": 2}, [60, 60, 40, 60], 10, {4: ("OSCILLATING",)}),
+        ({"oscillations": 4}, [40, 60, 40, 60, 40], 10, {}),
+        ({"falls": 1}, [70, 50], 10, {2: ("REGRESSING",)}),
+        ({"falls": 3}, [90, 86, 80, 77], 10, {4: ("REGRESSING",)}),
+    ],
+)
+def test_thresholds_are_settings(
+    settings: dict[str, float], readings: list[float], most: int, alarms: dict[int, tuple[str, ...]]
+) -> None:
+    control = ControlSettings.model_validate(settings)
+    assert raised(readings, max_iterations=most, control=control) == alarms
+    assert raised(readings, max_iterations=most) != alarms
+
+
+def test_the_reason_counts_falls_and_turns_as_set() -> None:
+    rows = ([70.0, 50.0], "1 fall cost 20 points."), ([60.0, 60, 60, 40], "direction 1 time in")
+    for readings, words in rows:
+        history, settings = after(readings), ControlSettings(falls=1, oscillations=1)
+        found = evaluate_reading(history, Budget(10), settings).conditions
+        assert any(words in one.reason for one in found), found
+
+
+@each_row(("share", "first"), [(0.5, 5), (0.9, 9), (0.95, 10), (1.0, 10)])
+def test_the_share_of_the_budget_that_warns_is_a_setting(share: float, first: int) -> None:
+    rows = simulate(
+        [float(5 * k) for k in range(1, 11)], control=ControlSettings(budget_warning=share)
+    )
+    assert min(row.iteration for row in rows if "BUDGET_EXCEEDED" in row.alarms) == first
+    asked = [row.iteration for row in rows if row.intervention == "PAUSE"]
+    assert asked == ([first] if first < 10 else [])
+
+
 def test_patience_is_three_times_what_a_rise_took_in_this_run() -> None:
     plan = Budget(60, 100)
     climb: list[float] = [4, 8, 8, 8, 12, 16, 16, 16, 16, 16, 16, 20]

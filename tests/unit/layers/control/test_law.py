@@ -12,16 +12,20 @@ from ralph_tui.analysis.lab import simulate
 from ralph_tui.events.control import Band, Profile
 from ralph_tui.layers.control import (
     BAND_BOUNDS,
+    PROFILES,
     Budget,
     ControlSettings,
     Evaluation,
     History,
+    Phase,
     Sample,
     advice,
     evaluate,
+    phase_of,
     profile_words,
     push_words,
     urgency_of,
+    volatility_class,
 )
 from ralph_tui.layers.control.law import band_of
 from tests.rows import each_row
@@ -58,7 +62,7 @@ def test_a_steady_climb_gives_the_published_signal() -> None:
 
 
 def test_a_stuck_loop_gives_the_published_signal() -> None:
-    assert outputs([30, 30, 31, 30, 31, 30]) == [0.220, 0.280, 0.422, 0.471, 0.479, 0.488]
+    assert outputs([30, 30, 31, 30, 31, 30]) == [0.220, 0.280, 0.422, 0.617, 0.667, 0.692]
 
 
 def test_the_accumulated_integral_reads_critical_half_way_through_a_steady_climb() -> None:
@@ -146,6 +150,61 @@ def test_oscillation_is_never_answered_with_aggressive_gains() -> None:
     assert [row.profile for row in rows[2:]] == ["aggressive", "aggressive", "focused", "damped"]
 
 
+def test_a_stuck_loop_is_corrected_harder_unless_it_oscillates() -> None:
+    flat = simulate([30.0] * 6, max_iterations=50)
+    assert [row.profile for row in flat][:5] == [*["exploration"] * 3, "aggressive", "aggressive"]
+    assert flat[4].kp > flat[2].kp
+    never = ControlSettings(stuck_after=1000)
+    assert {row.profile for row in simulate([30.0] * 5, max_iterations=50, control=never)} == {
+        "exploration"
+    }
+    both = simulate([40, 60, 40, 60, 40, 60, 40.0, 40, 40, 40], control=ControlSettings(patience=9))
+    assert "aggressive" not in {row.profile for row in both if "OSCILLATING" in row.alarms}
+
+
+@each_row("profile", ["focused", "aggressive"])
+def test_the_first_gains_can_be_set(profile: Profile) -> None:
+    rows = simulate([40, 45, 50, 55], control=ControlSettings(first_profile=profile))
+    assert [row.profile for row in rows] == [profile, profile, "focused", "focused"]
+    assert rows[0].kp == PROFILES[profile].kp
+
+
+@each_row(
+    ("iteration", "most", "completion", "phase"),
+    [
+        (1, 10, 0.0, "early"), (2, 10, 79.9, "early"), (3, 10, 40.0, "mid"), (8, 10, 40.0, "mid"),
+        (9, 10, 40.0, "late"), (1, 10, 80.0, "late"), (5, 100, 0.0, "early"), (6, 100, 0.0, "mid"),
+    ],
+)  # fmt: skip
+def test_the_phase_follows_iterations_and_completion(
+    iteration: int, most: int, completion: float, phase: Phase
+) -> None:
+    assert phase_of(iteration, Budget(most), completion) == phase
+
+
+@given(st.integers(1, 200), st.data(), st.floats(0, 100))
+def test_phases_never_go_back_while_a_run_advances(
+    most: int, data: st.DataObject, completion: float
+) -> None:
+    earlier = data.draw(st.integers(1, most))
+    later = data.draw(st.integers(earlier, most))
+    higher = data.draw(st.floats(completion, 100))
+    order = get_args(Phase)
+    before, after = (
+        order.index(phase_of(earlier, Budget(most), completion)),
+        order.index(phase_of(later, Budget(most), higher)),
+    )
+    assert before <= after
+
+
+@each_row(
+    ("volatility", "shown"),
+    [(0.0, "low"), (0.1, "low"), (0.11, "medium"), (0.3, "medium"), (0.31, "high"), (2.0, "high")],
+)
+def test_volatility_is_shown_in_three_classes(volatility: float, shown: str) -> None:
+    assert volatility_class(volatility) == shown
+
+
 def test_fixed_gains_when_control_is_off() -> None:
     for settings in (ControlSettings(enabled=False), ControlSettings(adaptive_gains=False)):
         rows = simulate([30] * 6, control=settings)
@@ -226,7 +285,8 @@ def test_another_source_starts_the_windows_anew_but_not_the_gains() -> None:
 
 @each_row(("standing", "budget"), [(25, 20), (25, 40)])
 def test_a_plateau_on_a_bound_stays_in_its_band(standing: int, budget: int) -> None:
-    rows = simulate([standing] * 8, baseline=standing, max_iterations=budget)
+    never_stuck = ControlSettings(stuck_after=1000)
+    rows = simulate([standing] * 8, baseline=standing, max_iterations=budget, control=never_stuck)
     explored = [row for row in rows if row.profile == "exploration"]
     assert len(explored) >= 4
     assert {(row.output, row.band) for row in explored} == {(0.3, "moderate")}
@@ -273,6 +333,12 @@ def test_where_a_redirect_stands_the_law_gives_no_advice_of_its_own() -> None:
     good = fold(series([30, 60]), budget)[-1]
     assert "keep the approach" in advice(good.signal, good.alarms, budget)
     assert "keep the approach" not in advice(good.signal, good.alarms, budget, episode=True)
+
+
+def test_the_pace_is_told_in_points_and_left_to_the_alarm_when_one_is_up() -> None:
+    good, stuck = fold(series([30, 60]), Budget(10))[-1], fold(series([30] * 4), Budget(10))[-1]
+    assert " Pace: +30 points per iteration. " in advice(good.signal, good.alarms, Budget(10))
+    assert "Pace:" not in advice(stuck.signal, stuck.alarms, Budget(10))
 
 
 def test_an_estimate_has_no_pace() -> None:

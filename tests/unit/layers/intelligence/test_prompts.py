@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.events import AgentReported, GateFinished, PlanMade, ReadingTaken, SignalComputed
+from ralph_tui.layers.control import Phase
 from ralph_tui.layers.intelligence import PROMISE, PromptInput, build_prompt
 from ralph_tui.layers.intelligence.assessment import estimate_progress
 from tests.examples import FEWER
@@ -52,6 +53,20 @@ def test_the_control_law_reaches_the_agent_as_urgency_and_advice() -> None:
         prompt = build_prompt(given)
         assert prompt.urgency == urgency
         assert "# Control\n\nDo less." in prompt.text
+
+
+@each_row(("phase", "word"), [("early", "Explore"), ("mid", "one open task"), ("late", "verify")])
+def test_each_phase_has_words_of_its_own(phase: Phase, word: str) -> None:
+    text = build_prompt(PromptInput("x", "y", 3, 10, phase=phase)).text
+    said = next(line for line in text.splitlines() if line.startswith("Phase: "))
+    assert word in said
+    assert "Phase:" not in build_prompt(PromptInput("x", "y", 3, 10)).text
+
+
+def test_validation_errors_are_to_be_fixed_first() -> None:
+    text = build_prompt(PromptInput("x", "y", 3, 10, invalid=["8 tests counted, 10 before."])).text
+    assert "Errors that validation found: fix these first" in text
+    assert "- 8 tests counted, 10 before." in text
 
 
 def test_the_owner_comes_before_the_measurements() -> None:

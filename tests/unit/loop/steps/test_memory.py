@@ -14,7 +14,9 @@ import pytest
 
 from ralph_tui import events as ev
 from ralph_tui.adapters.knowledge import KnowledgeStore
+from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.base.errors import KnowledgeError
+from ralph_tui.cli.status_words import status_text
 from ralph_tui.commands import ChangeLearning, Instruct
 from ralph_tui.config.settings import MemorySettings, Settings
 from ralph_tui.events.memory import Change, Learning
@@ -267,6 +269,16 @@ def test_only_a_prompt_that_carried_a_learning_is_credited() -> None:
     world.run()
     assert "notes from earlier runs" in world.all(ev.PromptPrepared)[0].cut
     assert knowledge.credits == set(), "the budget cut it"
+
+
+def test_the_status_names_what_is_known_and_whether_the_prompt_has_it() -> None:
+    status = summarize(World([0, 10], knowledge=Remembered()).run().state)
+    assert [(one["id"], one["text"], one["in_prompt"]) for one in status["knowledge"]] == [
+        ("learn-1", "Run one test at a time.", True)
+    ]
+    shown = status_text({**status, "alive": False})
+    assert "knowledge   1 learning of earlier runs fit, 1 in the prompt" in shown
+    assert "knowledge" not in status_text({**status, "knowledge": [], "alive": False})
 
 
 def test_a_journal_from_before_counts_what_was_looked_up() -> None:

@@ -1,6 +1,7 @@
 """The overseer in the loop: its questions, the effect of silence, and of every answer."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -9,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui import events as ev
+from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.cli.status_words import status_text
 from ralph_tui.commands import Abort, Answer, Command, Extend, Hold, Pause, Restore, Stop, Unpause
 from ralph_tui.config.settings import Settings
 from ralph_tui.events.agent import SessionOutcome
@@ -679,6 +682,83 @@ def test_switched_off_nobody_watches() -> None:
     assert not world.all(ev.HealthChecked)
     assert not world.all(ev.InterventionMade)
     assert last(world)[0] == "limit_reached"
+
+
+def test_an_overseer_that_must_not_act_says_what_it_would_do() -> None:
+    settings = Settings(oversight=OversightSettings(act=False))
+    watched = World([*STUCK, *[3] * 9], mode="attended", settings=settings).run()
+    acted = World([*STUCK, *[3] * 9], mode="attended").play(answer("continue"))
+    assert not levels(watched)
+    assert not watched.all(ev.QuestionAsked)
+    assert not watched.all(ev.EscalationRaised)
+    made = [e for e in watched.all(ev.InterventionMade) if e.would]
+    assert [(e.iteration, e.would, e.about) for e in made][:2] == levels(acted)[:2]
+    assert {e.level for e in made} == {"WARN"}
+    assert made[0].row().text.startswith("stuck: would redirect: No new best")
+    assert any(
+        "would redirect: " in row.text for one in watched.state.log.entries for row in one.rows
+    )
+    assert [c.detections for c in watched.all(ev.HealthChecked)][:6] == [
+        c.detections for c in acted.all(ev.HealthChecked)
+    ][:6]
+    assert not any("# Redirect" in prompt for prompt in watched.agent.prompts)
+    assert last(watched)[0] == "limit_reached"
+    check(watched)
+
+
+def test_a_critical_detection_pauses_instead_of_redirecting_if_set() -> None:
+    settings = Settings(oversight=OversightSettings(pause_on_critical=True))
+    world = World([0, 7, 6, 5, 8, 10], mode="attended", settings=settings)
+    world.play(answer("continue"))
+    assert levels(world)[0] == (3, "PAUSE", "regressing")
+    asked = world.all(ev.QuestionAsked)[0]
+    assert (asked.topic, asked.about, asked.default) == ("pause", "regressing", "abort")
+    assert "REDIRECT" not in {level for _, level, _ in levels(world)}
+    flat = World([*STUCK, 3, 3, 3, 10], mode="attended", settings=settings)
+    flat.play(answer("approve"))
+    assert levels(flat)[0] == (4, "REDIRECT", "stuck"), "STUCK is no critical detection"
+    check(world)
+
+
+def test_a_pause_for_a_critical_detection_opens_an_episode() -> None:
+    settings = Settings(oversight=OversightSettings(pause_on_critical=True))
+    world = World([0, 7, 6, 5, 5, 5, 5, 5, 5, 5, 5], mode="attended", settings=settings)
+    for event in world.steps():
+        if isinstance(event, ev.QuestionAsked):
+            world.host.inbox.append(Answer(question_id=event.question_id, answer="continue"))
+            assert world.state.oversight.episode is not None
+    pauses = [k for k, level, about in levels(world) if about == "regressing"]
+    assert pauses[:2] == [3, 8], "the next one keeps to the episode's schedule"
+
+
+def test_health_checks_count_checks_detections_and_interventions() -> None:
+    world = World([*STUCK, *[3] * 9], mode="attended").play(answer("continue"))
+    checks = world.all(ev.HealthChecked)
+    for number, done in enumerate(checks, 1):
+        assert done.totals is not None
+        assert done.totals.checks == number
+        assert done.totals.detections == sum(len(one.detections) for one in checks[:number])
+    made = Counter(event.level for event in world.all(ev.InterventionMade))
+    totals = world.state.oversight.totals
+    assert (totals.redirects, totals.pauses) == (made["REDIRECT"], made["PAUSE"])
+    assert (totals.warnings, totals.logs, totals.aborts) == (
+        made["WARN"], made["LOG"], made["ABORT"],
+    )  # fmt: skip
+    old = [e.model_copy(update={"totals": None}) if e.kind == "health_checked" else e
+           for e in world.events]  # fmt: skip
+    assert RunState().apply_all(old).oversight.totals == totals
+    status = summarize(world.state)
+    assert status["totals"] == totals.model_dump()
+    assert status["detections"] == [one.model_dump() for one in checks[-1].detections]
+    assert f" {totals.detections} detections in {len(checks)} checks, " in status_text(
+        {**status, "alive": True}
+    )
+
+
+def test_a_quiet_run_has_no_row_about_its_health() -> None:
+    assert "\nhealth " not in status_text(
+        {**summarize(World([2, 4, 6, 10]).run().state), "alive": False}
+    )
 
 
 def test_conflicts_are_told_and_pause_the_run() -> None:

@@ -11,10 +11,12 @@ from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.lab import recompute
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.config.settings import Settings
+from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.state import RunState
 from tests.unit.loop.invariants import check
 from tests.unit.loop.test_recovery import broken_off, go_on, world
 from tests.world import FakeSession, World, promise, report
@@ -104,6 +106,105 @@ def test_the_limit_and_what_does_not_fit_a_session_are_validated() -> None:
     before = [e for e in world.all(ev.ValidationDone) if e.when == "before"]
     assert before[0].issues[0].text == "Iteration 3 of 3: the last one."
     assert between(world.events, ev.ValidationDone) == [(1, 11), (2, 11), (3, 8), (3, 11)]
+
+
+def unproven(settings: Settings | None = None, mode: Mode = "attended") -> World:
+    """A run whose agent promises completion in every iteration and is never done."""
+    run = World([4] * 9, max_iterations=8, settings=settings or Settings(), mode=mode)
+    run.gate.total = 1000  # patient: STUCK comes much later
+    run.agent.acts.extend([promise] * 8)
+    return run
+
+
+def test_an_unproven_promise_warns_then_redirects_with_the_errors_in_the_prompt() -> None:
+    run = unproven(Settings(control=ControlSettings(stuck_after=50)))
+    run.play(answer("approve"))
+    made = [(e.iteration, e.level) for e in run.all(ev.InterventionMade) if e.about == "validation"]
+    assert made[:2] == [(1, "WARN"), (3, "REDIRECT")]
+    redirect = run.all(ev.RedirectDecided)[0]
+    assert "Errors that validation found" in redirect.instructions
+    assert "the completion command fails." in redirect.instructions
+    assert "Fix these errors before you do anything else." in run.agent.prompts[3]
+    words = [row.word for entry in run.state.log.entries for row in entry.rows]
+    assert "VALIDATION" not in words, "the row of the issue itself says it"
+    check(run)
+
+
+def test_strict_validation_holds_the_next_session_back_and_asks() -> None:
+    strict = Settings(intelligence=IntelligenceSettings(strict_validation=True))
+    run = unproven(strict)
+    run.play(answer("abort"))
+    asked = run.only(ev.QuestionAsked)
+    assert (asked.topic, asked.about, asked.iteration) == ("pause", "validation", 1)
+    assert "the completion command fails" in asked.text
+    assert len(run.agent.prompts) == 1
+    assert run.end.outcome == "aborted"
+
+
+def test_the_next_prompt_names_the_errors_of_validation() -> None:
+    run = World([2, 4, 5, 10])
+    run.workspace.changed = [
+        FileChange(path="pyproject.toml", status="modified", category="config", added=1)
+    ]
+    run.run()
+    assert "fix these first" not in run.agent.prompts[0]
+    assert "- Test configuration changed: pyproject.toml." in run.agent.prompts[1]
+    status = summarize(run.state)["validation"]
+    assert status == {"valid": True, "errors": [], "warnings": []}, "nothing at 100"
+    early = RunState().apply_all(run.events[: run.all(ev.ValidationDone)[0].seq])
+    assert summarize(early)["validation"] == {
+        "valid": False,
+        "errors": ["Test configuration changed: pyproject.toml."],
+        "warnings": [],
+    }
+
+
+def test_validation_separates_errors_from_warnings() -> None:
+    run = World([2, 4, 6], max_iterations=2)
+    run.agent.acts.extend([failing(6), failing(6)])
+    run.workspace.changed = [
+        FileChange(path="pyproject.toml", status="modified", category="config", added=1)
+    ]
+    run.run()
+    assert summarize(run.state)["validation"] == {
+        "valid": False,
+        "errors": [
+            "Iteration 2 of 2: the last one.",
+            "Test configuration changed: pyproject.toml.",
+        ],
+        "warnings": ["6 tool calls failed in this session."],
+    }
+    done = run.all(ev.ValidationDone)[0]
+    assert [one.name for one in done.errors] == ["changed_configuration"]
+
+
+def test_a_pivot_is_asked_about_when_the_setting_says() -> None:
+    """A blocker stands throughout, and nothing is ever counted."""
+    found = []
+    for escalate_at in (7, 9):
+        settings = Settings(
+            progress="estimate", intelligence=IntelligenceSettings(escalate_at=escalate_at)
+        )
+        run = World([3] * 20, max_iterations=20, settings=settings, mode="attended")
+        run.agent.acts.extend([blocked("No database.")] * 20)
+        run.play(answer("continue"))
+        found.append([e.iteration for e in run.all(ev.StrategyPlanned) if e.approach == "escalate"])
+        later = IntelligenceSettings(escalate_at=escalate_at + 3)
+        rows = recompute(run.events, intelligence=later)
+        pauses = [one.row.iteration for one in rows if one.row.intervention == "PAUSE"]
+        assert pauses[0] == found[-1][0] + 2, "planned after the PAUSE's measurement"
+    assert found[0]
+    assert found[1][0] == found[0][0] + 2
+
+
+def test_a_strategy_says_what_it_adjusts() -> None:
+    run = World([2, 3, 3, 3, 3, 10]).run()
+    assert [one.adjustments for one in run.all(ev.StrategyPlanned)] == [
+        *[{}] * 4, {"focus": "reframe", "urgency": "high"},
+    ]  # fmt: skip
+    status = summarize(run.state)["strategy"]
+    assert status is not None
+    assert status["adjustments"] == {"focus": "reframe", "urgency": "high"}
 
 
 def test_conflicts_that_are_still_there_are_told_before_the_session() -> None:
