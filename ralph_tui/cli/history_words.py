@@ -175,7 +175,9 @@ def _reflection_sections(attempt: "Attempt") -> Iterator[Section]:
     for number, reflection in enumerate(attempt.reflections, start=1):
         cite = f"{attempt.task_id}/{attempt.id:03} #{number}"
         yield Section(
-            f"Reflection {cite}", facts=_reflection_facts(reflection), items=reflection.action_items
+            f"Reflection on attempt {cite}",
+            facts=_reflection_facts(reflection),
+            items=reflection.action_items,
         )
 
 

@@ -1,4 +1,4 @@
-"""Memory statistics: each attempt against the one before, and which learnings help."""
+"""Memory statistics: success of retries, each attempt against the one before, helpful learnings."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from ralph_tui.adapters.records.aiwg.tasks import read_attempt
 from ralph_tui.adapters.records.folders import numbered, ralph_folder
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.knowledge import is_dropped
-from ralph_tui.text.format import count
+from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import outcome_word
 
@@ -36,6 +36,30 @@ class AttemptResult:
         if self.outcome == "completed":
             return str(self.iterations)
         return f"{self.iterations} ({outcome_word(self.outcome) if self.outcome else 'not over'})"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often attempts of one kind completed, and how far a context window carried them."""
+
+    attempts: int
+    """Attempts that ended, except those that the user stopped."""
+    completed: int
+    per_window: float | None
+    """Measured iterations per session; None if no record counts sessions."""
+
+    @property
+    def percent(self) -> float:
+        """Share that completed."""
+        return 100 * self.completed / self.attempts
+
+    @property
+    def words(self) -> str:
+        """The rate, such as ``3 of 4 completed (75 %), 1.5 iterations per window``."""
+        windows = (
+            "" if self.per_window is None else (f", {self.per_window:.1f} iterations per window")
+        )
+        return f"{self.completed} of {self.attempts} completed ({percent(self.percent)}){windows}"
 
 
 @dataclass(frozen=True)
@@ -69,12 +93,15 @@ class Comparison:
 class Stats:
     """The content of `memory stats`."""
 
+    rates: dict[str, Rate] = field(default_factory=dict)
+    """By kind of attempt, in words."""
     tasks: list[TaskAttempts] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     learnings: list[tuple[Learning, Verdict]] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         return {
+            "success": {kind: asdict(rate) for kind, rate in self.rates.items()},
             "comparisons": [asdict(one) for one in self.comparisons],
             "tasks": [asdict(one) for one in self.tasks],
             "learnings": [
@@ -84,11 +111,20 @@ class Stats:
         }
 
     def lines(self) -> Iterator[str]:
+        yield "Success of attempts"
+        yield from self._rate_lines()
+        yield ""
         yield "Attempts compared with the previous one, in iterations"
         yield from self._attempt_lines()
         yield ""
         yield "Judged learnings"
         yield from self._learning_lines()
+
+    def _rate_lines(self) -> Iterator[str]:
+        if not self.rates:
+            yield "  no attempt has ended yet"
+        for kind, rate in self.rates.items():
+            yield f"  {kind}: {rate.words}"
 
     def _attempt_lines(self) -> Iterator[str]:
         if not self.tasks:
@@ -133,19 +169,51 @@ class Stats:
 def compute_stats(root: Path, learnings: Sequence[Learning]) -> Stats:
     """Compute the statistics from a worktree's records and its learnings."""
     tasks = list(_read_tasks(root))
+    repeated = [_task_attempts(name, attempts) for name, attempts in tasks if len(attempts) > 1]
+    ended = [one for _, attempts in tasks for one in attempts if _is_counted(one)]
     ranked = sorted(learnings, key=lambda one: (-one.successes, one.uses, one.learning_id))
-    return Stats(tasks, _compare(tasks), [(one, _judge(one)) for one in ranked])
+    judged = [(one, _judge(one)) for one in ranked]
+    return Stats(_rates(ended), repeated, _compare(repeated), judged)
 
 
-def _read_tasks(root: Path) -> Iterator[TaskAttempts]:
+def _read_tasks(root: Path) -> Iterator[tuple[str, list[Attempt]]]:
     for folder in numbered(ralph_folder(root) / "tasks"):
         read = map(read_attempt, numbered(folder / "attempts"))
-        attempts = [attempt for attempt in read if attempt is not None]
-        if len(attempts) > 1:
-            described = one_line(attempts[-1].description)
-            yield TaskAttempts(
-                one_line(folder.name), described, [_attempt_result(a) for a in attempts]
-            )
+        yield one_line(folder.name), [attempt for attempt in read if attempt is not None]
+
+
+def _task_attempts(name: str, attempts: Sequence[Attempt]) -> TaskAttempts:
+    described = one_line(attempts[-1].description)
+    return TaskAttempts(name, described, [_attempt_result(one) for one in attempts])
+
+
+def _is_counted(attempt: Attempt) -> bool:
+    """True if the attempt ended, and not because the user stopped it."""
+    return attempt.outcome is not None and attempt.outcome.outcome != "interrupted"
+
+
+def _rates(ended: Sequence[Attempt]) -> dict[str, Rate]:
+    kinds = {
+        "first attempts": [one for one in ended if one.id == 1],
+        "retries": [one for one in ended if one.id > 1],
+        "with learnings": [one for one in ended if _was_taught(one)],
+        "without learnings": [one for one in ended if not _was_taught(one)],
+    }
+    return {kind: _rate(found) for kind, found in kinds.items() if found}
+
+
+def _was_taught(attempt: Attempt) -> bool:
+    return any(one.prompts for one in attempt.learnings if one.origin == "retrieved")
+
+
+def _rate(attempts: Sequence[Attempt]) -> Rate:
+    completed = sum(
+        one.outcome is not None and one.outcome.outcome == "completed" for one in attempts
+    )
+    known = [one.execution for one in attempts if one.execution.sessions]
+    sessions = sum(one.sessions for one in known)
+    per_window = sum(one.measured for one in known) / sessions if sessions else None
+    return Rate(len(attempts), completed, per_window)
 
 
 def _attempt_result(attempt: Attempt) -> AttemptResult:

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -463,7 +464,16 @@ def test_what_is_told_of_the_files_is_told(folder: Path) -> None:
     assert memory(folder, "list").stderr == ""
 
 
-def attempt(folder: Path, task: str, number: int, outcome: str, iterations: int) -> None:
+def attempt(
+    folder: Path,
+    task: str,
+    number: int,
+    outcome: str,
+    iterations: int,
+    *,
+    sessions: int = 0,
+    learnings: Sequence[object] = (),
+) -> None:
     place = ralph_folder(folder.parents[1]) / "tasks" / task / "attempts" / f"{number:03}"
     place.mkdir(parents=True)
     (place / "attempt.json").write_text(
@@ -477,7 +487,8 @@ def attempt(folder: Path, task: str, number: int, outcome: str, iterations: int)
                 "started": "2026-01-01T00:00:00Z",
                 "updated": "2026-01-01T00:00:00Z",
                 "plan": {},
-                "execution": {"iterations": iterations},
+                "execution": {"iterations": iterations, "sessions": sessions},
+                "learnings": learnings,
                 "outcome": {"status": "success", "reason": "", "outcome": outcome},
             }
         )
@@ -509,6 +520,25 @@ def test_stats_tell_what_attempts_needed_and_what_learnings_earn(folder: Path) -
     told = json.loads(memory(folder, "stats", "--json").stdout)
     assert told["comparisons"] == [{"attempt": 2, "tasks": 2, "before": 6.0, "after": 4.0}]
     assert [one["verdict"] for one in told["learnings"]] == ["helps", "not judged", "unlearned"]
+    assert "  first attempts: 3 of 3 completed (100 %)\n" in out
+    assert "  retries: 3 of 4 completed (75 %)\n" in out
+    assert told["success"]["without learnings"]["attempts"] == 7
+
+
+def test_stats_tell_whether_retries_get_better_and_go_further(folder: Path) -> None:
+    taught = {"learning_id": "l", "type": "strategy", "text": "x", "confidence": 1, "prompts": [1]}
+    attempt(folder, "task-001", 1, "limit_reached", 4, sessions=4)
+    attempt(folder, "task-001", 2, "completed", 6, sessions=3, learnings=[taught])
+    attempt(folder, "task-001", 3, "interrupted", 1, sessions=1)
+    out = memory(folder, "stats").stdout
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.startswith(
+        "Success of attempts\n"
+        "  first attempts: 0 of 1 completed (0 %), 1.0 iterations per window\n"
+        "  retries: 1 of 1 completed (100 %), 2.0 iterations per window\n"
+        "  with learnings: 1 of 1 completed (100 %), 2.0 iterations per window\n"
+        "  without learnings: 0 of 1 completed (0 %), 1.0 iterations per window\n"
+    )
 
 
 def test_attempts_that_needed_as_many_or_more_say_so(folder: Path) -> None:

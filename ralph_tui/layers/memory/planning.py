@@ -1,29 +1,31 @@
-"""The plan of an attempt: lessons from earlier attempts, and the expected number of iterations.
+"""The plan of an attempt: what is failing, lessons of earlier attempts, and expected iterations.
 
-A plan cites its sources; without any, it says only what ends the run.
+A plan cites its sources.
 """
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ralph_tui.events import PlanMade
+from ralph_tui.events import GateFinished, PlanMade
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import iterations_of, samples_of
 from ralph_tui.layers.memory.past import PastReflection, RelatedTask
+from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.format import count
-from ralph_tui.text.sanitize import clip
+from ralph_tui.text.sanitize import clip, one_line
 
 MAX_STEPS: Final = 6
 """Maximum lessons from earlier attempts in a plan; the newest are used."""
 MAX_RELATED: Final = 5
 LONGEST: Final = 600
 """Maximum characters of a step."""
-PLAIN: Final = "Work in iterations, each measured, until {}."
-"""The sentence in every plan."""
-SAYS_NOTHING: Final = re.compile(re.escape(PLAIN).replace(r"\{\}", "[^.]*"))
-"""Pattern of an approach that says nothing else."""
+NAMED: Final = 3
+"""Maximum failing tests, and groups of them, that a plan names."""
+SAYS_NOTHING: Final = re.compile(r"Work in iterations, each measured, until [^.]*\.")
+"""Pattern of an approach without content, from older journals."""
 RELATED_STEPS: Final = 2
 """Maximum lessons from other tasks, the most similar first."""
 
@@ -35,18 +37,20 @@ def plan(
     learnings: Sequence[Learning],
     related: Sequence[RelatedTask],
     needed: Sequence[int] = (),
+    start: GateFinished | None = None,
 ) -> PlanMade:
     """Make the plan of an attempt.
 
     `until` says what ends the run. `reflections` are those on earlier attempts, oldest first.
-    `needed` lists the iterations of the earlier attempts that completed.
+    `needed` lists the iterations of the earlier attempts that completed. `start`: the result of the
+    completion command before iteration 1.
     """
     own = _newest(reflections)
     others = _others(related, known={_step(said) for said in own})
     expected, samples = _expected(learnings, task_type, related, needed)
     return PlanMade(
-        approach=_approach(until, own, related),
-        steps=[_step(said) for said in (*own, *others)],
+        approach=_approach(until, task_type, own, related, start),
+        steps=[*(_step(said) for said in (*own, *others)), *_failing_groups(start)],
         estimated_iterations=expected,
         estimate_from=samples,
         cites=[said.cite for said in (*own, *others)],
@@ -75,14 +79,51 @@ def _step(said: PastReflection) -> str:
     return clip(" ".join(" ".join([said.learning, *said.action_items]).split()), LONGEST)
 
 
-def _approach(until: str, own: Sequence[PastReflection], related: Sequence[RelatedTask]) -> str:
-    parts = [PLAIN.format(until)]
+def _approach(
+    until: str,
+    task_type: str,
+    own: Sequence[PastReflection],
+    related: Sequence[RelatedTask],
+    start: GateFinished | None,
+) -> str:
+    kind = "" if task_type == GENERAL else f"Kind of task: {task_type}. "
+    parts = [f"{kind}Work until {until}.", *_at_start(start)]
     if own:
         attempts = len({said.cite.partition(" ")[0] for said in own})
         parts.append(f"The steps build on {count(attempts, 'earlier attempt')} at this task.")
     if related:
         parts.append(f"{count(len(related), 'task')} like this one came before.")
     return " ".join(parts)
+
+
+def _at_start(start: GateFinished | None) -> Iterator[str]:
+    """Say what failed before iteration 1; nothing if the command passed or reported no tests."""
+    if start is None or start.ok:
+        return
+    if start.broken:
+        yield f"The build is broken at the start: {start.broken}."
+    elif start.failing:
+        yield f"Failing at the start: {start.failing_words}."
+
+
+def _failing_groups(start: GateFinished | None) -> list[str]:
+    """Return a step for each file or class of failing tests, the largest first."""
+    if start is None or start.ok or start.broken:
+        return []
+    groups = Counter(group for name in start.failing if (group := _group_of(name)))
+    return [
+        f"Make the tests of {group} pass: {count(number, 'test')} failed at the start."
+        for group, number in groups.most_common(NAMED)
+    ]
+
+
+def _group_of(name: str) -> str:
+    """Return the file or class of a test; empty if its name has none."""
+    for mark in ("::", " > ", "."):
+        group, found, _ = name.rpartition(mark)
+        if found:
+            return one_line(group)
+    return ""
 
 
 def _expected(

@@ -1,10 +1,10 @@
-"""Write reflections on an attempt from templates and measurements, without guessing.
+"""Write reflections on an attempt from measurements, without guessing.
 
-Learnings reported by the agent do not appear here; they are separate learnings, which the user can
-mute. A completed attempt yields two reflections: what worked, and how the work went.
+Rule: a reflection names causes: tests, files, errors, obstacles. Without one it is not written. The
+agent's own learnings do not appear here; they are separate learnings, which the user can mute.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from ralph_tui.events import ReflectionWritten
@@ -28,10 +28,8 @@ REFUSED: Final = ("missing", "not_started", "auth", "unknown_model")
 BROKEN: Final = ("error", "crashed")
 AT_ONCE_S: Final = 10
 """Seconds after which a session that fails may have done some work."""
-SMOOTH: Final = "Nothing stood in its way."
-UNKNOWN: Final = "Nothing more was recorded."
-NO_EVIDENCE: Final = ("", SMOOTH, UNKNOWN)
-"""Analyses without anything specific to the attempt."""
+NO_EVIDENCE: Final = ("", "Nothing stood in its way.", "Nothing more was recorded.")
+"""Analyses without anything specific to the attempt, the last two in older journals."""
 RECENT: Final = 2
 """Iterations since the best result after which the pace is meaningless."""
 LONGEST: Final = 300
@@ -39,23 +37,32 @@ LONGEST: Final = 300
 
 
 def reflect(state: RunState, outcome: Outcome) -> list[ReflectionWritten]:
-    """Return the reflections on an attempt that is ending with `outcome`."""
+    """Return the reflections on an attempt that is ending with `outcome`; none without content."""
     if state.run.started is None:
         return []
     steps = steps_of(state)
     match outcome:
         case "completed":
-            return [_success(state, steps), _process(state, steps)]
+            told = [_success(state, steps), _process(state, steps)]
         case "limit_reached":
-            return [_never_began(state, _timeout(state, steps), steps)]
+            told = [_never_began(state, _timeout(state, steps), steps)]
         case _:
-            return [_never_began(state, _failure(state, steps, outcome), steps)]
+            told = [_never_began(state, _failure(state, steps, outcome), steps)]
+    return [one for one in map(_with_lesson, told) if one.learning]
+
+
+def _with_lesson(told: ReflectionWritten) -> ReflectionWritten:
+    """Without a lesson of its own, the last of the things to do is the lesson."""
+    if told.learning or not told.action_items:
+        return told
+    *others, lesson = told.action_items
+    return told.model_copy(update={"learning": lesson, "action_items": others})
 
 
 def _never_began(
     state: RunState, told: ReflectionWritten, steps: Sequence[Step]
 ) -> ReflectionWritten:
-    """Replace the lesson if no agent began to work, which teaches nothing about the task."""
+    """Replace the lesson if no agent began to work: it is why, and nothing about the task."""
     ended = state.agent.ended
     failed = ended is not None and (
         ended.outcome in REFUSED or (ended.outcome in BROKEN and ended.duration_s < AT_ONCE_S)
@@ -66,11 +73,12 @@ def _never_began(
         or any(step.points > 0 or _in_files(step.span) for step in steps)
     ):
         return told
-    began = ended is not None and ended.outcome in BROKEN
-    did = "The agent failed immediately" if began else "The agent never started work"
+    assert ended is not None  # it failed
+    began = "failed immediately" if ended.outcome in BROKEN else "never started work"
+    why = f": {_sentence(clip(ended.reason, LONGEST))}" if ended.reason.strip() else "."
     return told.model_copy(
         update={
-            "learning": f"{did}: this says nothing about the task.",
+            "learning": f"The agent {began}{why}",
             "action_items": ["Check with ralph-tui doctor that the agent can work here."],
         }
     )
@@ -81,7 +89,9 @@ def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The task was completed {_after(state)}; {_rose(state)}.",
-        analysis=_joined(*(_describe_gain(step) for step in gains), *_effects(state)),
+        analysis=_joined(
+            *(_describe_gain(state, step) for step in gains), *_effects(state), *_overcome(state)
+        ),
         learning=_most(gains_of(steps)),
         action_items=[],
         triggered_by="success",
@@ -90,18 +100,19 @@ def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
 
 
 def _most(gains: Sequence[Step]) -> str:
-    largest = largest_of(gains)
-    if not largest:
-        return "No iteration gained points by its own work: there is little to learn from here."
+    """Say where the largest gains came from; empty if no file is known to have caused them."""
+    largest = sorted(largest_of(gains), key=lambda step: step.span.number)
+    paths = [path for step in largest for path in _paths(step.span)]
+    if not paths:
+        return ""
+    files = _list_names(dict.fromkeys(paths))
     if len(largest) == 1:
-        first = largest[0].span
-        files = _in_files(first)
-        return f"Iteration {first.number} gained the most{files}: start with such work next time."
+        first = largest[0].span.number
+        return f"Iteration {first} gained the most, with changes in {files}: start there next time."
     if len(largest) == len(gains):
-        return "All gains were about equal: take steps of this size again."
-    numbers = sorted(one.span.number for one in largest)
-    named = _listed([str(number) for number in numbers[:NAMED]], max(0, len(numbers) - NAMED))
-    return f"Iterations {named} gained the most, each about the same: work as they did."
+        return f"All gains were about equal; they came from changes in {files}."
+    numbers = _name_iterations([one.span.number for one in largest])
+    return f"{numbers} gained the most, with changes in {files}."
 
 
 def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
@@ -114,20 +125,16 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         f"{count(denied, 'tool call')} {'was' if denied == 1 else 'were'} denied" if denied else "",
     ]
     hindrances = "; ".join(words for words in told if words)
-    moved = len(steps) - len(idle)
-    items = [
-        "Permit the denied tools where it is safe." if state.needs.denied else "",
-        f"Find out why iteration {idle[0]} gained nothing before repeating it." if idle else "",
-    ]
+    items = ["Permit the denied tools where it is safe."] if state.needs.denied else []
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"It took {_iterations(state)} and {duration(state.run.worked_s(state.at))}.",
-        analysis=_sentence(f"{hindrances[0].upper()}{hindrances[1:]}") if hindrances else SMOOTH,
-        learning=f"The progress came from {moved} of {count(len(steps), 'iteration')}: find a way "
-        "without the others."
-        if idle
-        else "Every measured iteration gained something: work the same way again.",
-        action_items=[item for item in items if item],
+        analysis=_sentence(f"{hindrances[0].upper()}{hindrances[1:]}") if hindrances else "",
+        learning=_in_common(idle)
+        or (
+            f"It asked for tools that were denied: {_denied(state)}." if state.needs.denied else ""
+        ),
+        action_items=items,
         triggered_by="success",
         reflection_type="process-improvement",
     )
@@ -147,9 +154,7 @@ def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
             "make the task smaller."
         )
     else:
-        learning = (
-            "More iterations alone do not help: change the approach, or make the task smaller."
-        )
+        learning = _in_common(_idle(steps))
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The limit was reached {_after(state)}; {_rose(state)}.",
@@ -162,38 +167,102 @@ def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
 
 
 def _failure(state: RunState, steps: Sequence[Step], outcome: Outcome) -> ReflectionWritten:
-    losses = sorted(
-        (step for step in steps if step.own and step.points < 0), key=lambda step: step.points
-    )
-    if losses:
-        worst = losses[0]
-        learning = (
-            f"Iteration {worst.span.number} lost {_size(worst)}{_in_files(worst.span)}: make such "
-            "changes in smaller steps."
-        )
-    elif outcome == "interrupted" or (not steps and state.files.totals):
-        learning = "It was stopped before it could show more: continue from where it was."
-    elif steps:
-        learning = "The approaches tried did not complete it: start with another one."
-    else:
-        learning = "Nothing was tried yet: fix what kept it from working, then start again."
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The attempt {ENDED[outcome]} {_after(state)}; {_rose(state)}.",
         analysis=_describe_obstacles(state, steps),
-        learning=learning,
+        learning=_loss(steps) or _in_common(_idle(steps)) or _unmeasured(state),
         action_items=[*_open_problems(state), *_fixed(state, steps)],
         triggered_by="failure",
         reflection_type="error-analysis",
     )
 
 
+def _loss(steps: Sequence[Step]) -> str:
+    """Name the iteration that lost the most, and the files it changed."""
+    losses = [step for step in steps if step.own and step.points < 0]
+    if not losses:
+        return ""
+    worst = min(losses, key=lambda step: step.points)
+    return f"Iteration {worst.span.number} lost {_size(worst)}{_in_files(worst.span)}."
+
+
+def _unmeasured(state: RunState) -> str:
+    """Name the files of a session that was cut off before a measurement."""
+    span = state.timeline.current
+    if span is None or span.completion is not None or not _paths(span):
+        return ""
+    return (
+        f"The session of iteration {span.number} was cut off; its changes in "
+        f"{_list_names(_paths(span))} were not measured."
+    )
+
+
+# -- causes --------------------------------------------------------------------------------------
+
+
+def _in_common(idle: Sequence[IterationSpan]) -> str:
+    """Say what the iterations without a gain had in common; empty if nothing is known."""
+    if not idle:
+        return ""
+    causes = [
+        f"changed {_list_names(paths)}" if (paths := _shared(idle, _paths)) else "",
+        "changed no file" if all(_is_unchanged(span) for span in idle) else "",
+        f"left {_list_names(tests)} failing" if (tests := _shared(idle, _failing)) else "",
+        f"were blocked by: {clip(said[0], LONGEST)}" if (said := _shared(idle, _blockers)) else "",
+    ]
+    known = [cause for cause in causes if cause]
+    if not known:
+        return ""
+    who = f"{_name_iterations([span.number for span in idle])} gained nothing"
+    return _sentence(f"{who} and {' and '.join(known)}")
+
+
+def _shared(
+    spans: Sequence[IterationSpan], values: Callable[[IterationSpan], Sequence[str]]
+) -> list[str]:
+    """Return what all of these iterations have, in the order of the first."""
+    return [one for one in values(spans[0]) if all(one in values(span) for span in spans[1:])]
+
+
+def _paths(span: IterationSpan) -> list[str]:
+    return [one_line(change.path) for change in span.files.changes] if span.files else []
+
+
+def _failing(span: IterationSpan) -> list[str]:
+    return [one_line(name) for name in span.gate.failing] if span.gate else []
+
+
+def _blockers(span: IterationSpan) -> list[str]:
+    return [one_line(text) for told in span.reports for text in told.blockers if text.strip()]
+
+
+def _is_unchanged(span: IterationSpan) -> bool:
+    return span.files is not None and not (span.files.changes or span.files.unknown)
+
+
+def _overcome(state: RunState) -> Iterator[str]:
+    """Name the obstacles that the agent reported, and stopped reporting."""
+    reported = [span for span in state.timeline.spans if span.reports]
+    last = {text: span.number for span in reported for text in _blockers(span)}
+    for text, number in list(last.items())[:NAMED]:
+        after = [span.number for span in reported if span.number > number]
+        if after:
+            gone = f"An obstacle was gone by iteration {after[0]}"
+            yield _sentence(f"{gone}: {clip(text, LONGEST)}")
+
+
+def _denied(state: RunState) -> str:
+    tools = list(state.needs.denied)
+    return _listed(tools[:NAMED], max(0, len(tools) - NAMED))
+
+
 # -- measurements --------------------------------------------------------------------------------
 
 
-def _idle(steps: Sequence[Step]) -> list[int]:
+def _idle(steps: Sequence[Step]) -> list[IterationSpan]:
     """Return the iterations whose own work gained nothing."""
-    return [step.span.number for step in steps if step.own and step.points <= 0]
+    return [step.span for step in steps if step.own and step.points <= 0]
 
 
 def _attempt(state: RunState) -> int:
@@ -222,8 +291,10 @@ def _rose(state: RunState) -> str:
     return f"completion went from {percent(began, now)} to {percent(now, began)}{higher}"
 
 
-def _describe_gain(step: Step) -> str:
-    return f"Iteration {step.span.number} gained {_size(step)}{_in_files(step.span)}."
+def _describe_gain(state: RunState, step: Step) -> str:
+    fixed = [one_line(name) for name in fixed_in(state, step.span)]
+    did = f"made {_list_names(fixed)} pass" if fixed else f"gained {_size(step)}"
+    return f"Iteration {step.span.number} {did}{_in_files(step.span)}."
 
 
 def _size(step: Step) -> str:
@@ -232,10 +303,21 @@ def _size(step: Step) -> str:
 
 
 def _in_files(span: IterationSpan) -> str:
-    changes = span.files.changes if span.files else []
-    named = [one_line(change.path) for change in changes[:NAMED]]
-    more = len(changes) - len(named)
-    return f", with changes in {_listed(named, more)}" if named else ""
+    paths = _paths(span)
+    return f", with changes in {_list_names(paths)}" if paths else ""
+
+
+def _list_names(names: Iterable[str]) -> str:
+    """Join at most three names."""
+    known = list(names)
+    return _listed(known[:NAMED], max(0, len(known) - NAMED))
+
+
+def _name_iterations(numbers: Sequence[int]) -> str:
+    """Return ``Iteration 3``, or ``Iterations 3, 4 and 7``."""
+    if len(numbers) == 1:
+        return f"Iteration {numbers[0]}"
+    return f"Iterations {_list_names([str(number) for number in numbers])}"
 
 
 def _times(number: int) -> str:
@@ -304,14 +386,14 @@ def _fixed(state: RunState, steps: Sequence[Step]) -> Iterator[str]:
     for gain in gains_of(steps):
         names, files = fixed_in(state, gain.span), _in_files(gain.span)
         if names and files:
-            named = _listed([one_line(name) for name in names[:NAMED]], len(names[NAMED:]))
+            named = _list_names([one_line(name) for name in names])
             has = "have" if names[1:] else "has"
             yield f"{named} {has} passed since iteration {gain.span.number}{files}."
             return
 
 
 def _joined(*sentences: str) -> str:
-    return " ".join(sentence for sentence in sentences if sentence) or UNKNOWN
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _sentence(text: str) -> str:

@@ -248,6 +248,7 @@ def attempt_of(state: RunState) -> Attempt:
             cost_usd=run.cost_usd if run.cost_known else None,
             tokens=run.tokens or None,
             duration_s=run.worked_s(state.at),
+            sessions=sum(len(span.sessions) for span in state.timeline.spans),
         ),
         outcome=ending,
         milestones=sorted(_milestones(state), key=lambda milestone: milestone.timestamp),

@@ -70,6 +70,8 @@ class Execution(_Record):
     tokens: int | None = None
     """None if the agent does not report them."""
     duration_s: float = 0.0
+    sessions: int = 0
+    """Sessions, each with a context window of its own; 0 in older records."""
 
     @property
     def measured(self) -> int:

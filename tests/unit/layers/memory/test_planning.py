@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.events import GateFinished
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.past import PastReflection, RelatedTask
 from ralph_tui.layers.memory.planning import MAX_RELATED, MAX_STEPS, RELATED_STEPS, plan
@@ -24,9 +25,7 @@ def estimate(iterations: float, samples: int, task_type: str = "bug-fix") -> Lea
 
 def test_a_first_attempt_knows_nothing_and_says_so() -> None:
     made = plan("the completion command passes", "bug-fix", [], [], [])
-    assert (
-        made.approach == "Work in iterations, each measured, until the completion command passes."
-    )
+    assert made.approach == "Kind of task: bug-fix. Work until the completion command passes."
     assert (made.steps, made.cites, made.related) == ([], [], [])
     assert made.estimated_iterations is None
     assert made.estimate_from == 0
@@ -37,10 +36,28 @@ def test_a_further_attempt_takes_up_the_lessons_of_the_earlier_ones() -> None:
     assert made.steps == ["Measure first. Look at the lexer."]
     assert made.cites == ["task-001/001 #1"]
     assert made.approach == (
-        "Work in iterations, each measured, until the completion command passes. The steps build "
-        "on 1 earlier attempt at this task."
+        "Kind of task: bug-fix. Work until the completion command passes. The steps build on "
+        "1 earlier attempt at this task."
     )
     assert (made.estimated_iterations, made.estimate_from) == (4, 6)  # 3.5 is about 4
+
+
+def test_what_failed_at_the_start_is_named_and_makes_the_steps() -> None:
+    names = ["t/a.py::x", "t/b.py::y", "t/a.py::z", "bare"]
+    start = GateFinished(iteration=0, ok=False, runner="pytest", passed=3, failed=4, failing=names)
+    made = plan("it passes", "general", [FAILED], [], [], (), start)
+    assert made.approach.startswith("Work until it passes. Failing at the start: t/a.py::x, ")
+    assert made.steps[1:] == [
+        "Make the tests of t/a.py pass: 2 tests failed at the start.",
+        "Make the tests of t/b.py pass: 1 test failed at the start.",
+    ]
+    assert made.cites == ["task-001/001 #1"], "steps that cite nothing come last"
+    broken = start.model_copy(update={"broken": "error: expected `;`"})
+    assert "The build is broken at the start: error: expected `;`." in (
+        plan("it passes", "general", [], [], [], (), broken).approach
+    )
+    passed = start.model_copy(update={"ok": True})
+    assert plan("it passes", "general", [], [], [], (), passed).steps == []
 
 
 def test_the_newest_lessons_are_taken_up_in_their_order_each_once() -> None:

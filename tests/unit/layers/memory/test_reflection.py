@@ -26,7 +26,7 @@ def only(state: RunState, outcome: Outcome) -> ev.ReflectionWritten:
 
 def test_a_success_says_what_worked_and_how_the_work_went() -> None:
     state = state_of(*WORK, Worked(100, learnings=["Run one test first"]))
-    worked, process = reflect(state, "completed")
+    (worked,) = reflect(state, "completed")
     assert worked == ev.ReflectionWritten(
         attempt=2,
         observation="The task was completed after 5 iterations and 15m; "
@@ -34,20 +34,11 @@ def test_a_success_says_what_worked_and_how_the_work_went() -> None:
         analysis="Iteration 4 gained 56 points, with changes in src/lexer.py. "
         "Iteration 5 gained 40 points. "
         "Iteration 1 gained 10 points, with changes in src/lexer.py.",
-        learning="Iteration 4 gained the most, with changes in src/lexer.py: start with such "
-        "work next time.",
+        learning="Iteration 4 gained the most, with changes in src/lexer.py: start there next "
+        "time.",
         action_items=[],
         triggered_by="success",
         reflection_type="success-pattern",
-    )
-    assert process == ev.ReflectionWritten(
-        attempt=2,
-        observation="It took 5 iterations and 15m.",
-        analysis="2 of 5 iterations gained nothing.",
-        learning="The progress came from 3 of 5 iterations: find a way without the others.",
-        action_items=["Find out why iteration 2 gained nothing before repeating it."],
-        triggered_by="success",
-        reflection_type="process-improvement",
     )
 
 
@@ -57,30 +48,63 @@ def test_what_the_agent_says_to_have_learned_is_told_as_a_learning_alone() -> No
     assert not [one for one in told if "Run one test first" in one.model_dump_json()]
 
 
-def test_a_smooth_success_has_nothing_to_mend() -> None:
-    _, process = reflect(state_of(Worked(50), Worked(100)), "completed")
-    assert process.analysis == "Nothing stood in its way."
-    every = "Every measured iteration gained something"
-    assert process.learning == f"{every}: work the same way again."
-    assert process.action_items == []
+def test_a_smooth_success_of_unknown_files_teaches_nothing() -> None:
+    assert reflect(state_of(Worked(50), Worked(100)), "completed") == []
+
+
+def test_what_iterations_without_a_gain_had_in_common_is_learned() -> None:
+    def learned(*idle: Worked) -> str:
+        (process,) = reflect(state_of(*idle, Worked(100)), "completed")
+        return process.learning
+
+    one = Worked(0, before=[files(1, "a.py", "b.py")], failing=["test_x", "test_y"])
+    two = Worked(0, before=[files(2, "c.py", "a.py")], failing=["test_x"])
+    assert learned(one, two) == (
+        "Iterations 1 and 2 gained nothing and changed a.py and left test_x failing."
+    )
+    assert learned(Worked(0, before=[files(1)])) == (
+        "Iteration 1 gained nothing and changed no file."
+    )
+    stuck = Worked(0, blockers=["no network"])
+    assert learned(stuck, stuck) == (
+        "Iterations 1 and 2 gained nothing and were blocked by: no network."
+    )
+
+
+def test_an_obstacle_that_is_gone_is_part_of_why() -> None:
+    work = (
+        Worked(0, blockers=["no network"]),
+        Worked(50, summary="It works.", before=[files(2, "a.py")]),
+    )
+    worked, _ = reflect(state_of(*work, Worked(100)), "completed")
+    assert worked.analysis.endswith("An obstacle was gone by iteration 2: no network.")
 
 
 def test_what_brought_the_most_is_one_only_where_it_did() -> None:
     def most(*readings: float) -> str:
-        return reflect(state_of(*map(Worked, readings)), "completed")[0].learning
+        work = (Worked(one, before=[files(k, f"{k}.py")]) for k, one in enumerate(readings, 1))
+        return reflect(state_of(*work), "completed")[0].learning
 
     sixths = [100 * n / 6 for n in range(1, 7)]
-    alike = "All gains were about equal: take steps of this size again."
+    alike = "All gains were about equal; they came from changes in 1.py, 2.py, 3.py and 3 more."
     assert most(*sixths) == alike
     assert most(40, 50, 90, 100) == (
-        "Iterations 1 and 3 gained the most, each about the same: work as they did."
+        "Iterations 1 and 3 gained the most, with changes in 1.py and 3.py."
     )
     assert most(10, 100).startswith("Iteration 2 gained the most")
 
 
+def test_a_gain_names_the_tests_that_it_fixed() -> None:
+    start = Worked(10, failing=["test_a", "test_b"])
+    fixes = Worked(100, failing=[], before=[files(2, "src/lexer.py")])
+    told = reflect(state_of(start, fixes), "completed")[0]
+    assert "Iteration 2 made test_a and test_b pass, with changes in src/lexer.py." in told.analysis
+
+
 def test_a_gain_is_that_of_the_readings_as_they_are_written() -> None:
-    told = reflect(state_of(Worked(100 / 6), Worked(100 / 3), Worked(100)), "completed")[0]
-    assert "Iteration 3 gained 67 points. " in told.analysis  # 33 to 100
+    last = Worked(100, before=[files(3, "a.py")])
+    told = reflect(state_of(Worked(100 / 6), Worked(100 / 3), last), "completed")[0]
+    assert "Iteration 3 gained 67 points, with changes in a.py. " in told.analysis  # 33 to 100
     assert "Iteration 1 gained 17 points. Iteration 2 gained 16 points." in told.analysis
 
 
@@ -90,7 +114,11 @@ def test_a_redirect_that_helped_is_part_of_why() -> None:
         iteration=4, of=2, level="REDIRECT", about="stuck", decision="approved by you", points=60
     )
     state = state_of(
-        Worked(0), Worked(0, after=[made]), Worked(30), Worked(60, after=[effect]), Worked(100)
+        Worked(0, before=[files(1)]),
+        Worked(0, before=[files(2)], after=[made]),
+        Worked(30),
+        Worked(60, after=[effect]),
+        Worked(100, before=[files(5, "a.py")]),
     )
     worked, process = reflect(state, "completed")
     assert worked.analysis.endswith(
@@ -114,17 +142,17 @@ def test_a_limit_says_how_much_was_missing() -> None:
     assert (found.triggered_by, found.reflection_type) == ("timeout", "process-improvement")
 
 
-def test_a_flat_run_is_not_told_to_go_on_for_longer() -> None:
-    found = only(state_of(Worked(0), Worked(0)), "limit_reached")
+def test_a_flat_run_is_told_what_its_iterations_had_in_common_or_nothing() -> None:
+    assert reflect(state_of(Worked(0, tests=0), Worked(0, tests=0)), "limit_reached") == []
+    same = Worked(0, before=[files(1, "a.py")], tests=0)
+    found = only(state_of(same, same), "limit_reached")
     assert found.analysis == "No iteration gained anything."
-    assert found.learning == (
-        "More iterations alone do not help: change the approach, or make the task smaller."
-    )
+    assert found.learning == "Iterations 1 and 2 gained nothing and changed a.py."
 
 
 def test_without_a_new_best_lately_a_pace_says_nothing() -> None:
     slow = Worked(40), Worked(40), Worked(40)
-    assert only(state_of(*slow), "limit_reached").learning.startswith("More iterations alone")
+    assert reflect(state_of(*slow), "limit_reached") == []
     assert "3 iterations more" in only(state_of(*slow[1:]), "limit_reached").learning
 
 
@@ -141,12 +169,12 @@ def test_of_an_agent_that_never_began_nothing_is_learned_about_the_task() -> Non
     state = state_of(Worked(0), Worked(0))
     state.apply(refused.model_copy(update={"seq": 900, "at": state.at}))
     found = only(state, "limit_reached")
-    assert found.learning == "The agent never started work: this says nothing about the task."
+    assert found.learning == "The agent never started work: The login was refused."
     assert "The login was refused." in found.analysis
     assert found.action_items == ["Check with ralph-tui doctor that the agent can work here."]
     spoke = ev.AgentSpoke(seq=901, at=state.at, iteration=2, text="I look.")
     state.apply(spoke)
-    assert "make the task smaller" in only(state, "limit_reached").learning
+    assert reflect(state, "limit_reached") == []
 
 
 def test_an_agent_that_ran_and_failed_at_once_is_not_said_to_have_never_begun() -> None:
@@ -154,7 +182,7 @@ def test_an_agent_that_ran_and_failed_at_once_is_not_said_to_have_never_begun() 
     state = state_of(Worked(0), Worked(0))
     state.apply(crashed.model_copy(update={"seq": 900, "at": state.at}))
     learning = only(state, "limit_reached").learning
-    assert learning == "The agent failed immediately: this says nothing about the task."
+    assert learning == "The agent failed immediately: boom."
 
 
 def test_a_failure_says_what_stood_in_the_way_and_what_cost_most() -> None:
@@ -169,33 +197,29 @@ def test_a_failure_says_what_stood_in_the_way_and_what_cost_most() -> None:
         "died. The agent was blocked by: no network."
     )
     assert found.learning == (
-        "Iteration 3 lost 6 points, with changes in src/parser.py and src/tokens.py: "
-        "make such changes in smaller steps."
+        "Iteration 3 lost 6 points, with changes in src/parser.py and src/tokens.py."
     )
     assert (found.triggered_by, found.reflection_type) == ("failure", "error-analysis")
 
 
-def test_an_attempt_that_ends_before_it_was_measured_is_reflected_on_too() -> None:
-    found = only(state_of(), "failed")
-    assert found.observation == (
-        "The attempt failed after 0s, before anything was measured; completion stayed at 0 %."
-    )
-    assert found.learning == (
-        "Nothing was tried yet: fix what kept it from working, then start again."
-    )
+def test_an_attempt_of_which_nothing_is_known_teaches_nothing() -> None:
+    assert reflect(state_of(), "failed") == []
+    assert reflect(state_of(Worked(0), Worked(30)), "interrupted") == []
 
 
-def test_an_interrupted_attempt_is_not_called_a_wrong_approach() -> None:
-    assert only(state_of(Worked(0), Worked(30)), "interrupted").learning == (
-        "It was stopped before it could show more: continue from where it was."
+def test_a_first_session_that_was_cut_off_names_what_it_changed() -> None:
+    state = state_of()
+    begun = [ev.IterationStarted(iteration=1, max_iterations=10), files(1, "a.py", "b.py")]
+    for seq, event in enumerate(begun, 900):
+        state.apply(event.model_copy(update={"seq": seq, "at": state.at}))
+    assert only(state, "interrupted").learning == (
+        "The session of iteration 1 was cut off; its changes in a.py and b.py were not measured."
     )
 
 
 def test_a_grown_total_is_no_loss_of_the_iteration() -> None:
-    state = state_of(Worked(50), Worked(20, grew=True), Worked(40))
-    found = only(state, "failed")
-    assert "lost" not in found.learning
-    assert "gained nothing" not in found.analysis
+    state = state_of(Worked(50), Worked(20, grew=True), Worked(40, blockers=["no network"]))
+    assert reflect(state, "failed") == []
 
 
 @each_row("outcome", ["limit_reached", "aborted", "failed", "interrupted"])
@@ -203,9 +227,9 @@ def test_only_what_the_tests_prove_is_learned_from_an_attempt_that_did_not_compl
     outcome: Outcome,
 ) -> None:
     def items(*worked: Worked) -> list[str]:
-        return [
-            one for one in only(state_of(*worked), outcome).action_items if "Start with" not in one
-        ]
+        told = reflect(state_of(*worked), outcome)
+        said = [text for one in told for text in (one.learning, *one.action_items)]
+        return [text for text in said if "have passed" in text or "has passed" in text]
 
     start = Worked(10, failing=["test_a", "test_b", "test_c"])
     fixes = Worked(40, failing=["test_c"], before=[files(2, "src/lexer.py")])
@@ -223,7 +247,7 @@ def test_only_what_the_tests_prove_is_learned_from_an_attempt_that_did_not_compl
 
 def test_many_files_are_counted_and_long_words_cut() -> None:
     many = Worked(50, before=[files(1, "a.py", "b.py", "c.py", "d.py", "e.py")])
-    (worked, _) = reflect(state_of(many, Worked(100)), "completed")
+    (worked,) = reflect(state_of(many, Worked(100)), "completed")
     assert "with changes in a.py, b.py, c.py and 2 more." in worked.analysis
     found = only(state_of(many, Worked(50, blockers=["x" * 5000])), "failed")
     assert len(found.analysis) < 600
@@ -255,10 +279,11 @@ def test_every_end_is_told_in_sentences_and_always_the_same(
 ) -> None:
     state = state_of(*iterations)
     found = reflect(state, outcome)
-    assert len(found) == (2 if outcome == "completed" else 1)
+    assert len(found) <= (2 if outcome == "completed" else 1)
     assert found == reflect(state, outcome)
     for one in found:
-        for text in (one.observation, one.analysis, one.learning):
+        for text in filter(None, (one.observation, one.analysis, one.learning)):
             assert text[0].isupper() or text[0].isdigit()
             assert text[-1] in ".!?:…"
         assert one.attempt == 2
+        assert one.learning

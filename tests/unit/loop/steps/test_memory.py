@@ -320,10 +320,7 @@ def test_the_plan_cites_what_came_of_earlier_attempts_and_the_prompt_says_it() -
 
 def test_every_end_is_reflected_on() -> None:
     completed = World([0, 10]).run()
-    assert [event.triggered_by for event in completed.all(ev.ReflectionWritten)] == [
-        "success",
-        "success",
-    ]
+    assert [event.triggered_by for event in completed.all(ev.ReflectionWritten)] == ["success"]
     limit = World([0, 1, 2], max_iterations=2).run()
     assert [event.triggered_by for event in limit.all(ev.ReflectionWritten)] == ["timeout"]
 
