@@ -96,6 +96,11 @@ class KnowledgeFile:
         return found
 
     @property
+    def checksum(self) -> str:
+        """The checksum of the list as last read; empty without a file."""
+        return str(self._known.document.get("checksum", ""))
+
+    @property
     def stamp(self) -> Stamp | None:
         """Differs when the content does; None without content."""
         return self._known.stamp

@@ -25,11 +25,14 @@ BY_WORDS = 30
 BY_TYPE = 8
 
 
-Scores = Callable[[str, Mapping[str, str]], Mapping[str, float]]
-"""Returns how well texts, by id, match an objective; only those that do, above 0."""
+Scores = Callable[[str, str, Callable[[], Mapping[str, str]]], Mapping[str, float]]
+"""Returns how well texts, by id, match an objective; only those that do, above 0.
+
+Its second argument differs when the texts do, so that most calls need not ask for them.
+"""
 
 
-def no_scores(_: str, __: Mapping[str, str]) -> Mapping[str, float]:
+def no_scores(_: str, __: str, ___: Callable[[], Mapping[str, str]]) -> Mapping[str, float]:
     """Return no scores, so that only quality decides."""
     return {}
 
