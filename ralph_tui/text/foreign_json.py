@@ -13,6 +13,10 @@ DEEPEST = 100
 
 _NESTING = {dict, list}
 _DECODER = json.JSONDecoder()
+_YIELDING = json.JSONDecoder(object_hook=lambda value: value)
+"""Lets other threads run after each object: the parser itself never does until it has finished."""
+_LARGE = 1 << 20
+"""Characters that take long enough to parse for a screen to freeze noticeably."""
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -20,7 +24,8 @@ def parse_json(text: str | bytes) -> Any:
     if isinstance(text, bytes):
         text = text.decode(json.detect_encoding(text), "replace")
     try:
-        return bounded(_DECODER.decode(text))
+        decoder = _YIELDING if len(text) > _LARGE else _DECODER
+        return bounded(decoder.decode(text))
     except RecursionError:
         raise ValueError(f"nested deeper than {DEEPEST}") from None
 

@@ -81,6 +81,8 @@ class KnowledgeFile:
         self._warn = warn
         self._known = FileState("missing", {})
         """The content as last read or written."""
+        self._found = self._known
+        """The content as last read, sound or not, so that a repair need not read it again."""
 
     @property
     def name(self) -> str:
@@ -94,6 +96,11 @@ class KnowledgeFile:
         return found
 
     @property
+    def checksum(self) -> str:
+        """The checksum of the list as last read; empty without a file."""
+        return str(self._known.document.get("checksum", ""))
+
+    @property
     def stamp(self) -> Stamp | None:
         """Differs when the content does; None without content."""
         return self._known.stamp
@@ -105,7 +112,9 @@ class KnowledgeFile:
         """
         if (stamp := _stamp(self.path)) is not None and stamp == self._known.stamp:
             return True
-        found = self._read(self.path)
+        if stamp is None or stamp != self._found.stamp:
+            self._found = self._read(self.path)
+        found = self._found
         if found.condition == "missing" and not self._had_content():
             self._known = found
             return True
@@ -122,7 +131,7 @@ class KnowledgeFile:
         if self.refresh():
             return ""
         try:
-            return self._repair(self._read(self.path))
+            return self._repair(self._found)
         except OSError as error:
             raise self._failure("mended", error) from error
 
@@ -146,7 +155,7 @@ class KnowledgeFile:
                 self._move_folder_aside(self.backup)
                 write_whole(self.backup, _content(self.path), below=self.path.parent)
             write_whole(self.path, content, below=self.path.parent)
-            self._known = FileState("sound", document, _stamp(self.path))
+            self._known = self._found = FileState("sound", document, _stamp(self.path))
         except OSError as error:
             raise self._failure("written", error) from error
 

@@ -7,7 +7,6 @@ any task, because an estimate fits whatever its words are. Pinned ones are alway
 import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import reduce
 
 from ralph_tui.adapters.knowledge.entries import is_known, learning_of, staged_learning
@@ -26,57 +25,23 @@ BY_WORDS = 30
 BY_TYPE = 8
 
 
-Scores = Callable[[str, Mapping[str, str]], Mapping[str, float]]
-"""Returns how well texts, by id, match an objective; only those that do, above 0."""
+Scores = Callable[[str, str, Callable[[], Mapping[str, str]]], Mapping[str, float]]
+"""Returns how well texts, by id, match an objective; only those that do, above 0.
+
+Its second argument differs when the texts do, so that most calls need not ask for them.
+"""
 
 
-def no_scores(_: str, __: Mapping[str, str]) -> Mapping[str, float]:
+def no_scores(_: str, __: str, ___: Callable[[], Mapping[str, str]]) -> Mapping[str, float]:
     """Return no scores, so that only quality decides."""
     return {}
 
 
-@dataclass
-class _Known:
-    """A learning from either list."""
-
-    name: str
-    entry: Entry
-    staged: list[Entry] = field(default_factory=list)
-    """Its entries in the staging file, one per run that reported it."""
-    _read: Learning | None = None
-
-    @property
-    def quality(self) -> float:
-        """Its quality, as far as that is known without reading it."""
-        entry = self.entry
-        return float(entry["confidence"] * (0.5 + entry.get("successRate", START) / 2))
-
-    @property
-    def text(self) -> str:
-        return strip_controls(text_of(self.entry["type"], self.entry["content"]))
-
-    @property
-    def since(self) -> str:
-        """When it was first recorded."""
-        return str(self.entry.get("createdAt", ""))
-
-    def learning(self) -> Learning:
-        """Return the learning; it is read only once, because reading takes longer than finding."""
-        if self._read is None:
-            self._read = (
-                reduce(merged, map(staged_learning, self.staged))
-                if self.staged
-                else learning_of(self.entry)
-            )
-        return self._read
-
-    def is_same(self, other: "_Known") -> bool:
-        """True if it was made of the same entries, which are never changed in place."""
-        return self.entry is other.entry and [*map(id, self.staged)] == [*map(id, other.staged)]
-
-
 class Lookup:
-    """All learnings that one run may be shown, at one state of the files."""
+    """All learnings that one run may be shown, at one state of the files.
+
+    Nothing is created per learning, because that would take longer than all else.
+    """
 
     def __init__(
         self,
@@ -86,32 +51,26 @@ class Lookup:
         before: "Lookup | None" = None,
     ) -> None:
         """What `run` itself staged is left out; `before` is the lookup at the previous state."""
-        proven: dict[str, _Known] = {}
+        proven: dict[str, Entry] = {}
         for entry in learnings:
             if is_known(entry):
                 # Keep the first entry of a name: changes by the user and credits reach only it.
-                name = strip_controls(entry["id"])
-                proven.setdefault(name, _Known(name, entry))
-        others: dict[str, _Known] = {}
+                proven.setdefault(strip_controls(entry["id"]), entry)
+        self._staged: dict[str, list[Entry]] = {}
+        """Entries in the staging file by name, one per run that reported the learning."""
         for entry in staged:
             known = entry["status"] == WAITING and is_known(entry["learning"])
             name = strip_controls(entry["id"])
             if known and entry.get("run", "") != run and name not in proven:
-                one = others.setdefault(name, _Known(name, entry["learning"]))
-                one.staged.append(entry)
-        self._known = proven | others
-        if before is not None:
-            self._known |= before.unchanged_in(self._known)
-        self._texts: dict[str, str] | None = None
-        self._best: dict[tuple[str, str], list[_Known]] | None = None
+                self._staged.setdefault(name, []).append(entry)
+        self._known = proven | {name: one[0]["learning"] for name, one in self._staged.items()}
+        self.read: dict[str, tuple[list[Entry], Learning]] = {} if before is None else before.read
+        """Learnings by name, with the entries that they are made of; these never change in place.
 
-    def unchanged_in(self, now: Mapping[str, _Known]) -> dict[str, _Known]:
-        """Return the learnings that are the same at the next state and need not be read again."""
-        return {
-            name: known
-            for name, known in self._known.items()
-            if name in now and now[name].is_same(known)
-        }
+        Reading one takes longer than finding it.
+        """
+        self._texts: dict[str, str] | None = None
+        self._best: dict[tuple[str, str], list[str]] | None = None
 
     def __len__(self) -> int:
         return len(self._known)
@@ -119,7 +78,10 @@ class Lookup:
     def texts(self) -> Mapping[str, str]:
         """Return the text of each learning by id; always the same mapping."""
         if self._texts is None:
-            self._texts = {name: known.text for name, known in self._known.items()}
+            self._texts = {
+                name: strip_controls(text_of(entry["type"], entry["content"]))
+                for name, entry in self._known.items()
+            }
         return self._texts
 
     def candidates(self, scores: Mapping[str, float], task_type: str) -> list[Candidate]:
@@ -130,34 +92,52 @@ class Lookup:
             fitting = heapq.nlargest(BY_WORDS, scores.items(), key=lambda item: item[1])
             chosen = dict.fromkeys([name for name, _ in fitting] + self._likely(task_type))
         return [
-            Candidate(self._known[name].learning(), scores.get(name, 0.0), self._known[name].since)
+            Candidate(
+                self._learning(name),
+                scores.get(name, 0.0),
+                str(self._known[name].get("createdAt", "")),
+            )
             for name in chosen
             if name in self._known
         ]
 
+    def _learning(self, name: str) -> Learning:
+        made_of = self._staged.get(name) or [self._known[name]]
+        before, learning = self.read.get(name, ([], None))
+        if learning is None or [*map(id, before)] != [*map(id, made_of)]:
+            learning = (
+                reduce(merged, map(staged_learning, made_of))
+                if name in self._staged
+                else learning_of(self._known[name])
+            )
+            self.read[name] = made_of, learning
+        return learning
+
     def _likely(self, task_type: str) -> list[str]:
         """Return the pinned learnings, and the best of each type for this type of task or any."""
         if self._best is None:
-            self._best = _best(self._known.values())
-        names = [known.name for known in self._best.get(("", ""), ())]
+            self._best = _best(self._known)
+        names = [*self._best.get(("", ""), ())]
         for (_, task), best in self._best.items():
             if task in (task_type, ""):
-                names += [known.name for known in best]
+                names += best
         return names
 
 
-def _best(known: Iterable[_Known]) -> dict[tuple[str, str], list[_Known]]:
+def _best(known: Mapping[str, Entry]) -> dict[tuple[str, str], list[str]]:
     """Return the best by type and type of task (``""``: any); ``("", "")`` has the pinned ones."""
-    pools: dict[tuple[str, str], list[_Known]] = defaultdict(list)
+    pools: dict[tuple[str, str], list[str]] = defaultdict(list)
+    quality: dict[str, float] = {}
     pinned = []
-    for one in known:
-        if one.entry.get("pinned"):
-            pinned.append(one)
-        if not one.entry.get("muted"):
-            pools[one.entry["type"], ""].append(one)
-            pools[one.entry["type"], one.entry.get("taskType") or GENERAL].append(one)
+    for name, entry in known.items():
+        if entry.get("pinned"):
+            pinned.append(name)
+        if not entry.get("muted"):
+            # as far as it is known without reading the learning
+            quality[name] = entry["confidence"] * (0.5 + entry.get("successRate", START) / 2)
+            pools[entry["type"], ""].append(name)
+            pools[entry["type"], entry.get("taskType") or GENERAL].append(name)
     best = {
-        key: heapq.nlargest(BY_TYPE, pool, key=lambda one: one.quality)
-        for key, pool in pools.items()
+        key: heapq.nlargest(BY_TYPE, pool, key=quality.__getitem__) for key, pool in pools.items()
     }
     return {**best, ("", ""): pinned}

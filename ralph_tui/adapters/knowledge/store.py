@@ -64,7 +64,8 @@ class KnowledgeStore:
         with self._one_at_a_time:
             self._refresh()
             lookup = self._current_lookup()
-            return lookup.candidates(self._scores(objective, lookup.texts()), task_type)
+            state = f"{self._learnings.checksum} {self._staged.checksum} {self.run}"
+            return lookup.candidates(self._scores(objective, state, lookup.texts), task_type)
 
     def stage(self, learnings: Sequence[Learning]) -> None:
         if learnings:

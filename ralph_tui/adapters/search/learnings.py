@@ -6,7 +6,7 @@ These are then ranked by the exact BM25 over all of its words.
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -25,7 +25,8 @@ MAX_TERMS: Final = 24
 """Maximum words of a query that count, the rarest."""
 _BATCH = 5000
 
-VERSION: Final = 1
+VERSION: Final = 2
+"""Also to be increased when the same knowledge file gives other texts than before."""
 SCHEMA: Final = """
 CREATE TABLE learnings (
   number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, text TEXT NOT NULL, terms TEXT NOT NULL
@@ -35,6 +36,7 @@ CREATE VIRTUAL TABLE words USING fts5(
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
 CREATE TABLE frequency (term TEXT PRIMARY KEY, learnings INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE source (state TEXT NOT NULL, learnings INTEGER NOT NULL, length REAL NOT NULL);
 """
 
 
@@ -49,25 +51,28 @@ class LearningIndex:
         self._database = Database(index_folder(root) / "learnings.db", VERSION, SCHEMA)
         self._connection: sqlite3.Connection | None = None
         self._lock = Lock()
-        self._given: Mapping[str, str] | None = None
-        self._texts: dict[str, str] = {}
+        self._state = ""
+        self._texts: Callable[[], Mapping[str, str]] = dict
         self._count = 0
         self._length = 1.0
         """Average number of terms in a learning."""
 
-    def scores_among(self, query: str, texts: Mapping[str, str]) -> dict[str, float]:
-        """Return `scores` among `texts`; a mapping that is passed again must be unchanged."""
-        if texts is not self._given:
-            self.update(texts)
+    def scores_among(
+        self, query: str, state: str, texts: Callable[[], Mapping[str, str]]
+    ) -> dict[str, float]:
+        """Return `scores` among `texts`, which are called only if the index has another `state`."""
+        if state != self._state:
+            self.update(texts, state)
         return self.scores(query)
 
-    def update(self, texts: Mapping[str, str]) -> None:
+    def update(self, texts: Callable[[], Mapping[str, str]], state: str = "") -> None:
         """Bring the index up to date with all learnings (id to text), indexing only differences.
 
         Call it when the knowledge file has changed. It blocks, for about 20 µs per new learning.
+        `state` identifies the texts: an index that has it is not compared; empty means unknown.
         """
         with self._lock:
-            self._given, self._texts = texts, dict(texts)
+            self._state, self._texts = state, texts
             try:
                 self._write(self._opened())
             except (sqlite3.DatabaseError, SearchError):
@@ -113,19 +118,28 @@ class LearningIndex:
     # writing ----------------------------------------------------------------------------------
 
     def _write(self, index: sqlite3.Connection) -> None:
-        known = dict(index.execute("SELECT id, text FROM learnings"))
-        gone = [one for one, text in known.items() if self._texts.get(one) != text]
-        fresh = [(one, text) for one, text in self._texts.items() if known.get(one) != text]
-        if gone or fresh:
-            with index:
-                index.execute("BEGIN IMMEDIATE")
+        source = index.execute("SELECT state, learnings, length FROM source").fetchone()
+        if source is not None and source[0] == self._state != "":
+            _, self._count, self._length = source
+            return
+        texts = self._texts()
+        with index:
+            index.execute("BEGIN IMMEDIATE")
+            known = dict(index.execute("SELECT id, text FROM learnings"))
+            gone = [one for one, text in known.items() if texts.get(one) != text]
+            fresh = [(one, text) for one, text in texts.items() if known.get(one) != text]
+            if gone or fresh:
                 _remove(index, gone)
                 _add(index, fresh)
                 index.execute("DELETE FROM frequency")
                 index.execute("INSERT INTO frequency SELECT term, doc FROM vocabulary")
-        self._count = len(self._texts)
-        total = index.execute("SELECT sum(cnt) FROM vocabulary").fetchone()[0]
-        self._length = (total or 1) / max(1, self._count)
+            self._count = len(texts)
+            total = index.execute("SELECT sum(cnt) FROM vocabulary").fetchone()[0]
+            self._length = (total or 1) / max(1, self._count)
+            index.execute("DELETE FROM source")
+            index.execute(
+                "INSERT INTO source VALUES (?, ?, ?)", (self._state, self._count, self._length)
+            )
 
     # reading ----------------------------------------------------------------------------------
 

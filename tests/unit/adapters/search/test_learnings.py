@@ -24,7 +24,7 @@ TEXTS = {
 @pytest.fixture
 def index(tmp_path: Path) -> LearningIndex:
     made = LearningIndex(tmp_path)
-    made.update(TEXTS)
+    made.update(lambda: TEXTS)
     return made
 
 
@@ -51,7 +51,7 @@ def test_only_what_differs_is_indexed_again(tmp_path: Path, index: LearningIndex
     before = numbers()
     changed = {**TEXTS, "learn-b": "Always run the formatter", "learn-e": "Pin the time zone"}
     del changed["learn-d"]
-    index.update(changed)
+    index.update(lambda: changed)
     after = numbers()
     assert {one: after[one] for one in ("learn-a", "learn-c")} == {
         one: before[one] for one in ("learn-a", "learn-c")
@@ -63,7 +63,7 @@ def test_only_what_differs_is_indexed_again(tmp_path: Path, index: LearningIndex
 def test_another_process_finds_it_as_it_was_left(tmp_path: Path, index: LearningIndex) -> None:
     index.close()
     other = LearningIndex(tmp_path)
-    other.update(TEXTS)
+    other.update(lambda: TEXTS)
     assert next(iter(other.scores("oauth"))) == "learn-a"
 
 
@@ -71,7 +71,7 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path, index: LearningIndex) -> N
     index.close()
     path = index_folder(tmp_path) / "learnings.db"
     path.write_bytes(b"no database at all" * 100)
-    index.update(TEXTS)
+    index.update(lambda: TEXTS)
     assert next(iter(index.scores("oauth"))) == "learn-a"
     assert path.read_bytes().startswith(b"SQLite format 3")
 
@@ -91,7 +91,7 @@ def test_a_locked_index_is_no_hindrance(
     try:
         holder.execute("BEGIN EXCLUSIVE")
         other = LearningIndex(tmp_path)
-        other.update(TEXTS)
+        other.update(lambda: TEXTS)
         assert next(iter(other.scores("oauth"))) == "learn-a"
     finally:
         holder.close()
@@ -105,7 +105,7 @@ def test_what_an_agent_puts_in_its_place_is_not_opened(tmp_path: Path) -> None:
     (folder / "learnings.db").symlink_to(elsewhere)
     os.mkfifo(folder / "learnings.db-journal")
     index = LearningIndex(tmp_path)
-    index.update(TEXTS)
+    index.update(lambda: TEXTS)
     assert next(iter(index.scores("oauth"))) == "learn-a"
     assert elsewhere.read_text() == "mine"
 
@@ -113,18 +113,28 @@ def test_what_an_agent_puts_in_its_place_is_not_opened(tmp_path: Path) -> None:
 def test_common_words_make_few_be_looked_at(tmp_path: Path) -> None:
     index = LearningIndex(tmp_path)
     many = {f"learn-{n}": f"run tests of module {n}, then fix what fails" for n in range(3000)}
-    index.update(many)
+    index.update(lambda: many)
     found = index.scores("fix failing tests of the module")
     assert 0 < len(found) <= MAX_CHECKED
     assert next(iter(index.scores("fix the tests of module 17"))) == "learn-17"
 
 
-def test_the_same_mapping_is_indexed_once(index: LearningIndex, tmp_path: Path) -> None:
+def test_texts_are_indexed_once_for_each_state(index: LearningIndex, tmp_path: Path) -> None:
     texts = {"learn-x": "Seed the random generator"}
-    assert set(index.scores_among("random seed", texts)) == {"learn-x"}
+    assert set(index.scores_among("random seed", "one", lambda: texts)) == {"learn-x"}
     texts["learn-y"] = "A random order of tests"  # unrealistic, but it shows what is checked
-    assert set(index.scores_among("random order", texts)) == {"learn-x"}
-    assert next(iter(index.scores_among("random order", dict(texts)))) == "learn-y"
+    for reader in (index, LearningIndex(tmp_path)):
+        assert set(reader.scores_among("random order", "one", lambda: texts)) == {"learn-x"}
+    for reader in (index, LearningIndex(tmp_path)):
+        assert next(iter(reader.scores_among("random order", "two", lambda: texts))) == "learn-y"
+
+
+def test_an_index_of_the_same_state_ranks_as_the_process_that_wrote_it(
+    index: LearningIndex, tmp_path: Path
+) -> None:
+    wanted = index.scores_among("fix the parser tests", "one", lambda: TEXTS)
+    again = LearningIndex(tmp_path).scores_among("fix the parser tests", "one", dict)
+    assert again == wanted
 
 
 def test_the_knowledge_files_are_looked_up_in_it(index: LearningIndex, tmp_path: Path) -> None:
