@@ -173,7 +173,7 @@ class NewRun(Modal[list[str] | None]):
         return (*keys, ("tab", "next"), ("ctrl+y", "copy"))
 
     def on_mount(self) -> None:
-        """Check the surroundings in the background."""
+        """Check the environment in the background."""
         super().on_mount()
         self.page.objective.insert(self._ahead)
         background.run(self, self._load)
