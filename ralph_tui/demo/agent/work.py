@@ -59,7 +59,7 @@ class Worker:
         return words
 
     def _hit_limit(self) -> None:
-        """Reach the limit in the first session; sessions before its end are refused, too."""
+        """Reach the limit in the first session; later ones are refused until it resets."""
         note = self.root / ".git" / "demo-limit"
         if not note.exists():
             note.write_text(

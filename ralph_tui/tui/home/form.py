@@ -153,7 +153,7 @@ class NewRun(Modal[list[str] | None]):
         super().__init__(clock, guarded=False)
         self._new_runs = new_runs
         self._here: NewRuns | None = None
-        """None until the surroundings have been checked."""
+        """None until the environment has been checked."""
         self._ahead = ""
         """Text typed before the field was mounted."""
         self._trial: Trial | None = None
