@@ -148,7 +148,7 @@ class Worker:
 
 
 def current_code(bug: Bug) -> str:
-    """Return the current code of a bug; for code that is not known, the fixed one."""
+    """Return a bug's current code; the fixed code if it is not recognised."""
     text = Path(bug.path).read_text(encoding="utf-8")
     ways = (bug.broken, *bug.attempts)
     return next((way for way in ways if way in text), bug.fixed)
