@@ -42,7 +42,7 @@ class RalphError(Exception):
 
     exit_code = 1
     sentences: Sequence[str] = ()
-    """One for each of several failures; empty: the text says everything."""
+    """One for each of several failures; empty if the text says everything."""
 
     def __init__(self, sentence: str = "", *, ways: Sequence[str] = ()) -> None:
         """`ways`: possible remedies, which the command line lists below the sentence."""

@@ -19,7 +19,7 @@ FOREIGN_PLACES = (
     "ralph-external",
     *(f"ralph/{name}" for name in ("current-loop.json", "iterations", "loops", "archive")),
 )
-"""Paths below a worktree's ``.aiwg``; a worktree without any of them has no foreign runs."""
+"""Paths below a worktree's ``.aiwg``; a worktree that has none of them has no foreign runs."""
 
 
 @cache

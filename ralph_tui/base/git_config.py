@@ -106,7 +106,7 @@ def sealed_with(*settings: tuple[str, str]) -> Mapping[str, str]:
 
 
 def kept_settings(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the values to keep; of several for one key, the last counts."""
+    """Return the values to keep; if a key has several, the last one counts."""
     return {
         key: value
         for key, value in entries

@@ -78,7 +78,7 @@ def reading(path: Path, *, below: Path | None = None, follow: bool = False) -> B
 
 
 def open_append(path: Path) -> BinaryIO:
-    """Open a file for appending without a buffer, and create it if missing; raises ``OSError``."""
+    """Open a file for unbuffered appending, creating it if missing; raises ``OSError``."""
     descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     return cast("BinaryIO", os.fdopen(descriptor, "ab", buffering=0))
 

@@ -196,7 +196,7 @@ class Keys:
         return _shown(self._of[action][0])
 
     def expand(self, sentence: str) -> str:
-        """Replace each action in braces in a sentence by its key."""
+        """Replace each action in braces in a sentence with its key."""
         return re.sub(r"\{([a-z_]+)\}", lambda found: self._named(found[1], found[0]), sentence)
 
     def _named(self, action: str, otherwise: str) -> str:

@@ -38,7 +38,7 @@ _STACK = re.compile(
     "\u302a-\u302f\u3099\u309a\ua66f-\ua6f1\ua800-\uabff\ud7b0-\ud7ff\ufb1e\ufe20-\ufe2f"
     "\U00010000-\U0001efff]{6}"
 )
-"""Six characters in a row from blocks with combining marks, some of which may be stacked."""
+"""Six consecutive characters from blocks with combining marks; some may be stacked."""
 _SUSPECT = re.compile(f"[{_NEVER}{_JOINERS}{_EMOJI_STYLES}{_MONGOLIAN_STYLES}\ud800-\udfff]")
 _NOT_ASCII = re.compile(r"[0-9#*]?[^\x00-\x7f]+")
 _EMOJI = re.compile(

@@ -23,7 +23,7 @@ _FAILING = re.compile(r"\d+ fail(ed|ing|ures?)\b")
 
 
 def shows_failing_tests(tool: str, command: str, result: str) -> bool:
-    """True if a command failed only because tests fail: it did what it was run for."""
+    """True if a command failed only because tests fail, which is the result it was run for."""
     if action_type(tool) != "bash":
         return False
     return bool(_FAILING.search(result) or (result == "exit 1" and _RUNNERS.search(command)))

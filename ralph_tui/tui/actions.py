@@ -164,7 +164,7 @@ class Action:
     task: Task
     """Heading in the help."""
     refusal: Refusal = _always
-    """Reason for refusal; an action's name in braces is replaced by its key."""
+    """Reason for refusal; an action's name in braces is replaced with its key."""
     sends: Command | None = None
     """The command to send; None: the screen handles the action itself."""
     footer: bool = False

@@ -1,4 +1,4 @@
-"""The verdict, and helpers that its parts share."""
+"""The verdict, and helpers shared by its parts."""
 
 from dataclasses import dataclass
 from datetime import datetime

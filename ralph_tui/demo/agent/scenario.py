@@ -66,7 +66,7 @@ def _swap_fixes(done: frozenset[Bug]) -> list[Step]:
 
 
 def _take_bugs(tests: int, bugs: list[Bug]) -> list[Bug]:
-    """Return the first bugs worth about so many tests; a single last test is included."""
+    """Return the first bugs worth about that many tests; a single last test is included."""
     chosen: list[Bug] = []
     for bug in bugs:
         left = sum(other.tests for other in bugs) - sum(other.tests for other in chosen)

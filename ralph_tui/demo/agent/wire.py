@@ -37,7 +37,7 @@ class Wire:
         """User messages as (text, uuid); None at the end of stdin."""
         self.interrupted = threading.Event()
         self.leaving = False
-        """True once SIGINT came: the turn ends, and then the process."""
+        """True once SIGINT has arrived: the turn ends, and then the process."""
         self.running: subprocess.Popen[str] | None = None
         """The command of the tool that is running."""
         self._answers: queue.SimpleQueue[Mapping[str, object] | None] = queue.SimpleQueue()

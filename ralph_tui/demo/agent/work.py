@@ -59,7 +59,7 @@ class Worker:
         return words
 
     def _hit_limit(self) -> None:
-        """Reach the limit in the first session; sessions before its end are refused, too."""
+        """Reach the limit in the first session; later ones are refused until it resets."""
         note = self.root / ".git" / "demo-limit"
         if not note.exists():
             note.write_text(
@@ -148,7 +148,7 @@ class Worker:
 
 
 def current_code(bug: Bug) -> str:
-    """Return the current code of a bug; for code that is not known, the fixed one."""
+    """Return a bug's current code; the fixed code if it is not recognised."""
     text = Path(bug.path).read_text(encoding="utf-8")
     ways = (bug.broken, *bug.attempts)
     return next((way for way in ways if way in text), bug.fixed)

@@ -103,7 +103,7 @@ class LineFilter:
         return self.idle and not known and not may_match(text)
 
     def block(self, text: str) -> str:
-        """Redact several lines with their line ends; without any hint, this is a single search."""
+        """Redact several lines and their line ends; a single search if there is no hint."""
         if self.is_clean(text):
             return text
         is_token, end = (text[:-1], "\n") if text.endswith("\n") else (text, "")

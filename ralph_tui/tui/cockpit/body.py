@@ -56,7 +56,7 @@ class Body(Container):
         self.ended = False
         """True while the end summary takes the place of the agent's group."""
         self.zoomed: str | None = None
-        """Name of the only pane shown; None shows all."""
+        """Name of the pane if only one is shown; None shows all."""
         self.recent: list[str] = []
         """Pane names, the one viewed last first."""
         self._silent = set(layout.HOSTS)

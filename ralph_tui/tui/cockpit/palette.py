@@ -48,7 +48,7 @@ def offers(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Iterato
 
 
 def _permits(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Iterator[Offer]:
-    """Yield an offer for each kind of tool that was denied and is not permitted yet."""
+    """Yield an offer for each kind of tool that was denied and has not been permitted."""
     needs = host.state.needs
     if needs.mode == "skip":
         return

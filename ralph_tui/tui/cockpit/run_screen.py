@@ -34,7 +34,7 @@ class RunScreen(BaseScreen):
         super().__init__()
         self.source = source
         self.state = RunState()
-        """As of the last tick."""
+        """State at the last tick."""
         self.footer = Footer(source, self.ralph.monotonic, self.refusal, self.ralph.keys)
         self.label = ""
         """The last key and its action's verb, for notices."""

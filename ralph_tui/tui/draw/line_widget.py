@@ -64,7 +64,7 @@ class LineWidget(Widget):
     _rows: tuple[Line, ...] = ()
     _rows_size: Size | None = None
     _ground: Style | None = None
-    """Cached background style; Textual would compute it again for each row."""
+    """Cached background style; Textual would recompute it for each row."""
 
     def line(self, y: int, width: int) -> Line:
         """Return the spans of row `y`; shorter rows are padded to `width` cells, longer are cut."""

@@ -22,7 +22,7 @@ CLICK = "@"
 
 
 def clickable(line: Iterable[Span], key: str) -> Line:
-    """Make a click on the spans press `key`, given by its Textual name."""
+    """Make a click on the spans press `key` (its Textual name)."""
     return [(text, f"{style} {CLICK}{key}" if style else CLICK + key) for text, style in line]
 
 

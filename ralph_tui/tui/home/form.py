@@ -153,7 +153,7 @@ class NewRun(Modal[list[str] | None]):
         super().__init__(clock, guarded=False)
         self._new_runs = new_runs
         self._here: NewRuns | None = None
-        """None until the surroundings have been checked."""
+        """None until the environment has been checked."""
         self._ahead = ""
         """Text typed before the field was mounted."""
         self._trial: Trial | None = None
@@ -173,7 +173,7 @@ class NewRun(Modal[list[str] | None]):
         return (*keys, ("tab", "next"), ("ctrl+y", "copy"))
 
     def on_mount(self) -> None:
-        """Check the surroundings in the background."""
+        """Check the environment in the background."""
         super().on_mount()
         self.page.objective.insert(self._ahead)
         background.run(self, self._load)

@@ -197,7 +197,7 @@ class RunTable(ListTable):
         return self.listing.names[self.top : self.top + self.page]
 
     def times(self, now: datetime) -> Sequence[str]:
-        """Return the texts in view that change with time alone."""
+        """Return the visible texts that change merely because time passes."""
         known = [self.listing.rows[name] for name in self.in_view if name in self.listing.rows]
         return [describe(row, now) for row in known for describe in (_duration, _ago, _when)]
 

@@ -119,7 +119,7 @@ def _rows(line: str, width: int) -> list[Line]:
 
 
 def _columns(table: Sequence[Sequence[str]], width: int) -> list[Line]:
-    """Return the rows of a table, aligned by its delimiter row; empty without a table."""
+    """Return the rows of a table, aligned by its delimiter row; empty if there is no table."""
     if len(table) < 2:
         return []
     head, sides, *rest = table

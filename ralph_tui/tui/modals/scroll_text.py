@@ -19,7 +19,7 @@ class ScrollText(LineWidget):
     """Rows of text; the last two cells are a scroll bar."""
 
     EDGE = 2
-    """Cells beside the text."""
+    """Cells to the right of the text, for the scroll bar."""
 
     def __init__(self, name: str) -> None:
         super().__init__(id=name)

@@ -164,7 +164,7 @@ def _sessions(use: ContextUse) -> Line:
 
 
 def _bar(share: float, limits: Thresholds, width: int, tone: Tone) -> Line:
-    """Draw a bar with a mark at each threshold not reached yet."""
+    """Draw a bar with a mark at each threshold that has not been reached."""
     full = int(min(100.0, max(0.0, share)) / 100 * width)
     marks = {min(width - 1, int(limit / 100 * width)) for limit in limits}
     rest = "".join("┊" if i in marks else "▱" for i in range(full, width))

@@ -1,4 +1,4 @@
-"""A pane of very many entries, of which only the visible ones are drawn.
+"""A pane with very many entries; only the visible ones are drawn.
 
 Rule: entries of one or more rows are read from the state without copying; the pane stores one
 number per entry. Entries may disappear at the start while new ones arrive at the end.
