@@ -15,6 +15,8 @@ ReadingSource = Literal["tests", "plan", "agent", "estimate"]
 NAMED = 5
 """Maximum number of failing tests named in a sentence."""
 LONGEST_NAME = 120
+PLAIN_TOTALS = "a plain line of totals"
+"""The name of a runner without a parser, whose output ends with such a line."""
 
 
 class GateStarted(Event):
