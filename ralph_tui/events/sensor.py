@@ -99,7 +99,8 @@ class GateFinished(Event):
             return f"command {ended.removeprefix(', ') or 'passed'}{so} ({took})"
         if self.broken:
             return f"tests   build broken{ended} ({took})"
-        return f"tests   {self.passed} of {self.total} pass{ended}{so} ({took})"
+        by = f" by {PLAIN_TOTALS}" if self.runner == PLAIN_TOTALS else ""
+        return f"tests   {self.passed} of {self.total} pass{by}{ended}{so} ({took})"
 
 
 class ReadingTaken(Event):

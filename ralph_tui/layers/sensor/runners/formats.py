@@ -55,6 +55,8 @@ FORMATS = (
         "Gradle",
         total=r"(\d+ tests? completed, \d+ failed(?:, \d+ skipped)?)",
         failing=r"([\w.$]+ > \S.*) FAILED",
+        part=r"(?:> Task )?(:\S*[tT]est)(?: UP-TO-DATE| FROM-CACHE)?",
+        counted=r"(?:> Task )?(:\S*[tT]est) FAILED",
         broken=r"(Execution failed for task ':\S*[cC]ompile\w*'\.)",
     ),
     Format(

@@ -14,6 +14,9 @@ from typing import Literal
 
 from ralph_tui.layers.sensor.runners import Tally
 
+_WORDS = ("name", "errors")
+"""Fields of a row that are no patterns."""
+_MOST_PARTS = 10_000
 LONGEST = 1000
 """Characters; a longer line is no total and no name, and would be slow to compare."""
 _NEAR = 2
@@ -25,7 +28,7 @@ def any_of(rows: Sequence["Format"]) -> re.Pattern[str]:
     texts: list[str] = []
     for row in rows:
         texts += row.total, row.begin, row.listing, row.passing, row.skipping, row.broken
-        texts += ["" if row.listing else row.failing]
+        texts += row.part, row.counted, "" if row.listing else row.failing
     # An alternative that starts with a group is compared even if its first character differs.
     plain = (re.sub(r"(?<!\\)\((?:\?P<\w+>)?(?!\?)", "(?:", text) for text in texts if text)
     return re.compile("|".join(f"(?:{text})$" for text in plain))
@@ -57,6 +60,10 @@ class Format:
     """A passing test, counted if the totals do not say how many passed."""
     skipping: str = ""
     """A skipped test that the totals count as a test without saying so."""
+    part: str = ""
+    """Tests that ran, maybe without a total; the group is their name."""
+    counted: str = ""
+    """Such tests that have a total. The counts of a runner with others are unknown."""
     broken: str = ""
     """The error, as the group, of tests that cannot be loaded or compiled."""
     errors: Literal["tests", "beside", "failures"] = "tests"
@@ -70,8 +77,9 @@ class Format:
     @cached_property
     def patterns(self) -> dict[str, re.Pattern[str]]:
         """The compiled pattern of each field that is one."""
-        names = ("total", "begin", "failing", "listing", "passing", "skipping", "broken")
-        return {name: re.compile(getattr(self, name)) for name in names}
+        given = vars(self).items()
+        texts = {name: text for name, text in given if isinstance(text, str)}
+        return {name: re.compile(text) for name, text in texts.items() if name not in _WORDS}
 
 
 _FIELDS = tuple(
@@ -146,6 +154,7 @@ class Reader:
         self._runs: Tally | None = None
         self._names = Tally()
         self._lines = Lines()
+        self._parts: dict[str, bool] = {}
         self._said: dict[str, int] | None = None
         self._at = 0
 
@@ -172,9 +181,14 @@ class Reader:
         return self.row.patterns[field].fullmatch(line)
 
     def result(self) -> Tally | None:
-        """Return the tests of all runs; one error if the tests were broken and no total came."""
+        """Return the tests of all runs; one error if the tests were broken and no total came.
+
+        None if nothing was reported, or some tests that ran have no total.
+        """
         self._said = {} if self._said is None and self._lines.broken else self._said
         self._end()
+        if not all(self._parts.values()):
+            return None
         if self._runs is not None and self._runs.failed + self._runs.errors:
             self._runs.name(*self._names.names)
         return self._runs
@@ -191,6 +205,10 @@ class Reader:
             lines.passed += 1
         if self._fits("skipping", line):
             lines.skipped += 1
+        if part := self._fits("part", line) or self._fits("counted", line):
+            name, counted = _group(part), self._fits("counted", line) is not None
+            if len(self._parts) < _MOST_PARTS or name in self._parts:
+                self._parts[name] = counted or self._parts.get(name, False)
         if broken := self._fits("broken", line):
             lines.broken = True
             self.broken = self.broken or _group(broken)

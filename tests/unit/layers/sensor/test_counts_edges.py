@@ -91,6 +91,7 @@ RESEMBLING = [
     "log:\nok | 3 passed | 0 failed (9ms)",
     "\t Executed 2 tests, with 2 failures (0 unexpected) in 0.4 (0.4) seconds",
     "Total tests are 7",
+    "> Task :a:test\n3 tests completed, 1 failed\n> Task :a:test FAILED\n> Task :b:test",
     "3 passed and all is well",
     "3 failed",
     "12 files, 3 failures",
