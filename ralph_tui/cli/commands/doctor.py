@@ -113,7 +113,7 @@ def _read_from(result: GateResult) -> Finding:
     if result.error:
         return Finding("problem", "command", result.error.rstrip("."))
     if result.timed_out:
-        return Finding("problem", "command", f"stopped after {took}, the limit of gate.timeout_s")
+        return Finding("problem", "command", f"stopped after {took}, the limit of `gate.timeout_s`")
     said = f"{read_words(result)} (exit {result.exit_code}, {took})"
     return Finding("note" if result.counts is None else "ok", "command", said)
 
