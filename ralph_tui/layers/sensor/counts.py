@@ -108,16 +108,17 @@ def count_tests(lines: Iterable[str]) -> Counts | None:
     counts = _sum([readers.runners for readers in everyone]) or _sum(
         [readers.reports[:1] for readers in everyone]
     )
+    tables = [readers.table for readers in everyone]
     if counts is None:
-        return count_plain(last)
+        return None if any(table.uncounted for table in tables) else count_plain(last)
     if not counts.errors:
         return counts
-    return replace(counts, broken=first.of(counts.runner) or _broken(everyone))
+    return replace(counts, broken=first.of(counts.runner) or _broken(tables))
 
 
-def _broken(everyone: list[_Readers]) -> str:
-    """Return the first error that a row of the table found; empty without one."""
-    found = (reader.broken for readers in everyone for reader in readers.table.readers)
+def _broken(tables: list[Table]) -> str:
+    """Return the first error that a row found; empty without one."""
+    found = (reader.broken for table in tables for reader in table.readers)
     return clip(next(filter(None, found), ""), LONGEST)
 
 

@@ -11,7 +11,7 @@ SILENT_IF_PASSED = frozenset({"Gradle"})
 
 @dataclass(frozen=True)
 class Counts:
-    """Tests as counted by a known runner; skipped tests and expected failures do not count."""
+    """Tests as a runner counted them; skipped tests and expected failures do not count."""
 
     runner: str
     """One name, or several joined by ``+``: pytest, unittest, tap, junit and others."""

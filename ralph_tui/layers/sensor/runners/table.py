@@ -163,6 +163,11 @@ class Reader:
         """True below a heading of names: any line may be one."""
         return self._naming and bool(self.row.listing)
 
+    @property
+    def uncounted(self) -> bool:
+        """True if some tests that ran have no total, so that the counts are unknown."""
+        return not all(self._parts.values())
+
     def feed(self, line: str, number: int = 0, *, after_blank: bool = False) -> None:
         """Process one line that is not empty; `number` is its place."""
         if not (self.listing or self.row.own.match(line)):
@@ -187,7 +192,7 @@ class Reader:
         """
         self._said = {} if self._said is None and self._lines.broken else self._said
         self._end()
-        if not all(self._parts.values()):
+        if self.uncounted:
             return None
         if self._runs is not None and self._runs.failed + self._runs.errors:
             self._runs.name(*self._names.names)
@@ -245,6 +250,11 @@ class Table:
         self._relevant = relevant
         self._number, self._blank = 0, True
         self._listing: list[Reader] = []
+
+    @property
+    def uncounted(self) -> bool:
+        """True if tests of a row's runner ran and their number is unknown."""
+        return any(reader.uncounted for reader in self.readers)
 
     def feed(self, line: str) -> None:
         """Process one line, without its newline and without control sequences."""

@@ -406,9 +406,9 @@ def test_changed_files_that_decide_are_named_as_what_they_are() -> None:
 
 def test_it_goes_on_from_a_journal_where_it_stood() -> None:
     live, recalled = Sensor(), Sensor()
-    recalled.recall(GateFinished(iteration=0, ok=True, passed=4))
+    recalled.recall(GateFinished(iteration=0, ok=True, runner="pytest", passed=4))
     recalled.recall(live.baseline(green(4), None).event())
-    recalled.recall(GateFinished(iteration=1, ok=False, passed=5, failed=3))
+    recalled.recall(GateFinished(iteration=1, ok=False, runner="pytest", passed=5, failed=3))
     recalled.recall(live.read(1, red(5, 3), changed=["a.py"]).event())
     docs = [CategoryTotal(category="docs", files=1)]
     recalled.recall(FilesChanged(iteration=1, live=False, totals=docs))
