@@ -15,6 +15,8 @@ ReadingSource = Literal["tests", "plan", "agent", "estimate"]
 NAMED = 5
 """Maximum number of failing tests named in a sentence."""
 LONGEST_NAME = 120
+PLAIN_TOTALS = "a plain line of totals"
+"""The name of a runner without a parser, whose output ends with such a line."""
 
 
 class GateStarted(Event):
@@ -97,7 +99,8 @@ class GateFinished(Event):
             return f"command {ended.removeprefix(', ') or 'passed'}{so} ({took})"
         if self.broken:
             return f"tests   build broken{ended} ({took})"
-        return f"tests   {self.passed} of {self.total} pass{ended}{so} ({took})"
+        by = f" by {PLAIN_TOTALS}" if self.runner == PLAIN_TOTALS else ""
+        return f"tests   {self.passed} of {self.total} pass{by}{ended}{so} ({took})"
 
 
 class ReadingTaken(Event):

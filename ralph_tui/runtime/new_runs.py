@@ -66,7 +66,7 @@ class FolderNewRuns:
 
     def trial(self, command: str) -> Trial:
         timeout_s = self._settings().settings.gate.timeout_s
-        return _Trial(self._root, command, timeout_s)
+        return CommandTrial(self._root, command, timeout_s)
 
     def draft(self) -> Draft | None:
         return read_draft(self._root)
@@ -95,7 +95,9 @@ class FolderNewRuns:
             )
 
 
-class _Trial:
+class CommandTrial:
+    """Implements `ports.new_runs.Trial` in a worktree."""
+
     def __init__(self, root: Path, command: str, timeout_s: float) -> None:
         self._root = root
         self._gate = ShellGate(command, cwd=root, run_id=str(uuid4()), timeout_s=timeout_s)

@@ -58,6 +58,8 @@ class GateFold(Fold):
             return f"not measured since {place(self.measured_last)}"
         if self.broken_since is not None:
             return f"build broken since {place(self.broken_since)}"
+        if last.by_command:
+            return "command passed"
         if last.uncounted:
             if last.source == "tests" or (self.last is not None and self.last.ok):
                 return "command passes"

@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.cli import CLI, here
 from tests.e2e.tmux import Terminal
-from tests.paths import ROOT
+from tests.paths import FIXTURES, ROOT
 
 
 def test_a_set_up_that_will_do(git_repo: Path) -> None:
@@ -30,6 +30,19 @@ def test_what_is_missing_has_its_fix_and_an_exit_code(tmp_path: Path) -> None:
     for said in ("git init", "no-claude-here", ".ralph-tui.toml:2", "RALPH_TUI_NOPE"):
         assert said in done.stdout
     assert "prevent a run" in done.stdout.splitlines()[-1]
+
+
+def test_what_is_read_from_a_command_is_said(git_repo: Path) -> None:
+    shutil.copy(FIXTURES / "outputs" / "rspec" / "fail.txt", git_repo / "told.txt")
+
+    done = here("doctor", "-c", "cat told.txt; exit 1", cwd=git_repo)
+    silent = here("doctor", "-c", "true", cwd=git_repo)
+    absent = here("doctor", "--json", "-c", "no-such-program", cwd=git_repo)
+
+    assert (done.returncode, silent.returncode, absent.returncode) == (0, 0, 1)
+    assert "RSpec: 1 of 4 pass, 3 fail (exit 1" in done.stdout
+    assert "no counts: progress comes from a plan or the agent's report (exit 0" in silent.stdout
+    assert "was not found" in json.loads(absent.stdout)["findings"][0]["says"]
 
 
 @pytest.mark.parametrize("words", [("doctor",), ("status",)])

@@ -44,7 +44,7 @@ def test_a_first_loop_is_started_from_home_and_completes(root: Path, screen: Ter
     screen.press("Tab", "Tab", "Down")
     screen.shows("types: ralph-tui run 'Make the checks pass' -c 'make test'")
     screen.press("C-t")
-    screen.shows("0 of 4 tests pass (tap)")
+    screen.shows("tap: 0 of 4 pass")
     screen.press("C-s")
     screen.shows("◆ choose an agent")
     screen.press(*["Right"] * 6)

@@ -307,7 +307,7 @@ def gone(pids: Path) -> bool:
 
 def test_a_command_that_is_tried_says_what_it_came_to(git_repo: Path) -> None:
     async def look(driver: FormDriver) -> None:
-        await driver.sees("ready: 1 of 2 tests pass (tap), exit 1")
+        await driver.sees("ready: tap: 1 of 2 pass, 1 fails, exit 1")
         await driver.sees("a run would start at 50 %")
         driver.form.page.command.value = "echo oops; no-such-runner"
         await driver.press("ctrl+t")

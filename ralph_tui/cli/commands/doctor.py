@@ -16,10 +16,14 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.search.embedder import HashedConcepts
 from ralph_tui.adapters.search.trained import trained_embedder
 from ralph_tui.cli.checkup import CHECKS, read_environment, run_checks
+from ralph_tui.cli.checkup.finding import Finding
 from ralph_tui.cli.checkup.words import as_object, format_finding, summary
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.options import load_settings, terminal_width
 from ralph_tui.config.sources import user_config_file
+from ralph_tui.layers.sensor import GateResult, read_words
+from ralph_tui.runtime.new_runs import CommandTrial
+from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import one_line
 
 HOW_TO = """\
@@ -45,10 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "if a problem prevents a run. Nothing is changed or sent. --notify sends a test through "
         "every configured channel instead; on a tracker it opens an issue and closes it again. "
         "--embedder shows which embedder finds similar tasks, and fetches the trained model if "
-        "its library is installed."
+        "its library is installed. -c runs a completion command once, as a run would, and says "
+        "what is read from its output."
     )
     parser.add_argument("--json", action="store_true", help="the same as one JSON object")
     parser.add_argument("--notify", action="store_true", help="send a test through every channel")
+    parser.add_argument(
+        "-c", "--command", metavar="COMMAND", help="say what is read from COMMAND's output"
+    )
     parser.add_argument(
         "--embedder", action="store_true", help="show the embedder for similar tasks"
     )
@@ -64,6 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the result of each check; return 1 if there is a problem or a message failed."""
+    if args.command is not None:
+        return _try_command(args)
     if not (args.notify or args.embedder):
         return _check(args)
     if args.embedder:
@@ -84,6 +94,28 @@ def _check(args: argparse.Namespace) -> int:
         print(f"\n{summary(found)}")
     problem = any(finding.level == "problem" for finding in found)
     return ExitCode.FAILED if problem else ExitCode.COMPLETED
+
+
+def _try_command(args: argparse.Namespace) -> int:
+    """Run a completion command once. Raises ``LockHeldError`` while a run uses the worktree."""
+    root = worktree_root(Path.cwd())
+    timeout_s = load_settings(args, root).settings.gate.timeout_s
+    found = _read_from(CommandTrial(root, args.command, timeout_s).run())
+    if args.json:
+        print(json.dumps(as_object([found]), ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(format_finding(found, terminal_width())))
+    return ExitCode.FAILED if found.level == "problem" else ExitCode.COMPLETED
+
+
+def _read_from(result: GateResult) -> Finding:
+    took = duration(result.duration_s)
+    if result.error:
+        return Finding("problem", "command", result.error.rstrip("."))
+    if result.timed_out:
+        return Finding("problem", "command", f"stopped after {took}, the limit of `gate.timeout_s`")
+    said = f"{read_words(result)} (exit {result.exit_code}, {took})"
+    return Finding("note" if result.counts is None else "ok", "command", said)
 
 
 def _show_embedder() -> None:

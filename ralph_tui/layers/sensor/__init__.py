@@ -7,7 +7,7 @@ exported here: it loads a parser for every test runner, which viewing a run does
 
 from ralph_tui.layers.sensor.agent_report import AgentReport, find_report, promised
 from ralph_tui.layers.sensor.categories import categorize, files_changed
-from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.layers.sensor.gate import Counts, GateResult, read_words
 from ralph_tui.layers.sensor.plan import Progress, read_plan
 from ralph_tui.layers.sensor.reading import Reading
 from ralph_tui.layers.sensor.sensor import SOURCES, UNPROVEN, Sensor
@@ -29,6 +29,7 @@ __all__ = [
     "named_files",
     "promised",
     "read_plan",
+    "read_words",
     "sound",
     "unread",
 ]

@@ -7,24 +7,29 @@ same output, so it counts only if no runner reported.
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ralph_tui.layers.sensor.first_error import FirstError
+from ralph_tui.layers.sensor.first_error import LONGEST, FirstError
 from ralph_tui.layers.sensor.gate import Counts
 from ralph_tui.layers.sensor.runners import Runner, Tally
 from ralph_tui.layers.sensor.runners.cargo import Cargo
+from ralph_tui.layers.sensor.runners.formats import FORMATS, RELEVANT
 from ralph_tui.layers.sensor.runners.go import Go
 from ralph_tui.layers.sensor.runners.jest import Jest
 from ralph_tui.layers.sensor.runners.junit import JUnit
 from ralph_tui.layers.sensor.runners.mocha import Mocha
 from ralph_tui.layers.sensor.runners.nextest import Nextest
 from ralph_tui.layers.sensor.runners.node import Node
+from ralph_tui.layers.sensor.runners.plain import LAST_LINES, count_plain
 from ralph_tui.layers.sensor.runners.pytest import Pytest
+from ralph_tui.layers.sensor.runners.table import LONGEST as LONGEST_LINE
+from ralph_tui.layers.sensor.runners.table import Table
 from ralph_tui.layers.sensor.runners.tap import Tap
 from ralph_tui.layers.sensor.runners.unittest import Unittest
 from ralph_tui.layers.sensor.runners.vitest import Vitest
-from ralph_tui.text.sanitize import strip_controls
+from ralph_tui.text.sanitize import clip, strip_controls
 
 RUNNERS: tuple[Callable[[], Runner], ...] = (
     Pytest,
@@ -54,9 +59,11 @@ class _Readers:
     """All parsers for one stream of lines; a parser inside its report gets every line."""
 
     def __init__(self) -> None:
-        self.runners = [make() for make in RUNNERS]
+        alone = [make() for make in RUNNERS]
+        self.table = Table(FORMATS, RELEVANT)
+        self.runners: list[Runner] = [*alone, *self.table.readers]
         self.reports = [make() for make in REPORTS]
-        self._all = [*self.runners, *self.reports]
+        self._all = [*alone, *self.reports]
         self._owner: Runner | None = None
 
     @property
@@ -73,15 +80,17 @@ class _Readers:
             if reader.inside:
                 self._owner = reader
                 return
+        self.table.feed(line)
 
 
 def count_tests(lines: Iterable[str]) -> Counts | None:
     """Return the tests counted by known runners in this output; None if no runner reported."""
-    own, first = _Readers(), FirstError()
+    own, first, last = _Readers(), FirstError(), deque[str](maxlen=LAST_LINES)
     packages: dict[str, _Readers] = {}
     for raw in lines:
         line = _clean(raw)
         first.feed(line)
+        last.append(line[: LONGEST_LINE + 1])
         if packages:
             name, _, rest = line.partition(": ")
             package = packages.get(name)
@@ -99,20 +108,28 @@ def count_tests(lines: Iterable[str]) -> Counts | None:
     counts = _sum([readers.runners for readers in everyone]) or _sum(
         [readers.reports[:1] for readers in everyone]
     )
-    if counts is None or not counts.errors:
+    tables = [readers.table for readers in everyone]
+    if counts is None:
+        return None if any(table.uncounted for table in tables) else count_plain(last)
+    if not counts.errors:
         return counts
-    return replace(counts, broken=first.of(counts.runner))
+    return replace(counts, broken=first.of(counts.runner) or _broken(tables))
+
+
+def _broken(tables: list[Table]) -> str:
+    """Return the first error that a row found; empty without one."""
+    found = (reader.broken for table in tables for reader in table.readers)
+    return clip(next(filter(None, found), ""), LONGEST)
 
 
 def _sum(streams: list[list[Runner]]) -> Counts | None:
-    total, names = Tally(), []
+    total, names, empty = Tally(), dict[str, None](), dict[str, None]()
     for same in zip(*streams, strict=True):
-        tallies = [tally for reader in same if (tally := reader.result()) is not None]
-        for tally in tallies:
+        for tally in filter(None, (reader.result() for reader in same)):
             total.add(tally)
-        if tallies:
-            names.append(same[0].name)
-    return total.counts("+".join(names)) if names else None
+            (names if tally.seen else empty)[same[0].name] = None
+    named = names or empty
+    return total.counts("+".join(named)) if named else None
 
 
 def _clean(raw: str) -> str:

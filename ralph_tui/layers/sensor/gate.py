@@ -2,10 +2,16 @@
 
 from dataclasses import dataclass
 
+from ralph_tui.text.format import count
+
+NO_COUNTS = "no counts: progress comes from a plan or the agent's report"
+SILENT_IF_PASSED = frozenset({"Gradle"})
+"""Runners that print no counts if every test passes."""
+
 
 @dataclass(frozen=True)
 class Counts:
-    """Tests as counted by a known runner; skipped tests and expected failures do not count."""
+    """Tests as a runner counted them; skipped tests and expected failures do not count."""
 
     runner: str
     """One name, or several joined by ``+``: pytest, unittest, tap, junit and others."""
@@ -43,3 +49,22 @@ class GateResult:
     """Why the counts in the output are not trusted, one sentence; empty if they are."""
     error: str = ""
     """Why the command could not be run, one sentence; empty if it ran."""
+
+
+def read_words(result: GateResult) -> str:
+    """Say which runner's output was read, and what: ``RSpec: 3 of 4 pass, 1 fails``."""
+    counts = result.counts
+    if counts is None:
+        return result.doubt.rstrip(".") or NO_COUNTS
+    if not counts.total:
+        skipped = f", {counts.skipped} skipped" if counts.skipped else ""
+        return f"{counts.runner}: no test ran{skipped}"
+    said = [f"{counts.passed} of {counts.total} pass"]
+    if counts.failed:
+        said.append(f"{counts.failed} {'fails' if counts.failed == 1 else 'fail'}")
+    if counts.errors:
+        said.append(count(counts.errors, "error"))
+    if counts.skipped:
+        said.append(f"{counts.skipped} skipped")
+    broken = f"; the build is broken: {counts.broken}" if counts.broken else ""
+    return f"{counts.runner}: {', '.join(said)}{broken}"

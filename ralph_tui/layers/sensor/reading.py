@@ -65,6 +65,8 @@ class SensorState:
     """True if the completion command passed at the baseline."""
     changed: bool = False
     """True if a file has changed since the baseline."""
+    runner: str = ""
+    """The runner that last counted tests."""
     tampered: bool = False
     """True if the command or its configuration has changed since tests were last counted."""
     tests: Novelty = field(default_factory=Novelty)

@@ -20,8 +20,9 @@ from ralph_tui.events import Event
 from ralph_tui.events.sensor import GateFinished, ReadingSource, ReadingTaken
 from ralph_tui.events.workspace import FilesChanged
 from ralph_tui.layers.sensor.agent_report import AgentReport
+from ralph_tui.layers.sensor.categories import categorize
 from ralph_tui.layers.sensor.expected import broken_by, gone_words, sound_total, why_silent
-from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.layers.sensor.gate import SILENT_IF_PASSED, Counts, GateResult
 from ralph_tui.layers.sensor.novelty import all_named, next_item, open_items, ticked_items
 from ralph_tui.layers.sensor.passing import PASSES_ALREADY, CompletedBy, completes
 from ralph_tui.layers.sensor.plan import Progress
@@ -44,6 +45,8 @@ UNPROVEN = 99.9
 """Maximum completion, in points, without a passed completion command."""
 MEASURED: tuple[ReadingSource, ...] = ("tests", "plan")
 """Sources that measure rather than claim."""
+JUMP = 10
+"""Times as many tests as before that are doubted without a changed test file."""
 PATIENCE = 3
 """Silent measurements in a row before another claim takes over or windows restart."""
 
@@ -97,6 +100,7 @@ class Sensor:
             _silence_warning(before, reading)
             + _broken_warning(before, reading)
             + _shrink_warning(before, reading)
+            + _jump_warning(before, reading, changed)
         )
         if gate is not None:
             warnings += tampering(changed, self._named)
@@ -146,8 +150,9 @@ class Sensor:
         passed = gate is not None and gate.ok and not vanished(gate, self.state.most)
         passed = passed and not reading.missing
         silent = reading.held and (state.source is None or reading.source == "tests")
-        if passed and not state.guards and (silent or reading.source == "estimate"):
-            # The command passes without counts; an activity estimate adds nothing to that.
+        claimed = reading.source == "estimate" or (reading.source == "agent" and earned)
+        if passed and not state.guards and (silent or claimed):
+            # The command passes without counts; a claim adds nothing to that.
             reading = Reading(iteration, UNPROVEN, "tests", note="the completion command passed")
         if passed and earned:
             return replace(reading, completion=100.0, held=False)
@@ -164,7 +169,9 @@ class Sensor:
     def _hides_tests(self, gate: GateResult | None) -> bool:
         """True if the command passes without the counts it had before it was changed."""
         passes = gate is not None and gate.ok and counts_of(gate) is None
-        return passes and self.state.tampered and self.state.most > 0
+        state = self.state
+        could = state.tampered and state.most > 0 and state.runner not in SILENT_IF_PASSED
+        return passes and could
 
     def _lost(self, gate: GateResult | None) -> tuple[int, int, int] | None:
         counts, most = counts_of(gate), self.state.most
@@ -198,7 +205,7 @@ class Sensor:
         """Remember these counts; return how many tests pass for the first time."""
         if counts is None or broken:
             return 0
-        state = replace(self.state, tampered=False)
+        state = replace(self.state, tampered=False, runner=counts.runner)
         if state.guards:
             state = replace(state, most=max(state.most, counts.total))
         before, names = state.tests, state.names.after(counts, state.most, state.passed)
@@ -312,6 +319,17 @@ def _broken_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:
     if not reading.broken or before.broken or reading.held:
         return ()
     return (f"build broken: {reading.broken}",)
+
+
+def _jump_warning(before: SensorState, reading: Reading, changed: Sequence[str]) -> tuple[str, ...]:
+    """Warn if ten times as many tests as ever are counted and no test file has changed."""
+    total, counted = reading.total or 0, reading.source == "tests" and not reading.held
+    if not counted or reading.broken or before.broken or not 0 < JUMP * before.most <= total:
+        return ()
+    if any(categorize(path) == "test" for path in changed):
+        return ()
+    told = f"{total:,} tests are counted, {before.most:,} before, and no test file changed"
+    return (f"{told}: see what prints them.",)
 
 
 def _shrink_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:

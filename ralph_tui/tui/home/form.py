@@ -23,7 +23,7 @@ from textual.message import Message
 from textual.timer import Timer
 
 from ralph_tui.base.errors import RalphError
-from ralph_tui.layers.sensor import GateResult
+from ralph_tui.layers.sensor import GateResult, read_words
 from ralph_tui.ports.new_runs import Draft, NewRuns, Trial
 from ralph_tui.text.format import count, duration, percent
 from ralph_tui.text.sanitize import one_line
@@ -69,8 +69,8 @@ def outcome(result: GateResult) -> tuple[Tone, str]:
         return _without_counts(result, ended)
     counts = result.counts
     if not counts.total:
-        return "warn", f"{ended}: {counts.runner} ran no tests"
-    says = f"{counts.passed} of {counts.total} tests pass ({counts.runner}), {ended}"
+        return "warn", f"{read_words(result)}, {ended}"
+    says = f"{read_words(result)}, {ended}"
     if result.ok:
         return "warn", f"{says}; {PASSES}"
     if not counts.failed + counts.errors:
@@ -84,8 +84,7 @@ def _without_counts(result: GateResult, ended: str) -> tuple[Tone, str]:
         return "warn", f"{ended}; {PASSES}"
     return (
         "plain",
-        f"{ended}; its output has no known test counts, so only its exit code shows "
-        "when the work is done, and progress is unknown",
+        f"{ended}; {read_words(result)}; only its exit code shows when the work is done",
     )
 
 

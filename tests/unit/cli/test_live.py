@@ -467,5 +467,5 @@ def test_what_a_person_accepted_is_not_said_to_come_from_the_agent() -> None:
     assert "completion  100 % (accepted by you), best 100 %" in text
     assert "agent)" not in text
     switched = reading.model_copy(update={"source": "tests", "note": "source is now tests"})
-    assert "100 % (command passes)" in status_text(folded(switched))
+    assert "100 % (command passed)" in status_text(folded(switched))
     assert "(accepted by you)" in (plain_line(reading) or "")

@@ -14,13 +14,13 @@ COUNTS = Counts("pytest", passed=41, failed=25)
     ("result", "tone", "said"),
     [
         (replace(FAILED, counts=COUNTS), "plain",
-         "ready: 41 of 66 tests pass (pytest), exit 1 after 2.3s; "
+         "ready: pytest: 41 of 66 pass, 25 fail, exit 1 after 2.3s; "
          "a run would start at 62 %"),
         (replace(FAILED, ok=True, exit_code=0, counts=Counts("tap", passed=1)), "warn",
-         "1 of 1 tests pass (tap), exit 0 after 2.3s; it already passes"),
+         "tap: 1 of 1 pass, exit 0 after 2.3s; it already passes"),
         (replace(FAILED, ok=True, exit_code=0), "warn", "exit 0 after 2.3s; it already passes"),
-        (FAILED, "plain", "exit 1 after 2.3s; its output has no known test counts"),
-        (replace(FAILED, counts=Counts("pytest", passed=0)), "warn", "pytest ran no tests"),
+        (FAILED, "plain", "exit 1 after 2.3s; no counts: progress comes from a plan"),
+        (replace(FAILED, counts=Counts("pytest", passed=0)), "warn", "pytest: no test ran"),
         (replace(FAILED, counts=Counts("pytest", passed=3)), "warn", "but the command fails"),
         (replace(FAILED, exit_code=127, error="it was not found (exit 127); install it"), "bad",
          "it was not found (exit 127); install it"),

@@ -2,7 +2,8 @@
 
 A parser is strict: it counts what its tool prints and nothing that merely resembles it. While it is
 `inside` its own report, the text in between is quoted output or failure messages, and no other
-parser sees it. To add a runner, add a module here and an entry in `counts.RUNNERS`.
+parser sees it. To add a runner, add a row in `formats`; if its report has no fixed form, add a
+module here and an entry in `counts.RUNNERS`.
 """
 
 import re

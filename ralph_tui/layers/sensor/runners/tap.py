@@ -21,6 +21,8 @@ _TOTAL = re.compile(r"# (tests|suites|pass|fail|cancelled|skipped|todo) (\d{1,9}
 _NODE = {"tests", "suites", "pass", "fail", "cancelled"}
 _PROVE_FILE = re.compile(r"(\S.*?)\s+\(Wstat: .*?Tests: (\d{1,9}) Failed: (\d{1,9})\)")
 _PROVE_PLAN = re.compile(r"  Parse errors: .*You planned (\d{1,9}) tests? but ran (\d{1,9})\.")
+_PROVE_NO_PLAN = "Parse errors: No plan found"
+_PROVE_NAME = re.compile(r"# {3}Failed test '(.+)'")
 _PROVE_TESTS = re.compile(r"  Failed tests?:\s+(\S.*)")
 _PROVE_END = re.compile(r"Files=\d+, Tests=(\d{1,9}),.*")
 _DEEPEST = 100
@@ -91,6 +93,7 @@ class Tap:
         self._document = _Document()
         self._yaml = -1  # indent of the YAML block being skipped
         self._prove = Tally()
+        self._diagnosed = Tally()  # names in Test::More's messages
         self._points_for_prove = False
 
     def feed(self, line: str) -> None:
@@ -194,6 +197,8 @@ class Tap:
                 self._point(point, indent)
         elif text.startswith("Parse errors:") and (plan := _PROVE_PLAN.fullmatch(line)):
             self._prove.errors += max(0, int(plan[1]) - int(plan[2]))
+        elif text.startswith(_PROVE_NO_PLAN):
+            self._prove.errors += 1
         elif text.startswith("Failed test") and (tests := _PROVE_TESTS.fullmatch(line)):
             self._prove.name(f"test {tests[1]}")
 
@@ -210,6 +215,8 @@ class Tap:
 
     def _comment(self, line: str) -> None:
         document = self._document
+        if name := _PROVE_NAME.fullmatch(line):
+            self._diagnosed.name(name[1])
         if document.plan is not None and (total := _TOTAL.fullmatch(line)):
             if total[1] == "tests":
                 document.totals.clear()
@@ -226,6 +233,9 @@ class Tap:
     def _prove_end(self, tests: int) -> None:
         self._next()
         told, self._prove = self._prove, Tally()
+        named, self._diagnosed = self._diagnosed, Tally()
+        if len(named.names) == told.failed:
+            told.names = named.names
         if not self._points_for_prove:
             told.passed = max(0, tests - told.failed)
             self._add(told)

@@ -78,6 +78,26 @@ RESEMBLING = [
     "    Starting 3 tests across 2 binaries",
     "packages/a test$ jest\npackages/a test: 3 passed",
     "packages/a test: 3 passed in 0.10s",
+    "rspec ./spec/a_spec.rb:3 # Order has a total",
+    "OK (3 tests, 3 assertions)",
+    "[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 s - in A",
+    "50% tests passed, 4 tests failed out of 8",
+    "[  PASSED  ] 9 tests.",
+    "[  FAILED  ] Fail.Total (0 ms)",
+    "All tests passed (3 assertions in 2 test cases)",
+    "  5 passed (1.2s)",
+    " 5 pass\n 2 fail",
+    "  2 tests passed",
+    "log:\nok | 3 passed | 0 failed (9ms)",
+    "\t Executed 2 tests, with 2 failures (0 unexpected) in 0.4 (0.4) seconds",
+    "Total tests are 7",
+    "> Task :a:test\n3 tests completed, 1 failed\n> Task :a:test FAILED\n> Task :b:test",
+    "3 passed and all is well",
+    "3 failed",
+    "12 files, 3 failures",
+    "INFO 3 passed, 1 failed",
+    "    3 passed, 1 failed",
+    "3 passed, 1 failed\n" + "\n" * 20,
 ]
 
 
@@ -196,6 +216,52 @@ def test_forms_of_real_reports(text: str, expected: tuple[int, int, int, int]) -
 
     assert counts is not None
     assert (counts.passed, counts.failed, counts.errors, counts.skipped) == expected
+
+
+@each_row(
+    ("line", "expected"),
+    [
+        ("12 passed, 3 failed", (12, 3, 0, 0)),
+        ("3 failed, 12 passed, 2 skipped (1.2s)", (12, 3, 0, 2)),
+        ("15 tests, 3 failures", (12, 3, 0, 0)),
+        ("15 tests | 3 failures | 1 error | 2 skipped.", (9, 3, 1, 2)),
+        ("Passed: 12, Failed: 3", (12, 3, 0, 0)),
+        ("Tests run: 15, Failures: 3, Errors: 1, Skipped: 2", (9, 3, 1, 2)),
+        ("ran\n1 passed, 9 failed\nagain\n12 passed, 3 failed\nbye", (12, 3, 0, 0)),
+        ("0 tests, 0 failures", (0, 0, 0, 0)),
+    ],
+)
+def test_the_last_plain_line_of_totals_counts(
+    line: str, expected: tuple[int, int, int, int]
+) -> None:
+    counts = counted(line)
+
+    assert counts is not None
+    assert counts.runner == "a plain line of totals"
+    assert (counts.passed, counts.failed, counts.errors, counts.skipped) == expected
+    assert counted(f"=== 3 passed in 0.10s ===\n{line}") == Counts("pytest", 3)
+    assert counted(f'<testsuite tests="3"></testsuite>\n{line}') == Counts("junit", 3)
+
+
+@each_row(
+    "text",
+    [
+        # What a test prints stands before the run's own totals.
+        "Finished in 0.1 seconds (files took 0.1 seconds to load)\n9 examples, 4 failures\n"
+        "3 examples, 0 failures",
+        "# Running:\n9 runs, 9 assertions, 4 failures, 0 errors, 0 skips\n.\n"
+        "3 runs, 3 assertions, 0 failures, 0 errors, 0 skips",
+        "Running 3 tests using 1 worker\n  9 passed (1s)\n  4 failed\n\nlog\nlog\n  3 passed (1s)",
+        # An error that a test prints does not break a build whose tests all pass.
+        "Passed!  - Failed: 0, Passed: 3, Skipped: 0, Total: 3, Duration: 1 s - a.dll (net8.0)\n"
+        "a.cs(9,13): error CS1002: ; expected",
+    ],
+)
+def test_what_a_test_prints_is_replaced_by_the_totals_below_it(text: str) -> None:
+    counts = counted(text)
+
+    assert counts is not None
+    assert (counts.passed, counts.failed, counts.errors, counts.broken) == (3, 0, 0, "")
 
 
 NESTED = """\

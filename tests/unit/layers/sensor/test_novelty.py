@@ -102,6 +102,7 @@ def test_a_sensor_that_recalls_a_journal_reads_on_as_the_one_that_wrote_it(
         return GateFinished(
             iteration=iteration,
             ok=found.ok,
+            runner=counts.runner,
             passed=counts.passed,
             failed=counts.failed,
             failing=list(counts.failing),

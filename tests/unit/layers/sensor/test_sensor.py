@@ -231,9 +231,32 @@ def test_only_a_passed_gate_reads_100() -> None:
 
 
 def test_a_gate_that_passes_without_counts_completes() -> None:
-    reading = started(red()).read(1, green(), None, AgentReport(20.0))
+    sensor = started(red())
+    assert sensor.read(1, red(), None, AgentReport(20.0)).source == "agent"
 
-    assert reading.completion == 100.0
+    reading = sensor.read(2, green(), None, AgentReport(20.0))
+
+    assert (reading.completion, reading.source, reading.passed) == (100.0, "tests", None)
+    assert "(the completion command passed)" in reading.event().line()
+
+
+@each_row(
+    ("passed", "changed", "doubted"),
+    [(50, (), True), (50, ("app.py",), True), (50, ("test_x.py",), False), (45, (), False)],
+)
+def test_ten_times_as_many_tests_without_a_changed_test_file_are_doubted(
+    passed: int, changed: tuple[str, ...], *, doubted: bool
+) -> None:
+    reading = started(red(1, 4)).read(1, red(passed - 1, 1), changed=changed)
+
+    said = f"{passed} tests are counted, 5 before, and no test file changed: see what prints them."
+    assert (said in reading.warnings) is doubted
+
+
+def test_the_first_counts_after_a_broken_build_are_not_doubted() -> None:
+    sensor = started(BROKEN)
+
+    assert sensor.read(1, red(10, 40)).warnings == ()
 
 
 def test_progress_is_measured_against_the_baseline_total() -> None:
@@ -298,6 +321,17 @@ def test_a_changed_command_that_passes_without_counts_does_not_complete() -> Non
         assert sensor.read(3, red(3, 1)).completion == 75.0
         assert sensor.read(4, green(), changed=["a.py"]).completion == 100.0
     assert started(red(1, 3)).read(1, green(), changed=["a.py"]).completion == 100.0
+
+
+def test_a_runner_that_counts_only_failures_hides_no_tests() -> None:
+    failing = GateResult(ok=False, exit_code=1, counts=Counts("Gradle", 1, 3))
+    sensor = started(failing)
+
+    assert sensor.read(1, green(), changed=["build.gradle"]).completion == 100.0
+    recalled = Sensor()
+    recalled.recall(GateFinished(iteration=0, ok=False, runner="Gradle", passed=1, failed=3))
+    recalled.recall(started(failing).read(1, failing).event())
+    assert recalled.read(2, green(), changed=["build.gradle"]).completion == 100.0
 
 
 def test_green_at_the_baseline_needs_promise_and_change() -> None:
@@ -372,9 +406,9 @@ def test_changed_files_that_decide_are_named_as_what_they_are() -> None:
 
 def test_it_goes_on_from_a_journal_where_it_stood() -> None:
     live, recalled = Sensor(), Sensor()
-    recalled.recall(GateFinished(iteration=0, ok=True, passed=4))
+    recalled.recall(GateFinished(iteration=0, ok=True, runner="pytest", passed=4))
     recalled.recall(live.baseline(green(4), None).event())
-    recalled.recall(GateFinished(iteration=1, ok=False, passed=5, failed=3))
+    recalled.recall(GateFinished(iteration=1, ok=False, runner="pytest", passed=5, failed=3))
     recalled.recall(live.read(1, red(5, 3), changed=["a.py"]).event())
     docs = [CategoryTotal(category="docs", files=1)]
     recalled.recall(FilesChanged(iteration=1, live=False, totals=docs))
