@@ -6,18 +6,31 @@ the concepts in a small table (``synonyms.txt``, written for ralph-tui). It rela
 embedder.
 """
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from math import sqrt
-from typing import Final, Protocol
+from operator import mul
+from typing import Final, NamedTuple, Protocol
 from zlib import crc32
 
 from ralph_tui.adapters.search.terms import FILLERS, stem, terms
 from ralph_tui.text.words import words_of
 
-Vector = Sequence[float]
-"""A vector of length 1, or all zeros for a text without words."""
+
+class Vector(NamedTuple):
+    """A vector of length 1 by its places that are not zero; without places for an empty text."""
+
+    places: "array[int]"
+    weights: "array[float]"
+
+    @classmethod
+    def of(cls, places: Iterable[int], weights: Iterable[float]) -> "Vector":
+        """Return the vector of these places and weights, scaled to length 1."""
+        values = array("f", weights)
+        length = sqrt(sum(value * value for value in values)) or 1.0
+        return cls(array("H", places), array("f", [value / length for value in values]))
 
 
 class Embedder(Protocol):
@@ -57,10 +70,10 @@ class HashedConcepts:
 
     name = "hashed-concepts-1"
     dimension = 1024
-    threshold = 0.32
+    threshold = 0.24
     """Balances precision and recall on the half of the data that was used for tuning.
 
-    There, 81 % of the matches are above it, and 1 % of the other tasks in the same family.
+    There, 99 % of the matches are among the five best above it, and 41 % of those shown match.
     """
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -72,11 +85,7 @@ class HashedConcepts:
             if term not in FILLERS:
                 for place, weight in _features(term, self.dimension):
                     sums[place] = sums.get(place, 0.0) + weight
-        length = sqrt(sum(value * value for value in sums.values())) or 1.0
-        vector = [0.0] * self.dimension
-        for place, value in sums.items():
-            vector[place] = value / length
-        return vector
+        return Vector.of(sums, sums.values())
 
 
 @lru_cache(maxsize=16_384)
@@ -115,6 +124,10 @@ def _concepts() -> dict[str, tuple[int, ...]]:
     return {term: tuple(lines) for term, lines in found.items()}
 
 
-def cosine(one: Vector, other: Vector) -> float:
-    """Return the cosine of two vectors: 1 for the same direction, 0 for nothing in common."""
-    return sum(a * b for a, b in zip(one, other, strict=True))
+def cosines(one: Vector, others: Iterable[Vector], dimension: int) -> list[float]:
+    """Return each cosine with `one`: 1 for the same direction, 0 for nothing in common."""
+    dense = [0.0] * dimension
+    for place, weight in zip(*one, strict=True):
+        dense[place] = weight
+    value = dense.__getitem__
+    return [sum(map(mul, map(value, other.places), other.weights)) for other in others]

@@ -1,8 +1,8 @@
-"""Related tasks: similar tasks of the same type with another description, from the index."""
+"""Related tasks: similar tasks with another description, from the index."""
 
 import sqlite3
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ralph_tui.adapters.search.database import Database, index_folder
-from ralph_tui.adapters.search.embedder import Embedder, HashedConcepts, Vector, cosine
+from ralph_tui.adapters.search.embedder import Embedder, HashedConcepts, Vector, cosines
 from ralph_tui.adapters.search.index import catch_up, index_of
 from ralph_tui.adapters.search.ranking import shares
 from ralph_tui.adapters.search.trained import trained_embedder
@@ -41,7 +41,7 @@ def similarity(
     if method == "text":
         return by_words
     first, *others = (embed or embedder.embed)([query, *texts])
-    by_meaning = [max(0.0, cosine(first, other)) for other in others]
+    by_meaning = [min(1.0, max(0.0, share)) for share in cosines(first, others, embedder.dimension)]
     if method == "embedder":
         return by_meaning
     return [
@@ -50,9 +50,10 @@ def similarity(
     ]
 
 
-VERSION: Final = 1
+VERSION: Final = 2
 SCHEMA: Final = "CREATE TABLE vectors (hash BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
-_NUMBER = "f"
+FEW: Final = 100
+"""Up to this many texts, vectors are read one by one; more are read with all others."""
 
 
 class KeptVectors:
@@ -72,7 +73,12 @@ class KeptVectors:
 
     def _from(self, kept: sqlite3.Connection, texts: Sequence[str]) -> list[Vector]:
         hashes = {text: sha256(text.encode("utf-8", "replace")).digest() for text in texts}
-        known = {text: vector for text in hashes if (vector := self._read(kept, hashes[text]))}
+        rows = _rows_of(kept, hashes.values())
+        known = {
+            text: vector
+            for text, key in hashes.items()
+            if (vector := self._parse(rows.get(key))) is not None
+        }
         fresh = [text for text in hashes if text not in known]
         if fresh:
             made = dict(zip(fresh, self._embedder.embed(fresh), strict=True))
@@ -80,26 +86,47 @@ class KeptVectors:
                 kept.execute("BEGIN IMMEDIATE")
                 kept.executemany(
                     "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                    ((hashes[text], array(_NUMBER, made[text]).tobytes()) for text in fresh),
+                    ((hashes[text], _bytes_of(made[text])) for text in fresh),
                 )
             known |= made
         return [known[text] for text in texts]
 
-    def _read(self, kept: sqlite3.Connection, key: bytes) -> Vector | None:
-        row = kept.execute("SELECT vector FROM vectors WHERE hash = ?", (key,)).fetchone()
-        vector = array(_NUMBER)
-        if row is None or not isinstance(row[0], bytes):
+    def _parse(self, row: object) -> Vector | None:
+        """Return the vector of a row; None if there is none, or another program wrote it."""
+        places: array[int] = array("H")
+        weights: array[float] = array("f")
+        number, rest = divmod(len(row), _BYTES) if isinstance(row, bytes) else (0, 1)
+        if rest or not isinstance(row, bytes):
             return None
-        if len(row[0]) != self._embedder.dimension * vector.itemsize:
+        split = number * places.itemsize
+        places.frombytes(row[:split])
+        weights.frombytes(row[split:])
+        if number and max(places) >= self._embedder.dimension:
             return None
-        vector.frombytes(row[0])
-        return vector
+        return Vector(places, weights)
+
+
+_BYTES = array("H").itemsize + array("f").itemsize
+"""Size of a place and its weight."""
+
+
+def _bytes_of(vector: Vector) -> bytes:
+    return vector.places.tobytes() + vector.weights.tobytes()
+
+
+def _rows_of(kept: sqlite3.Connection, keys: Collection[bytes]) -> dict[bytes, object]:
+    if len(keys) > FEW:
+        return dict(kept.execute("SELECT hash, vector FROM vectors"))
+    one = "SELECT hash, vector FROM vectors WHERE hash = ?"
+    return dict(row for key in keys for row in kept.execute(one, (key,)))
 
 
 MOST: Final = 5
 """Maximum related tasks of a task."""
-MAX_CHECKED: Final = 2000
-"""Maximum tasks of a type to compare, the newest."""
+MAX_CHECKED: Final = 10_000
+"""Maximum tasks to compare, the newest."""
+SAME_KIND: Final = 0.1
+"""What the same kind of task adds to the similarity, the best on the half used for tuning."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +137,18 @@ class SimilarTask:
     description: str
     similarity: float
     """0 to 1."""
+
+
+def likeness(
+    description: str, texts: Sequence[str], using: Embedder, *, embed: Embed | None = None
+) -> list[float]:
+    """Return how similar tasks with these descriptions are; their kind is one of the features."""
+    kind, least = task_type(description), using.threshold - SAME_KIND
+    scores = similarity(description, texts, using, embed=embed)
+    return [
+        min(1.0, score + SAME_KIND) if score >= least and task_type(text) == kind else score
+        for score, text in zip(scores, texts, strict=True)
+    ]
 
 
 def embedder() -> Embedder:
@@ -126,14 +165,11 @@ def related_tasks(
     records cannot be read, the result is empty: related tasks help, but are not needed.
     """
     using = using or embedder()
-    kind = task_type(description)
     others = [
-        (task, said)
-        for task, said in _descriptions(root)
-        if task != own and said != description and task_type(said) == kind
+        (task, said) for task, said in _descriptions(root) if task != own and said != description
     ][:MAX_CHECKED]
     texts = [said for _, said in others]
-    scores = similarity(description, texts, using, embed=KeptVectors(root, using).embed)
+    scores = likeness(description, texts, using, embed=KeptVectors(root, using).embed)
     found = [
         SimilarTask(task, said, score)
         for (task, said), score in zip(others, scores, strict=True)

@@ -8,9 +8,11 @@ from ralph_tui import events as ev
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.search.database import index_folder
-from ralph_tui.adapters.search.related import MOST, related_tasks
+from ralph_tui.adapters.search.embedder import HashedConcepts
+from ralph_tui.adapters.search.related import MOST, likeness, related_tasks
 from ralph_tui.layers.memory.content import iterations_of
 from ralph_tui.layers.memory.extraction import learn_from_run
+from ralph_tui.layers.memory.task_types import task_type
 from ralph_tui.runtime.past_runs import RecordedRuns
 from ralph_tui.state import RunState
 from tests.unit.adapters.search.journals import BEGIN, a_run, attempt, started, write
@@ -40,11 +42,24 @@ def measured_run(objective: str, run_id: str) -> list[ev.Event]:
     return [first, start, *rest[:-1], end, rest[-1]]
 
 
-def test_only_tasks_of_the_same_kind_and_another_description(root: Path) -> None:
+def test_similar_tasks_with_another_description(root: Path) -> None:
     found = related_tasks(root, OBJECTIVE)
     assert found[0].task == "task-002"
     assert found[0].description == "Repair the red specs around authentication"
-    assert {one.task for one in found} <= {"task-002", "task-003"}
+    assert "task-005" not in {one.task for one in found}
+
+
+def test_the_kind_of_a_task_is_a_feature_and_no_filter(tmp_path: Path) -> None:
+    """By their words, one is of the kind test-fix, and the other of no kind."""
+    for number, objective in enumerate(("Fix the failing auth tests", "Write the manual"), 1):
+        write(attempt(tmp_path, f"task-{number:03}/001"), measured_run(objective, f"run-{number}"))
+    words = "Repair the broken authentication test suite"
+    assert task_type(words) != task_type("Fix the failing auth tests")
+    assert [one.task for one in related_tasks(tmp_path, words)] == ["task-001"]
+    same, other = likeness(
+        "Fix the login test", ["Fix a failing date test", "Add a date page"], HashedConcepts()
+    )
+    assert same > other
 
 
 def test_at_most_five_most_alike_first(root: Path) -> None:
