@@ -94,6 +94,11 @@ def with_change(entry: Entry, change: str, text: str, at: str) -> Entry:
     return {**kept, "updatedAt": at, **_user_marks(pinned=pinned, muted=muted)}
 
 
+def usefulness(entry: Entry) -> float:
+    """Return how useful a learning is, as far as it is known without reading it."""
+    return float(entry["confidence"] * (0.5 + entry.get("successRate", START) / 2))
+
+
 def runs_of(entry: Entry) -> frozenset[str]:
     """Return the runs that reported the learning."""
     return frozenset(entry.get("sourceLoops", ()))

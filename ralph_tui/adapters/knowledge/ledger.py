@@ -7,6 +7,7 @@ in the knowledge.
 """
 
 from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
 from operator import is_not
 
 from ralph_tui.adapters.knowledge.entries import (
@@ -17,6 +18,7 @@ from ralph_tui.adapters.knowledge.entries import (
     runs_of,
     staged_learning,
     update_entry,
+    usefulness,
     with_change,
 )
 from ralph_tui.adapters.knowledge.schema import Entry
@@ -38,6 +40,11 @@ from ralph_tui.text.sanitize import one_line
 
 WAITING, TAKEN, GONE = "staged", "promoted", "deleted"
 """Status of a staged entry: not proven yet, part of the knowledge, or deleted by the user."""
+
+
+MAX_KEPT = 2000
+"""Learnings of a repository; more are archived if nothing has used them for a year."""
+UNUSED = timedelta(days=365)
 
 
 class Ledger:
@@ -85,6 +92,22 @@ class Ledger:
         for place in range(len(self.staged)):
             if self._is_waiting(place):
                 self._promote(place)
+
+    def archive(self) -> list[Entry]:
+        """Remove and return the least useful learnings that are unused for a year, if too many.
+
+        Pinned ones stay.
+        """
+        over = len(self.learnings) - MAX_KEPT
+        if over <= 0:
+            return []
+        before = datetime.fromisoformat(self.at) - UNUSED
+        unused = [entry for entry in self.learnings if is_unused(entry, before)]
+        gone = sorted(unused, key=usefulness)[:over]
+        ids = {entry["id"] for entry in gone}
+        if gone:
+            self.learnings = [entry for entry in self.learnings if entry["id"] not in ids]
+        return gone
 
     def restage_lost(self, *, by_hand: bool) -> None:
         """Update staged entries whose promotion is missing from the knowledge just read.
@@ -296,6 +319,17 @@ class Ledger:
         entry = {**self.staged[place], **fields}
         if entry != self.staged[place]:
             self.staged = [*self.staged[:place], entry, *self.staged[place + 1 :]]
+
+
+def is_unused(entry: Entry, before: datetime) -> bool:
+    """True if nothing has changed this learning since `before`, and it is not pinned."""
+    if not is_known(entry) or entry.get("pinned"):
+        return False
+    try:
+        changed = datetime.fromisoformat(str(entry.get("updatedAt")))
+    except ValueError:
+        return False
+    return changed.tzinfo is not None and changed < before
 
 
 def _place(entries: Sequence[Entry], learning_id: str) -> int | None:

@@ -9,12 +9,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 
-from ralph_tui.adapters.knowledge.entries import is_known, learning_of, staged_learning
+from ralph_tui.adapters.knowledge.entries import is_known, learning_of, staged_learning, usefulness
 from ralph_tui.adapters.knowledge.ledger import WAITING
 from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import text_of
-from ralph_tui.layers.memory.knowledge import START, merged
+from ralph_tui.layers.memory.knowledge import merged
 from ralph_tui.layers.memory.retrieval import Candidate
 from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.sanitize import strip_controls
@@ -133,8 +133,7 @@ def _best(known: Mapping[str, Entry]) -> dict[tuple[str, str], list[str]]:
         if entry.get("pinned"):
             pinned.append(name)
         if not entry.get("muted"):
-            # as far as it is known without reading the learning
-            quality[name] = entry["confidence"] * (0.5 + entry.get("successRate", START) / 2)
+            quality[name] = usefulness(entry)
             pools[entry["type"], ""].append(name)
             pools[entry["type"], entry.get("taskType") or GENERAL].append(name)
     best = {

@@ -56,6 +56,9 @@ class KnowledgeStore:
         self._staged = KnowledgeFile(
             folder / "staging.json", "staged", backup=False, warn=self._notices.append
         )
+        self._archive = KnowledgeFile(
+            folder / "archive.json", "learnings", backup=False, warn=self._notices.append
+        )
         self._lookup: tuple[tuple[Stamp | None, Stamp | None], Lookup] | None = None
         self._one_at_a_time = Lock()
 
@@ -126,6 +129,10 @@ class KnowledgeStore:
         with self._one_at_a_time, self._locked():
             ledger = self._ledger()
             change(ledger)
+            if archived := ledger.archive():
+                self._archive.repair()
+                at = datetime.fromisoformat(ledger.at)
+                self._archive.write([*self._archive.entries, *archived], at)
             self._write(ledger)
             return ledger
 

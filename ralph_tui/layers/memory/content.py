@@ -1,8 +1,9 @@
 """The content of a learning, by its type; fields have camelCase names in the knowledge file.
 
 ===========  ======================================================================
-strategy     approach, toolSequence (kinds of action in order)
-antipattern  pattern, consequence, alternative
+strategy     approach, toolSequence (kinds of action in order), blockers, resolution,
+             avgIterations
+antipattern  pattern, consequence, alternative, detectedIn (iterations)
 estimate     estimatedIterations, estimatedMinutes, basedOnSamples, confidence
 convention   convention, source
 ===========  ======================================================================
@@ -12,11 +13,11 @@ tools' formats are read too, and a field of the wrong type is ignored.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, Final
 
-from ralph_tui.events.memory import LearningType
+from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.text.format import count
 from ralph_tui.text.words import same_words
 
@@ -28,7 +29,12 @@ MAIN: Final[Mapping[LearningType, tuple[str, ...]]] = {
 }
 """The field with the main text: our name first, then another tool's."""
 EXAMPLES: Final = 3
-"""Maximum examples quoted from another tool's antipattern."""
+"""Maximum examples of an antipattern, or blockers of a strategy, that are quoted."""
+_SAID: Final[Mapping[LearningType, set[str]]] = {
+    "antipattern": {"consequence", "alternative", "examples"},
+    "strategy": {"blockers", "resolution"},
+}
+"""Fields that are part of the text, besides the main one."""
 
 MS_PER_MINUTE: Final = 60_000
 """Another tool records the time of an iteration in milliseconds."""
@@ -46,15 +52,42 @@ def learning_id(type_: LearningType, task_type: str, text: str) -> str:
     return f"learn-{hashlib.sha256(parts.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
-def strategy(approach: str, tools: Sequence[str] = ()) -> Content:
-    """Return the content of a strategy: what worked, with the kinds of action in order."""
-    return {"approach": approach, **({"toolSequence": list(tools)} if tools else {})}
+def strategy(
+    approach: str,
+    tools: Sequence[str] = (),
+    *,
+    blockers: Sequence[str] = (),
+    resolution: str = "",
+    iterations: int = 0,
+) -> Content:
+    """Return the content of a strategy: what worked, with the kinds of action in order.
+
+    `blockers` stood in the way; `resolution` is what removed them. `iterations`: what the run took.
+    """
+    told = {
+        "approach": approach,
+        "toolSequence": list(tools),
+        "blockers": list(blockers),
+        "resolution": resolution,
+        "avgIterations": iterations,
+    }
+    return {name: value for name, value in told.items() if value}
 
 
-def antipattern(pattern: str, consequence: str, alternative: str = "") -> Content:
-    """Return the content of an antipattern: the mistake, its consequence, and what went better."""
-    told = {"pattern": pattern, "consequence": consequence, "alternative": alternative}
-    return {name: text for name, text in told.items() if text}
+def antipattern(
+    pattern: str, consequence: str, alternative: str = "", iterations: Sequence[int] = ()
+) -> Content:
+    """Return the content of an antipattern: the mistake, its consequence, and what went better.
+
+    `iterations` are those in which it was seen.
+    """
+    told = {
+        "pattern": pattern,
+        "consequence": consequence,
+        "alternative": alternative,
+        "detectedIn": list(iterations),
+    }
+    return {name: value for name, value in told.items() if value}
 
 
 def estimate(iterations: float, minutes: float | None, samples: int) -> Content:
@@ -83,6 +116,8 @@ def text_of(type_: LearningType, content: Mapping[str, Any]) -> str:
     if type_ == "estimate":
         return _estimate_words(content)
     main = _main(type_, content)
+    if type_ == "strategy" and main:
+        return " ".join(_overcome(main, content))
     if type_ != "antipattern" or not main:
         return main
     examples = "; ".join(_texts(content.get("examples"))[:EXAMPLES])
@@ -105,7 +140,7 @@ def with_text(type_: LearningType, content: Mapping[str, Any], text: str) -> Con
     """Return the content after the user has reworded it."""
     if type_ == "estimate":
         return {**content, "description": text}
-    dropped = {"consequence", "alternative", "examples"} if type_ == "antipattern" else set()
+    dropped = _SAID.get(type_, set())
     kept = {name: value for name, value in content.items() if name not in dropped}
     field = next((name for name in MAIN[type_] if name in kept), MAIN[type_][0])
     return {**kept, field: text}
@@ -146,6 +181,14 @@ def join_estimates(one: Mapping[str, Any], other: Mapping[str, Any]) -> Content:
     return {**one, **estimate(iterations, minutes, samples)}
 
 
+def with_mean_iterations(one: Content, known: Learning, new: Learning) -> Content:
+    """Return the content with the mean iterations of two reports of a strategy, by their runs."""
+    name = "avgIterations"
+    numbers = (_number(known.content, name), _number(new.content, name))
+    mean = _mean(numbers[0], known.runs, numbers[1], new.runs)
+    return one if mean is None else {**one, name: _rounded(mean)}
+
+
 def _mean(one: float | None, weight: int, other: float | None, others: int) -> float | None:
     if one is None or other is None:
         return other if one is None else one
@@ -177,6 +220,17 @@ def _amount(number: float, noun: str) -> str:
     near = round(number * 2) / 2 if number < 10 else float(round(number))
     whole = near == int(near)
     return count(max(1, int(near)), noun) if whole else f"{near:g} {noun}s"
+
+
+def _overcome(main: str, content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what worked, what stood in the way, and what removed that."""
+    blockers = "; ".join(_texts(content.get("blockers"))[:EXAMPLES])
+    resolution = _text(content, "resolution")
+    yield _sentence(main) if blockers else main
+    if blockers:
+        yield _sentence(f"In the way: {blockers}")
+        if resolution:
+            yield _sentence(f"What removed it: {resolution}")
 
 
 def _main(type_: LearningType, content: Mapping[str, Any]) -> str:

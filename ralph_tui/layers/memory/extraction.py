@@ -33,7 +33,7 @@ from ralph_tui.layers.memory.content import (
     strategy,
     text_of,
 )
-from ralph_tui.layers.memory.issues import Issue, recurring_issues
+from ralph_tui.layers.memory.issues import Issue, recurring_issues, without_details
 from ralph_tui.layers.memory.similarity import words
 from ralph_tui.layers.memory.steps import Step, gains_of, steps_of
 from ralph_tui.layers.memory.task_types import task_type as type_of
@@ -56,6 +56,8 @@ LONGEST: Final = 400
 """Maximum characters of an agent's statement."""
 GAINS: Final = 2
 """Maximum iterations whose work an approach describes."""
+BLOCKERS: Final = 3
+"""Maximum blockers of a strategy."""
 ISSUES: Final = 2
 """Maximum antipatterns of one run."""
 
@@ -130,7 +132,11 @@ def learn_from_run(state: RunState, outcome: Outcome) -> list[Learning]:
         and (approach := _approach(state, steps))
     ):
         tools = next((s.span.tools for s in gains_of(steps)[:GAINS] if s.span.tools), [])
-        found.append(_learning("strategy", kind, strategy(approach, tools), WORKED))
+        blockers, resolution = _overcome(state.timeline.spans)
+        content = strategy(
+            approach, tools, blockers=blockers, resolution=resolution, iterations=len(steps)
+        )
+        found.append(_learning("strategy", kind, content, WORKED))
     if steps:
         minutes = state.run.worked_s(state.at) / 60
         content = estimate(len(steps), minutes, 1)
@@ -179,6 +185,23 @@ def _approach(state: RunState, steps: Sequence[Step]) -> str:
     redirects = list(dict.fromkeys(_requested(state, step.span.number) for step in best))
     asked = [text for text in redirects if text]
     return " ".join([*(f"Asked to {text}." for text in asked), *(_sentence(text) for text in told)])
+
+
+def _overcome(spans: Sequence[IterationSpan]) -> tuple[list[str], str]:
+    """Return the blockers that the agent stopped reporting, and its summary of that iteration."""
+    reported = [span for span in spans if span.reports]
+    last = {
+        clip(without_details(text), LONGEST): place
+        for place, span in enumerate(reported)
+        for told in span.reports
+        for text in told.blockers
+        if text.strip()
+    }
+    gone = {text: place for text, place in last.items() if place + 1 < len(reported)}
+    if not gone:
+        return [], ""
+    newest = max(gone.values())
+    return list(gone)[:BLOCKERS], _agent_summary(reported[newest + 1])
 
 
 def names_place(text: str) -> bool:
@@ -233,7 +256,8 @@ def _antipattern(
     ]
     better = next((text for step in gains_of(after) if (text := _agent_summary(step.span))), "")
     text = clip(issue.text, LONGEST)
-    return _learning("antipattern", kind, antipattern(text, consequence, better), WENT_WRONG)
+    content = antipattern(text, consequence, better, issue.iterations)
+    return _learning("antipattern", kind, content, WENT_WRONG)
 
 
 def _sentence(text: str) -> str:

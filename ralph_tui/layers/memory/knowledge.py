@@ -14,6 +14,7 @@ from ralph_tui.layers.memory.content import (
     sample_confidence,
     samples_of,
     text_of,
+    with_mean_iterations,
 )
 from ralph_tui.layers.memory.similarity import contradicts, is_same_text
 from ralph_tui.text.format import count
@@ -36,7 +37,9 @@ SURER: Final = 0.02
 SUREST: Final = 0.95
 RUNS: Final = 2
 """Runs that must report an unused learning before it is proven."""
-_FILLED = ("toolSequence", "consequence", "alternative")
+_FILLED = (
+    "toolSequence", "consequence", "alternative", "blockers", "resolution", "detectedIn",
+)  # fmt: skip
 """Fields that a learning adopts from a matching one if it lacks them."""
 
 
@@ -98,6 +101,8 @@ def merged(known: Learning, new: Learning) -> Learning:
     if known.type == "estimate":
         content = join_estimates(known.content, new.content)
         confidence = max(confidence, sample_confidence(samples_of(content)))
+    if known.type == "strategy":
+        content = with_mean_iterations(content, known, new)
     uses, successes = known.uses + new.uses, known.successes + new.successes
     proven_already = "proven" in (known.standing, new.standing)
     return known.model_copy(

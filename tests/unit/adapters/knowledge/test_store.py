@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.adapters.knowledge import files
+from ralph_tui.adapters.knowledge import files, ledger
 from ralph_tui.adapters.knowledge.files import checksum
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.events.memory import Learning
@@ -448,3 +448,24 @@ def test_what_was_dropped_counts_the_runs_that_end_without_it_once_each(tmp_path
     assert "restedRuns" not in found[RETRY.learning_id], "it was never dropped"
     store_of(tmp_path, "run-f").credit([Credit(MOCK.learning_id, 1, success=False)])
     assert "restedRuns" not in staged_in(tmp_path)[0]["learning"]
+
+
+def test_the_least_useful_of_too_many_are_archived_and_never_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "MAX_KEPT", 2)
+    folder = tmp_path / "knowledge"
+    for text in ("Old and good.", "Old and poor.", "Old and pinned.", "New."):
+        known(folder, text)
+    old = "2024-01-01T00:00:00.000Z"
+    changes: list[dict[str, Any]] = [{"updatedAt": old}, {"confidence": 0.6}]
+    changes += [{"pinned": True, "updatedAt": old}, {}]
+    changes[1]["updatedAt"] = old
+    write(folder, [one | more for one, more in zip(learnings_in(folder), changes, strict=True)])
+    store_of(folder, "run-c").stage([learning("Another.")])
+    kept = {one["content"]["approach"] for one in learnings_in(folder)}
+    assert kept == {"Old and pinned.", "New."}
+    archived = [one["content"]["approach"] for one in document(folder, "archive.json")["learnings"]]
+    assert archived == ["Old and poor.", "Old and good."]
+    known(folder, "Newer.")
+    assert len(learnings_in(folder)) == 3, "what was used within a year stays"

@@ -35,6 +35,13 @@ def test_what_shares_more_and_rarer_words_comes_first(index: LearningIndex) -> N
     assert "learn-b" not in scores
 
 
+def test_what_means_the_same_is_found_without_a_common_word(tmp_path: Path) -> None:
+    index = LearningIndex(tmp_path)
+    texts = {"learn-a": "Mock authentication", "learn-b": "Paint the fence"}
+    assert index.scores("login") == {}
+    assert list(index.scores_among("login", "one", lambda: texts)) == ["learn-a"]
+
+
 @pytest.mark.parametrize(
     "query",
     ["", "   ", '"', "'", "a", "AND", "OR NOT", "NEAR(a b)", "terms:x", "*", "x*", "ü", "("],

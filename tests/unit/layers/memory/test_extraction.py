@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from ralph_tui import events as ev
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.run import Outcome
+from ralph_tui.layers.memory.content import text_of, with_text
 from ralph_tui.layers.memory.extraction import learn_from_report, learn_from_run, learning_id
 from ralph_tui.layers.memory.issues import without_details
-from ralph_tui.layers.memory.knowledge import is_same, promoted, proven
+from ralph_tui.layers.memory.knowledge import is_same, merged, promoted, proven
 from ralph_tui.layers.oversight import propose
 from tests.rows import each_row
 from tests.unit.layers.memory.histories import Worked, files, state_of
@@ -95,6 +96,7 @@ def test_a_completed_run_shows_how_and_how_long() -> None:
         "approach": f"Carried the quote state in the token{HOW}. "
         f"Made the parser ask the token{HOW}.",
         "toolSequence": ["read", "edit", "bash"],
+        "avgIterations": 4,
     }
     assert (strategy.confidence, strategy.task_type) == (0.6, "test-fix")
     assert strategy.standing == estimate.standing == "staged"
@@ -214,6 +216,23 @@ def test_what_a_rollback_or_a_grown_total_gained_is_no_work_of_the_iteration() -
 # -- a run that did not ----------------------------------------------------------------------------
 
 
+def test_a_strategy_keeps_what_stood_in_the_way_and_what_removed_it() -> None:
+    state = state_of(
+        Worked(10, "looked around", blockers=["No route to db.local:5432", "no time"]),
+        Worked(100, f"made the parser ask the token{HOW}", blockers=["no time"]),
+        Worked(100, f"used a fake database in the token{HOW}"),
+    )
+    strategy = learn_from_run(state, "completed")[0]
+    assert strategy.content["blockers"] == ["No route to db.local:…", "no time"]
+    assert strategy.content["resolution"] == f"used a fake database in the token{HOW}"
+    assert strategy.content["avgIterations"] == 3
+    assert "In the way: No route to db.local:…; no time. What removed it: used" in strategy.text
+    reworded = with_text("strategy", strategy.content, "Use a fake.")
+    assert text_of("strategy", reworded) == "Use a fake."
+    again = strategy.model_copy(update={"content": {**strategy.content, "avgIterations": 5}})
+    assert merged(strategy, again).content["avgIterations"] == 4
+
+
 def test_an_issue_that_stood_in_two_iterations_is_an_antipattern() -> None:
     state = state_of(
         Worked(10, blockers=["Cannot reach the database at db.local:5432 (attempt 1)"]),
@@ -232,6 +251,7 @@ def test_an_issue_that_stood_in_two_iterations_is_an_antipattern() -> None:
         "pattern": "Cannot reach the database at db.local:… (attempt …)",
         "consequence": "It occurred in 2 iterations, and the run ended at 25 %: limit reached.",
         "alternative": "started the database first",
+        "detectedIn": [1, 3],
     }
     assert one.text == (
         "Cannot reach the database at db.local:… (attempt …). It occurred in 2 iterations, and "
@@ -253,7 +273,7 @@ def test_what_went_no_better_afterwards_has_no_alternative() -> None:
         Worked(10, "a", blockers=["no network"]), Worked(9, "b", blockers=["No network."])
     )
     (one,) = learn_from_run(state, "failed")
-    assert set(one.content) == {"pattern", "consequence"}
+    assert set(one.content) == {"pattern", "consequence", "detectedIn"}
 
 
 def test_an_issue_of_one_iteration_does_not_stand() -> None:
