@@ -64,6 +64,7 @@ def evidence_of(state: RunState) -> Evidence:
         objective=run.started.objective if run.started else "",
         changed=tuple(change.path for change in state.files.changes),
         failing=tuple(gate.failing[:NAMED]) if gate else (),
+        topics=_topics(state),
         words=" ".join([report.summary, report.next, *report.blockers, *report.learnings])
         if report
         else "",
@@ -82,6 +83,16 @@ def evidence_of(state: RunState) -> Evidence:
         and not (files.live or files.unknown or files.totals),
         output=_output(gate) if gate and gate.iteration == run.iteration else "",
     )
+
+
+def _topics(state: RunState) -> tuple[str, ...]:
+    """Return the open items of the plan, and the tests that failed at the start and before now."""
+    item = state.context.item
+    items = [item.item, *item.later] if item is not None else []
+    gates = [span.gate for span in state.timeline.spans if span.gate is not None]
+    known = [*gates[:1], *gates[-2:]]
+    tests = dict.fromkeys(name for gate in known for name in gate.failing[:NAMED])
+    return tuple(one for one in (*items, *tests) if one)
 
 
 def _output(gate: GateFinished) -> str:

@@ -30,6 +30,8 @@ class Evidence:
     objective: str = ""
     changed: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    """What the objective is about besides its words: open items of the plan, and failing tests."""
     words: str = ""
     """Text of the agent's report."""
     actions: int = 0

@@ -1,10 +1,12 @@
 """Compare an iteration's work with the objective by words alone.
 
-The agent gets the benefit of the doubt. An objective that is not clearly English, or names fewer
-than two things, is not compared: work on a calculator's lexer need not mention "calculator". For a
-long objective a few words are enough, and words match loosely.
+The agent gets the benefit of the doubt. The objective's topics, the open items of the plan and the
+failing tests with their files, belong to it: one word of them in the work is enough. An objective
+that is not clearly English, or names fewer than two things, is judged by them alone. For a long
+objective a few words are enough, and words match loosely.
 """
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from ralph_tui.layers.control import History
@@ -80,9 +82,14 @@ def named_by(objective: str) -> tuple[str, ...]:
         return ()
     if not all(word.isascii() for word in words):
         return ()
+    return _distinctive(words)
+
+
+def _distinctive(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the words that name something in particular, each once."""
     useful = (
         word
-        for word in words
+        for word in dict.fromkeys(words)
         if len(word) >= SHORTEST and not word.isdigit() and word not in _GENERAL
     )
     return tuple(useful)[:MOST]
@@ -93,16 +100,32 @@ def deviation(history: History, evidence: Evidence) -> str | None:
     before = history.best_before(1)
     if not evidence.changed or history.complete or before is None or history.rose_since(before):
         return None
-    work = " ".join([*evidence.changed, *evidence.failing, evidence.words])
-    wanted = missing_from(evidence.objective, work)
+    wanted = _missing(evidence)
     if not wanted:
         return None
     listed = ", ".join(clip(word, 30) for word in wanted[:LISTED])
     more = ", ..." if len(wanted) > LISTED else ""
     return (
-        "The changed files, failing tests and report contain hardly any of the objective's words "
-        f"({listed}{more}); changed: {clip(', '.join(evidence.changed[:LISTED]), 120)}."
+        "The changed files, failing tests and report contain hardly any words of "
+        f"{_whose(evidence)} ({listed}{more}); changed: "
+        f"{clip(', '.join(evidence.changed[:LISTED]), 120)}."
     )
+
+
+def _missing(evidence: Evidence) -> tuple[str, ...]:
+    """Return the words that the work lacks; empty if it is on course, or in case of doubt."""
+    topics = _distinctive(words_of(" ".join(evidence.topics)))
+    done = words_of(" ".join([*evidence.changed, evidence.words]))
+    if _occurring(topics, done):
+        return ()
+    if len(named_by(evidence.objective)) >= FEWEST:
+        return missing_from(evidence.objective, " ".join([*done, *evidence.failing]))
+    return topics if len(topics) >= FEWEST else ()
+
+
+def _whose(evidence: Evidence) -> str:
+    named = len(named_by(evidence.objective)) >= FEWEST
+    return "the objective" if named else "the plan or the failing tests"
 
 
 def missing_from(objective: str, work: str) -> tuple[str, ...]:
@@ -110,10 +133,15 @@ def missing_from(objective: str, work: str) -> tuple[str, ...]:
     wanted = named_by(objective)
     if len(wanted) < FEWEST:
         return ()
-    tokens = frozenset(words_of(work))
-    text = " ".join(tokens)
-    found = sum(_is_in(word, tokens, text) for word in wanted)
+    found = _occurring(wanted, words_of(work))
     return wanted if found < RELEVANT * min(len(wanted), ENOUGH) else ()
+
+
+def _occurring(wanted: Sequence[str], work: Iterable[str]) -> int:
+    """Count the wanted words that occur in the work."""
+    tokens = frozenset(work)
+    text = " ".join(tokens)
+    return sum(_is_in(word, tokens, text) for word in wanted)
 
 
 def _is_in(word: str, tokens: frozenset[str], text: str) -> bool:

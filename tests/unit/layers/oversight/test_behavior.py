@@ -146,6 +146,28 @@ def test_no_deviation_when_the_best_rose_or_nothing_changed() -> None:
     assert names(run.take(100, STRAYED)) == []
 
 
+AUTH = ("tests/test_auth.py::test_session_expires", "Log out everywhere")
+
+
+@each_row("objective", ["Fix the failing auth tests", "Behebe alle Fehler in der Anmeldung", LOGIN])
+def test_short_and_foreign_objectives_are_judged_by_tests_and_plan(objective: str) -> None:
+    def found(*changed: str, words: str = "") -> list[DetectionName]:
+        run = Run(100, tests=12)
+        run.take(30)
+        work = Evidence(objective=objective, topics=AUTH, changed=changed, words=words)
+        return names(run.take(30, work))
+
+    assert found("docs/palette.md", "theme/colors.css") == ["objective_deviation"]
+    assert found("src/session.py") == []
+    assert found("src/x.py", words="Expire the session.") == []
+
+
+def test_without_topics_a_short_objective_is_not_judged() -> None:
+    run = Run(100, tests=12)
+    run.take(30)
+    assert names(run.take(30, Evidence(objective="Fix it", changed=("docs/palette.md",)))) == []
+
+
 def test_a_useful_iteration_breaks_the_row() -> None:
     run = Run(100, tests=12)
     run.take(30)
