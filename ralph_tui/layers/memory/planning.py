@@ -119,6 +119,9 @@ def _failing_groups(start: GateFinished | None) -> list[str]:
 
 def _group_of(name: str) -> str:
     """Return the file or class of a test; empty if its name has none."""
+    short, bracket, inner = name.removesuffix(")").partition(" (")
+    if bracket and name.endswith(")"):  # unittest: ``test_x (module.Class.test_x)``
+        return one_line(inner.removesuffix(f".{short}"))
     for mark in ("::", " > ", "."):
         group, found, _ = name.rpartition(mark)
         if found:

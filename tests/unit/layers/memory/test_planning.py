@@ -52,6 +52,11 @@ def test_what_failed_at_the_start_is_named_and_makes_the_steps() -> None:
         "Make the tests of t/b.py pass: 1 test failed at the start.",
     ]
     assert made.cites == ["task-001/001 #1"], "steps that cite nothing come last"
+    of_unittest = ["test_a (test_v.T.test_a)", "test_b (test_v.T)"]
+    named = start.model_copy(update={"failing": of_unittest})
+    assert plan("it passes", "general", [], [], [], (), named).steps == [
+        "Make the tests of test_v.T pass: 2 tests failed at the start."
+    ]
     broken = start.model_copy(update={"broken": "error: expected `;`"})
     assert "The build is broken at the start: error: expected `;`." in (
         plan("it passes", "general", [], [], [], (), broken).approach
