@@ -45,7 +45,8 @@ class MemoryLayer(Step):
         self._models = models
         self._knowledge = run.ports.knowledge
         self._past = run.ports.past
-        self._enabled = run.settings.memory.enabled
+        self._settings = run.settings.memory
+        self._enabled = self._settings.enabled
         self._objective = run.start.objective
         self._task_type = task_type(self._objective)
         self._hanging: Job | None = None
@@ -74,12 +75,9 @@ class MemoryLayer(Step):
         found: list[Retrieved] = []
         if self._enabled:
             candidates, again = (self._candidates()), self._state.memory.again
+            kind, rules = self._task_type, self._settings
             found = self._decide(
-                lambda: (
-                    _retrieved(
-                        k, self._task_type, retrieve(candidates, self._task_type, again)
-                    ).learnings
-                )
+                lambda: _retrieved(k, kind, retrieve(candidates, kind, again, rules)).learnings
             )
         # Nothing waits between this and the prompt, so the prompt carries what is recorded here.
         if found or self._state.memory.current:
@@ -137,7 +135,8 @@ class MemoryLayer(Step):
         self._job("rests", lambda: self._knowledge.rest(looked_up), None)
         reflections = self._decide(
             lambda: [
-                _check_type(ev.ReflectionWritten, one) for one in reflect(self._state, outcome)
+                _check_type(ev.ReflectionWritten, one)
+                for one in reflect(self._state, outcome, self._settings.reflect_on)
             ]
         )
         for reflection in reflections:

@@ -18,13 +18,14 @@ from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.commands import ChangeLearning, Instruct
-from ralph_tui.config.settings import MemorySettings, Settings
+from ralph_tui.config.settings import Settings
 from ralph_tui.events.memory import Change, Learning
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.template import parse_template
 from ralph_tui.layers.memory.past import PastReflection
 from ralph_tui.layers.memory.retrieval import Candidate
 from ralph_tui.layers.sensor import Counts, GateResult
+from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.loop.steps import memory
 from ralph_tui.ports.knowledge import Credit, NoPastRuns, Promotion
 from ralph_tui.ports.records import PromptTemplate
@@ -504,3 +505,12 @@ def test_a_run_that_is_resumed_anywhere_says_nothing_of_memory_twice() -> None:
         if last.iteration in again:
             assert (last.learning_id, last.iteration, last.success) in knowledge.credits
     assert cuts > 30
+
+
+def test_the_settings_of_memory_reach_the_prompt_and_the_reflections() -> None:
+    rules = MemorySettings(min_confidence=0.95, reflect_on=("failure",))
+    run = World([3, 10], knowledge=Remembered(), settings=Settings(memory=rules)).run()
+    assert "Run one test at a time." not in run.agent.prompts[0]
+    assert not run.all(ev.ReflectionWritten)
+    usual = World([3, 10], knowledge=Remembered()).run()
+    assert "Run one test at a time." in usual.agent.prompts[0]
