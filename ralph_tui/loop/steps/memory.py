@@ -15,7 +15,12 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence.answers import ReflectionAnswer
 from ralph_tui.layers.intelligence.questions import reflection_question
-from ralph_tui.layers.memory.extraction import learn_from_report, learn_from_run, lost_tests
+from ralph_tui.layers.memory.extraction import (
+    learn_from_opinion,
+    learn_from_report,
+    learn_from_run,
+    lost_tests,
+)
 from ralph_tui.layers.memory.feedback import counts, success
 from ralph_tui.layers.memory.planning import plan
 from ralph_tui.layers.memory.reflection import reflect
@@ -92,6 +97,9 @@ class MemoryLayer(Step):
         report = self._state.agent.report
         if report is not None and report.iteration == k:
             self._stage(k, lambda: self._new(k, learn_from_report(report, self._task_type)))
+        opinion = self._state.intelligence.refined.get(k - 1)  # asked for before this session
+        if opinion is not None:
+            self._stage(k, lambda: self._new(k - 1, learn_from_opinion(opinion, self._task_type)))
 
     @guards("memory", instead=WITHOUT)
     def promote(self, k: int) -> None:
