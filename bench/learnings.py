@@ -17,6 +17,7 @@ from ralph_tui.adapters.search.learnings import LearningIndex
 from ralph_tui.layers.memory.content import learning_id
 from ralph_tui.layers.memory.retrieval import retrieve
 from ralph_tui.layers.memory.task_types import TASK_TYPES, task_type
+from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.ports.knowledge import Knowledge
 
 SIZES = (100, 1_000, 10_000, 100_000)
@@ -101,7 +102,7 @@ def _asked(root: Path, size: int, rounds: int) -> Times:
     entries = [_entry(text, chance) for text in texts]
     path = knowledge_folder(root) / "ralph-learnings.json"
     path.parent.mkdir(parents=True)
-    knowledge = open_knowledge(root, "bench")
+    knowledge = open_knowledge(root, "bench", MemorySettings())
     objectives = [f"fix {sentence(ASKED)}" for _ in range(rounds)]
 
     def ask(objective: str, asked: Knowledge = knowledge) -> None:
@@ -114,7 +115,9 @@ def _asked(root: Path, size: int, rounds: int) -> Times:
     changed = seconds_of(partial(ask, sentence(ASKED)))
     anew = median(seconds_of(partial(ask, each)) for each in objectives)
     again = median(seconds_of(partial(ask, each)) for each in objectives)
-    later = seconds_of(partial(ask, sentence(ASKED), open_knowledge(root, "bench")))
+    later = seconds_of(
+        partial(ask, sentence(ASKED), open_knowledge(root, "bench", MemorySettings()))
+    )
     index = LearningIndex(root / "alone")
     named = {f"learn-{number}": text for number, text in enumerate(texts)}
     index.update(lambda: named)

@@ -22,7 +22,7 @@ from pathlib import Path
 from bench.places import clean_environment, git, ralph_tui
 from bench.prompted_agent import PARTS, WAYS, poor_order, session
 from ralph_tui.adapters.knowledge.store import KnowledgeStore
-from ralph_tui.config.settings import MemorySettings, Settings
+from ralph_tui.config.settings import Settings
 from ralph_tui.events import AgentReported, Event, ReflectionWritten
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.intelligence import IntelligenceSettings
@@ -30,6 +30,7 @@ from ralph_tui.layers.memory.past import PastReflection
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.layers.sensor.gate import GateResult
+from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.ports.knowledge import NoPastRuns
 from tests.world import World
 from tests.world.agents import FakeSession

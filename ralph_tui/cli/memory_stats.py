@@ -12,6 +12,7 @@ from ralph_tui.adapters.records.aiwg.tasks import read_attempt
 from ralph_tui.adapters.records.folders import numbered, ralph_folder
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.knowledge import is_dropped
+from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import outcome_word
@@ -166,13 +167,13 @@ class Stats:
             yield f"  {count(unjudged, 'learning')} not judged yet"
 
 
-def compute_stats(root: Path, learnings: Sequence[Learning]) -> Stats:
+def compute_stats(root: Path, learnings: Sequence[Learning], rules: MemorySettings) -> Stats:
     """Compute the statistics from a worktree's records and its learnings."""
     tasks = list(_read_tasks(root))
     repeated = [_task_attempts(name, attempts) for name, attempts in tasks if len(attempts) > 1]
     ended = [one for _, attempts in tasks for one in attempts if _is_counted(one)]
     ranked = sorted(learnings, key=lambda one: (-one.successes, one.uses, one.learning_id))
-    judged = [(one, _judge(one)) for one in ranked]
+    judged = [(one, _judge(one, rules)) for one in ranked]
     return Stats(_rates(ended), repeated, _compare(repeated), judged)
 
 
@@ -234,9 +235,9 @@ def _compare(tasks: Sequence[TaskAttempts]) -> list[Comparison]:
     ]
 
 
-def _judge(learning: Learning) -> Verdict:
+def _judge(learning: Learning, rules: MemorySettings) -> Verdict:
     if not learning.uses:
         return "not judged"
-    if is_dropped(learning):
+    if is_dropped(learning, rules):
         return "unlearned"
     return "helps" if learning.successes else "on trial"

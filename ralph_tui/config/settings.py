@@ -20,6 +20,7 @@ from ralph_tui.layers.settings import (
     ContextSettings,
     ControlSettings,
     IntelligenceSettings,
+    MemorySettings,
     OversightSettings,
 )
 from ralph_tui.text.durations import DAY, Seconds
@@ -189,13 +190,6 @@ class CheckpointSettings(_Section):
     """False: no checkpoints at intervals and no checkpoint files; snapshots are still taken."""
     interval_s: Seconds = Field(default=1800.0, ge=10, le=DAY)
     """Time between two checkpoints of a session."""
-
-
-class MemorySettings(_Section):
-    """Learnings that runs share."""
-
-    enabled: bool = True
-    """False: runs neither use nor record learnings."""
 
 
 class OutreachSettings(_Section):

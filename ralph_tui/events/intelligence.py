@@ -5,7 +5,7 @@ from typing import Literal
 
 from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
-from ralph_tui.text.format import duration, money
+from ralph_tui.text.format import duration, money, percent
 from ralph_tui.text.terms import APPROACHES, SEVERITIES, sender_label
 
 __all__ = [
@@ -104,11 +104,21 @@ class AssessmentRefined(Event):
     learnings: list[Plain] = []
     progress: float | None = None
     """The model's estimate in points, 0-100; never a measurement."""
+    measured: float | None = None
+    """Points measured after that iteration; None if nothing was."""
     approach: Plain = ""
+
+    @property
+    def estimate(self) -> str:
+        """The estimate beside the measurement, as in ``about 52 %, measured 40 %``."""
+        if self.progress is None:
+            return ""
+        beside = "" if self.measured is None else f", measured {percent(self.measured)}"
+        return f"about {percent(self.progress)}{beside}"
 
     def row(self) -> Row:
         approach = f"approach: {self.approach}" if self.approach else ""
-        parts = [approach, *(f"learned: {one}" for one in self.learnings)]
+        parts = [self.estimate, approach, *(f"learned: {one}" for one in self.learnings)]
         return Row("log", "OPINION", self.summary, "\n".join(part for part in parts if part))
 
 

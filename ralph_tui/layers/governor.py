@@ -184,14 +184,16 @@ class Governor:
         return self.history
 
     def _planned(self, budget: Budget, grounds: Grounds) -> Course:
+        patience = Patience.of(self.history, budget, self.control)
         course = plan(
             self.course,
             self._current,
             self.evaluation,
             budget,
-            Patience.of(self.history, budget, self.control),
+            patience,
             grounds,
-            may_ask=self.oversight.enabled and self.memory.episode is None,
+            may_ask=self.oversight.enabled
+            and self.memory.lets_ask(self.history, self.evaluation, budget, patience),
             escalate_at=self.intelligence.escalate_at,
         )
         if not isinstance(course.strategy, Strategy):  # the course is kept

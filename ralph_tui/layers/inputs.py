@@ -2,9 +2,12 @@
 
 from ralph_tui.events import GateFinished, ReadingTaken
 from ralph_tui.events.intelligence import WATCHED
+from ralph_tui.events.memory import Retrieved
 from ralph_tui.layers.context.hashes import error_hash_of
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.intelligence.strategy import Grounds
+from ralph_tui.layers.memory.avoided import matches, recent_work
+from ralph_tui.layers.memory.content import gist
 from ralph_tui.layers.oversight import Evidence
 from ralph_tui.state import RunState
 
@@ -115,6 +118,47 @@ def grounds_of(state: RunState) -> Grounds:
         failing=_failing(state),
         item=reading.next_item if reading else "",
         next_step=report.next if report else "",
+        proven=_proven(state),
+        avoid=_repeated(state),
+    )
+
+
+def _noted(state: RunState) -> list[Retrieved]:
+    """Return the learnings retrieved for this iteration's prompt, best first.
+
+    Those that the user has muted or deleted since are omitted.
+    """
+    usable = (one for one in state.memory.current if not (one.gone or one.learning.muted))
+    return [one.looked_up for one in usable if one.looked_up and one.looked_up.in_prompt]
+
+
+def _proven(state: RunState) -> str:
+    """Return the best proven strategy for this kind of task; empty if there is none."""
+    kind = state.memory.task_type
+    return next(
+        (
+            one.saying
+            for one in _noted(state)
+            if one.type == "strategy"
+            and one.standing == "proven"
+            and one.task_type == kind
+            and not one.again
+        ),
+        "",
+    )
+
+
+def _repeated(state: RunState) -> str:
+    """Return an antipattern that the last iterations repeated; empty if there is none."""
+    known = [one for one in _noted(state) if one.type == "antipattern"]
+    work = recent_work(state) if known else None
+    return next(
+        (
+            one.saying
+            for one in known
+            if work and matches(gist(one.type, one.content) or one.text, work)
+        ),
+        "",
     )
 
 

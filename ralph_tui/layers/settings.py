@@ -1,5 +1,6 @@
 """Settings of the layers, each with its range; the defaults are the rules as written."""
 
+import re
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
@@ -165,3 +166,40 @@ class IntelligenceSettings(BaseModel):
     """Model; None: the agent's small model."""
     model_judge_timeout_s: Seconds = Field(default=120.0, ge=1, le=DAY)
     """Timeout; after it, you are asked."""
+
+
+def _split(value: object) -> object:
+    """Convert text such as ``failure, timeout`` or ``["failure"]``, and any list, to a tuple."""
+    if isinstance(value, str):
+        return tuple(re.findall(r"[^\s,\[\]\"']+", value))
+    return tuple(value) if isinstance(value, list) else value
+
+
+ReflectOn = Literal["failure", "success", "timeout", "completion"]
+"""When an attempt gets a reflection; ``completion`` is the one on how the work went."""
+
+
+class MemorySettings(BaseModel):
+    """Learnings that runs share, and reflections on attempts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+    enabled: bool = True
+    """False: runs neither use nor record learnings."""
+    min_confidence: float = Field(default=0.7, ge=0, le=1)
+    """Minimum confidence of a proven strategy that is used."""
+    min_success_rate: float = Field(default=0.6, ge=0, le=0.75)
+    """Success rate below which a strategy or convention is no longer used; a new one has 0.75."""
+    max_results: int = Field(default=5, ge=1, le=50)
+    """Maximum number of learnings in a prompt."""
+    promote_at: float = Field(default=0.6, ge=0, le=1)
+    """Minimum confidence for a learning to become proven."""
+    min_uses: int = Field(default=2, ge=1, le=1000)
+    """Runs that must report a learning before it is proven, unless it has helped before."""
+    backup: bool = True
+    """True: keep the previous state of the file of proven learnings as ``.bak``."""
+    reflect_on: Annotated[tuple[ReflectOn, ...], BeforeValidator(_split)] = (
+        *("failure", "success", "timeout", "completion"),
+    )
+    """Ends of an attempt that get a reflection: ``failure``, ``success``, ``timeout`` (a limit was
+    reached), and ``completion`` (how the work of a completed attempt went)."""

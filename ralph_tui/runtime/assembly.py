@@ -239,7 +239,9 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
             plan=request.plan or "",
             command=request.command or "",
         ),
-        knowledge=open_knowledge(root, run_id) if settings.memory.enabled else NoKnowledge(),
+        knowledge=open_knowledge(root, run_id, settings.memory)
+        if settings.memory.enabled
+        else NoKnowledge(),
         past=RecordedRuns(attempt) if settings.memory.enabled else NoPastRuns(),
         memory=MemorySampler(lambda: resident_bytes(run_id, commands=True)),
         asker=agent if isinstance(agent, Asker) else None,

@@ -523,6 +523,11 @@ def test_stats_tell_what_attempts_needed_and_what_learnings_earn(folder: Path) -
     assert "  first attempts: 3 of 3 completed (100 %)\n" in out
     assert "  retries: 3 of 4 completed (75 %)\n" in out
     assert told["success"]["without learnings"]["attempts"] == 7
+    (folder.parents[1] / ".ralph-tui.toml").write_text(
+        "[memory]\nmin_success_rate = 0.3\n", "utf-8"
+    )
+    told = json.loads(memory(folder, "stats", "--json").stdout)
+    assert [one["verdict"] for one in told["learnings"]] == ["helps", "not judged", "on trial"]
 
 
 def test_stats_tell_whether_retries_get_better_and_go_further(folder: Path) -> None:

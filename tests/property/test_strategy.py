@@ -13,7 +13,7 @@ from ralph_tui.events import AgentReported
 from ralph_tui.layers.control import Budget, Sample, advice
 from ralph_tui.layers.control.history import TOLERANCE
 from ralph_tui.layers.governor import Evaluated, Governor
-from ralph_tui.layers.intelligence.strategy import PRIORITIES, Grounds
+from ralph_tui.layers.intelligence.strategy import IDLE, PRIORITIES, Grounds
 from ralph_tui.layers.oversight import Episode
 from ralph_tui.layers.settings import IntelligenceSettings
 from ralph_tui.loop.run import Layers
@@ -32,6 +32,8 @@ GROUNDS = st.builds(
     failing=st.lists(WORDS, max_size=5).map(tuple),
     item=WORDS,
     next_step=WORDS,
+    proven=WORDS,
+    avoid=st.one_of(st.just(""), WORDS),
 )
 BLOCKED = st.builds(replace, GROUNDS, standing=st.just((("report", "no network"),)))
 
@@ -80,6 +82,8 @@ def row(one: Seen) -> tuple[str, str, float]:
     ):
         if name in up:
             return "pivot", focus, confidence
+    if one.grounds.avoid and one.since_new >= IDLE:
+        return "pivot", "reframe", 0.7
     if signal.completion * 100 > 80 + 1e-6:
         return "persist", "finish", 0.9
     return "persist", "continue", 0.8 if signal.trend == "improving" else 0.5
@@ -100,6 +104,8 @@ def test_the_first_row_that_fits_decides_with_a_reason_of_the_programs_own(run: 
             *one.grounds.failing,
             one.grounds.item,
             one.grounds.next_step,
+            one.grounds.proven,
+            one.grounds.avoid,
         }
         assert set(strategy.priorities) <= foreign
         assert 1 <= strategy.since <= one.k + 1
@@ -133,7 +139,9 @@ def test_an_approach_is_counted_from_where_it_began(run: list[Seen]) -> None:
 
 
 @given(st.one_of(runs(), runs(BLOCKED)))
-def test_a_human_is_asked_once_per_pivot_and_never_in_an_episode(run: list[Seen]) -> None:
+def test_a_human_is_asked_once_per_pivot_and_in_an_episode_only_in_its_turn(
+    run: list[Seen],
+) -> None:
     asked = set[int]()
     for one in run:
         finding, strategy = one.found.finding, one.found.course.strategy
@@ -142,8 +150,14 @@ def test_a_human_is_asked_once_per_pivot_and_never_in_an_episode(run: list[Seen]
         assert about == [("PAUSE", "strategy")] * (strategy.approach == "escalate")
         if not about:
             continue
-        assert one.episode is None
-        assert finding.state.episode is None
+        now = finding.state.episode
+        if one.episode is None:
+            assert now is None
+        else:
+            last = one.episode.mark.iteration
+            assert now is not None
+            assert now.mark.iteration == one.k, "it counts as the episode's question"
+            assert one.k - last >= 2
         assert one.k < one.most
         assert one.k - strategy.since + 1 >= IntelligenceSettings().escalate_at
         assert one.since_new >= IntelligenceSettings().escalate_at
@@ -158,6 +172,19 @@ def test_without_a_blocker_nobody_is_asked_about_a_strategy(run: list[Seen]) -> 
         assert one.found.finding
         assert one.found.course.strategy.approach != "escalate"
         assert all(found.about != "strategy" for found in one.found.finding.situations)
+
+
+@given(runs())
+def test_a_pivot_begins_with_what_has_worked_and_no_persisting_approach_names_it(
+    run: list[Seen],
+) -> None:
+    for one in run:
+        strategy, known = one.found.course.strategy, one.grounds
+        pivots = strategy.approach != "persist"
+        if known.proven.strip() and pivots:
+            assert strategy.priorities[0] == known.proven
+        if known.avoid.strip():
+            assert ("learned to avoid" in strategy.reasoning) is pivots
 
 
 def reporting(blockers: list[str], next_step: str) -> Callable[[FakeSession], None]:

@@ -314,3 +314,8 @@ def test_an_estimate_is_told_only_where_nothing_is_measured() -> None:
     for source, head in told.items():
         pane.state.run.source = source
         assert "".join(text for text, _ in pane.build(60, 9)[0]) == f"iteration 7: {head}"
+
+
+def test_a_models_estimate_stands_beside_the_measurement() -> None:
+    opinion = ev.AssessmentRefined(iteration=1, summary="Half.", progress=52, measured=40)
+    assert "a model's second opinion  about 52 %, measured 40 %" in rows(MADE, opinion)

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from ralph_tui.adapters.knowledge.store import KnowledgeStore, knowledge_folder
 from ralph_tui.adapters.search.learnings import LearningIndex
+from ralph_tui.layers.settings import MemorySettings
 
 __all__ = ["KnowledgeStore", "knowledge_folder", "open_knowledge"]
 
 
-def open_knowledge(root: Path, run_id: str) -> KnowledgeStore:
+def open_knowledge(root: Path, run_id: str, settings: MemorySettings) -> KnowledgeStore:
     """Return the knowledge of a worktree for one run; nothing is read yet."""
     index = LearningIndex(root)
-    return KnowledgeStore(knowledge_folder(root), run_id, scores=index.scores_among)
+    folder = knowledge_folder(root)
+    return KnowledgeStore(folder, run_id, settings=settings, scores=index.scores_among)

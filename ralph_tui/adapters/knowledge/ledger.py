@@ -25,7 +25,7 @@ from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.events.memory import Change, Learning
 from ralph_tui.layers.control import below
 from ralph_tui.layers.memory.knowledge import (
-    PROMOTABLE,
+    DEFAULTS,
     RESTED,
     START,
     is_dropped_at,
@@ -35,6 +35,7 @@ from ralph_tui.layers.memory.knowledge import (
     proven,
     with_use,
 )
+from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.ports.knowledge import Credit, Promotion
 from ralph_tui.text.sanitize import one_line
 
@@ -51,9 +52,15 @@ class Ledger:
     """Both lists, to be changed; the given lists stay as they are."""
 
     def __init__(
-        self, learnings: Sequence[Entry], staged: Sequence[Entry], run: str, at: str
+        self,
+        learnings: Sequence[Entry],
+        staged: Sequence[Entry],
+        run: str,
+        at: str,
+        rules: MemorySettings = DEFAULTS,
     ) -> None:
         """`run` is the run that makes changes; `at` is the current time as in the files."""
+        self._rules = rules
         self.learnings = learnings
         self.staged = staged
         self.run = run
@@ -199,7 +206,7 @@ class Ledger:
         rested = entry.get("restedRuns", [])
         if self.run in rested or len(rested) >= RESTED or one_line(name) in looked_up:
             return entry
-        if not is_dropped_at(entry["type"], entry.get("successRate", START)):
+        if not is_dropped_at(entry["type"], entry.get("successRate", START), self._rules):
             return entry
         return {**entry, "restedRuns": [*rested, self.run]}
 
@@ -209,7 +216,8 @@ class Ledger:
         learning = entry["learning"]
         if entry["status"] != WAITING or not is_known(learning):
             return False
-        return learning["type"] == "estimate" or not below(learning["confidence"], PROMOTABLE)
+        sure = not below(learning["confidence"], self._rules.promote_at)
+        return learning["type"] == "estimate" or sure
 
     def _promote(self, place: int) -> None:
         """Promote this entry, and all others that say the same, if together they are proven."""
@@ -226,7 +234,7 @@ class Ledger:
         for member in members[1:]:
             learning = merged(learning, self._view(member["learning"], member))
         learning = learning.model_copy(update={"runs": len(runs)})
-        because = proven(learning)
+        because = proven(learning, self._rules)
         # Another run's entry was already compared with the knowledge when that run promoted.
         if not because and entry.get("run") != self.run:
             return
@@ -235,7 +243,7 @@ class Ledger:
         if known is not None:
             learning = merged(learning_of(known), learning)
             learning = learning.model_copy(update={"runs": len(runs | runs_of(known))})
-            because = proven(learning)
+            because = proven(learning, self._rules)
         if not because:
             return
         base = known if known is not None else {**entry["learning"], "id": entry["id"]}

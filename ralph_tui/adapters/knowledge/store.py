@@ -18,7 +18,9 @@ from ralph_tui.adapters.knowledge.lookup import Lookup, Scores, no_scores
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.base.file_lock import PATIENCE_S
 from ralph_tui.events.memory import Change, Learning
+from ralph_tui.layers.memory.knowledge import DEFAULTS
 from ralph_tui.layers.memory.retrieval import Candidate
+from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.ports.knowledge import Credit, Promotion
 from ralph_tui.text.sanitize import one_line
 
@@ -39,6 +41,7 @@ class KnowledgeStore:
         folder: Path,
         run: str = OWNER,
         *,
+        settings: MemorySettings = DEFAULTS,
         scores: Scores = no_scores,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         patience_s: float = PATIENCE_S,
@@ -46,12 +49,16 @@ class KnowledgeStore:
         """`run` is the run's id; `patience_s` is how long to wait for another writer."""
         self.folder = folder
         self.run = run
+        self._settings = settings
         self._now = now
         self._scores = scores
         self._patience_s = patience_s
         self._notices: deque[str] = deque()
         self._learnings = KnowledgeFile(
-            folder / "ralph-learnings.json", "learnings", backup=True, warn=self._notices.append
+            folder / "ralph-learnings.json",
+            "learnings",
+            backup=settings.backup,
+            warn=self._notices.append,
         )
         self._staged = KnowledgeFile(
             folder / "staging.json", "staged", backup=False, warn=self._notices.append
@@ -164,7 +171,7 @@ class KnowledgeStore:
 
     def _ledger(self) -> Ledger:
         at = moment(self._now())
-        return Ledger(self._learnings.entries, self._staged.entries, self.run, at)
+        return Ledger(self._learnings.entries, self._staged.entries, self.run, at, self._settings)
 
     def _is_changed(self, ledger: Ledger) -> bool:
         same = ledger.learnings is self._learnings.entries and ledger.staged is self._staged.entries

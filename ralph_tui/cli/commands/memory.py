@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,6 +32,7 @@ from ralph_tui.cli.memory_words import (
 )
 from ralph_tui.events.memory import CHANGED, Change, Learning, LearningType
 from ralph_tui.layers.memory.task_types import TASK_TYPES
+from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line, plain
 
@@ -68,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the action, then print the notices about the files. Raises ``RalphError``."""
     root = worktree_root(Path.cwd())
-    store = KnowledgeStore(knowledge_folder(root))
+    store = KnowledgeStore(knowledge_folder(root), settings=_settings(root))
     try:
         return int(_RUN.get(args.action, _pin_or_mute)(store, root, args))
     finally:
@@ -217,7 +219,7 @@ def _change(
 
 
 def _show_stats(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> int:
-    stats = compute_stats(root, all_learnings(store.ledger()))
+    stats = compute_stats(root, all_learnings(store.ledger()), _settings(root))
     if args.json:
         _print_json(stats.as_json())
     else:
@@ -226,6 +228,13 @@ def _show_stats(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> 
 
 
 # helpers --------------------------------------------------------------------------------------
+
+
+def _settings(root: Path) -> MemorySettings:
+    """Return the settings of memory that runs here use."""
+    from ralph_tui.config.sources import load  # noqa: PLC0415 - keeps --help quick
+
+    return load(root, {}, os.environ).settings.memory
 
 
 def _find(ledger: Ledger, name: str) -> Learning:

@@ -1,12 +1,12 @@
-"""Findings of a run: learnings that its agent reported in earlier iterations."""
+"""Findings of a run: learnings of earlier iterations, of its agent or a second opinion."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from ralph_tui.layers.memory.extraction import is_empty
 from ralph_tui.layers.memory.orders import gives_orders
 from ralph_tui.layers.memory.similarity import is_same_text
-from ralph_tui.state import RunState
+from ralph_tui.state import IterationSpan, RunState
 
 MOST: Final = 8
 """Maximum findings in a prompt."""
@@ -29,13 +29,22 @@ def found_out(state: RunState, before: int, known: Iterable[str] = ()) -> list[F
     for span in reversed(state.timeline.spans):
         if not 0 < span.number < before:
             continue
-        for report in reversed(span.reports):
-            for text in reversed(report.learnings):
-                line = " ".join(text.split())
-                if is_empty(line) or gives_orders(line) or any(is_same_text(line, x) for x in said):
-                    continue
-                said.append(line)
-                found.append(Finding(span.number, line))
-                if len(found) == MOST:
-                    return found
+        for text, mark in _learned(state, span):
+            line = " ".join(text.split())
+            if is_empty(line) or gives_orders(line) or any(is_same_text(line, x) for x in said):
+                continue
+            said.append(line)
+            found.append(Finding(span.number, f"{line}{mark}"))
+            if len(found) == MOST:
+                return found
     return found
+
+
+def _learned(state: RunState, span: IterationSpan) -> Iterator[tuple[str, str]]:
+    """Yield an iteration's learnings, newest first, each with its mark."""
+    opinion = state.intelligence.refined.get(span.number)
+    for text in reversed(opinion.learnings if opinion else []):
+        yield text, " (a model's opinion)"
+    for report in reversed(span.reports):
+        for text in reversed(report.learnings):
+            yield text, ""

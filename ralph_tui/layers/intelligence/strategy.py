@@ -15,6 +15,8 @@ from ralph_tui.layers.control.history import above
 from ralph_tui.text.format import count, percent, plain_points
 
 PRIORITIES: Final = 3
+IDLE: Final = 2
+"""Iterations without anything new from which a repeated antipattern changes the approach."""
 TESTS: Final = 2
 """Failing tests among the priorities, if there is anything else."""
 NEAR: Final = 80.0
@@ -39,6 +41,10 @@ class Grounds:
     """The plan's next item."""
     next_step: str = ""
     """The agent's own next step."""
+    proven: str = ""
+    """What has worked in earlier runs at this kind of task."""
+    avoid: str = ""
+    """What earlier runs have learned to avoid and the last iterations did."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +85,11 @@ def plan(
 ) -> Course:
     """Plan the strategy for the iteration after the latest measurement.
 
-    `evaluation` is that of this measurement, None for the baseline. `may_ask`: the overseer is
-    enabled and has no open episode, which would ask on its own schedule. `escalate_at`: minimum
-    iterations that a pivot gets before the user is asked.
+    `evaluation` is that of this measurement, None for the baseline. `may_ask`: the overseer lets
+    the strategy ask. `escalate_at`: minimum iterations that a pivot gets before the user is asked,
+    which only a standing blocker causes.
     """
-    row = _first_row(history, evaluation, grounds)
+    row = _with_warning(_first_row(history, evaluation, grounds), grounds)
     was = before.strategy
     pivots = row.approach == "pivot"
     since = was.since if pivots is (was.approach != "persist") else history.iteration + 1
@@ -93,22 +99,13 @@ def plan(
     )
     stood = min(history.iteration - since + 1, history.since_new)
     due = pivots and not asked and stood >= max(escalate_at, 2 * patience.short)
-    if due and may_ask and _is_blocker_only(history, evaluation, grounds):
+    if due and may_ask and grounds.standing:
         asked = asks = history.iteration < budget.max_iterations and not history.complete
         if asks:
             tried = f"{count(stood, 'iteration')} of this approach brought nothing new."
             reasoning = f"{row.reasoning} {tried}"
             strategy = replace(strategy, approach="escalate", reasoning=reasoning)
     return Course(strategy, asked, history.iteration)
-
-
-def _is_blocker_only(history: History, evaluation: Evaluation | None, grounds: Grounds) -> bool:
-    """True if a blocker alone is behind the pivot.
-
-    A measured condition instead causes a REDIRECT, which opens an episode. An estimate without a
-    blocker asks no one.
-    """
-    return bool(grounds.standing) and (history.estimated or not _progress(evaluation))
 
 
 class _Row(NamedTuple):
@@ -146,6 +143,20 @@ _FOCUSES: Final[dict[AlarmName, tuple[Focus, float, str]]] = {
 }
 
 
+_REPEATED: Final = (
+    f"The last {IDLE} iterations brought nothing new and repeated what earlier runs have learned "
+    "to avoid: try another way."
+)
+_WARNING: Final = "Earlier runs have learned to avoid what the last iterations did."
+
+
+def _with_warning(row: _Row, grounds: Grounds) -> _Row:
+    """Name a repeated antipattern as another reason to change the approach."""
+    if row.approach == "persist" or not grounds.avoid or row.reasoning == _REPEATED:
+        return row
+    return row._replace(reasoning=f"{row.reasoning} {_WARNING}")
+
+
 def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds) -> _Row:
     progress = _progress(evaluation)
     if grounds.broken:
@@ -163,6 +174,8 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
     for alarm in progress:
         focus, confidence, words = _FOCUSES[alarm.alarm]
         return _Row("pivot", focus, confidence, f"{alarm.work} {words}")
+    if grounds.avoid and history.since_new >= IDLE:
+        return _Row("pivot", "reframe", 0.7, _REPEATED)
     fell = 0.0 if history.excused or history.estimated else max(0.0, -history.change)
     lost = f"{plain_points(fell)} in the last iteration" if above(fell, 0) else ""
     if above(history.reading, NEAR):
@@ -202,8 +215,10 @@ def _priorities(row: _Row, grounds: Grounds) -> tuple[str, ...]:
     rest = [grounds.item]
     if row.approach == "persist":  # on a pivot, the agent's next step belongs to the old approach
         rest.append(grounds.next_step)
+    learned = ["", ""] if row.approach == "persist" else [grounds.proven, grounds.avoid]
     found = [
         grounds.broken or grounds.silent,
+        *learned,
         *blockers,
         *grounds.failing[:TESTS],
         *rest,

@@ -7,6 +7,7 @@ antipattern  not completed: an issue in at least two    confidence .7
              iterations, and what went better
 estimate     completed: iterations and minutes          runs / (runs + 2)
 reported     a convention or strategy, by its words     confidence .6
+opinion      the same, from a model's second opinion    confidence .6
 ===========  =========================================  ==========================
 
 An interrupted run yields no learnings of its own yet, because it may continue.
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from ralph_tui.events import AgentReported
+from ralph_tui.events import AgentReported, AssessmentRefined
 from ralph_tui.events.intelligence import Focus
 from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.events.oversight import Subject
@@ -45,8 +46,10 @@ from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import outcome_word
 from ralph_tui.text.words import same_words
 
-__all__ = ["learn_from_report", "learn_from_run", "learning_id", "lost_tests"]
+__all__ = ["learn_from_opinion", "learn_from_report", "learn_from_run", "learning_id", "lost_tests"]
 
+AGENT: Final = "the agent's report"
+MODEL: Final = "a model's second opinion"
 REPORTED: Final = 0.6
 WORKED: Final = 0.6
 WENT_WRONG: Final = 0.7
@@ -97,18 +100,31 @@ _PIVOTS: Final[dict[Focus, str]] = {
 
 def learn_from_report(report: AgentReported, task_type: str) -> list[Learning]:
     """Return the learnings in an agent's report, each once."""
+    return _learn_from_texts(report.learnings, task_type, "")
+
+
+def learn_from_opinion(opinion: AssessmentRefined, task_type: str) -> list[Learning]:
+    """Return the learnings in a model's second opinion, each once, with the model as source."""
+    return _learn_from_texts(opinion.learnings, task_type, MODEL)
+
+
+def _learn_from_texts(told: Sequence[str], task_type: str, source: str) -> list[Learning]:
     found: dict[str, Learning] = {}
-    for said in report.learnings:
+    for said in told:
         text = clip(" ".join(said.split()), LONGEST)
         if is_empty(text):
             continue
         learning = (
-            _learning("convention", task_type, convention(text, "the agent's report"), REPORTED)
+            _learning("convention", task_type, convention(text, source or AGENT), REPORTED)
             if _is_convention(text)
-            else _learning("strategy", task_type, strategy(text), REPORTED)
+            else _learning("strategy", task_type, _strategy_of(text, source), REPORTED)
         )
         found.setdefault(learning.learning_id, learning)
     return list(found.values())
+
+
+def _strategy_of(text: str, source: str) -> Content:
+    return {**strategy(text), **({"source": source} if source else {})}
 
 
 def is_empty(text: str) -> bool:

@@ -61,7 +61,7 @@ def recurring_issues(spans: Sequence[IterationSpan]) -> list[Issue]:
     """Return the recurring issues, the most frequent first."""
     found: list[Issue] = []
     for span in spans:
-        for said in _said(span):
+        for said in issues_of(span):
             text = without_details(said)
             if _WORD.search(text) is None:
                 continue
@@ -74,7 +74,8 @@ def recurring_issues(spans: Sequence[IterationSpan]) -> list[Issue]:
     return sorted(stood, key=lambda issue: -len(issue.iterations))
 
 
-def _said(span: IterationSpan) -> Iterator[str]:
+def issues_of(span: IterationSpan) -> Iterator[str]:
+    """Yield the blockers and errors of an iteration; some may be empty."""
     for report in span.reports:
         yield from report.blockers
     for end in span.ends:

@@ -1,7 +1,7 @@
 """The lifecycle of a learning: merged, proven, credited, and then used or dropped.
 
 A learning starts as if three of four uses had helped. Each use counts, so a learning that does not
-help falls below `TRUSTED` after two uses.
+help falls below `memory.min_success_rate` after two uses, by default.
 """
 
 from typing import Final
@@ -17,26 +17,22 @@ from ralph_tui.layers.memory.content import (
     with_mean_iterations,
 )
 from ralph_tui.layers.memory.similarity import contradicts, is_same_text
+from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.text.format import count
 
 START: Final = 0.75
 """The success rate of a learning that was never used."""
 WEIGHT: Final = 4
 """Uses that the initial rate counts as."""
-TRUSTED: Final = 0.6
-"""A learning with a lower success rate is no longer looked up."""
 RESTED: Final = 5
 """Runs without a dropped learning after which it is looked up once more."""
 JUDGED: Final[frozenset[LearningType]] = frozenset({"strategy", "convention"})
 """Types that are used only while they help."""
-PROMOTABLE: Final = 0.6
-"""Minimum confidence for becoming knowledge, whatever the source."""
 SURE: Final = 0.7
-"""Minimum confidence of a proven learning; retrieval requires it of strategies."""
+"""Minimum confidence of a proven learning."""
 SURER: Final = 0.02
 SUREST: Final = 0.95
-RUNS: Final = 2
-"""Runs that must report an unused learning before it is proven."""
+DEFAULTS: Final = MemorySettings()
 _FILLED = (
     "toolSequence", "consequence", "alternative", "blockers", "resolution", "detectedIn",
 )  # fmt: skip
@@ -69,14 +65,14 @@ def with_use(learning: Learning, *, success: bool) -> Learning:
     )
 
 
-def is_dropped(learning: Learning) -> bool:
+def is_dropped(learning: Learning, rules: MemorySettings = DEFAULTS) -> bool:
     """True if the learning did not help and is no longer looked up."""
-    return is_dropped_at(learning.type, learning.success_rate)
+    return is_dropped_at(learning.type, learning.success_rate, rules)
 
 
-def is_dropped_at(type_: str, rate: float) -> bool:
+def is_dropped_at(type_: str, rate: float, rules: MemorySettings = DEFAULTS) -> bool:
     """Same as `is_dropped`, for an entry that has not been parsed."""
-    return type_ in JUDGED and below(rate, TRUSTED)
+    return type_ in JUDGED and below(rate, rules.min_success_rate)
 
 
 def is_same(one: Learning, other: Learning) -> bool:
@@ -125,15 +121,15 @@ def reporting_runs(learning: Learning) -> int:
     return min(told, samples_of(learning.content)) if learning.type == "estimate" else told
 
 
-def proven(learning: Learning) -> str:
+def proven(learning: Learning, rules: MemorySettings = DEFAULTS) -> str:
     """Return one sentence on why the learning may become knowledge; empty if it may not.
 
     Merge a new learning into a matching known one before calling this: then two runs have reported
     it.
     """
-    if below(learning.confidence, PROMOTABLE):
+    if below(learning.confidence, rules.promote_at):
         return ""
-    if (runs := reporting_runs(learning)) >= RUNS:
+    if (runs := reporting_runs(learning)) >= rules.min_uses:
         return f"{count(runs, 'run')} reported it."
     if learning.successes:
         return f"It helped in {learning.successes} of {count(learning.uses, 'counted use')}."

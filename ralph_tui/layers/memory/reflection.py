@@ -4,14 +4,15 @@ Rule: a reflection names causes: tests, files, errors, obstacles. Without one it
 agent's own learnings do not appear here; they are separate learnings, which the user can mute.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final, get_args
 
 from ralph_tui.events import ReflectionWritten
 from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.memory.steps import Step, fixed_in, gains_of, largest_of, steps_of
 from ralph_tui.layers.sensor.passing import needed
+from ralph_tui.layers.settings import ReflectOn
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import count, duration, percent, plain_points
 from ralph_tui.text.sanitize import clip, one_line
@@ -36,8 +37,13 @@ LONGEST: Final = 300
 """Maximum characters of an agent's statement within a sentence."""
 
 
-def reflect(state: RunState, outcome: Outcome) -> list[ReflectionWritten]:
-    """Return the reflections on an attempt that is ending with `outcome`; none without content."""
+def reflect(
+    state: RunState, outcome: Outcome, on: Collection[ReflectOn] = get_args(ReflectOn)
+) -> list[ReflectionWritten]:
+    """Return the reflections on an attempt that is ending with `outcome`; none without content.
+
+    Only those for the ends in `on` are returned.
+    """
     if state.run.started is None:
         return []
     steps = steps_of(state)
@@ -48,7 +54,12 @@ def reflect(state: RunState, outcome: Outcome) -> list[ReflectionWritten]:
             told = [_never_began(state, _timeout(state, steps), steps)]
         case _:
             told = [_never_began(state, _failure(state, steps, outcome), steps)]
-    return [one for one in map(_with_lesson, told) if one.learning]
+    return [one for one in map(_with_lesson, told) if one.learning and _end_of(one) in on]
+
+
+def _end_of(told: ReflectionWritten) -> str:
+    is_process = told.reflection_type == "process-improvement"
+    return "completion" if is_process and told.triggered_by == "success" else told.triggered_by
 
 
 def _with_lesson(told: ReflectionWritten) -> ReflectionWritten:

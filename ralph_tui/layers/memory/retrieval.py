@@ -15,8 +15,8 @@ from typing import Final
 from ralph_tui.events.memory import Learning, LearningType, Retrieved
 from ralph_tui.layers.control import below
 from ralph_tui.layers.memory.knowledge import (
+    DEFAULTS,
     RESTED,
-    SURE,
     contradict,
     is_dropped,
     is_same,
@@ -24,17 +24,16 @@ from ralph_tui.layers.memory.knowledge import (
 )
 from ralph_tui.layers.memory.orders import gives_orders
 from ralph_tui.layers.memory.task_types import GENERAL
+from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.text.format import count
 
-IN_PROMPT: Final = 5
-"""Maximum learnings in a prompt."""
 LIMITS: Final[dict[LearningType, int]] = {
     "strategy": 3,
     "antipattern": 2,
     "estimate": 0,
     "convention": 2,
 }
-"""Maximum number of proven learnings, by type."""
+"""Maximum number of proven learnings, by type; with a larger `max_results` proportionally more."""
 UNPROVEN_SURE: Final = 0.6
 """Minimum confidence of an unproven learning."""
 UNPROVEN: Final = 2
@@ -59,18 +58,20 @@ class _Ranked:
     relevance: float
     rank: float
     since: str
-
-    @property
-    def again(self) -> bool:
-        """True if it did not help and is looked up again after a rest."""
-        return not self.learning.pinned and is_dropped(self.learning)
+    again: bool
+    """True if it did not help and is looked up again after a rest."""
 
     @property
     def unproven(self) -> bool:
         return self.learning.standing == "staged" or self.again
 
 
-def retrieve(candidates: Sequence[Candidate], task_type: str, again: str = "") -> list[Retrieved]:
+def retrieve(
+    candidates: Sequence[Candidate],
+    task_type: str,
+    again: str = "",
+    rules: MemorySettings = DEFAULTS,
+) -> list[Retrieved]:
     """Return the learnings for a task of this type, best first, pinned ones before all others.
 
     `again` is the ID of the only dropped learning that this run looks up again; empty if it has not
@@ -78,13 +79,13 @@ def retrieve(candidates: Sequence[Candidate], task_type: str, again: str = "") -
     """
     best = max((candidate.score for candidate in candidates), default=0.0)
     ranked = [
-        _ranked(candidate, candidate.score / best if best > 0 else 0.0, task_type)
+        _ranked(candidate, candidate.score / best if best > 0 else 0.0, task_type, rules)
         for candidate in candidates
         if candidate.learning.text.strip() and not candidate.learning.muted
     ]
     ranked.sort(key=lambda one: (not one.learning.pinned, -one.rank, one.learning.learning_id))
-    chosen = _chosen(ranked, task_type, again)
-    carried = _carried(chosen)
+    chosen = _chosen(ranked, task_type, again, rules)
+    carried = _carried(chosen, rules)
     found = []
     for place, one in enumerate(chosen):
         against = [other for other in chosen if contradict(one.learning, other.learning)]
@@ -116,26 +117,34 @@ def rank(learning: Learning, relevance: float, task_type: str) -> float:
     return (0.2 + fit) * learning.confidence * (0.5 + learning.success_rate / 2)
 
 
-def _ranked(candidate: Candidate, relevance: float, task_type: str) -> _Ranked:
+def _ranked(
+    candidate: Candidate, relevance: float, task_type: str, rules: MemorySettings
+) -> _Ranked:
     relevance, learning = min(1.0, max(0.0, relevance)), candidate.learning
-    return _Ranked(learning, relevance, rank(learning, relevance, task_type), candidate.since)
+    again = not learning.pinned and is_dropped(learning, rules)
+    worth = rank(learning, relevance, task_type)
+    return _Ranked(learning, relevance, worth, candidate.since, again)
 
 
-def _carried(chosen: Sequence[_Ranked]) -> set[int]:
+def _carried(chosen: Sequence[_Ranked], rules: MemorySettings) -> set[int]:
     """Return the places of the learnings in the prompt: pinned, then unproven, then others."""
     sent = [place for place, one in enumerate(chosen) if not is_withheld(one.learning)]
     pinned = [place for place in sent if chosen[place].learning.pinned]
     unproven = [place for place in sent if chosen[place].unproven and place not in pinned]
     first = dict.fromkeys([*pinned, *unproven, *sent])
-    return set(list(first)[:IN_PROMPT])
+    return set(list(first)[: rules.max_results])
 
 
-def _chosen(ranked: Sequence[_Ranked], task_type: str, again: str) -> list[_Ranked]:
+def _chosen(
+    ranked: Sequence[_Ranked], task_type: str, again: str, rules: MemorySettings
+) -> list[_Ranked]:
     chosen: list[_Ranked] = []
-    fitting = [one for one in ranked if one.learning.pinned or _is_eligible(one, task_type, again)]
+    fitting = [
+        one for one in ranked if one.learning.pinned or _is_eligible(one, task_type, again, rules)
+    ]
     for one in fitting:
         newer = [other for other in fitting if other not in chosen and _outdates(other, one)]
-        chosen += [each for each in (*newer, one) if _has_place(each, chosen)]
+        chosen += [each for each in (*newer, one) if _has_place(each, chosen, rules)]
     return chosen
 
 
@@ -148,14 +157,14 @@ def _outdates(one: _Ranked, other: _Ranked) -> bool:
     )
 
 
-def _is_eligible(one: _Ranked, task_type: str, again: str) -> bool:
+def _is_eligible(one: _Ranked, task_type: str, again: str, rules: MemorySettings) -> bool:
     learning = one.learning
     if one.again and (learning.rested < RESTED or again not in ("", learning.learning_id)):
         return False
-    return _fits(one, task_type) and _is_trusted(learning)
+    return _fits(one, task_type) and _is_trusted(learning, rules)
 
 
-def _has_place(one: _Ranked, chosen: Sequence[_Ranked]) -> bool:
+def _has_place(one: _Ranked, chosen: Sequence[_Ranked], rules: MemorySettings) -> bool:
     learning = one.learning
     if any(other.learning.learning_id == learning.learning_id for other in chosen):
         return False
@@ -165,7 +174,8 @@ def _has_place(one: _Ranked, chosen: Sequence[_Ranked]) -> bool:
     if any(is_same(other.learning, learning) for other in same):
         return False
     if not one.unproven:
-        return sum(not other.unproven for other in same) < LIMITS[learning.type]
+        most = LIMITS[learning.type] * max(DEFAULTS.max_results, rules.max_results)
+        return sum(not other.unproven for other in same) < most // DEFAULTS.max_results
     if one.again and any(other.again for other in chosen):
         return False
     return sum(other.unproven for other in chosen) < UNPROVEN
@@ -178,12 +188,12 @@ def _fits(one: _Ranked, task_type: str) -> bool:
     return one.relevance > 0
 
 
-def _is_trusted(learning: Learning) -> bool:
+def _is_trusted(learning: Learning, rules: MemorySettings) -> bool:
     if learning.type == "estimate":
         return False
     if learning.standing == "staged":
         return not below(learning.confidence, UNPROVEN_SURE)
-    return learning.type != "strategy" or not below(learning.confidence, SURE)
+    return learning.type != "strategy" or not below(learning.confidence, rules.min_confidence)
 
 
 def _why(one: _Ranked, task_type: str, against: Sequence[_Ranked]) -> str:

@@ -105,6 +105,18 @@ class Episode:
         """Return the episode after a PAUSE at the latest measurement."""
         return replace(self, paused=Mark.at(history), pauses=self.pauses + 1)
 
+    def is_due(self, history: History, budget: Budget, patience: Patience) -> bool:
+        """True if enough iterations have passed since the opening or the latest PAUSE."""
+        return history.iteration >= self._due(budget, patience, swinging=False)
+
+    def _due(self, budget: Budget, patience: Patience, *, swinging: bool) -> int:
+        """Return the iteration of the next PAUSE; `swinging`: the first one does not wait."""
+        if self.paused:
+            wait: int = max(5, patience.short) * 2 ** (self.pauses - 1)
+            return self.paused.iteration + wait
+        first = max(2, budget.stride) if swinging else _standing(budget, patience)
+        return self.opening.iteration + first
+
     def pause(
         self,
         history: History,
@@ -120,14 +132,11 @@ class Episode:
         up = {condition.alarm: condition.reason for condition in conditions}
         now, mark = history.iteration, self.mark
         since = now - self.opening.iteration
-        standing = max(2, 2 * budget.stride, patience.short - 1)
+        standing = _standing(budget, patience)
         swinging = [name for name in ("REGRESSING", "OSCILLATING") if name in up]
-        if self.paused:
-            due = self.paused.iteration + max(5, patience.short) * 2 ** (self.pauses - 1)
-        else:
-            due = self.opening.iteration + (max(2, budget.stride) if swinging else standing)
-            if circuit and since >= TRIPS:  # the redirect has had no effect at all
-                due = now
+        due = self._due(budget, patience, swinging=bool(swinging))
+        if circuit and since >= TRIPS and not self.paused:  # the redirect has had no effect at all
+            due = now
         if not (up or circuit) or now < due:
             return None
         age = f"{count(since, 'iteration')} after the {_MET[self.approved]}"
@@ -144,6 +153,11 @@ class Episode:
         if 2 * history.since_rise >= budget.max_iterations:
             return Pause(about, _NEW_THINGS, goes_on=True)
         return None
+
+
+def _standing(budget: Budget, patience: Patience) -> int:
+    """Return how many iterations a REDIRECT gets."""
+    return max(2, 2 * budget.stride, patience.short - 1)
 
 
 _NEW_THINGS = (

@@ -12,7 +12,7 @@ from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, Histor
 from ralph_tui.layers.oversight import situations as rows
 from ralph_tui.layers.oversight.behavior import Detection, Evidence, detect, name_of
 from ralph_tui.layers.oversight.circuit import Circuit
-from ralph_tui.layers.oversight.episodes import Episode, Mark
+from ralph_tui.layers.oversight.episodes import Episode, Mark, Pause
 from ralph_tui.layers.oversight.objective import deviation
 from ralph_tui.layers.oversight.situations import Once, Situation
 from ralph_tui.layers.oversight.trail import Trail
@@ -40,6 +40,18 @@ class Oversight:
     def damps(self, history: History) -> bool:
         """True if an approved oscillation redirect damps the gains of the latest measurement."""
         return self.episode is not None and self.episode.damps(history)
+
+    def lets_ask(
+        self, history: History, evaluation: Evaluation | None, budget: Budget, patience: Patience
+    ) -> bool:
+        """True if the strategy may ask the user at this measurement.
+
+        In an episode it may when the episode's own question is due, and asks in its place. Without
+        one, a measured condition opens an episode instead.
+        """
+        if self.episode is not None:
+            return self.episode.is_due(history, budget, patience)
+        return history.estimated or evaluation is None or not rows.progress(evaluation)
 
     def answered(self, *, approved: bool) -> "Oversight":
         """Return the state after the open episode's REDIRECT was approved or declined."""
@@ -109,6 +121,10 @@ def health_check(
     )
 
 
+def _questions(pause: Pause | None) -> list[Situation]:
+    return [Situation("PAUSE", pause.about, pause.reason, pause.goes_on)] if pause else []
+
+
 def assess(
     state: Oversight,
     history: History,
@@ -155,10 +171,13 @@ def assess(
     if history.estimated:
         found += [Situation("WARN", name_of(one.alarm), one.reason) for one in progress]
         progress = []
+    asks = [Situation("PAUSE", "strategy", strategy)] if strategy and lasting else []
     if lasting and episode:
-        if pause := episode.pause(history, progress, budget, patience, circuit.tripped):
-            found.append(Situation("PAUSE", pause.about, pause.reason, pause.goes_on))
-            episode = episode.asked(history)
+        pause = episode.pause(history, progress, budget, patience, circuit.tripped)
+        # Among equal levels the first acts; the episode's own question is then evidence.
+        due, asks = [*asks, *_questions(pause)], []
+        found += due
+        episode = episode.asked(history) if due else episode
     elif lasting:
         found += rows.circuit(state.circuit, circuit)
         known = [] if evidence.unmeasured else progress  # without measurements, no episode opens
@@ -168,8 +187,7 @@ def assess(
         found.append(Situation("WARN", "objective_deviation", deviated))
     found += rows.validation(state.trail, evidence, strict=strict and lasting)
     found += [once[name] for name in once if name not in state.spent]
-    if strategy and lasting:  # after the PAUSEs above: among equal levels the first acts
-        found.append(Situation("PAUSE", "strategy", strategy))
+    found += asks  # without an episode, after the other PAUSEs
     found += rows.pace(history, evaluation, settings.window_size)
     found.sort(key=lambda one: -LEVELS.index(one.level))
 

@@ -15,7 +15,12 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence.answers import ReflectionAnswer
 from ralph_tui.layers.intelligence.questions import reflection_question
-from ralph_tui.layers.memory.extraction import learn_from_report, learn_from_run, lost_tests
+from ralph_tui.layers.memory.extraction import (
+    learn_from_opinion,
+    learn_from_report,
+    learn_from_run,
+    lost_tests,
+)
 from ralph_tui.layers.memory.feedback import counts, success
 from ralph_tui.layers.memory.planning import plan
 from ralph_tui.layers.memory.reflection import reflect
@@ -45,7 +50,8 @@ class MemoryLayer(Step):
         self._models = models
         self._knowledge = run.ports.knowledge
         self._past = run.ports.past
-        self._enabled = run.settings.memory.enabled
+        self._settings = run.settings.memory
+        self._enabled = self._settings.enabled
         self._objective = run.start.objective
         self._task_type = task_type(self._objective)
         self._hanging: Job | None = None
@@ -74,12 +80,9 @@ class MemoryLayer(Step):
         found: list[Retrieved] = []
         if self._enabled:
             candidates, again = (self._candidates()), self._state.memory.again
+            kind, rules = self._task_type, self._settings
             found = self._decide(
-                lambda: (
-                    _retrieved(
-                        k, self._task_type, retrieve(candidates, self._task_type, again)
-                    ).learnings
-                )
+                lambda: _retrieved(k, kind, retrieve(candidates, kind, again, rules)).learnings
             )
         # Nothing waits between this and the prompt, so the prompt carries what is recorded here.
         if found or self._state.memory.current:
@@ -94,6 +97,9 @@ class MemoryLayer(Step):
         report = self._state.agent.report
         if report is not None and report.iteration == k:
             self._stage(k, lambda: self._new(k, learn_from_report(report, self._task_type)))
+        opinion = self._state.intelligence.refined.get(k - 1)  # asked for before this session
+        if opinion is not None:
+            self._stage(k, lambda: self._new(k - 1, learn_from_opinion(opinion, self._task_type)))
 
     @guards("memory", instead=WITHOUT)
     def promote(self, k: int) -> None:
@@ -137,7 +143,8 @@ class MemoryLayer(Step):
         self._job("rests", lambda: self._knowledge.rest(looked_up), None)
         reflections = self._decide(
             lambda: [
-                _check_type(ev.ReflectionWritten, one) for one in reflect(self._state, outcome)
+                _check_type(ev.ReflectionWritten, one)
+                for one in reflect(self._state, outcome, self._settings.reflect_on)
             ]
         )
         for reflection in reflections:

@@ -46,9 +46,17 @@ class SecondOpinion(Step):
                     summary=answer.enhanced_summary,
                     learnings=answer.additional_learnings,
                     progress=answer.refined_progress,
+                    measured=self._measured(k),
                     approach=answer.suggested_approach,
                 )
             )
+
+    def _measured(self, k: int) -> float | None:
+        """Return the completion measured after iteration k, in points."""
+        readings = self._state.gate.readings
+        last = readings[-1] if readings else None
+        known = last is not None and last.iteration == k and not last.unmeasured
+        return last.completion if last is not None and known else None
 
     def _diff(self) -> str:
         """Return the changes of the last session, or a note that they cannot be shown."""

@@ -126,7 +126,7 @@ def _assessment(made: ev.AssessmentMade, width: int, *, estimated: bool) -> list
 def _second_opinion(refined: ev.AssessmentRefined | None, width: int) -> list[Line]:
     if refined is None:
         return []
-    guess = "" if refined.progress is None else f"  about {refined.progress:.0f} %"
+    guess = f"  {refined.estimate}" if refined.estimate else ""
     rows: list[Line] = [[("a model's second opinion", "strong"), (guess, "dim")]]
     rows += _texts(refined.summary, width)
     if refined.approach:

@@ -53,6 +53,8 @@ class SecondOpinion(Camel):
     enhanced_summary: str
     additional_learnings: list[str] = []
     refined_progress: float | None = None
+    measured_progress: float | None = None
+    """The measurement beside the estimate."""
     suggested_approach: str = ""
 
 
@@ -120,6 +122,7 @@ def assessment_of(state: RunState, iteration: int) -> dict[str, Any] | None:
             enhanced_summary=refined.summary,
             additional_learnings=refined.learnings,
             refined_progress=refined.progress,
+            measured_progress=refined.measured,
             suggested_approach=refined.approach,
         )
         if refined

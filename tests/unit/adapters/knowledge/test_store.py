@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.adapters.knowledge import files, ledger
+from ralph_tui.adapters.knowledge import KnowledgeStore, files, ledger
 from ralph_tui.adapters.knowledge.files import checksum
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import estimate, learning_id, text_of
+from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.ports.knowledge import Credit, Promotion
 from tests.unit.adapters.knowledge.stores import (
     AIWG,
@@ -469,3 +470,28 @@ def test_the_least_useful_of_too_many_are_archived_and_never_lost(
     assert archived == ["Old and poor.", "Old and good."]
     known(folder, "Newer.")
     assert len(learnings_in(folder)) == 3, "what was used within a year stays"
+
+
+def test_the_settings_say_when_a_learning_is_proven(tmp_path: Path) -> None:
+    def known_after(runs: int, settings: MemorySettings) -> int:
+        folder = tmp_path / f"{runs}{settings.min_uses}{settings.promote_at}"
+        for run in range(runs):
+            store = KnowledgeStore(folder, f"run-{run}", settings=settings)
+            store.stage([learning("Recurse on the right side of a power.")])
+            store.promote()
+        return len(store.ledger().learnings)
+
+    assert [known_after(runs, MemorySettings(min_uses=3)) for runs in (2, 3)] == [0, 1]
+    assert known_after(1, MemorySettings(min_uses=1)) == 1
+    assert known_after(2, MemorySettings(promote_at=0.9)) == 0
+
+
+@pytest.mark.parametrize("backup", [True, False])
+def test_the_state_before_is_kept_if_the_settings_say_so(tmp_path: Path, *, backup: bool) -> None:
+    folder = tmp_path / "knowledge"
+    settings = MemorySettings(min_uses=1, backup=backup)
+    for text in ("Recurse on the right side.", "Read the grammar of numbers first."):
+        store = KnowledgeStore(folder, "run", settings=settings)
+        store.stage([learning(text)])
+        store.promote()
+    assert (folder / "ralph-learnings.json.bak").exists() is backup

@@ -8,6 +8,7 @@ from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.intelligence.strategy import Grounds, Strategy
 from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.layers.settings import IntelligenceSettings
 from tests.rows import each_row
 
 BLOCKED = Grounds(standing=(("report", "no network"),), failing=("test_a", "test_b"))
@@ -21,11 +22,12 @@ def followed(
     *,
     most: int = 20,
     oversight: OversightSettings | None = None,
+    intelligence: IntelligenceSettings | None = None,
     estimated: bool = False,
     novel: bool = False,
 ) -> list[Evaluated]:
     """Evaluate each measurement with an approved redirect and the same grounds every time."""
-    governor = Governor(0.0, oversight=oversight)
+    governor = Governor(0.0, oversight=oversight, intelligence=intelligence)
     found = []
     for k, reading in enumerate(readings, 1):
         sample = Sample(k, reading, estimated=estimated, novel=novel)
@@ -220,9 +222,20 @@ def test_the_patience_of_the_run_is_twice_given() -> None:
     assert asked(found) == [15]  # n is 7 at a budget of 200
 
 
-def test_it_never_asks_in_an_episode_nor_where_a_redirect_comes() -> None:
+def test_in_an_episode_it_asks_once_and_in_place_of_the_question_that_is_due() -> None:
     found = followed([30] * 19, BLOCKED)
-    assert not asked(found)
+    assert asked(found) == [11]
+    never = followed([30] * 19, BLOCKED, intelligence=IntelligenceSettings(escalate_at=1000))
+    assert not asked(never)
+
+    def pauses(run: list[Evaluated]) -> list[int]:
+        findings = [one.finding for one in run if one.finding]
+        return [k for k, finding in enumerate(findings, 1) if finding.level == "PAUSE"]
+
+    assert pauses(found) == pauses(never)
+    due = found[10].finding
+    assert due
+    assert [one.about for one in due.situations if one.level == "PAUSE"] == ["strategy", "stuck"]
     assert [one.evaluation.signal.iteration for one in found if one.finding.opened] == [4]  # type: ignore[union-attr]
 
 

@@ -10,7 +10,6 @@ from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import estimate
 from ralph_tui.layers.memory.knowledge import (
     START,
-    TRUSTED,
     is_same,
     merged,
     promoted,
@@ -18,10 +17,12 @@ from ralph_tui.layers.memory.knowledge import (
     success_rate,
     with_use,
 )
+from ralph_tui.layers.settings import MemorySettings
 from tests.rows import each_row
 from tests.unit.layers.memory.learnings import FRACTIONS, learning, learnings
 
 NEAR = 1e-6
+TRUSTED = MemorySettings().min_success_rate
 
 
 @each_row(

@@ -1,5 +1,7 @@
 """Reflections on an attempt: from measurements, in sentences for a stranger."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from ralph_tui import events as ev
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.memory.reflection import reflect
+from ralph_tui.layers.settings import ReflectOn
 from ralph_tui.state import RunState
 from tests.rows import each_row
 from tests.unit.layers.memory.histories import Worked, files, state_of
@@ -40,6 +43,28 @@ def test_a_success_says_what_worked_and_how_the_work_went() -> None:
         triggered_by="success",
         reflection_type="success-pattern",
     )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "last", "ends"),
+    [
+        ("completed", 100, {"success", "completion"}),
+        ("limit_reached", 60, {"timeout"}),
+        ("aborted", 60, {"failure"}),
+    ],
+)
+def test_a_reflection_is_written_for_the_ends_that_are_set(
+    outcome: Outcome, last: float, ends: set[ReflectOn]
+) -> None:
+    idle = Worked(0, before=[files(1, "a.py")], failing=["test_x"])
+    state = state_of(idle, idle, Worked(last, before=[files(3, "src/lexer.py")]))
+    whole = reflect(state, outcome)
+    assert len(whole) == len(ends)
+    found = [one for end in ends for one in reflect(state, outcome, [end])]
+    assert sorted(one.reflection_type for one in found) == sorted(
+        one.reflection_type for one in whole
+    )
+    assert reflect(state, outcome, set(get_args(ReflectOn)) - ends) == []
 
 
 def test_what_the_agent_says_to_have_learned_is_told_as_a_learning_alone() -> None:

@@ -12,7 +12,8 @@ from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.layers.memory.content import estimate
 from ralph_tui.layers.memory.knowledge import START, with_use
 from ralph_tui.layers.memory.orders import gives_orders
-from ralph_tui.layers.memory.retrieval import IN_PROMPT, LIMITS, UNPROVEN, Candidate, rank, retrieve
+from ralph_tui.layers.memory.retrieval import LIMITS, UNPROVEN, Candidate, rank, retrieve
+from ralph_tui.layers.settings import MemorySettings
 from tests.rows import each_row
 from tests.unit.layers.memory.learnings import learning, learnings
 
@@ -252,12 +253,48 @@ def test_what_a_project_says_is_no_order() -> None:
     assert [text for text in HARMLESS if gives_orders(text)] == []
 
 
+def test_the_settings_say_what_is_sure_enough_and_how_much_a_prompt_carries() -> None:
+    some = many("strategy", 6, confidence=0.65)
+    assert retrieve(some, "test-fix") == []
+    assert len(retrieve(some, "test-fix", rules=MemorySettings(min_confidence=0.6))) == 3
+    more = MemorySettings(min_confidence=0.6, max_results=10)
+    assert [one.in_prompt for one in retrieve(some, "test-fix", rules=more)] == [True] * 6
+    one = MemorySettings(min_confidence=0.6, max_results=1)
+    carried = [found.in_prompt for found in retrieve(some, "test-fix", rules=one)]
+    assert carried == [True, False, False]
+    weak = many("strategy", 1, success_rate=0.5)
+    assert retrieve(weak, "test-fix") == []
+    (found,) = retrieve(weak, "test-fix", rules=MemorySettings(min_success_rate=0.5))
+    assert not found.again
+
+
+RULES = st.builds(
+    MemorySettings,
+    min_confidence=st.floats(0, 1),
+    min_success_rate=st.floats(0, 0.75),
+    max_results=st.integers(1, 50),
+)
+
+
+@given(CANDIDATES, RULES)
+def test_whatever_the_settings_they_hold(
+    candidates: list[Candidate], rules: MemorySettings
+) -> None:
+    found = retrieve(candidates, "test-fix", rules=rules)
+    assert sum(one.in_prompt for one in found) <= rules.max_results
+    free = [one for one in found if not one.pinned and not one.again]
+    judged = [one for one in free if one.type in ("strategy", "convention")]
+    assert all(one.success_rate >= rules.min_success_rate - 1e-6 for one in judged)
+    proven = [one for one in free if one.type == "strategy" and one.standing == "proven"]
+    assert all(one.confidence >= rules.min_confidence - 1e-6 for one in proven)
+
+
 @given(CANDIDATES, st.sampled_from(["test-fix", "feature", "general"]))
 def test_the_rules_hold_for_whatever_there_is(candidates: list[Candidate], task_type: str) -> None:
     found = retrieve(candidates, task_type)
     ids = [one.learning_id for one in found]
     assert len(ids) == len(set(ids))
-    assert sum(one.in_prompt for one in found) <= IN_PROMPT
+    assert sum(one.in_prompt for one in found) <= MemorySettings().max_results
     assert not any(one.muted for one in found)
     wanted = {c.learning.learning_id for c in candidates if c.learning.pinned}
     muted = {c.learning.learning_id for c in candidates if c.learning.muted}

@@ -18,17 +18,19 @@ from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.commands import ChangeLearning, Instruct
-from ralph_tui.config.settings import MemorySettings, Settings
+from ralph_tui.config.settings import Settings
 from ralph_tui.events.memory import Change, Learning
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.template import parse_template
 from ralph_tui.layers.memory.past import PastReflection
 from ralph_tui.layers.memory.retrieval import Candidate
 from ralph_tui.layers.sensor import Counts, GateResult
+from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.loop.steps import memory
 from ralph_tui.ports.knowledge import Credit, NoPastRuns, Promotion
 from ralph_tui.ports.records import PromptTemplate
 from ralph_tui.state import RunState
+from tests.world import FakeAsker
 from tests.world.agents import FakeSession
 from tests.world.moments import moments
 from tests.world.owner import first
@@ -504,3 +506,88 @@ def test_a_run_that_is_resumed_anywhere_says_nothing_of_memory_twice() -> None:
         if last.iteration in again:
             assert (last.learning_id, last.iteration, last.success) in knowledge.credits
     assert cuts > 30
+
+
+def test_the_settings_of_memory_reach_the_prompt_and_the_reflections() -> None:
+    rules = MemorySettings(min_confidence=0.95, reflect_on=("failure",))
+    run = World([3, 10], knowledge=Remembered(), settings=Settings(memory=rules)).run()
+    assert "Run one test at a time." not in run.agent.prompts[0]
+    assert not run.all(ev.ReflectionWritten)
+    usual = World([3, 10], knowledge=Remembered()).run()
+    assert "Run one test at a time." in usual.agent.prompts[0]
+
+
+HABIT = Learning(
+    learning_id="learn-2",
+    type="antipattern",
+    task_type="bug-fix",
+    text="Raising the timeouts of slow tests.",
+    content={"pattern": "Raising the timeouts of slow tests."},
+    confidence=0.9,
+)
+
+
+@dataclass
+class Many(Remembered):
+    """Several learnings."""
+
+    known: Sequence[Learning] = (TAUGHT, HABIT)
+
+    def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
+        return [Candidate(one, 1.0) for one in self.known]
+
+
+def habitual(session: FakeSession) -> None:
+    """Act: do what earlier runs have learned to avoid."""
+    said = "Raised the timeouts of the slow tests again."
+    session.emit(ev.AgentReported(iteration=session.iteration, summary=said))
+    session.finish()
+
+
+def repeating(known: Sequence[Learning]) -> list[ev.StrategyPlanned]:
+    run = World([3, 3, 3, 3], max_iterations=3, knowledge=Many(known=known))
+    run.agent.acts.extend([habitual] * 3)
+    run.run()
+    return run.all(ev.StrategyPlanned)
+
+
+def test_a_repeated_antipattern_changes_the_approach_before_the_run_is_stuck() -> None:
+    assert [one.approach for one in repeating([TAUGHT])] == ["persist"] * 3
+    planned = repeating([TAUGHT, HABIT])
+    assert [one.approach for one in planned] == ["persist", "persist", "pivot"]
+    assert planned[2].focus == "reframe"
+    assert "learned to avoid" in planned[2].reasoning
+    assert planned[2].priorities[:2] == [TAUGHT.text, f"avoid: {HABIT.text}"]
+    assert planned[1].priorities[0] != TAUGHT.text
+
+
+@pytest.mark.parametrize(
+    "fields", [{"standing": "staged"}, {"muted": True}, {"task_type": "feature"}]
+)
+def test_only_a_proven_strategy_of_this_kind_of_task_leads_a_pivot(
+    fields: dict[str, object],
+) -> None:
+    planned = repeating([TAUGHT.model_copy(update=fields), HABIT])
+    assert planned[2].approach == "pivot"
+    assert planned[2].priorities[0] == f"avoid: {HABIT.text}"
+
+
+def test_the_learnings_of_a_second_opinion_are_staged_with_the_model_as_source() -> None:
+    asker = FakeAsker()
+    said = ["In parser.py the right side of a power recurses.", "Always run the lexer's tests."]
+    asker.answers.append(
+        {"enhancedSummary": "Half done.", "additionalLearnings": said, "refinedProgress": 52}
+    )
+    settings = Settings(intelligence=IntelligenceSettings(model_assessment=True))
+    knowledge = Remembered(candidate=None)
+    run = World([3, 4, 10], settings=settings, asker=asker, knowledge=knowledge).run()
+    staged = {one.text: one for one in knowledge.staged.values()}
+    assert [staged[text].type for text in said] == ["strategy", "convention"]
+    assert {staged[text].content["source"] for text in said} == {"a model's second opinion"}
+    assert all(staged[text].standing == "staged" for text in said)
+    assert [e.iteration for e in run.all(ev.LearningStaged)][:2] == [2, 2]
+    assert f"{said[0]} (a model's opinion)" in run.agent.prompts[1]
+    refined = run.only(ev.AssessmentRefined)
+    assert (refined.progress, refined.measured) == (52, 40)
+    assert refined.estimate == "about 52 %, measured 40 %"
+    assert "about 52 %, measured 40 %" in refined.row().detail

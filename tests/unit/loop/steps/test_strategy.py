@@ -197,6 +197,48 @@ def test_a_pivot_is_asked_about_when_the_setting_says() -> None:
     assert found[1][0] == found[0][0] + 2
 
 
+def measured_and_blocked() -> World:
+    """A run whose tests are counted, with a blocker that stands throughout."""
+    run = world([3] * 30, max_iterations=20)
+    run.agent.acts.extend([blocked("no network")] * 20)
+    return run
+
+
+def test_a_blocker_of_a_measured_run_is_asked_about_once_in_place_of_the_episode() -> None:
+    run = measured_and_blocked().play(first)
+    (planned,) = [e for e in run.all(ev.StrategyPlanned) if e.approach == "escalate"]
+    asked = [(e.iteration, e.about) for e in run.all(ev.QuestionAsked) if e.topic == "pause"]
+    at = planned.iteration - 1
+    assert planned.iteration - planned.since >= IntelligenceSettings().escalate_at
+    assert (at, "strategy") in asked
+    assert asked[0][1] == "stuck"
+    assert len({k for k, _ in asked}) == len(asked)
+    (question,) = [e for e in run.all(ev.QuestionAsked) if e.about == "strategy"]
+    assert any("STUCK" in one for one in question.evidence)
+    assert at not in [k for k, about in asked if about == "stuck"]
+    check(run)
+    never = Settings(intelligence=IntelligenceSettings(escalate_at=1000))
+    other = world([3] * 30, max_iterations=20, settings=never)
+    other.agent.acts.extend([blocked("no network")] * 20)
+    other.play(first)
+    pauses = [e.iteration for e in other.all(ev.QuestionAsked) if e.topic == "pause"]
+    assert pauses == [k for k, _ in asked], "no question more than without it"
+
+
+def test_a_resumed_measured_run_asks_about_its_strategy_once() -> None:
+    whole = measured_and_blocked().play(first)
+    asked = next(event.seq for event in whole.all(ev.QuestionAsked) if event.about == "strategy")
+    for cut in range(asked - 40, asked + 12, 7):
+        again = broken_off(whole, cut)
+        again.agent.acts.extend([blocked("no network")] * 20)
+        again.play(first, partial(again.loop.resume, ev.RunResumed(pid=2, host="h")))
+        about = [e.iteration for e in again.all(ev.QuestionAsked) if e.about == "strategy"]
+        # An iteration that was cut off before its measurement is followed by another.
+        assert about in ([14], [15]), cut
+        planned = [e.iteration for e in again.all(ev.StrategyPlanned) if e.approach == "escalate"]
+        assert len(planned) == 1, cut
+
+
 def test_a_strategy_says_what_it_adjusts() -> None:
     run = World([2, 3, 3, 3, 3, 10]).run()
     assert [one.adjustments for one in run.all(ev.StrategyPlanned)] == [
