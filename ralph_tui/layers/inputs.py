@@ -123,6 +123,11 @@ def grounds_of(state: RunState) -> Grounds:
     )
 
 
+def notes_of(state: RunState) -> frozenset[str]:
+    """Return the learnings retrieved for this iteration's prompt, as sentences."""
+    return frozenset(one.saying for one in _noted(state))
+
+
 def _noted(state: RunState) -> list[Retrieved]:
     """Return the learnings retrieved for this iteration's prompt, best first.
 

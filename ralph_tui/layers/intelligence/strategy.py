@@ -58,6 +58,12 @@ class Strategy:
     confidence: float = 0.5
     since: int = 1
     """The iteration in which this approach began."""
+    learned: frozenset[str] = frozenset()
+    """Priorities from learnings of earlier runs, valid only while the prompt carries these."""
+
+    def without(self, gone: frozenset[str]) -> "Strategy":
+        """Return the strategy without these priorities."""
+        return replace(self, priorities=tuple(one for one in self.priorities if one not in gone))
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,13 @@ def plan(
     since = was.since if pivots is (was.approach != "persist") else history.iteration + 1
     asked = before.asked and pivots
     strategy = Strategy(
-        row.approach, row.focus, row.reasoning, _priorities(row, grounds), row.confidence, since
+        row.approach,
+        row.focus,
+        row.reasoning,
+        _priorities(row, grounds),
+        row.confidence,
+        since,
+        frozenset({grounds.proven, grounds.avoid}),
     )
     stood = min(history.iteration - since + 1, history.since_new)
     due = pivots and not asked and stood >= max(escalate_at, 2 * patience.short)

@@ -11,6 +11,7 @@ from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import StrategyPlanned, ValidationDone
 from ralph_tui.events.intelligence import Blocker, ValidationIssue
 from ralph_tui.layers.governor import Governor
+from ralph_tui.layers.inputs import notes_of
 from ralph_tui.layers.intelligence import validation
 from ralph_tui.layers.intelligence.strategy import Strategy
 from ralph_tui.layers.sensor.tampering import deciding_files, named_files
@@ -124,7 +125,7 @@ def next_strategy(governor: Governor, state: RunState) -> Strategy | None:
         course = governor.planned(state)
     if not readings or course.reading != readings[-1].iteration:
         return None
-    strategy = course.strategy
+    strategy = course.strategy.without(course.strategy.learned - notes_of(state))
     if not state.oversight.stale:
         return strategy
     return replace(strategy, reasoning=f"{strategy.reasoning} {RESTORED}", priorities=())

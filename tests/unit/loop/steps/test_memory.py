@@ -561,6 +561,21 @@ def test_a_repeated_antipattern_changes_the_approach_before_the_run_is_stuck() -
     assert planned[1].priorities[0] != TAUGHT.text
 
 
+def test_a_learning_that_the_prompt_lost_leaves_the_priorities() -> None:
+    knowledge = Many()
+    run = World([3, 3, 3, 3], max_iterations=3, knowledge=knowledge)
+
+    def forgets(session: FakeSession) -> None:
+        knowledge.known = ()
+        habitual(session)
+
+    run.agent.acts.extend([habitual, forgets, habitual])
+    run.run()
+    planned = run.all(ev.StrategyPlanned)[2]
+    assert planned.approach == "pivot"
+    assert planned.priorities == ["test_3"]
+
+
 @pytest.mark.parametrize(
     "fields", [{"standing": "staged"}, {"muted": True}, {"task_type": "feature"}]
 )
