@@ -174,10 +174,9 @@ def _learning_words(one: "UsedLearning") -> str:
 def _reflection_sections(attempt: "Attempt") -> Iterator[Section]:
     for number, reflection in enumerate(attempt.reflections, start=1):
         cite = f"{attempt.task_id}/{attempt.id:03} #{number}"
-        title = f"Reflection on attempt {attempt.id} ({cite})"
-        yield Section(title, facts=_reflection_facts(reflection))
-        if reflection.action_items:
-            yield Section("Action items", items=reflection.action_items)
+        yield Section(
+            f"Reflection {cite}", facts=_reflection_facts(reflection), items=reflection.action_items
+        )
 
 
 def _reflection_facts(reflection: "Reflection") -> list[tuple[str, str]]:

@@ -1,20 +1,19 @@
-"""The plan of an attempt: its task, what fails at the start, and lessons from earlier attempts.
+"""The plan of an attempt: lessons from earlier attempts, and the expected number of iterations.
 
-The lessons are its first steps, each with its source. Groups of failing tests follow.
+A plan cites its sources; without any, it says only what ends the run.
 """
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from ralph_tui.events import GateFinished, PlanMade
+from ralph_tui.events import PlanMade
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import iterations_of, samples_of
 from ralph_tui.layers.memory.past import PastReflection, RelatedTask
 from ralph_tui.text.format import count
-from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.sanitize import clip
 
 MAX_STEPS: Final = 6
 """Maximum lessons from earlier attempts in a plan; the newest are used."""
@@ -22,21 +21,9 @@ MAX_RELATED: Final = 5
 LONGEST: Final = 600
 """Maximum characters of a step."""
 PLAIN: Final = "Work in iterations, each measured, until {}."
-"""The first sentence of every plan in older journals."""
+"""The sentence in every plan."""
 SAYS_NOTHING: Final = re.compile(re.escape(PLAIN).replace(r"\{\}", "[^.]*"))
 """Pattern of an approach that says nothing else."""
-KINDS: Final = {
-    "test-fix": "Fix failing tests",
-    "bug-fix": "Fix a bug",
-    "refactor": "Refactor without a change in behavior",
-    "migration": "Migrate the code",
-    "documentation": "Write documentation",
-    "performance": "Improve performance",
-    "feature": "Add a feature",
-}
-"""What to do, by task type."""
-TAUGHT: Final = 240
-"""Maximum characters of a lesson in the approach."""
 RELATED_STEPS: Final = 2
 """Maximum lessons from other tasks, the most similar first."""
 
@@ -48,21 +35,18 @@ def plan(
     learnings: Sequence[Learning],
     related: Sequence[RelatedTask],
     needed: Sequence[int] = (),
-    gate: GateFinished | None = None,
 ) -> PlanMade:
     """Make the plan of an attempt.
 
     `until` says what ends the run. `reflections` are those on earlier attempts, oldest first.
-    `needed` lists the iterations of the earlier attempts that completed. `gate` is the completion
-    command's result before iteration 1.
+    `needed` lists the iterations of the earlier attempts that completed.
     """
     own = _newest(reflections)
     others = _others(related, known={_step(said) for said in own})
-    lessons = [_step(said) for said in (*own, *others)]
     expected, samples = _expected(learnings, task_type, related, needed)
     return PlanMade(
-        approach=_approach(until, task_type, own, related, gate),
-        steps=[*lessons, *_groups(gate)][: max(MAX_STEPS, len(lessons))],
+        approach=_approach(until, own, related),
+        steps=[_step(said) for said in (*own, *others)],
         estimated_iterations=expected,
         estimate_from=samples,
         cites=[said.cite for said in (*own, *others)],
@@ -91,42 +75,14 @@ def _step(said: PastReflection) -> str:
     return clip(" ".join(" ".join([said.learning, *said.action_items]).split()), LONGEST)
 
 
-def _approach(
-    until: str,
-    task_type: str,
-    own: Sequence[PastReflection],
-    related: Sequence[RelatedTask],
-    gate: GateFinished | None,
-) -> str:
-    kind = KINDS.get(task_type, "Work on the task")
-    parts = [f"{kind} until {until}.", _start(gate)]
+def _approach(until: str, own: Sequence[PastReflection], related: Sequence[RelatedTask]) -> str:
+    parts = [PLAIN.format(until)]
     if own:
         attempts = len({said.cite.partition(" ")[0] for said in own})
-        parts.append(f"{count(attempts, 'earlier attempt')} taught: {clip(_step(own[-1]), TAUGHT)}")
+        parts.append(f"The steps build on {count(attempts, 'earlier attempt')} at this task.")
     if related:
         parts.append(f"{count(len(related), 'task')} like this one came before.")
-    return " ".join(part for part in parts if part)
-
-
-def _start(gate: GateFinished | None) -> str:
-    """Say what fails before iteration 1; empty if nothing does or it is not known."""
-    if gate is None or gate.ok:
-        return ""
-    if gate.broken:
-        return f"At the start, the build is broken: {gate.broken}."
-    return f"At the start, these fail: {gate.failing_words}." if gate.failing else ""
-
-
-def _groups(gate: GateFinished | None) -> Iterator[str]:
-    """Yield a step for the broken build, or for each file of failing tests, the largest first."""
-    if gate is None or gate.ok:
-        return
-    if gate.broken:
-        yield f"Repair the build: {gate.broken}."
-        return
-    files = Counter(name.partition("::")[0] for name in gate.failing if "::" in name)
-    for file, failing in sorted(files.items(), key=lambda each: (-each[1], each[0])):
-        yield f"Make the {count(failing, 'failing test')} of {one_line(file)} pass."
+    return " ".join(parts)
 
 
 def _expected(

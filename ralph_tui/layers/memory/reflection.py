@@ -1,9 +1,7 @@
 """Write reflections on an attempt from templates and measurements, without guessing.
 
-A reflection names causes: tests that files fixed, what idle iterations had in common, blockers that
-ended. Without a lesson it is left out. Learnings reported by the agent do not appear here; they are
-separate learnings, which the user can mute. A completed attempt yields up to two reflections: what
-worked, and how the work went.
+Learnings reported by the agent do not appear here; they are separate learnings, which the user can
+mute. A completed attempt yields two reflections: what worked, and how the work went.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,23 +10,14 @@ from typing import Final
 from ralph_tui.events import ReflectionWritten
 from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.events.run import Outcome
-from ralph_tui.layers.memory.causes import (
-    LONGEST,
-    NAMED,
-    blocker_words,
-    common_traits,
-    ended_blockers,
-    in_files,
-    name_some,
-)
 from ralph_tui.layers.memory.steps import Step, fixed_in, gains_of, largest_of, steps_of
 from ralph_tui.layers.sensor.passing import needed
-from ralph_tui.state import RunState
+from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import count, duration, percent, plain_points
 from ralph_tui.text.sanitize import clip, one_line
 
-FIXES: Final = 2
-"""Maximum gains whose cause a lesson names."""
+NAMED: Final = 3
+"""Maximum files, tests or iterations named in a sentence."""
 ENDED: Final[dict[Outcome, str]] = {
     "aborted": "was aborted",
     "failed": "failed",
@@ -40,24 +29,20 @@ BROKEN: Final = ("error", "crashed")
 AT_ONCE_S: Final = 10
 """Seconds after which a session that fails may have done some work."""
 SMOOTH: Final = "Nothing stood in its way."
-"""In older journals."""
 UNKNOWN: Final = "Nothing more was recorded."
 NO_EVIDENCE: Final = ("", SMOOTH, UNKNOWN)
 """Analyses without anything specific to the attempt."""
 RECENT: Final = 2
 """Iterations since the best result after which the pace is meaningless."""
+LONGEST: Final = 300
+"""Maximum characters of an agent's statement within a sentence."""
 
 
 def reflect(state: RunState, outcome: Outcome) -> list[ReflectionWritten]:
     """Return the reflections on an attempt that is ending with `outcome`."""
     if state.run.started is None:
         return []
-    return [one for one in _candidates(state, steps_of(state), outcome) if one.learning]
-
-
-def _candidates(
-    state: RunState, steps: Sequence[Step], outcome: Outcome
-) -> list[ReflectionWritten]:
+    steps = steps_of(state)
     match outcome:
         case "completed":
             return [_success(state, steps), _process(state, steps)]
@@ -78,7 +63,7 @@ def _never_began(
     if (
         not failed
         or state.needs.served
-        or any(step.points > 0 or in_files(step.span) for step in steps)
+        or any(step.points > 0 or _in_files(step.span) for step in steps)
     ):
         return told
     began = ended is not None and ended.outcome in BROKEN
@@ -93,13 +78,11 @@ def _never_began(
 
 def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     gains = gains_of(steps)[:NAMED]
-    effects, ended = list(_effects(state)), list(_ended_blockers(state))
-    causes = [*list(_fixed(state, steps))[:FIXES], *ended] or [_most(gains_of(steps))]
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The task was completed {_after(state)}; {_rose(state)}.",
-        analysis=_joined(*(_describe_gain(step) for step in gains), *effects),
-        learning=" ".join(cause for cause in causes if cause) or " ".join(effects),
+        analysis=_joined(*(_describe_gain(step) for step in gains), *_effects(state)),
+        learning=_most(gains_of(steps)),
         action_items=[],
         triggered_by="success",
         reflection_type="success-pattern",
@@ -107,10 +90,18 @@ def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
 
 
 def _most(gains: Sequence[Step]) -> str:
-    """Return the files of the one largest gain; empty if there is no such gain."""
     largest = largest_of(gains)
-    files = in_files(largest[0].span) if len(largest) == 1 else ""
-    return f"Iteration {largest[0].span.number} gained the most{files}." if files else ""
+    if not largest:
+        return "No iteration gained points by its own work: there is little to learn from here."
+    if len(largest) == 1:
+        first = largest[0].span
+        files = _in_files(first)
+        return f"Iteration {first.number} gained the most{files}: start with such work next time."
+    if len(largest) == len(gains):
+        return "All gains were about equal: take steps of this size again."
+    numbers = sorted(one.span.number for one in largest)
+    named = _listed([str(number) for number in numbers[:NAMED]], max(0, len(numbers) - NAMED))
+    return f"Iterations {named} gained the most, each about the same: work as they did."
 
 
 def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
@@ -123,13 +114,20 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         f"{count(denied, 'tool call')} {'was' if denied == 1 else 'were'} denied" if denied else "",
     ]
     hindrances = "; ".join(words for words in told if words)
-    permits = name_some(list(state.needs.denied)) if state.needs.denied else ""
+    moved = len(steps) - len(idle)
+    items = [
+        "Permit the denied tools where it is safe." if state.needs.denied else "",
+        f"Find out why iteration {idle[0]} gained nothing before repeating it." if idle else "",
+    ]
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"It took {_iterations(state)} and {duration(state.run.worked_s(state.at))}.",
-        analysis=_sentence(f"{hindrances[0].upper()}{hindrances[1:]}") if hindrances else UNKNOWN,
-        learning=_common(steps) or (f"The permissions denied {permits}." if permits else ""),
-        action_items=["Permit the denied tools where it is safe."] if permits else [],
+        analysis=_sentence(f"{hindrances[0].upper()}{hindrances[1:]}") if hindrances else SMOOTH,
+        learning=f"The progress came from {moved} of {count(len(steps), 'iteration')}: find a way "
+        "without the others."
+        if idle
+        else "Every measured iteration gained something: work the same way again.",
+        action_items=[item for item in items if item],
         triggered_by="success",
         reflection_type="process-improvement",
     )
@@ -141,7 +139,6 @@ def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     missing = 100 - (run.completion or 0.0)
     more = max(1, -(-missing // pace)) if pace > 0 else None
     rises = run.iteration - run.best_iteration < RECENT
-    items = [*_open_problems(state), *_one_fix(state, steps)]
     if lacks := needed(state):
         learning = f"The completion command passes: {lacks}."
     elif more is not None and more <= 10 * len(steps) and rises:
@@ -150,13 +147,15 @@ def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
             "make the task smaller."
         )
     else:
-        learning = _cause(state, steps) or (items.pop(0) if items else "")
+        learning = (
+            "More iterations alone do not help: change the approach, or make the task smaller."
+        )
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The limit was reached {_after(state)}; {_rose(state)}.",
         analysis=_describe_obstacles(state, steps),
         learning=learning,
-        action_items=items,
+        action_items=[*_open_problems(state), *_fixed(state, steps)],
         triggered_by="timeout",
         reflection_type="process-improvement",
     )
@@ -166,61 +165,27 @@ def _failure(state: RunState, steps: Sequence[Step], outcome: Outcome) -> Reflec
     losses = sorted(
         (step for step in steps if step.own and step.points < 0), key=lambda step: step.points
     )
-    items = [*_open_problems(state), *_one_fix(state, steps)]
     if losses:
         worst = losses[0]
         learning = (
-            f"Iteration {worst.span.number} lost {_size(worst)}{in_files(worst.span)}: make such "
+            f"Iteration {worst.span.number} lost {_size(worst)}{_in_files(worst.span)}: make such "
             "changes in smaller steps."
         )
+    elif outcome == "interrupted" or (not steps and state.files.totals):
+        learning = "It was stopped before it could show more: continue from where it was."
+    elif steps:
+        learning = "The approaches tried did not complete it: start with another one."
     else:
-        learning = _unmeasured(state) or _cause(state, steps) or (items.pop(0) if items else "")
+        learning = "Nothing was tried yet: fix what kept it from working, then start again."
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The attempt {ENDED[outcome]} {_after(state)}; {_rose(state)}.",
         analysis=_describe_obstacles(state, steps),
         learning=learning,
-        action_items=items,
+        action_items=[*_open_problems(state), *_fixed(state, steps)],
         triggered_by="failure",
         reflection_type="error-analysis",
     )
-
-
-def _unmeasured(state: RunState) -> str:
-    """Name the changes of a session that was stopped before they were measured."""
-    last = state.timeline.spans[-1] if state.timeline.spans else None
-    measured = last is None or last.completion is not None or last.number != state.files.iteration
-    paths = [] if measured else [change.path for change in state.files.changes]
-    return (
-        f"It was stopped with changes in {name_some(paths)} that were not measured: check them "
-        "first."
-        if paths
-        else ""
-    )
-
-
-def _cause(state: RunState, steps: Sequence[Step]) -> str:
-    """Return why it did not complete, as far as the records show it."""
-    parts = [_common(steps), *_ended_blockers(state)]
-    report = state.agent.report
-    blockers = [line for text in report.blockers if (line := one_line(text))] if report else []
-    named = [
-        f"The agent was still blocked by: {_sentence(clip(text, LONGEST))}" for text in blockers
-    ]
-    return " ".join(part for part in parts if part) or " ".join(named[:1])
-
-
-def _common(steps: Sequence[Step]) -> str:
-    """Say what the iterations without gain had in common; empty if nothing is known."""
-    idle = [step.span for step in steps if step.own and step.points <= 0]
-    if not (traits := common_traits(idle)):
-        return ""
-    numbers = name_some([str(span.number) for span in idle])
-    return _sentence(f"Iterations {numbers} gained nothing: {'; '.join(traits)}")
-
-
-def _ended_blockers(state: RunState) -> Iterator[str]:
-    yield from map(blocker_words, ended_blockers(state.timeline.spans)[-FIXES:])
 
 
 # -- measurements --------------------------------------------------------------------------------
@@ -258,7 +223,7 @@ def _rose(state: RunState) -> str:
 
 
 def _describe_gain(step: Step) -> str:
-    return f"Iteration {step.span.number} gained {_size(step)}{in_files(step.span)}."
+    return f"Iteration {step.span.number} gained {_size(step)}{_in_files(step.span)}."
 
 
 def _size(step: Step) -> str:
@@ -266,8 +231,21 @@ def _size(step: Step) -> str:
     return plain_points(step.shown_gain)
 
 
+def _in_files(span: IterationSpan) -> str:
+    changes = span.files.changes if span.files else []
+    named = [one_line(change.path) for change in changes[:NAMED]]
+    more = len(changes) - len(named)
+    return f", with changes in {_listed(named, more)}" if named else ""
+
+
 def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
+
+
+def _listed(names: Sequence[str], more: int) -> str:
+    """Join names: ``a, b and c``, ``a, b, c and 4 more``."""
+    parts = [*names, f"{more} more"] if more else list(names)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
 
 
 def _effects(state: RunState) -> Iterator[str]:
@@ -322,16 +300,14 @@ def _open_problems(state: RunState) -> Iterator[str]:
 
 
 def _fixed(state: RunState, steps: Sequence[Step]) -> Iterator[str]:
-    """Name the tests fixed for good by each proven gain, the largest first, and its files."""
+    """Name the tests fixed for good by the largest proven gain, and the files it changed."""
     for gain in gains_of(steps):
-        names, files = fixed_in(state, gain.span), in_files(gain.span)
+        names, files = fixed_in(state, gain.span), _in_files(gain.span)
         if names and files:
+            named = _listed([one_line(name) for name in names[:NAMED]], len(names[NAMED:]))
             has = "have" if names[1:] else "has"
-            yield f"{name_some(names)} {has} passed since iteration {gain.span.number}{files}."
-
-
-def _one_fix(state: RunState, steps: Sequence[Step]) -> list[str]:
-    return list(_fixed(state, steps))[:1]
+            yield f"{named} {has} passed since iteration {gain.span.number}{files}."
+            return
 
 
 def _joined(*sentences: str) -> str:

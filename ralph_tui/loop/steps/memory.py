@@ -64,15 +64,7 @@ class MemoryLayer(Step):
         candidates = self._candidates()
         learnings = [one.learning for one in candidates]
         until = _end_of(self._run)
-        fields = (
-            until,
-            self._task_type,
-            reflections,
-            learnings,
-            related,
-            needed,
-            self._state.gate.last,
-        )
+        fields = (until, self._task_type, reflections, learnings, related, needed)
         self.record(*self._decide(lambda: [_check_type(ev.PlanMade, plan(*fields))]))
 
     @guards("memory", instead=WITHOUT)

@@ -281,13 +281,14 @@ def taught(*answers: dict[str, object] | Asked, **fields: Any) -> World:
 
 def test_a_model_words_what_an_attempt_teaches_and_not_what_was_measured() -> None:
     world = taught(LESSON).run()
-    first = world.only(ev.ReflectionWritten)
+    first, second = world.all(ev.ReflectionWritten)
     assert (first.model, first.learning) == ("tiny", "Begin with the parser.")
     assert first.action_items == ["Read parser.py first."]
     assert "from 30 % to 100 %" in first.observation
+    assert second.model == ""
     assert world.end.cost_usd == 0.01
     plain = taught(Asked(None, "No."))
-    assert [e.model for e in plain.run().all(ev.ReflectionWritten)] == [""]
+    assert [e.model for e in plain.run().all(ev.ReflectionWritten)] == ["", ""]
     assert warnings(plain)[0].endswith("; the template's reflection is used")
 
 
@@ -312,7 +313,7 @@ def test_a_resume_after_the_model_has_worded_it_writes_no_second_one() -> None:
     world.workspace.taken = [""] * len([e for e in past if isinstance(e, ev.SnapshotTaken)])
     world.host.clock.seconds = first.host.clock.seconds
     world.play(lambda asked: None, partial(world.loop.resume, ev.RunResumed()))
-    assert [e.model for e in world.all(ev.ReflectionWritten)] == ["tiny"]
+    assert [e.model for e in world.all(ev.ReflectionWritten)] == ["tiny", ""]
 
 
 def test_a_huge_reason_is_cut() -> None:
