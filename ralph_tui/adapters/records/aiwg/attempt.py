@@ -258,7 +258,7 @@ def attempt_of(state: RunState) -> Attempt:
 
 def _status(state: RunState, ending: Ending | None) -> Status:
     if ending is None:
-        return "paused" if state.run.paused else "running"
+        return "paused" if state.run.paused or state.needs.question is not None else "running"
     return "completed" if ending.outcome == "completed" else "failed"
 
 

@@ -192,6 +192,8 @@ def rebuild_attempt(folder: Path) -> Rebuilt:
     state = RunState().apply_all(recording.events)
     status = without_unknown(summarize(state))
     contents = {**project(state), **assessments(state), "status.json": status}
+    if contents["outcome.json"] is None:  # its process was killed
+        contents["attempt.json"]["status"] = "failed"
     actions = ActionLog(journal, folder / "actions.jsonl", until=recording.good_bytes)
     return Rebuilt(write_all(folder, contents) + actions.catch_up(), recording.problem)
 
