@@ -124,7 +124,6 @@ def describe_ending(state: RunState) -> Ending | None:
     return Ending(
         status=RESULTS.get(outcome, "failure"),
         reason=clip(end_words(state), LONGEST),
-        final_quality=completion,
         completion_percent=completion,
         what_worked=_unique(_worked(state)),
         what_didnt_work=_unique(chain(_failed(state), report.blockers if report else ())),

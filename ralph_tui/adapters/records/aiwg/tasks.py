@@ -94,6 +94,7 @@ def _trajectory(task: str, attempts: Sequence[Attempt], completion: float | None
                     "agent": attempt["execution"]["agent"] or None,
                     "actions": attempt["execution"]["actions_performed"],
                     "iterations": attempt["execution"]["iterations"],
+                    "trace": f"attempts/{attempt['id']:03}/actions.jsonl",
                 }
             )
             for attempt in dumped
@@ -103,7 +104,6 @@ def _trajectory(task: str, attempts: Sequence[Attempt], completion: float | None
             for attempt in dumped
             for milestone in attempt["milestones"]
         ],
-        "final_quality": completion,
         "completion_percent": completion,
     }
 
