@@ -192,7 +192,12 @@ def test_labels_that_cannot_be_raised_send_no_second_comment(
 
 
 def test_the_settings_name_the_labels(service: TrackerService, tmp_path: Path) -> None:
-    settings = OutreachSettings(labels_critical=("Night Shift",), labels_emergency=())
+    settings = OutreachSettings(
+        labels_info=("fyi",),
+        labels_warning=("look",),
+        labels_critical=("Night Shift",),
+        labels_emergency=(),
+    )
     tracker = Tracker(
         DIALECTS[service.kind],
         service.url,
@@ -203,7 +208,10 @@ def test_the_settings_name_the_labels(service: TrackerService, tmp_path: Path) -
         PATIENT,
         labels_by_level(settings),
     )
+    tracker.deliver(message(0, "info"))
+    assert names(service.issues[0]) == {"ralph-external", "fyi"}
     tracker.deliver(message(1, "warning"))
+    assert names(service.issues[0]) == {"ralph-external", "look"}
     tracker.deliver(message(2, "critical"))
     assert names(service.issues[0]) == {"ralph-external", "Night Shift"}
     tracker.deliver(message(3, "emergency"))
