@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 FOLDER = Path(__file__).parent / "fixtures" / "api"
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
@@ -117,6 +117,13 @@ class TrackerService(Service):
                 issue = self.issues[int(number) - 1]
                 issue.update(request.body)
                 return Reply(201 if self.kind == "gitea" else 200, issue)
+            case "POST", ["issues", number, "labels"]:
+                return self._label(self.issues[int(number) - 1], request.body["labels"])
+            case "DELETE", ["issues", number, "labels", label]:
+                issue, by = self.issues[int(number) - 1], "id" if self.kind == "gitea" else "name"
+                gone = unquote(label)  # names match in any case
+                issue["labels"] = [one for one in issue["labels"] if str(one[by]).lower() != gone]
+                return Reply(204) if self.kind == "gitea" else Reply(200, issue["labels"])
             case "POST", ["issues", number, "comments"] if int(number) <= len(self.issues):
                 self.comments.append((int(number), request.body["body"]))
                 return Reply(201, {"id": 1, "html_url": f"{self.url}/{REPOSITORY}/c/1"})
@@ -138,6 +145,12 @@ class TrackerService(Service):
         }
         self.issues.append(issue)
         return Reply(201, issue)
+
+    def _label(self, issue: dict[str, Any], added: list[Any]) -> Reply:
+        by = "id" if self.kind == "gitea" else "name"
+        new = [label for label in self.labels if label[by] in added]
+        issue["labels"] += [label for label in new if label not in issue["labels"]]
+        return Reply(200, issue["labels"])
 
     def _page(self, request: Request, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
         wanted = int(request.query.get("limit") or request.query.get("per_page") or 30)
@@ -267,7 +280,7 @@ def served(service: Service) -> Iterator[None]:
             except OSError:
                 return  # the client has read enough
 
-        do_GET = do_POST = do_PATCH = _serve  # noqa: N815  the base class names them
+        do_GET = do_POST = do_PATCH = do_DELETE = _serve  # noqa: N815  the base class names them
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             return

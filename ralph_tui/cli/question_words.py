@@ -32,6 +32,8 @@ def question_text(question: Question, decide: str = "ralph-tui decide") -> str:
     An empty `decide` leaves out the answers.
     """
     parts = [plain(question["text"]), *request_text(question)]
+    if severity := question.get("severity"):
+        parts.append(f"severity: {one_line(severity)}")
     parts += [f"  · {one_line(reason)}" for reason in question["evidence"]]
     if question["proposal"]:
         topic = question["topic"]

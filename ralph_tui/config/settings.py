@@ -28,6 +28,7 @@ from ralph_tui.text.keys import TABLE, checked
 
 LINES = '["Bash(make test)", "Read"]'
 NAMED = '["codex", "opencode"]'
+LABELS = '["critical", "on-call"]'
 """Lists as written in a file."""
 
 
@@ -49,11 +50,11 @@ def _lines(value: object, example: str = LINES) -> object:
     return tuple(written["value"])
 
 
-def _names(value: object) -> object:
+def _names(value: object, example: str = NAMED) -> object:
     """Like `_lines`; without brackets, commas separate values as well."""
     if isinstance(value, str) and not value.lstrip().startswith("["):
         value = value.replace(",", "\n")
-    return _lines(value, NAMED)
+    return _lines(value, example)
 
 
 def _words(text: str) -> str:
@@ -192,6 +193,14 @@ class CheckpointSettings(_Section):
     """Time between two checkpoints of a session."""
 
 
+_Label = Annotated[Words, Field(min_length=1, max_length=50)]
+_Labels = Annotated[
+    tuple[_Label, ...],
+    BeforeValidator(partial(_names, example=LABELS)),
+    Field(strict=False, max_length=10),
+]
+
+
 class OutreachSettings(_Section):
     """Where notifications go when no screen is open. Tokens stay in the environment."""
 
@@ -210,6 +219,16 @@ class OutreachSettings(_Section):
         NoneIfEmpty,
     ] = None
     """Environment variable with the token; None: ``GITEA_TOKEN`` or ``GITHUB_TOKEN``."""
+    escalate: bool = True
+    """Send messages; False keeps the set-up of the channels without using it."""
+    labels_info: _Labels = ("info",)
+    """Labels of a tracker's issue for an abort by you."""
+    labels_warning: _Labels = ("warning",)
+    """Labels for a question that stays without an answer."""
+    labels_critical: _Labels = ("critical", "needs-review")
+    """Labels for a PAUSE, and for a REDIRECT with critical severity."""
+    labels_emergency: _Labels = ("emergency", "blocking")
+    """Labels for an ABORT by the overseer, or because no one answered."""
 
     @property
     def unset(self) -> bool:

@@ -1,10 +1,12 @@
 """Events of the agent: sessions, text, tools, usage."""
 
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator
 
 from ralph_tui.events.base import Event, Fact, Row
-from ralph_tui.events.text import Line, Plain
+from ralph_tui.events.text import Line, Plain, cleaned
 from ralph_tui.text.claims import strip_claims
 from ralph_tui.text.format import count, day_and_clock, duration, money, percent
 from ralph_tui.text.sanitize import clip, one_line
@@ -203,6 +205,8 @@ class ToolStarted(Event):
     tool: Line
     summary: Line = ""
     """The file, command or pattern that it works on."""
+    params: Annotated[dict[str, Any], AfterValidator(cleaned)] = {}
+    """The arguments by name; long texts are cut."""
     parent: Line | None = None
     offset: int = 0
 
@@ -219,6 +223,8 @@ class ToolFinished(Event):
     ok: bool
     summary: Line = ""
     """A few words about the result: ``exit 1``, ``212 lines``, ``+9 −4``."""
+    output: Plain = ""
+    """The beginning of its output or error, at most 1000 characters."""
     prevented: Prevented = ""
     """Set if the user or a missing permission prevented the tool from running."""
     duration_s: float = 0.0

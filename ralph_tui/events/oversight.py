@@ -231,6 +231,14 @@ class EscalationRaised(Event):
     about: Subject | Literal["question"]
     reason: Plain
     recommendations: list[Plain] = []
+    severity: Concern | None = None
+    """None if no behaviour of the loop is the reason."""
+    detections: list[Detected] = []
+    """All behaviours that the measurement shows."""
+    strategy: Line = ""
+    """The approach at that moment, as in ``pivot``."""
+    blockers: list[Plain] = []
+    """From the agent's latest report."""
 
 
 class EscalationDelivered(Event):
@@ -245,6 +253,8 @@ class EscalationDelivered(Event):
     """One sentence: where the message is, or the problem and its solution."""
     queued: bool = False
     """True if the delivery will be retried."""
+    issue: int | None = None
+    """Number of the run's issue; None without a tracker, and if the delivery failed."""
 
     def row(self) -> Row:
         return Row("log" if self.ok else "warn", self.channel.upper(), self.text)

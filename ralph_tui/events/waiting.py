@@ -199,6 +199,8 @@ class QuestionAsked(Event):
     """UTC; None to wait until answered."""
     about: Line = ""
     """The subject of an intervention, as in ``stuck``."""
+    severity: Line = ""
+    """Of an intervention: low, medium, high or critical."""
     evidence: list[Plain] = []
     """Further evidence, one sentence each."""
     proposal: Plain = ""

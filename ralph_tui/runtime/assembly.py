@@ -51,6 +51,7 @@ from ralph_tui.runtime.past_runs import RecordedRuns
 from ralph_tui.runtime.preflight import Preflight, check
 from ralph_tui.runtime.request import RunRequest
 from ralph_tui.runtime.resumption import Resumption, checkpoint_words, list_changes
+from ralph_tui.runtime.upkeep import Upkeep
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 
@@ -169,8 +170,17 @@ def _engine(parts: _Parts) -> Engine:
     state, attempt = parts.state, parts.attempt
     clock = SystemClock(state.at if state.seq else None)
     journal = Journal(attempt.journal, clock, seq=state.seq, last_at=state.at)
-    keep_lock = parts.lock.keep_name
-    return Engine(journal, clock, status=attempt.status, state=state, keep_lock=keep_lock)
+    upkeep = Upkeep(attempt, clock)
+    engine = Engine(
+        journal,
+        clock,
+        status=attempt.status,
+        state=state,
+        keep_lock=parts.lock.keep_name,
+        keep_files=upkeep.tick,
+    )
+    engine.subscribe(upkeep.note)
+    return engine
 
 
 @contextmanager

@@ -44,10 +44,12 @@ class Engine:
         status: Path,
         state: RunState | None = None,
         keep_lock: Callable[[], None] = lambda: None,
+        keep_files: Callable[[RunState], None] = lambda _: None,
     ) -> None:
         """`state` is the fold of the events already in the journal.
 
-        `keep_lock` restores the lock file's name; it is called as often as the journal is checked.
+        `keep_lock` restores the lock file's name; it is called as often as the journal is checked,
+        and so is `keep_files`, which must be quick.
         """
         self.clock = clock
         self.journal = journal
@@ -63,6 +65,7 @@ class Engine:
         self._status_seq, self._status_anew = -1, clock.monotonic()
         self._recorded_at = clock.monotonic()
         self._keep_lock = keep_lock
+        self._keep_files = keep_files
         self._orders: list[Callable[[Accepted | Refused], None]] = []
         """Callbacks of senders that wait for an answer."""
         self._closing = threading.Lock()
@@ -137,6 +140,7 @@ class Engine:
             return ev.JournalRestored(path=str(self.journal.path))
         if self._write_status():
             self._keep_lock()
+        self._keep_files(self.state)
         if self._kept:
             return self._kept.popleft()
         return self._inbox.get(min(timeout, LONGEST_WAIT))

@@ -61,6 +61,8 @@ def check(folder: Path, request: RunRequest) -> Preflight:
     )
     lineup = line_up(agent, context, settings)
     channels = build_channels(settings.outreach, os.environ, outbox_folder(root))
+    if not settings.outreach.escalate:
+        channels = []
     template = load_template(root, settings.intelligence.prompt_template)
     return Preflight(repository, plan, agent, lineup, channels, template)
 

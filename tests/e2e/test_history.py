@@ -15,6 +15,7 @@ from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events import ReflectionWritten, RunFinished, RunResumed
 from tests.e2e.cli import GATE, ONE_MORE, here, project, start
 from tests.e2e.shared import once
+from tests.waiting import until
 
 AGENT = ("--agent", "command", "--agent-command", ONE_MORE)
 RECORDS = Path(".aiwg/ralph")
@@ -260,6 +261,42 @@ def test_the_time_until_a_reflection_is_no_time_of_work(over: Path) -> None:
     assert finished.duration_s < 600
     [last] = value("task-002", cwd=over)["attempts"]
     assert "More" in [one["learning"] for one in last["reflections"]]
+
+
+def test_the_files_follow_a_live_run_and_rebuild_mends_a_killed_one(git_repo: Path) -> None:
+    work = "cat >/dev/null; rm -f go; until [ -e go ]; do sleep 0.02; done"
+    agent = ("--agent", "command", "--agent-command", work)
+    task = git_repo / RECORDS / "tasks/task-001"
+
+    def known(path: Path) -> Any:
+        return json.loads(path.read_text())
+
+    def has_status(word: str) -> bool:
+        found = {
+            known(task / "metadata.json")["status"],
+            known(task / "attempts/001/attempt.json")["status"],
+            *known(git_repo / RECORDS / "index/by-status.json"),
+        }
+        return found == {word}
+
+    with start("run", "x", "-c", "false", *agent, "--json", cwd=git_repo) as process:
+        assert process.stdout is not None
+        while "session_started" not in process.stdout.readline():
+            pass
+        plan = known(task / "attempts/001/attempt.json")["plan"]["approach"]
+        assert plan in (task / "attempts/001/plan.md").read_text()
+        assert here("pause", cwd=git_repo).returncode == 0
+        (git_repo / "go").touch()
+        until(lambda: has_status("paused"))
+        assert here("unpause", cwd=git_repo).returncode == 0
+        until(lambda: has_status("running"))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert has_status("running")
+    assert here("rebuild", cwd=git_repo).returncode == 0
+    assert has_status("failed")
+    assert value(cwd=git_repo)[0]["status"] == "died"
+    assert "died" in told("task-001", cwd=git_repo)
 
 
 def test_a_living_run_writes_it_itself(git_repo: Path) -> None:

@@ -143,13 +143,28 @@ def test_a_pause_reaches_webhook_and_tracker_and_no_secret_reaches_the_record(
     (issue,) = gitea.issues
     assert issue["title"] == "[Ralph External] CRITICAL: stuck in task-001/001"
     assert len(gitea.comments) == 1
+    assert {label["name"] for label in issue["labels"]} == {
+        "ralph-external",
+        "emergency",
+        "blocking",
+    }
+    assert [pause.body["priority"], end.body["priority"]] == ["high", "urgent"]
+    assert pause.body["severity"] == "high"
     events = cli.events_of(done.stdout)
     delivered = [event for event in events if event["kind"] == "escalation_delivered"]
     assert {event["channel"] for event in delivered} == {"webhook", "gitea"}
     assert all(event["ok"] for event in delivered)
+    assert {event["issue"] for event in delivered} == {None, 1}
     assert events[0]["config"]["outreach.webhook"] == hook.url
     assert queued_in(git_repo) == []
     no_secret_in(git_repo, done.stdout, done.stderr)
+
+
+def test_with_escalate_off_nothing_is_sent(git_repo: Path, hook: Service) -> None:
+    done = stuck(*to_hook(hook), "--set", "outreach.escalate=false", cwd=git_repo)
+    assert done.returncode == 4, done.stderr
+    assert raised_in(done.stdout)
+    assert hook.requests == []
 
 
 def test_what_a_silent_webhook_did_not_take_reaches_it_in_the_next_run(

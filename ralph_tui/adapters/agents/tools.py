@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ralph_tui.events import ToolDenied, ToolFinished, ToolStarted
 from ralph_tui.events.agent import Prevented
 from ralph_tui.text.json_fields import as_count, as_list, as_map, as_text, content_text
-from ralph_tui.text.sanitize import clip, shorten
+from ralph_tui.text.sanitize import clip, plain, shorten
 
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
 _TAG = re.compile(r"</?[a-z_-]{1,40}>")
@@ -18,6 +18,12 @@ _SUBJECTS = (
     "prompt",
 )  # fmt: skip
 _PATHS = frozenset({"file_path", "notebook_path", "path"})
+_LONGEST = 4096
+"""Maximum characters of a parameter."""
+_OUTPUT = 1000
+_READ = 1 << 16
+"""Characters of a text that are looked at before it is cut."""
+_MAX_PARAMS = 50
 _MAX_OVER = 20_000
 """Maximum finished calls to remember; longer sessions may report some of them twice."""
 
@@ -46,7 +52,12 @@ class SessionTools:
             self.roots = [self.roots[0], folder]
 
     def _start(
-        self, tool_id: str, tool: str, summary: str, parent: str | None = None
+        self,
+        tool_id: str,
+        tool: str,
+        summary: str,
+        params: Mapping[str, object],
+        parent: str | None = None,
     ) -> ToolStarted:
         self.calls += 1
         return ToolStarted(
@@ -54,12 +65,13 @@ class SessionTools:
             tool_id=shorten(tool_id),
             tool=shorten(tool, 80),
             summary=summary,
+            params=keep_params(params),
             parent=parent,
             offset=self.offset,
         )
 
     def _finish(
-        self, tool_id: str, began: float, reason: Prevented, words: str, *, ok: bool
+        self, tool_id: str, began: float, reason: Prevented, words: str, output: str, *, ok: bool
     ) -> ToolFinished:
         self.errors += not ok and not reason
         self._over[tool_id] = None
@@ -71,9 +83,25 @@ class SessionTools:
             ok=ok,
             prevented="" if ok else reason,
             summary=(not ok and reason) or shorten(words),
+            output=clip(plain(output[:_READ]).strip(), _OUTPUT),
             duration_s=round(max(0.0, self.now - began), 3),
             offset=self.offset,
         )
+
+
+def keep_params(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return a call's arguments as the journal keeps them: long values are cut texts.
+
+    Secrets are redacted before the cut, which could otherwise split one.
+    """
+    return {shorten(name, 80): _kept(arguments[name]) for name in list(arguments)[:_MAX_PARAMS]}
+
+
+def _kept(value: object) -> object:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if len(text) <= _LONGEST:
+        return value
+    return clip(plain(text[:_READ]), _LONGEST)
 
 
 def tool_denied(

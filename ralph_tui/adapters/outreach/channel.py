@@ -25,6 +25,9 @@ class Channel(Protocol):
         Raises ``UndeliveredError``.
         """
 
+    def issue_of(self, run_id: str) -> int | None:
+        """Return the number of a run's issue; None if it has no issue here."""
+
     def probe(self, message: Message) -> str:
         """Send a test message and clean up after it; otherwise like `deliver`."""
 

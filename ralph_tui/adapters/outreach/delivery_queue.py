@@ -124,6 +124,7 @@ class DeliveryQueue:
                 ok=ok,
                 text=text,
                 queued=queued,
+                issue=self._channel.issue_of(entry.message.run_id) if ok else None,
             )
         )
 

@@ -3,26 +3,27 @@
 Rule: texts in a message are foreign. They mention no user and form no Markdown of their own.
 """
 
+import json
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, FiniteFloat
 
 from ralph_tui.events import EscalationRaised, RunStarted
 from ralph_tui.events.base import Fact
-from ralph_tui.events.oversight import EscalationLevel
+from ralph_tui.events.oversight import Concern, Detected, EscalationLevel
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.text.format import money, percent
 from ralph_tui.text.sanitize import clip
 
-LABELS: dict[EscalationLevel, tuple[str, ...]] = {
-    "info": ("ralph-external", "info"),
-    "warning": ("ralph-external", "warning"),
-    "critical": ("ralph-external", "critical", "needs-review"),
-    "emergency": ("ralph-external", "emergency", "blocking"),
+Priority = Literal["low", "medium", "high", "urgent"]
+PRIORITIES: dict[EscalationLevel, Priority] = {
+    "info": "low",
+    "warning": "medium",
+    "critical": "high",
+    "emergency": "urgent",
 }
-"""Labels of the issue, by level."""
 LONGEST_REASON = 4000
 LONGEST_LINE = 500
 MAX_RECOMMENDATIONS = 10
@@ -56,6 +57,10 @@ class Message(Fact):
     max_iterations: int
     reason: Reason
     recommendations: Annotated[list[Short], Field(max_length=MAX_RECOMMENDATIONS)] = []
+    severity: Concern | None = None
+    detections: list[Detected] = []
+    strategy: Short = ""
+    blockers: Annotated[list[Short], Field(max_length=MAX_RECOMMENDATIONS)] = []
     objective: Short = ""
     host: Short = ""
     folder: Short = ""
@@ -71,9 +76,23 @@ class Message(Fact):
         return f"[Ralph External] {self.level.upper()}: {self.about} in {self.loop}"
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """Labels of the issue."""
-        return LABELS[self.level]
+    def priority(self) -> Priority:
+        """How soon someone should look."""
+        return PRIORITIES[self.level]
+
+    @property
+    def context(self) -> dict[str, object]:
+        """The facts that a program reads from an issue; without those that are empty."""
+        known = {
+            "level": self.level,
+            "priority": self.priority,
+            "detection": self.about,
+            "iteration": self.iteration,
+            **self.model_dump(
+                mode="json", include={"severity", "detections", "strategy", "blockers"}
+            ),
+        }
+        return {name: value for name, value in known.items() if value not in (None, "", [])}
 
     @property
     def marker(self) -> str:
@@ -96,6 +115,10 @@ def message_of(
         max_iterations=run.max_iterations,
         reason=escalation.reason,
         recommendations=escalation.recommendations[:MAX_RECOMMENDATIONS],
+        severity=escalation.severity,
+        detections=escalation.detections,
+        strategy=escalation.strategy,
+        blockers=escalation.blockers[:MAX_RECOMMENDATIONS],
         objective=run.objective,
         host=run.host,
         folder=Path(run.root).name,
@@ -143,6 +166,7 @@ def payload(message: Message) -> dict[str, object]:
         "text": words,
         "content": words,
         "title": message.title,
+        "priority": message.priority,
         **message.model_dump(mode="json", exclude={"key"}),
         "id": message.key,
     }
@@ -154,7 +178,8 @@ def _markdown(message: Message, opening: str) -> str:
     if message.recommendations:
         items = "\n".join(f"- {_escaped(line)}" for line in message.recommendations)
         parts.append(f"**Recommended**\n\n{items}")
-    parts += [_what_to_do(message), message.marker]
+    facts = json.dumps(message.context, ensure_ascii=False, indent=2)
+    parts += [f"```json\n{_without_mentions(facts)}\n```", _what_to_do(message), message.marker]
     return "\n\n".join(parts) + "\n"
 
 

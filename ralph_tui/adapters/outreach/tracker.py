@@ -1,12 +1,15 @@
 """A channel that opens an issue per run on Gitea or GitHub; later messages are its comments.
 
-If the token may not set labels, the issue is made without them rather than not at all.
+The issue's labels are those of the highest level so far. If the token may not set labels, the issue
+is made without them rather than not at all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
+from urllib.parse import quote
 
 from ralph_tui.adapters.outreach.channel import ChannelContext
 from ralph_tui.adapters.outreach.dialects import DIALECTS, Dialect
@@ -20,7 +23,8 @@ from ralph_tui.adapters.outreach.http_service import (
 from ralph_tui.adapters.outreach.message import Message, comment_body, issue_body
 from ralph_tui.adapters.outreach.outbox import IssueNumbers
 from ralph_tui.base.errors import UsageError
-from ralph_tui.config.settings import shown_address
+from ralph_tui.config.settings import OutreachSettings, shown_address
+from ralph_tui.events.oversight import EscalationLevel
 from ralph_tui.text.sanitize import clip, one_line, plain
 
 COLOURS = {
@@ -33,6 +37,12 @@ COLOURS = {
     "blocking": "b60205",
 }
 """Colours of the labels that it creates."""
+OTHER = "ededed"
+"""Colour of a label of the settings."""
+MARK = "ralph-external"
+"""Label of all issues."""
+LEVELS: tuple[EscalationLevel, ...] = get_args(EscalationLevel)
+"""From the lowest to the highest."""
 MAX_PAGES = 20
 """Maximum number of pages of labels; a label beyond them would be created twice."""
 
@@ -54,14 +64,14 @@ class Labels:
 
     def of(self, names: tuple[str, ...]) -> list[int] | list[str]:
         """Return labels as an issue needs them, creating missing ones; empty if forbidden."""
-        missing = [name for name in names if name not in self._known]
+        missing = [name for name in names if name.lower() not in self._known]
         if missing and not self._find(missing):
             for name in missing:
-                if name not in self._known and not self._make(name):
+                if name.lower() not in self._known and not self._make(name):
                     return []
         if self._dialect.labels_by == "name":
             return list(names)
-        return [self._known[name] for name in names]
+        return [self._known[name.lower()] for name in names]
 
     def _find(self, names: list[str]) -> bool:
         """Search the repository's labels; return True if it has all of them."""
@@ -74,7 +84,7 @@ class Labels:
                 return False
             for label in labels:
                 self._cache(label)
-            if all(name in self._known for name in names):
+            if all(name.lower() in self._known for name in names):
                 return True
         return False
 
@@ -82,11 +92,11 @@ class Labels:
         response = self._service.call(
             "POST",
             f"{self._repo}/labels",
-            body={"name": name, "color": self._dialect.colour_mark + COLOURS[name]},
+            body={"name": name, "color": self._dialect.colour_mark + COLOURS.get(name, OTHER)},
         )
         if response.status == 201:
             self._cache(response.object())
-        return name in self._known
+        return name.lower() in self._known
 
     def _cache(self, label: object) -> None:
         if isinstance(label, dict):
@@ -95,6 +105,12 @@ class Labels:
                 self._known[name.lower()] = number
 
 
+def labels_by_level(settings: OutreachSettings) -> dict[EscalationLevel, tuple[str, ...]]:
+    """Return the labels of an issue, by the level of its message."""
+    return {level: (MARK, *getattr(settings, f"labels_{level}")) for level in LEVELS}
+
+
+LABELS = labels_by_level(OutreachSettings())
 SEARCHED_PAGES = 3
 SEARCHED_PER_PAGE = 10
 """Small pages: bodies of issues are long, and the size of an answer is limited."""
@@ -136,6 +152,7 @@ class Tracker:
         variable: str,
         numbers: Numbers,
         timeouts: Timeouts = USUAL,
+        levels: Mapping[EscalationLevel, tuple[str, ...]] = LABELS,
     ) -> None:
         """`variable` is the token's environment variable, named in messages instead of it."""
         self.name: str = dialect.name
@@ -154,6 +171,7 @@ class Tracker:
             timeouts,
         )
         self._labels = Labels(dialect, self._service, self._repo)
+        self._levels = levels
 
     @classmethod
     def from_settings(cls, context: ChannelContext) -> "Tracker | None":
@@ -176,7 +194,11 @@ class Tracker:
         variable = settings.token_variable or dialect.token_variable
         numbers = IssueNumbers(context.outbox, f"{url} {settings.repository}")
         token = context.environ.get(variable)
-        return cls(dialect, url, settings.repository, token, variable, numbers)
+        levels = labels_by_level(settings)
+        return cls(dialect, url, settings.repository, token, variable, numbers, levels=levels)
+
+    def issue_of(self, run_id: str) -> int | None:
+        return self._numbers.get(run_id)
 
     def deliver(self, message: Message, *, again: bool = False) -> str:
         """Send a message and return where it can be read; raises ``UndeliveredError``.
@@ -191,6 +213,8 @@ class Tracker:
         if number is not None:
             where = self._comment(number, message)
             if where is not None:
+                if not message.comment:
+                    self._raise_labels(number, message.level)
                 return where
             self._numbers.put(message.run_id, None)
         if message.comment:
@@ -271,6 +295,33 @@ class Tracker:
             return None
         raise self._error(response)
 
+    def _raise_labels(self, number: int, level: EscalationLevel) -> None:
+        """Give the issue the labels of this level, unless it has those of a higher one.
+
+        A failure changes nothing else: the comment has arrived, and must not be sent again.
+        """
+        url = f"{self._repo}/issues/{number}"
+        wanted = self._levels[level]
+        with suppress(UndeliveredError):
+            known = _label_ids(self._service.call("GET", url).object())
+            if any(known.keys() >= self._own(one) for one in self._higher(level)):
+                return
+            labels = self._labels.of(wanted)
+            if not labels:
+                return
+            added = self._service.call("POST", f"{url}/labels", body={"labels": labels})
+            lower = {name for one in LEVELS for name in self._own(one)} - set(_lower(wanted))
+            for name in sorted(lower & known.keys()) if added.status == 200 else ():
+                which = known[name] if self._dialect.labels_by == "id" else quote(name, safe="")
+                self._service.call("DELETE", f"{url}/labels/{which}")
+
+    def _higher(self, level: EscalationLevel) -> list[EscalationLevel]:
+        """Return this level and all above it that have labels of their own."""
+        return [one for one in LEVELS[LEVELS.index(level) :] if self._own(one)]
+
+    def _own(self, level: EscalationLevel) -> set[str]:
+        return set(_lower(self._levels[level])) - {MARK}
+
     def _search(self, message: Message) -> dict[str, Any] | None:
         # One day of tolerance, as the clocks of two machines may differ.
         since = f"{message.raised - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
@@ -297,7 +348,7 @@ class Tracker:
         """Return the issue as the tracker sent it, and a note about its labels."""
         url = f"{self._repo}/issues"
         body: dict[str, object] = {"title": message.title, "body": issue_body(message)}
-        labels = self._labels.of(message.labels)
+        labels = self._labels.of(self._levels[message.level])
         if labels:
             response = self._service.call("POST", url, body={**body, "labels": labels})
             if response.status not in FORBIDDEN:
@@ -361,9 +412,18 @@ def _is_issue(issue: object) -> bool:
 
 
 def _labels(issue: dict[str, Any]) -> set[str]:
+    return set(_label_ids(issue))
+
+
+def _label_ids(issue: dict[str, Any]) -> dict[str, object]:
+    """Return the ids of an issue's labels by lowercase name."""
     labels = issue.get("labels")
     known = [each for each in labels if isinstance(each, dict)] if isinstance(labels, list) else []
-    return {str(each.get("name") or "").lower() for each in known}
+    return {str(each.get("name") or "").lower(): each.get("id") for each in known}
+
+
+def _lower(names: Iterable[str]) -> list[str]:
+    return [name.lower() for name in names]
 
 
 def _text(issue: dict[str, Any], name: str) -> str:

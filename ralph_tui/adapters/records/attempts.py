@@ -67,6 +67,8 @@ class AttemptFolder:
         self._actions = ActionLog(self.journal, self.folder / "actions.jsonl")
         self._index = TaskIndex(ralph_folder(root))
         self._writing = Lock()
+        self._latest: Mapping[str, Any] = {}
+        """The newest projection, which no older one may replace."""
 
     @classmethod
     def create(cls, root: Path, description: str, now: datetime) -> "AttemptFolder":
@@ -116,14 +118,18 @@ class AttemptFolder:
 
     def project(self, state: RunState) -> dict[str, Any]:
         """Return the contents of derived files. Quick; call it on the thread that owns `state`."""
-        return project(state)
+        self._latest = projected = project(state)
+        return projected
 
     def write_projections(self, projected: Mapping[str, Any]) -> None:
         """Write the result of `project`, new actions, and the task's files.
 
-        Blocks; any thread may call it. Raises ``OSError``; the next call writes what is missing.
+        Blocks; any thread may call it. Does nothing if a newer projection exists, which its maker
+        writes. Raises ``OSError``; the next call writes what is missing.
         """
         with self._writing:
+            if projected is not self._latest:
+                return
             keep_out(ralph_folder(self.root))
             mine = with_folder_ids(Attempt.model_validate(projected["attempt.json"]), self.folder)
             with self._index.changing(self.task, over=mine.outcome is not None):

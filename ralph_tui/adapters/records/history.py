@@ -56,7 +56,9 @@ def list_tasks(root: Path) -> dict[str, TaskRow]:
         raise WorkspaceError(
             f"cannot read {records}: {why(error, 'make the folder readable')}"
         ) from error
-    going_on = [name for name, row in rows.items() if row.status in UNFINISHED]
+    going_on = [
+        name for name, row in rows.items() if _is_open(row.status, ended=bool(row.last_outcome))
+    ]
     alive = _live_attempt(root).partition("/")[0] if going_on else ""
     dead = {name: rows[name]._replace(status="died") for name in going_on if name != alive}
     return rows | dead
@@ -65,9 +67,14 @@ def list_tasks(root: Path) -> dict[str, TaskRow]:
 def status_of(root: Path, attempt: "Attempt") -> str:
     """Return the recorded status, or "died" if the run has neither a process nor an end."""
     name = f"{attempt.task_id}/{attempt.id:03}"
-    return (
-        "died" if attempt.status in UNFINISHED and _live_attempt(root) != name else attempt.status
-    )
+    if not _is_open(attempt.status, ended=attempt.outcome is not None):
+        return attempt.status
+    return attempt.status if _live_attempt(root) == name else "died"
+
+
+def _is_open(status: str, *, ended: bool) -> bool:
+    """True without an end: the run is live or was killed, even if its files were mended since."""
+    return status in UNFINISHED or (status == "failed" and not ended)
 
 
 def read_task(root: Path, name: str) -> TaskHistory:
@@ -96,7 +103,8 @@ def read_task(root: Path, name: str) -> TaskHistory:
 
 def _with_duration(attempt: "Attempt", run: RecordedRun) -> "Attempt":
     """Extend the duration of a run without an end; its record ends with an iteration."""
-    if attempt.status not in UNFINISHED or not run.journal.exists():
+    ended = attempt.outcome is not None
+    if not _is_open(attempt.status, ended=ended) or not run.journal.exists():
         return attempt
     lasted = {"duration_s": round(describe_status(run, worked_s), 3)}
     done = attempt.execution.model_copy(update=lasted)

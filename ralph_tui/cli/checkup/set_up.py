@@ -62,7 +62,9 @@ def check_messages(env: Environment) -> Iterator[Finding]:
     """Check whether a channel tells the user when a run needs an answer; nothing is sent."""
     outreach, outbox = env.settings.outreach, outbox_folder(env.root)
     channels = build_channels(outreach, env.environ, outbox)
-    if channels:
+    if channels and not outreach.escalate:
+        yield Finding("note", MESSAGES, "outreach.escalate is false: no message is sent")
+    elif channels:
         names = ", ".join(f"{channel.name} {channel.place}" for channel in channels)
         yield Finding("ok", MESSAGES, f"sent to {names} (test: ralph-tui doctor --notify)")
     else:

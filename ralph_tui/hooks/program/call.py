@@ -164,6 +164,10 @@ class Session(NamedTuple):
     transcript: str = ""
     recent: str = ""
     """Ids of the last recorded tool calls, separated by spaces."""
+    failed_tool: str = ""
+    """Tool of this iteration's last error that no later call of the tool resolved."""
+    error_hash: str = ""
+    """Hash of that error's text."""
 
     def is_new_level(self, level: Level) -> bool:
         """True if this level is reached for the first time; skipped levels never are."""

@@ -10,6 +10,7 @@ from ralph_tui.hooks.program.call import Call, Session, load_sessions
 from ralph_tui.hooks.program.store import Fields, append, has_begun, loop_folder
 from ralph_tui.hooks.program.transcript import Activity
 from ralph_tui.hooks.program.words import clean, describe_input, identifier, redact_text
+from ralph_tui.layers.context.hashes import error_hash_of
 from ralph_tui.layers.context.state_file import stamp
 from ralph_tui.text.json_fields import as_map
 
@@ -32,14 +33,13 @@ def update_session(call: Call, activity: Activity) -> Session:
             after=compaction.after,
             trigger=clean(compaction.trigger),
         )
-    calls, errors, recent = _record_tools(call, session, activity)
+    calls, errors, session = _record_tools(call, session, activity)
     session = session._replace(
         seen=max(session.seen, activity.last_at),
         message=activity.messages[-1][0] if activity.messages else session.message,
         tokens=session.tokens + tokens,
         calls=session.calls + calls,
         errors=session.errors + errors,
-        recent=recent,
         over=False,
         transcript=str(call.hook_input.transcript or session.transcript),
     )
@@ -160,6 +160,8 @@ def _begin(call: Call, activity: Activity) -> Session:
         errors=0,
         over=False,
         transcript="",
+        failed_tool="",
+        error_hash="",
     )
     call.session = began
     call.record("session_started", session_id=identifier(call.session_id), agent="claude")
@@ -201,8 +203,8 @@ def _leave_others(call: Call) -> None:
             call.session_id = mine
 
 
-def _record_tools(call: Call, session: Session, activity: Activity) -> tuple[int, int, str]:
-    """Record new tool calls; return their number, the number that failed, and the recent ids."""
+def _record_tools(call: Call, session: Session, activity: Activity) -> tuple[int, int, Session]:
+    """Record new tool calls; return their number, the number that failed, and the session."""
     hook_input, recent = call.hook_input, session.recent.split()
     calls = errors = 0
     finished = [
@@ -219,13 +221,17 @@ def _record_tools(call: Call, session: Session, activity: Activity) -> tuple[int
             continue
         recent.append(tool_id)
         calls, errors = calls + 1, errors + (not ok)
+        if not ok:
+            session = session._replace(failed_tool=tool, error_hash=error_hash_of(result))
+        elif tool == session.failed_tool:
+            session = session._replace(failed_tool="", error_hash="")
         what, failure = (
             describe_input(tool_input, str(call.root)),
             clean(result.strip().partition("\n")[0]),
         )
         call.record("tool_started", tool_id=tool_id, tool=clean(tool), summary=what)
         call.record("tool_finished", tool_id=tool_id, ok=ok, summary=failure, duration_s=took)
-    return calls, errors, " ".join(recent[-RECENT:])
+    return calls, errors, session._replace(recent=" ".join(recent[-RECENT:]))
 
 
 def _journal_fields(call: Call) -> dict[str, object]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from ralph_tui.base.errors import RalphError
 from ralph_tui.hooks.program import record
-from ralph_tui.hooks.program.call import Call, load_sessions
+from ralph_tui.hooks.program.call import Call, Session, load_sessions
 from ralph_tui.hooks.program.evidence import gather
 from ralph_tui.hooks.program.handoff import complete_handoff, hand_off, last_handoff, update_prompt
 from ralph_tui.hooks.program.transcript import Activity
@@ -32,7 +32,6 @@ from ralph_tui.hooks.program.words import (
     has_section,
     redact_text,
 )
-from ralph_tui.layers.context.hashes import error_hash_of
 from ralph_tui.layers.context.state_file import (
     Circuit,
     checkpoint_of,
@@ -46,11 +45,6 @@ FATAL = frozenset(
     {"authentication_failed", "billing_error", "invalid_request", "oauth_org_not_allowed"}
 )
 """Errors of the service that a retry does not fix."""
-EXTRA_ITERATIONS = 3
-"""Iterations beyond the limit for sessions that end at a checkpoint.
-
-With too small a window size, sessions could otherwise do so forever.
-"""
 WAYS = {
     "circuit_breaker": "solve the problem that it is stuck on",
     "limit_reached": "raise `max_iterations`",
@@ -107,10 +101,10 @@ def stop(call: Call) -> None:
     if promised:
         _finish(call, Ending("completed", "completed", "The session made its promise."))
         return
-    circuit = _update_circuit(call, activity)
+    circuit = _update_circuit(call)
     call.state = with_circuit(call.state, circuit)
     checkpoint = checkpoint_of(call.state)
-    if checkpoint is not None and not _is_used_up(call):
+    if checkpoint is not None and not _is_beyond_limit(call):
         complete_handoff(call)
         call.answer.code = 1 if call.outer_loop else 0
         if not call.outer_loop:
@@ -161,7 +155,7 @@ def _is_decided(call: Call, activity: Activity) -> bool:
     session = call.session
     if session is not None and not session.over:
         return False
-    if _is_used_up(call):
+    if _is_beyond_limit(call):
         return False
     asked = f"{call.session_id} {session.seen if session else ''}"
     if activity.api_error in FATAL or call.state.get(ASKED_FIELD) == asked:
@@ -171,9 +165,12 @@ def _is_decided(call: Call, activity: Activity) -> bool:
     return True
 
 
-def _is_used_up(call: Call) -> bool:
-    """True if even the extra iterations for checkpoints are used."""
-    return bool(call.iteration > call.state["max_iterations"] + EXTRA_ITERATIONS)
+def _is_beyond_limit(call: Call) -> bool:
+    """True for an iteration that only a checkpoint of the last one began.
+
+    With too small a window, sessions could otherwise hand off for ever.
+    """
+    return bool(call.iteration > call.state["max_iterations"])
 
 
 def _find_ending(call: Call, activity: Activity, circuit: Circuit) -> Ending | None:
@@ -246,20 +243,12 @@ def _mark_over(call: Call) -> None:
         call.session = session._replace(over=True)
 
 
-def _update_circuit(call: Call, activity: Activity) -> Circuit:
-    """Return the circuit breaker after this iteration."""
-    evidence = gather(call.root)
-    return circuit_of(call.state).after(evidence.state, error_hash_of(_last_error(activity)))
-
-
-def _last_error(activity: Activity) -> str:
-    """Return the last error that was not followed by a success of the same tool."""
-    unresolved: dict[str, str] = {}
-    for made in activity.calls:
-        unresolved.pop(made.tool, None)
-        if made.ok is False:
-            unresolved[made.tool] = made.result
-    return next(reversed(unresolved.values()), "")
+def _update_circuit(call: Call) -> Circuit:
+    """Return the circuit breaker after this iteration; each error counts in one iteration."""
+    session = call.session or Session()
+    if call.session is not None:
+        call.session = session._replace(failed_tool="", error_hash="")
+    return circuit_of(call.state).after(gather(call.root).state, session.error_hash)
 
 
 def _has_promise(words: str, promise: str) -> bool:

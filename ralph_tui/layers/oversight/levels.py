@@ -7,7 +7,7 @@ questions.
 
 from dataclasses import dataclass, field, replace
 
-from ralph_tui.events.oversight import Detected, Health, HealthChecked, HealthTotals, Level
+from ralph_tui.events.oversight import Concern, Detected, Health, HealthChecked, HealthTotals, Level
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience
 from ralph_tui.layers.oversight import situations as rows
 from ralph_tui.layers.oversight.behavior import Detection, Evidence, detect, name_of
@@ -20,6 +20,13 @@ from ralph_tui.state.oversight import OPENING
 
 LEVELS: tuple[Level, ...] = ("LOG", "WARN", "REDIRECT", "PAUSE", "ABORT")
 """From a line in the log to the end of the run."""
+_SEVERITY: dict[Level, Concern] = {
+    "LOG": "low",
+    "WARN": "medium",
+    "REDIRECT": "high",
+    "PAUSE": "critical",
+    "ABORT": "critical",
+}
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,21 @@ class Finding:
         """The level that acts."""
         return self.situations[0].level if self.situations else None
 
+    @property
+    def severity(self) -> Concern:
+        """The severity of what acts; without a detection of its own, that of its level."""
+        acts = self.situations[0]
+        own = (one.severity for one in self.detections if one.name == acts.about)
+        return next(own, _SEVERITY[acts.level])
+
+    @property
+    def detected(self) -> list[Detected]:
+        """The detections as facts of an event."""
+        return [
+            Detected(name=one.name, severity=one.severity, reason=one.reason)
+            for one in self.detections
+        ]
+
     def held(self) -> "Finding":
         """Return the finding for an overseer that only warns: no REDIRECT can be answered."""
         return replace(self, situations=tuple(one.held() for one in self.situations), opened=None)
@@ -112,10 +134,7 @@ def health_check(
         iteration=iteration,
         status=status,
         level=finding.level,
-        detections=[
-            Detected(name=found.name, severity=found.severity, reason=found.reason)
-            for found in finding.detections
-        ],
+        detections=finding.detected,
         ended=finding.ended.about if finding.ended else None,
         totals=so_far.model_copy(update=totals),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from ralph_tui.events import EscalationRaised
-from ralph_tui.events.oversight import EscalationLevel, Subject
+from ralph_tui.events.oversight import Concern, Detected, EscalationLevel, Subject
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 
@@ -27,8 +27,11 @@ class Escalation(Step):
         about: Subject | None,
         reason: str,
         recommendations: Sequence[str] = (),
+        severity: Concern | None = None,
+        detections: Sequence[Detected] = (),
     ) -> None:
         """Record an escalation, then send it; pass None as `about` for an unanswered question."""
+        strategy, report = self._state.intelligence.strategy, self._state.agent.report
         escalation = EscalationRaised(
             iteration=iteration,
             escalation_id=str(uuid4()),
@@ -36,6 +39,10 @@ class Escalation(Step):
             about=about or "question",
             reason=reason,
             recommendations=list(recommendations),
+            severity=severity,
+            detections=list(detections),
+            strategy=strategy.approach if strategy else "",
+            blockers=report.blockers if report else [],
         )
         self.record(escalation)
         self._send(escalation)

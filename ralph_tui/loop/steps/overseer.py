@@ -11,14 +11,7 @@ from ralph_tui.commands import extended
 from ralph_tui.events.oversight import EscalationLevel, Health, Subject
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
 from ralph_tui.layers.control import PROFILES
-from ralph_tui.layers.oversight import (
-    Finding,
-    Situation,
-    beside,
-    health_check,
-    health_of,
-    recommendations,
-)
+from ralph_tui.layers.oversight import Finding, beside, health_check, health_of, recommendations
 from ralph_tui.layers.oversight.redirects import UNWATCHED
 from ralph_tui.layers.sensor.passing import passes_already
 from ralph_tui.loop.run import Run
@@ -125,7 +118,7 @@ class Overseer(Step):
                 self._pause(k, finding)
             case "ABORT":
                 self._abort = acts.reason
-                self._escalate(k, acts)
+                self._escalate(k, finding)
             case "LOG" | "WARN":
                 pass
 
@@ -134,7 +127,7 @@ class Overseer(Step):
         settings, best = self._governor.oversight, (self._checkpoints.best_rollback())
         critical = ("critical", acts.about) in [(d.severity, d.name) for d in finding.detections]
         if critical:
-            self._escalate(k, acts)
+            self._escalate(k, finding)
         gate, proposal = self._state.gate.last, redirect_words(acts.about, self._state)
         failing = [f"failing now: {gate.failing_words}"] if gate and gate.failing else []
         if broken := self._state.gate.broken_words:  # then `failing` names modules, not tests
@@ -146,6 +139,7 @@ class Overseer(Step):
                     question_id="",
                     topic="redirect",
                     about=acts.about,
+                    severity=finding.severity,
                     text=self._with_reason(acts.reason),
                     evidence=[*beside(others), *self._find_evidence(k), *failing],
                     proposal=proposal,
@@ -181,7 +175,7 @@ class Overseer(Step):
     def _pause(self, k: int, finding: Finding) -> None:
         acts, *others = finding.situations
         settings, best = self._governor.oversight, (self._checkpoints.best_rollback())
-        self._escalate(k, acts)
+        self._escalate(k, finding)
         # A run that is merely slow or low on budget continues to its limit without an answer.
         default = "continue" if acts.goes_on else "abort"
         within = 0.0 if acts.goes_on and self._run.headless else settings.pause_timeout_s
@@ -194,6 +188,7 @@ class Overseer(Step):
                     question_id="",
                     topic="pause",
                     about=acts.about,
+                    severity=finding.severity,
                     text=self._with_reason(acts.reason),
                     evidence=[
                         *beside(others),
@@ -308,8 +303,17 @@ class Overseer(Step):
         level: EscalationLevel = "emergency" if silent else "info"
         self._escalation(k, level, about, reason)
 
-    def _escalate(self, k: int, acts: Situation) -> None:
+    def _escalate(self, k: int, finding: Finding) -> None:
+        acts = finding.situations[0]
         if (k, acts.about) in self._state.oversight.escalated:
             return
         level: EscalationLevel = "emergency" if acts.level == "ABORT" else "critical"
-        self._escalation(k, level, acts.about, acts.reason, self._recommended(acts.about))
+        self._escalation(
+            k,
+            level,
+            acts.about,
+            acts.reason,
+            self._recommended(acts.about),
+            finding.severity,
+            finding.detected,
+        )

@@ -122,6 +122,7 @@ def evidence_rows(asked: QuestionAsked, *, edited: str, width: int, proposes: bo
         _proposal(asked, edited, width) if proposes else [],
         request_rows(asked.request, width, asked.text) if asked.request is not None else [],
         _listed(asked.evidence, width),
+        _labelled("severity", asked.severity, width),
         _labelled("controller", asked.gains, width),
         rollback_rows(asked.rollback, width) if asked.rollback is not None else [],
         diff_rows(asked.diff),

@@ -267,6 +267,8 @@ class TestSettings:
         address = f"https://hooks.example.org/{SECRET}"
         said = told(check_messages(made(f"outreach.webhook={address}")))
         assert said.startswith("✓ ok      messages  sent to webhook")
+        off = made(f"outreach.webhook={address}", "outreach.escalate=false")
+        assert "no message is sent" in told(check_messages(off))
         (lacking,) = run_checks({"messages": check_messages}, made("outreach.tracker=gitea"))
         assert lacking.level == "problem"
         assert lacking.fix

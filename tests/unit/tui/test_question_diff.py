@@ -38,6 +38,13 @@ def test_the_dialog_shows_the_diff_last() -> None:
     assert "changes in this iteration" not in rows("")
 
 
+def test_dialog_and_decide_name_the_severity_of_a_pause() -> None:
+    paused = asked("").model_copy(update={"topic": "pause", "severity": "critical"})
+    shown = [words(row) for row in evidence_rows(paused, edited="", width=70, proposes=False)]
+    assert any("severity" in row and "critical" in row for row in shown)
+    assert "severity: critical" in question_text(paused.model_dump(mode="json"))
+
+
 def test_decide_prints_its_beginning_above_the_answers() -> None:
     question = asked(DIFF + "+more\n" * 500)
     text = question_text(question.model_dump(mode="json"))

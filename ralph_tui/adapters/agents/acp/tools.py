@@ -256,7 +256,7 @@ class ToolCalls(SessionTools):
         events: list[Event] = []
         if tool_id not in self._began and (asked or use.has_subject()):
             self._began[tool_id] = self.now
-            events.append(self._start(tool_id, use.name, use.subject(self.roots)))
+            events.append(self._start(tool_id, use.name, use.subject(self.roots), use.input))
         if use.status in ENDED and not asked:
             events += self._ended(tool_id, use)
         return events
@@ -283,4 +283,4 @@ class ToolCalls(SessionTools):
         elif self.interrupted or use.status not in ENDED:
             reason = "interrupted"
         ok = use.ok() and not self.interrupted
-        return [*events, self._finish(tool_id, began, reason, use.result(), ok=ok)]
+        return [*events, self._finish(tool_id, began, reason, use.result(), use.said(), ok=ok)]

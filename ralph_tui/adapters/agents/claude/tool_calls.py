@@ -80,7 +80,11 @@ class ToolCalls(SessionTools):
         tool = as_text(block.get("name")) or "tool"
         arguments = as_map(block.get("input"))
         self._running[tool_id] = _Call(self.now, tool, _rule_arguments(arguments))
-        return [self._start(tool_id, tool, describe_input(tool, arguments, self.roots), parent)]
+        return [
+            self._start(
+                tool_id, tool, describe_input(tool, arguments, self.roots), arguments, parent
+            )
+        ]
 
     def finished(self, block: Json, structured: object) -> list[Event]:
         """Handle a ``tool_result`` block and the program's structured result."""
@@ -96,7 +100,11 @@ class ToolCalls(SessionTools):
         if not ok and not because:
             self._refusals[tool_id] = content_text(block.get("content"))[:_LONGEST]
         summary = describe_result(block.get("content"), structured, ok=ok)
-        return [self._finish(tool_id, began, because, summary, ok=ok)]
+        return [
+            self._finish(
+                tool_id, began, because, summary, content_text(block.get("content")), ok=ok
+            )
+        ]
 
     def denied(self, fields: Json) -> list[Event]:
         """Handle a denial, from its own event or from a result's list.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ralph_tui.adapters.agents.tools import SessionTools, describe_input, describe_result, relative
 from ralph_tui.events import Event
 from ralph_tui.events.agent import Prevented
-from ralph_tui.text.json_fields import as_list, as_map, as_text
+from ralph_tui.text.json_fields import as_list, as_map, as_text, content_text
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
@@ -118,6 +118,21 @@ def succeeded(item: Json) -> bool:
     return type(exit_code) is not int or exit_code == 0
 
 
+def params_of(item: Json) -> Json:
+    """Return the arguments of an item."""
+    if isinstance(item.get("arguments"), dict):
+        return as_map(item["arguments"])
+    names = ("command", "cwd", "changes", "query", "path", "prompt", "arguments")
+    return {name: item[name] for name in names if item.get(name) not in (None, "")}
+
+
+def output_of(item: Json) -> str:
+    """Return the text of an item's output, or of its error."""
+    failed = as_text(as_map(item.get("error")).get("message"))
+    told = as_text(item.get("aggregatedOutput")) or content_text(item.get("contentItems"))
+    return failed or told or content_text(_content(item.get("result")))
+
+
 def result_of(item: Json) -> str:
     """Summarize the result, as in ``exit 1``, ``212 lines``, ``+9 −4``."""
     ok, exit_code = succeeded(item), item.get("exitCode")
@@ -193,7 +208,7 @@ class ToolItems(SessionTools):
         if len(self._running) >= MAX_KEPT:
             del self._running[next(iter(self._running))]
         self._running[item_id] = (item, self.now)
-        return [self._start(item_id, tool, summary_of(item, self.roots), parent)]
+        return [self._start(item_id, tool, summary_of(item, self.roots), params_of(item), parent)]
 
     def finished(self, item: Json, parent: str | None) -> list[Event]:
         """Record the end of an item; if its start was not reported, it started now."""
@@ -205,13 +220,15 @@ class ToolItems(SessionTools):
         reason: Prevented = "interrupted" if self.interrupted else ""
         if as_text(item.get("status")) == "declined":
             reason = "denied"
-        over = self._finish(item_id, began, reason, result_of(item), ok=succeeded(item))
+        over = self._finish(
+            item_id, began, reason, result_of(item), output_of(item), ok=succeeded(item)
+        )
         return [*told, over]
 
     def ended(self) -> list[Event]:
         """Report running items as interrupted: they ended with the session."""
         running, self._running = self._running, {}
         return [
-            self._finish(item_id, began, "interrupted", "", ok=False)
+            self._finish(item_id, began, "interrupted", "", "", ok=False)
             for item_id, (_, began) in running.items()
         ]

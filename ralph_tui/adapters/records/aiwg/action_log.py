@@ -24,7 +24,9 @@ from ralph_tui.text.sanitize import clip, plain, strip_controls
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
 SHORT = 200
-"""Maximum characters of a parameter, an output or an error."""
+"""Maximum characters of a summary or of the agent's reasoning."""
+OUTPUT = 1000
+"""Maximum characters of an output or an error."""
 
 _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
 _ENDS = (
@@ -90,7 +92,7 @@ class Actions:
             case ev.ToolFinished():
                 if (begun := self._open.pop(event.tool_id, None)) is not None:
                     denied = self._denied.pop(event.tool_id, "")
-                    yield _line(begun, ok=event.ok, said=denied or event.summary)
+                    yield _line(begun, ok=event.ok, said=denied or event.output or event.summary)
             case _ if isinstance(event, _ENDS):
                 for begun in self._open.values():
                     said = self._denied.get(begun.event.tool_id) or NO_ANSWER
@@ -183,7 +185,7 @@ def _line(tool: _OpenCall, *, ok: bool, said: str) -> dict[str, Any]:
     subject = {_SUBJECTS.get(kind, "description"): clip(begun.summary, SHORT)}
     return {
         **_head(begun.at, begun.iteration, kind, begun.tool),
-        "params": subject if begun.summary else {},
+        "params": begun.params or (subject if begun.summary else {}),
         **_answer(ok=ok, said=said),
         **({"reasoning": tool.reasoning} if tool.reasoning else {}),
     }
@@ -204,7 +206,7 @@ def _head(at: datetime, iteration: int, kind: ActionKind, tool: str) -> dict[str
 
 
 def _answer(*, ok: bool, said: str) -> dict[str, Any]:
-    told = {"output" if ok else "error": clip(said, SHORT)} if said else {}
+    told = {"output" if ok else "error": clip(said, OUTPUT)} if said else {}
     return {"success": ok, **told}
 
 

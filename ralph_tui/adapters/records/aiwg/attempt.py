@@ -124,7 +124,6 @@ def describe_ending(state: RunState) -> Ending | None:
     return Ending(
         status=RESULTS.get(outcome, "failure"),
         reason=clip(end_words(state), LONGEST),
-        final_quality=completion,
         completion_percent=completion,
         what_worked=_unique(_worked(state)),
         what_didnt_work=_unique(chain(_failed(state), report.blockers if report else ())),
@@ -259,7 +258,7 @@ def attempt_of(state: RunState) -> Attempt:
 
 def _status(state: RunState, ending: Ending | None) -> Status:
     if ending is None:
-        return "paused" if state.run.paused else "running"
+        return "paused" if state.run.paused or state.needs.question is not None else "running"
     return "completed" if ending.outcome == "completed" else "failed"
 
 

@@ -81,11 +81,10 @@ class Execution(_Record):
 
 
 class Ending(_Record):
-    """How the attempt ended. Quality and completion are in points, None without a measurement."""
+    """How the attempt ended. Completion is in points, None without a measurement."""
 
     status: AttemptResult
     reason: Plain
-    final_quality: float | None = None
     completion_percent: float | None = None
     what_worked: list[Plain] = []
     what_didnt_work: list[Plain] = []

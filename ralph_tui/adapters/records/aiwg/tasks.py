@@ -94,6 +94,7 @@ def _trajectory(task: str, attempts: Sequence[Attempt], completion: float | None
                     "agent": attempt["execution"]["agent"] or None,
                     "actions": attempt["execution"]["actions_performed"],
                     "iterations": attempt["execution"]["iterations"],
+                    "trace": f"attempts/{attempt['id']:03}/actions.jsonl",
                 }
             )
             for attempt in dumped
@@ -103,7 +104,6 @@ def _trajectory(task: str, attempts: Sequence[Attempt], completion: float | None
             for attempt in dumped
             for milestone in attempt["milestones"]
         ],
-        "final_quality": completion,
         "completion_percent": completion,
     }
 
@@ -192,6 +192,8 @@ def rebuild_attempt(folder: Path) -> Rebuilt:
     state = RunState().apply_all(recording.events)
     status = without_unknown(summarize(state))
     contents = {**project(state), **assessments(state), "status.json": status}
+    if contents["outcome.json"] is None:  # its process was killed
+        contents["attempt.json"]["status"] = "failed"
     actions = ActionLog(journal, folder / "actions.jsonl", until=recording.good_bytes)
     return Rebuilt(write_all(folder, contents) + actions.catch_up(), recording.problem)
 

@@ -154,6 +154,9 @@ def test_jitter_only_lengthens_a_pause(jitter: float, failures: int) -> None:
         def deliver(self, message: Message, *, again: bool = False) -> str:
             raise UndeliveredError("broken", "retry")
 
+        def issue_of(self, run_id: str) -> int | None:
+            return None
+
         def probe(self, message: Message) -> str:
             raise AssertionError
 
@@ -432,6 +435,9 @@ def test_a_comment_is_for_issues_alone(tmp_path: Path) -> None:
         def deliver(self, message: Message, *, again: bool = False) -> str:
             delivered.append((self.name, message.reason))
             return ""
+
+        def issue_of(self, run_id: str) -> int | None:
+            return None
 
         def probe(self, message: Message) -> str:
             raise AssertionError

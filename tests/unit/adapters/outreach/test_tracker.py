@@ -1,5 +1,6 @@
 """One tracker message: its request, its wording, and the handling of every answer."""
 
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -17,11 +18,19 @@ from ralph_tui.adapters.outreach.http_service import (
     Timeouts,
     UndeliveredError,
 )
-from ralph_tui.adapters.outreach.message import LABELS, Message, Readings, comment_of, message_of
+from ralph_tui.adapters.outreach.message import (
+    Message,
+    Readings,
+    comment_of,
+    issue_body,
+    message_of,
+    payload,
+)
 from ralph_tui.adapters.outreach.outbox import IssueNumbers
-from ralph_tui.adapters.outreach.tracker import Issue, Tracker
+from ralph_tui.adapters.outreach.tracker import LABELS, Issue, Tracker, labels_by_level
+from ralph_tui.config.settings import OutreachSettings
 from ralph_tui.events import EscalationRaised, RunStarted
-from ralph_tui.events.oversight import EscalationLevel
+from ralph_tui.events.oversight import Detected, EscalationLevel
 from tests.rows import each_row
 from tests.trackers import REPOSITORY, TOKEN, Answering, Reply, Request, TrackerService, served
 from tests.waiting import until
@@ -52,6 +61,10 @@ def message(
         about="stuck",
         reason=reason,
         recommendations=["three other approaches first"],
+        severity="high",
+        detections=[Detected(name="stuck", severity="high", reason="No gain @all.")],
+        strategy="pivot",
+        blockers=["no network"],
     )
     readings = Readings(completion=40, best=45, best_iteration=3, cost_usd=1.5)
     return message_of(raised, RUN, readings, datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
@@ -145,6 +158,86 @@ def test_a_second_message_of_a_run_is_a_comment_even_after_a_restart(
     assert number == 1
     assert "EMERGENCY: stuck" in words
     assert "given up" in words
+
+
+def names(issue: dict[str, Any]) -> set[str]:
+    return {label["name"] for label in issue["labels"]}
+
+
+def test_labels_follow_the_highest_level_so_far(service: TrackerService, tmp_path: Path) -> None:
+    tracker = channel(service, tmp_path)
+    tracker.deliver(message(1, "warning"))
+    (issue,) = service.issues
+    service.add_labels("theirs")
+    issue["labels"].append(service.labels[-1])
+    tracker.deliver(message(2, "critical"))
+    assert names(issue) == {*LABELS["critical"], "theirs"}
+    tracker.deliver(message(3, "info"))
+    assert names(issue) == {*LABELS["critical"], "theirs"}
+    channel(service, tmp_path).deliver(message(4, "emergency"))
+    assert names(issue) == {*LABELS["emergency"], "theirs"}
+    assert len(service.comments) == 3
+
+
+@pytest.mark.parametrize("status", [403, 404, 503])
+def test_labels_that_cannot_be_raised_send_no_second_comment(
+    service: TrackerService, tmp_path: Path, status: int
+) -> None:
+    tracker = channel(service, tmp_path)
+    tracker.deliver(message(1, "warning"))
+    service.special = refusing("/1/labels", "POST", status)
+    assert "comment" in tracker.deliver(message(2, "emergency"))
+    assert names(service.issues[0]) == set(LABELS["warning"])
+    assert len(service.comments) == 1
+
+
+def test_the_settings_name_the_labels(service: TrackerService, tmp_path: Path) -> None:
+    settings = OutreachSettings(
+        labels_info=("fyi",),
+        labels_warning=("look",),
+        labels_critical=("Night Shift",),
+        labels_emergency=(),
+    )
+    tracker = Tracker(
+        DIALECTS[service.kind],
+        service.url,
+        REPOSITORY,
+        TOKEN,
+        "MY_TOKEN",
+        IssueNumbers(tmp_path, "x"),
+        PATIENT,
+        labels_by_level(settings),
+    )
+    tracker.deliver(message(0, "info"))
+    assert names(service.issues[0]) == {"ralph-external", "fyi"}
+    tracker.deliver(message(1, "warning"))
+    assert names(service.issues[0]) == {"ralph-external", "look"}
+    tracker.deliver(message(2, "critical"))
+    assert names(service.issues[0]) == {"ralph-external", "Night Shift"}
+    tracker.deliver(message(3, "emergency"))
+    assert names(service.issues[0]) == {"ralph-external"}
+    assert tracker.issue_of("run-1") == 1
+
+
+def test_body_and_payload_hold_level_priority_and_context() -> None:
+    sent = message(level="emergency")
+    body = issue_body(sent)
+    facts = json.loads(body.partition("```json\n")[2].partition("\n```")[0])
+    detection = {"name": "stuck", "severity": "high", "reason": "No gain @\u200ball."}
+    assert facts == {
+        "level": "emergency",
+        "priority": "urgent",
+        "detection": "stuck",
+        "iteration": 5,
+        "severity": "high",
+        "detections": [detection],
+        "strategy": "pivot",
+        "blockers": ["no network"],
+    }
+    levels: list[EscalationLevel] = ["info", "warning", "critical", "emergency"]
+    priorities = [payload(message(level=level))["priority"] for level in levels]
+    assert priorities == ["low", "medium", "high", "urgent"]
+    assert payload(sent)["strategy"] == "pivot"
 
 
 def test_an_issue_that_is_gone_is_replaced_by_a_new_one(

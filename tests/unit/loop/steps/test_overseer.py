@@ -115,6 +115,7 @@ def test_a_held_countdown_never_ends() -> None:
             world.host.idle.append(Answer(question_id=question, answer="decline"))
     asked, answered = world.only(ev.QuestionAsked), world.only(ev.QuestionAnswered)
     assert (answered.at - asked.at).total_seconds() > 4000
+    assert asked.severity == "high"
     # Without an answer for ten minutes, one notification was sent.
     raised = world.only(ev.EscalationRaised)
     assert (raised.at - asked.at).total_seconds() == pytest.approx(600, abs=2)
@@ -390,6 +391,20 @@ def test_an_attended_pause_that_was_held_waits_for_days() -> None:
             world.host.idle.append(Abort())
     assert len(world.agent.sessions) == sessions
     assert last(world)[0] == "aborted"
+
+
+def test_an_escalation_says_what_was_detected_and_what_blocks() -> None:
+    world = World([*STUCK, *[3] * 7], mode="attended", max_iterations=10)
+    world.play(lambda asked: Answer(question_id=asked.question_id, answer="continue"))
+    raised = [e for e in world.all(ev.EscalationRaised) if e.about == "stuck"]
+    pauses = [e for e in world.all(ev.QuestionAsked) if e.topic == "pause"]
+    assert raised
+    assert pauses
+    for event in raised:
+        assert event.severity == "high"
+        assert "stuck" in [one.name for one in event.detections]
+        assert event.strategy
+    assert {e.severity for e in pauses} <= {"high", "critical"}
 
 
 def test_the_check_says_paused_while_a_pause_is_open() -> None:

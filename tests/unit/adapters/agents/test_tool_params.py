@@ -1,0 +1,57 @@
+"""What a tool was called with is kept whole, without secrets, and never at any length."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
+from ralph_tui.adapters.agents.tools import keep_params
+from ralph_tui.adapters.records.aiwg.action_log import Actions
+from ralph_tui.events import ToolFinished, ToolStarted, parse_event
+
+TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["a", "file_path", "offset"]), VALUES))
+def test_short_parameters_are_kept_as_they_are(arguments: dict[str, object]) -> None:
+    assert keep_params(arguments) == arguments
+
+
+def test_long_ones_are_cut_and_secrets_redacted() -> None:
+    kept = keep_params({"new_string": "x" * 10_000, "edits": [{"text": "y" * 10_000}]})
+    assert [len(str(value)) for value in kept.values()] == [4096, 4096]
+    started = ToolStarted(iteration=1, tool_id="1", tool="Bash", params={"env": [{"a": TOKEN}]})
+    assert TOKEN not in started.model_dump_json()
+    assert TOKEN not in str(keep_params({"text": "x" * 4000 + " " + TOKEN + "x" * 500}))
+
+
+def test_an_action_has_its_parameters_and_its_output() -> None:
+    calls = ToolCalls(1, "/repo")
+    given = {"file_path": "/repo/a.py", "old_string": "a\n", "new_string": "b\n", "offset": 3}
+    block = {"id": "t1", "name": "Edit", "input": given}
+    (started,) = calls.started(block, None)
+    said = "Error: string not found in a.py\n" + "z" * 2000
+    (ended,) = calls.finished(
+        {"tool_use_id": "t1", "content": said, "is_error": True}, structured=None
+    )
+    assert isinstance(started, ToolStarted)
+    assert isinstance(ended, ToolFinished)
+    actions = Actions()
+    for event in (started, ended):
+        told = parse_event(event.model_copy(update={"seq": 1}).model_dump_json().encode())
+        lines = list(actions.take(told))
+    (line,) = lines
+    assert line["params"] == given
+    assert line["error"].startswith("Error: string not found in a.py\nzzz")
+    assert len(line["error"]) == 1000
+    calls.started({"id": "t2", "name": "Bash", "input": {"command": "ls"}}, None)
+    (ended,) = calls.finished({"tool_use_id": "t2", "content": "a.py\nb.py"}, structured=None)
+    assert isinstance(ended, ToolFinished)
+    assert ended.output == "a.py\nb.py"
+    list(actions.take(ToolStarted(iteration=1, tool_id="t2", tool="Bash")))
+    (line,) = actions.take(ended)
+    assert line["output"] == "a.py\nb.py"

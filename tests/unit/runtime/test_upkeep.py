@@ -1,0 +1,103 @@
+"""The files of a live run follow it: its status at once, its actions within seconds."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ralph_tui import events as ev
+from ralph_tui.adapters.records.attempts import AttemptFolder
+from ralph_tui.runtime.upkeep import ACTIONS_S, Upkeep
+from ralph_tui.state import RunState
+from tests.waiting import until
+from tests.world.host import FakeClock
+
+START = ev.RunStarted(
+    run_id="r",
+    task="task-001",
+    attempt="001",
+    root="/r",
+    objective="x",
+    command="false",
+    agent="fake",
+    max_iterations=3,
+    session_timeout_s=60,
+)
+ITERATION = ev.IterationStarted(iteration=1, max_iterations=3)
+USED = (
+    ev.ToolStarted(iteration=1, tool_id="1", tool="Read", summary="a.py"),
+    ev.ToolFinished(iteration=1, tool_id="1", ok=True, summary="3 lines"),
+)
+ASKED = ev.QuestionAsked(iteration=1, question_id="q", topic="pause", text="Why?", options=[])
+ANSWERED = ev.QuestionAnswered(question_id="q", answer="continue")
+
+
+class Kept:
+    """An attempt's folder under upkeep, without an engine."""
+
+    def __init__(self, root: Path) -> None:
+        self.clock = FakeClock()
+        self.attempt = AttemptFolder.create(root, "x", datetime.now(UTC))
+        self.upkeep = Upkeep(self.attempt, self.clock)
+        self.state = RunState()
+        self.happen(START, ITERATION)
+
+    def happen(self, *events: ev.Event) -> None:
+        for event in events:
+            stamped = event.model_copy(update={"seq": self.state.seq + 1, "at": self.clock.now()})
+            with self.attempt.journal.open("a") as journal:
+                journal.write(stamped.model_dump_json() + "\n")
+            self.state.apply(stamped)
+            self.upkeep.note(stamped)
+
+    def status(self) -> str:
+        return str(self.read(self.attempt.folder / "attempt.json")["status"])
+
+    def read(self, path: Path) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(path.read_text())
+        return content
+
+    def actions(self) -> Sequence[str]:
+        path = self.attempt.folder / "actions.jsonl"
+        return path.read_text().splitlines() if path.exists() else []
+
+
+def test_a_question_and_its_answer_are_in_the_files_at_once(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.happen(ASKED)
+    kept.upkeep.tick(kept.state)
+    until(lambda: kept.status() == "paused")
+    index = tmp_path / ".aiwg/ralph/index/by-status.json"
+    until(lambda: kept.read(index) == {"paused": ["task-001"]})
+    kept.happen(ANSWERED)
+
+    def is_running() -> bool:
+        kept.upkeep.tick(kept.state)  # the earlier write may not be over
+        return kept.read(index) == {"running": ["task-001"]}
+
+    until(is_running)
+    assert kept.status() == "running"
+
+
+def test_actions_follow_within_seconds(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.happen(*USED)
+    kept.upkeep.tick(kept.state)
+    assert kept.actions() == []
+    kept.clock.seconds += ACTIONS_S
+    kept.upkeep.tick(kept.state)
+    until(lambda: len(kept.actions()) == 1)
+    until(lambda: (kept.attempt.folder / "outcome.json").exists() is False)
+    done = kept.read(kept.attempt.folder / "attempt.json")["execution"]
+    assert done["actions_performed"] == 1
+
+
+def test_an_older_projection_replaces_no_newer_one(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.happen(ASKED)
+    older = kept.attempt.project(kept.state)
+    kept.happen(ANSWERED)
+    kept.attempt.write_projections(kept.attempt.project(kept.state))
+    kept.attempt.write_projections(older)
+    assert kept.status() == "running"
