@@ -59,11 +59,15 @@ def evidence_of(state: RunState) -> Evidence:
     """Collect what the latest iteration did, for the overseer."""
     run, gate, report, files = state.run, state.gate.last, state.agent.report, state.files
     ended = state.agent.ended
+    before = _gate_before(state)
     failed = ended is not None and ended.outcome in ("error", "crashed") and not files.totals
     return Evidence(
         objective=run.started.objective if run.started else "",
         changed=tuple(change.path for change in state.files.changes),
         failing=tuple(gate.failing[:NAMED]) if gate else (),
+        failed_before=tuple(before.failing[:NAMED]) if before and not before.broken else (),
+        output_words="\n".join(one.tail for one in (before, gate) if one),
+        items=_open_items(state),
         words=" ".join([report.summary, report.next, *report.blockers, *report.learnings])
         if report
         else "",
@@ -82,6 +86,17 @@ def evidence_of(state: RunState) -> Evidence:
         and not (files.live or files.unknown or files.totals),
         output=_output(gate) if gate and gate.iteration == run.iteration else "",
     )
+
+
+def _gate_before(state: RunState) -> GateFinished | None:
+    """Return the completion command's last result from before the latest iteration."""
+    spans = (span for span in reversed(state.timeline.spans) if span.number < state.run.iteration)
+    return next((span.gate for span in spans if span.gate is not None), None)
+
+
+def _open_items(state: RunState) -> tuple[str, ...]:
+    item = state.context.item
+    return (item.item, *item.later) if item and item.item else ()
 
 
 def _output(gate: GateFinished) -> str:
