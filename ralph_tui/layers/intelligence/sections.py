@@ -21,6 +21,7 @@ from ralph_tui.layers.intelligence.history_sections import (
 )
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.layers.intelligence.output import useful_lines
+from ralph_tui.layers.intelligence.take_on_section import take_on_section
 from ralph_tui.layers.sensor.expected import gone_words
 from ralph_tui.text.format import count, percent, place
 
@@ -39,16 +40,6 @@ REPORT = (
     '"next": "..."}}'
 )
 PROMISE = "<promise>COMPLETE</promise>"
-
-LOAD_LESS = (
-    "This run's context windows fill up before the work is done. Load less into yours:\n\n"
-    "- Start with the plan and the handoff, if there are any. Open other files only when you are "
-    "about to change them. Read only the relevant part of a long file.\n"
-    "- Have commands print only failures and their last lines.\n"
-    "- If you have subagents, delegate heavy reading to them: finding code, reviewing, going "
-    "through test results. Use their summaries.\n"
-    "- Finish one item and mark it done before you start the next.\n"
-)
 
 _APPROACHES: Mapping[Approach, str] = {
     "persist": "",
@@ -86,7 +77,7 @@ def sections_of(inputs: PromptInput) -> dict[str, Section]:
         "reports": reports(inputs),
         "findings": findings_section(inputs),
         "knowledge": knowledge_section(inputs.learnings),
-        "context": _context(inputs),
+        "context": take_on_section(inputs),
         "contract": _contract(inputs),
     }
 
@@ -253,11 +244,6 @@ def _plan(inputs: PromptInput) -> Section:
     )  # fmt: skip
     said = Block(units_of(expected), rank_of("plan"), "the plan")
     return Section("Plan", (named, said))
-
-
-def _context(inputs: PromptInput) -> Section:
-    said = units_of(LOAD_LESS) if inputs.windows_fill else ()
-    return Section("Context window", (Block(said, rank_of("context"), "how to load less"),))
 
 
 def _contract(inputs: PromptInput) -> Section:
