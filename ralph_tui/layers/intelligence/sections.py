@@ -39,6 +39,8 @@ REPORT = (
     '{"ralph": {"completion": 0-100, "summary": "...", "blockers": [], "learnings": [], '
     '"next": "..."}}'
 )
+ITEM_REPORT = f'{REPORT[:-2]}, "item_progress": 0-100}}}}'
+"""With a plan, the agent also reports how far the first open item is."""
 PROMISE = "<promise>COMPLETE</promise>"
 
 _APPROACHES: Mapping[Approach, str] = {
@@ -250,7 +252,8 @@ def _contract(inputs: PromptInput) -> Section:
     return spoken(
         "When you stop",
         "Print one line of JSON that reports your status honestly:",
-        fenced(REPORT),
+        fenced(ITEM_REPORT if inputs.open_items else REPORT),
+        'Here "item_progress" is how far the plan\'s first open item is.' * bool(inputs.open_items),
         promise_line(inputs),
     )
 
