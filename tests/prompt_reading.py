@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from ralph_tui.layers.intelligence.budget import estimate_tokens
-from ralph_tui.layers.intelligence.sections import PROMISE, REPORT
+from ralph_tui.layers.intelligence.sections import ITEM_REPORT, PROMISE, REPORT
 
 BUDGET = 8000
 """Tokens, as the settings have it."""
@@ -35,7 +35,7 @@ def check_prompts(folder: Path) -> int:
 def check_prompt(prompt: str) -> None:
     """Assert no repetition or contradiction, and one request for report and promise."""
     assert estimate_tokens(prompt) <= BUDGET
-    assert prompt.count(REPORT) == 1
+    assert prompt.count(REPORT) + prompt.count(ITEM_REPORT) == 1
     assert f"also print {PROMISE}" in prompt
     assert repeated(prompt) == []
     assert contradictions(prompt) == []

@@ -367,6 +367,8 @@ class AgentReported(Event):
     blockers: list[Plain] = []
     learnings: list[Plain] = []
     next: Plain = ""
+    item_progress: float | None = None
+    """The agent's claim of how far the plan's open item is, in points, 0-100."""
 
     @property
     def _claim(self) -> str:
@@ -377,7 +379,8 @@ class AgentReported(Event):
         """As in ``claims 56 % · fixed two · blocked by no network · next: the parser``."""
         blocked = f"blocked by {'; '.join(self.blockers)}" if self.blockers else ""
         following = f"next: {self.next}" if self.next else ""
-        parts = [self._claim, self.summary, blocked, following]
+        item = "" if self.item_progress is None else f"open item at {percent(self.item_progress)}"
+        parts = [self._claim, item, self.summary, blocked, following]
         return " · ".join(part for part in parts if part) or "empty report"
 
     def line(self, said: str = "") -> str:

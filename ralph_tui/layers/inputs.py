@@ -62,12 +62,15 @@ def evidence_of(state: RunState) -> Evidence:
     """Collect what the latest iteration did, for the overseer."""
     run, gate, report, files = state.run, state.gate.last, state.agent.report, state.files
     ended = state.agent.ended
+    before = _gate_before(state)
     failed = ended is not None and ended.outcome in ("error", "crashed") and not files.totals
     return Evidence(
         objective=run.started.objective if run.started else "",
         changed=tuple(change.path for change in state.files.changes),
         failing=tuple(gate.failing[:NAMED]) if gate else (),
-        topics=_topics(state),
+        failed_before=tuple(before.failing[:NAMED]) if before and not before.broken else (),
+        output_words="\n".join(one.tail for one in (before, gate) if one),
+        items=_open_items(state),
         words=" ".join([report.summary, report.next, *report.blockers, *report.learnings])
         if report
         else "",
@@ -88,14 +91,15 @@ def evidence_of(state: RunState) -> Evidence:
     )
 
 
-def _topics(state: RunState) -> tuple[str, ...]:
-    """Return the open items of the plan, and the tests that failed at the start and before now."""
+def _gate_before(state: RunState) -> GateFinished | None:
+    """Return the completion command's last result from before the latest iteration."""
+    spans = (span for span in reversed(state.timeline.spans) if span.number < state.run.iteration)
+    return next((span.gate for span in spans if span.gate is not None), None)
+
+
+def _open_items(state: RunState) -> tuple[str, ...]:
     item = state.context.item
-    items = [item.item, *item.later] if item is not None else []
-    gates = [span.gate for span in state.timeline.spans if span.gate is not None]
-    known = [*gates[:1], *gates[-2:]]
-    tests = dict.fromkeys(name for gate in known for name in gate.failing[:NAMED])
-    return tuple(one for one in (*items, *tests) if one)
+    return (item.item, *item.later) if item and item.item else ()
 
 
 def _output(gate: GateFinished) -> str:

@@ -136,6 +136,7 @@ class Iteration:
         self.run.record(self.step_event(k, 8))  # ValidationAgent, before the session
         self.strategist.before(k)
         self.run.record(self.step_event(k, 9))  # PromptGenerator
+        self.sessions.read_plan()
         words = self.prompt_writer.write(k, control)
         self.run.record(self.step_event(k, 10))  # SessionLauncher
         self.sessions.run(k, words)

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from ralph_tui import events as ev
 from ralph_tui.events.context import FileInProgress
 from ralph_tui.events.intelligence import Blocker, Statement
+from ralph_tui.layers.context.sizes import estimate
 from ralph_tui.layers.intelligence import PROMISE, PromptInput, build_prompt
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.layers.intelligence.handoff_section import HEADING as HANDED_OVER
@@ -30,7 +31,7 @@ HEADINGS = [
     "Objective", "This iteration", HANDED_OVER, "Standing instruction",
     "Guidance from the user", "Redirect", "Measured state", "Verdict",
     "Last iteration", "Strategy", "Control", "Plan",
-    "Reports from the last iterations", "Lessons from earlier runs", "Context window",
+    "Reports from the last iterations", "Lessons from earlier runs", "How much to take on",
     "When you stop",
 ]  # fmt: skip
 NASTY = [
@@ -83,6 +84,7 @@ def full(words: str = "w", many: Sequence[str] = ("a", "b"), **more: Any) -> Pro
             ],
         ),
         windows_fill=True,
+        open_items=[(text, estimate(text)) for text in (*many, "a [very complex]")],
         redirect=REDIRECT,
         redirected_at=1,
         interrupted="Iteration 2 was interrupted after 5m.",

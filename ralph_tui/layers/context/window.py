@@ -65,6 +65,8 @@ RECENT = 5
 """Number of latest iterations to examine."""
 FILLED = 2
 """Number of filled windows among these from which prompts advise loading less."""
+HIGH = 60.0
+"""Points of a window from which prompts advise keeping room."""
 FULL = 100.0
 """Points of a whole window; an item that may take all of them must be split."""
 
@@ -94,6 +96,12 @@ def windows_fill(history: Iterable[Use], checkpoint_percent: float = 85.0) -> bo
         )
         >= FILLED
     )
+
+
+def windows_high(history: Iterable[Use]) -> bool:
+    """True if a window of the last five iterations with known usage was more than 60 % full."""
+    known = [use.peak_percent for use in history if use.peak_percent is not None]
+    return any(peak > HIGH for peak in known[-RECENT:])
 
 
 class Order(NamedTuple):

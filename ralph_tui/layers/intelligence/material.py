@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ralph_tui import events as ev
+from ralph_tui.layers.context.take_on import Open
 from ralph_tui.layers.control import Phase
 
 
@@ -41,6 +42,12 @@ class PromptInput:
     """From the previous session; None if the next session starts a task of its own."""
     windows_fill: bool = False
     """True if context windows of this run keep filling up."""
+    windows_high: bool = False
+    """True if a recent window of this run was more than 60 % full."""
+    open_items: Sequence[Open] = ()
+    """The plan's open items with their sizes, in the plan's order."""
+    room: float = 85.0
+    """How full the window is when a session hands over, in points."""
     redirect: str = ""
     """Instructions of the approved REDIRECT in effect."""
     redirected_at: int = 0

@@ -21,6 +21,7 @@ from ralph_tui.layers.intelligence.history_sections import (
 )
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.layers.intelligence.output import useful_lines
+from ralph_tui.layers.intelligence.take_on_section import take_on_section
 from ralph_tui.layers.sensor.expected import gone_words
 from ralph_tui.text.format import count, percent, place
 
@@ -38,17 +39,9 @@ REPORT = (
     '{"ralph": {"completion": 0-100, "summary": "...", "blockers": [], "learnings": [], '
     '"next": "..."}}'
 )
+ITEM_REPORT = f'{REPORT[:-2]}, "item_progress": 0-100}}}}'
+"""With a plan, the agent also reports how far the first open item is."""
 PROMISE = "<promise>COMPLETE</promise>"
-
-LOAD_LESS = (
-    "This run's context windows fill up before the work is done. Load less into yours:\n\n"
-    "- Start with the plan and the handoff, if there are any. Open other files only when you are "
-    "about to change them. Read only the relevant part of a long file.\n"
-    "- Have commands print only failures and their last lines.\n"
-    "- If you have subagents, delegate heavy reading to them: finding code, reviewing, going "
-    "through test results. Use their summaries.\n"
-    "- Finish one item and mark it done before you start the next.\n"
-)
 
 _APPROACHES: Mapping[Approach, str] = {
     "persist": "",
@@ -86,7 +79,7 @@ def sections_of(inputs: PromptInput) -> dict[str, Section]:
         "reports": reports(inputs),
         "findings": findings_section(inputs),
         "knowledge": knowledge_section(inputs.learnings),
-        "context": _context(inputs),
+        "context": take_on_section(inputs),
         "contract": _contract(inputs),
     }
 
@@ -255,16 +248,12 @@ def _plan(inputs: PromptInput) -> Section:
     return Section("Plan", (named, said))
 
 
-def _context(inputs: PromptInput) -> Section:
-    said = units_of(LOAD_LESS) if inputs.windows_fill else ()
-    return Section("Context window", (Block(said, rank_of("context"), "how to load less"),))
-
-
 def _contract(inputs: PromptInput) -> Section:
     return spoken(
         "When you stop",
         "Print one line of JSON that reports your status honestly:",
-        fenced(REPORT),
+        fenced(ITEM_REPORT if inputs.open_items else REPORT),
+        'Here "item_progress" is how far the plan\'s first open item is.' * bool(inputs.open_items),
         promise_line(inputs),
     )
 

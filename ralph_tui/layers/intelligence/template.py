@@ -26,7 +26,7 @@ VARIABLES: Mapping[str, str] = {
     "reports": "the agent's reports from its last two iterations",
     "findings": "learnings from earlier iterations of this run",
     "knowledge": "lessons from earlier runs",
-    "context": "how to load less, once context windows of this run have filled up",
+    "context": "how many open items to take on and in which order, and how to load less",
     "contract": "the report line and the promise that the agent must print",
     "iteration": "the number of this iteration",
     "max_iterations": "the maximum number of iterations",

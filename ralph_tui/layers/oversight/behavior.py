@@ -30,8 +30,12 @@ class Evidence:
     objective: str = ""
     changed: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    """What the objective is about besides its words: open items of the plan, and failing tests."""
+    failed_before: tuple[str, ...] = ()
+    """Tests that failed before the iteration."""
+    output_words: str = ""
+    """The end of the completion command's output, before the iteration and after it."""
+    items: tuple[str, ...] = ()
+    """Open items of the plan."""
     words: str = ""
     """Text of the agent's report."""
     actions: int = 0

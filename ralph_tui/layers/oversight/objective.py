@@ -1,12 +1,12 @@
 """Compare an iteration's work with the objective by words alone.
 
-The agent gets the benefit of the doubt. The objective's topics, the open items of the plan and the
-failing tests with their files, belong to it: one word of them in the work is enough. An objective
-that is not clearly English, or names fewer than two things, is judged by them alone. For a long
-objective a few words are enough, and words match loosely.
+The agent gets the benefit of the doubt: work on a calculator's lexer need not mention "calculator".
+Work on an open item of the plan or on a failing test is always on course. An objective that is not
+clearly English, or names fewer than two things, is judged by these alone, and not at all if they
+name fewer than two things, too. For a long objective a few words are enough, and words match
+loosely.
 """
 
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from ralph_tui.layers.control import History
@@ -27,6 +27,8 @@ KNOWN = 4
 LISTED = 5
 MOST = 200
 """Maximum words of an objective to search for."""
+GOALS = 100
+"""Maximum open items and failing tests that are compared."""
 
 _ENGLISH = frozenset(
     words_of(
@@ -77,19 +79,20 @@ _GENERAL = _ENGLISH | frozenset(
 @lru_cache(maxsize=8)
 def named_by(objective: str) -> tuple[str, ...]:
     """Return the objective's distinctive words, each once; empty in case of doubt."""
-    words = dict.fromkeys(words_of(objective))
+    words = frozenset(words_of(objective))
     if _ENGLISH.isdisjoint(words) or not _FOREIGN.isdisjoint(words):
         return ()
     if not all(word.isascii() for word in words):
         return ()
-    return _distinctive(words)
+    return _distinctive(objective)
 
 
-def _distinctive(words: Iterable[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=256)
+def _distinctive(text: str) -> tuple[str, ...]:
     """Return the words that name something in particular, each once."""
     useful = (
         word
-        for word in dict.fromkeys(words)
+        for word in dict.fromkeys(words_of(text))
         if len(word) >= SHORTEST and not word.isdigit() and word not in _GENERAL
     )
     return tuple(useful)[:MOST]
@@ -100,48 +103,57 @@ def deviation(history: History, evidence: Evidence) -> str | None:
     before = history.best_before(1)
     if not evidence.changed or history.complete or before is None or history.rose_since(before):
         return None
-    wanted = _missing(evidence)
-    if not wanted:
+    work = " ".join([*evidence.changed, *evidence.failing, evidence.words])
+    wanted = missing_from(evidence.objective, work)
+    if not wanted and len(named_by(evidence.objective)) >= FEWEST:
         return None
-    listed = ", ".join(clip(word, 30) for word in wanted[:LISTED])
-    more = ", ..." if len(wanted) > LISTED else ""
+    # That a test still fails does not show any work on it.
+    apart = missing_goals(evidence, " ".join([*evidence.changed, evidence.words]))
+    if apart is None or not (wanted or apart):
+        return None
+    whose = "the objective's words" if wanted else "the words of the open items and failing tests"
     return (
-        "The changed files, failing tests and report contain hardly any words of "
-        f"{_whose(evidence)} ({listed}{more}); changed: "
-        f"{clip(', '.join(evidence.changed[:LISTED]), 120)}."
+        f"The changed files{', failing tests' if wanted else ''} and report contain hardly any of "
+        f"{whose} ({_listed(wanted or apart)}); "
+        f"changed: {clip(', '.join(evidence.changed[:LISTED]), 120)}."
     )
 
 
-def _missing(evidence: Evidence) -> tuple[str, ...]:
-    """Return the words that the work lacks; empty if it is on course, or in case of doubt."""
-    topics = _distinctive(words_of(" ".join(evidence.topics)))
-    done = words_of(" ".join([*evidence.changed, evidence.words]))
-    if _occurring(topics, done):
-        return ()
-    if len(named_by(evidence.objective)) >= FEWEST:
-        return missing_from(evidence.objective, " ".join([*done, *evidence.failing]))
-    return topics if len(topics) >= FEWEST else ()
-
-
-def _whose(evidence: Evidence) -> str:
-    named = len(named_by(evidence.objective)) >= FEWEST
-    return "the objective" if named else "the plan or the failing tests"
+def _listed(words: tuple[str, ...]) -> str:
+    more = ", ..." if len(words) > LISTED else ""
+    return ", ".join(clip(word, 30) for word in words[:LISTED]) + more
 
 
 def missing_from(objective: str, work: str) -> tuple[str, ...]:
     """Return the objective's words if too few of them occur in `work`; else an empty tuple."""
     wanted = named_by(objective)
-    if len(wanted) < FEWEST:
-        return ()
-    found = _occurring(wanted, words_of(work))
-    return wanted if found < RELEVANT * min(len(wanted), ENOUGH) else ()
+    return wanted if len(wanted) >= FEWEST and not _contains(work, wanted) else ()
 
 
-def _occurring(wanted: Sequence[str], work: Iterable[str]) -> int:
-    """Count the wanted words that occur in the work."""
-    tokens = frozenset(work)
+def missing_goals(evidence: Evidence, work: str) -> tuple[str, ...] | None:
+    """Return the words of open items and failing tests that can be judged by.
+
+    Return None if `work` is on one of these, whatever its language, or on a file that the failing
+    tests' output names. Each goal is compared by itself: an iteration works on one or a few.
+    """
+    goals = [named_by(evidence.objective)]
+    goals += map(_distinctive, (*evidence.items[:GOALS], *evidence.failed_before[:GOALS]))
+    if any(_contains(work, words) for words in goals if words):
+        return None
+    if any(path.rpartition("/")[2] in evidence.output_words for path in evidence.changed):
+        return None
+    named = [*map(named_by, evidence.items[:GOALS])]
+    named += map(_distinctive, evidence.failed_before[:GOALS])
+    wanted = dict.fromkeys(word for words in named for word in words)
+    return tuple(wanted) if len(wanted) >= FEWEST else ()
+
+
+def _contains(work: str, wanted: tuple[str, ...]) -> bool:
+    """True if enough of the words occur in `work`."""
+    tokens = frozenset(words_of(work))
     text = " ".join(tokens)
-    return sum(_is_in(word, tokens, text) for word in wanted)
+    found = sum(_is_in(word, tokens, text) for word in wanted)
+    return found >= RELEVANT * min(len(wanted), ENOUGH)
 
 
 def _is_in(word: str, tokens: frozenset[str], text: str) -> bool:

@@ -26,6 +26,8 @@ class AgentReport:
     blockers: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()
     next: str = ""
+    item_progress: float | None = None
+    """How far the plan's open item is, in points, 0-100; None if not reported."""
 
     def event(self, iteration: int) -> AgentReported:
         """Return the report as a journal event."""
@@ -36,6 +38,7 @@ class AgentReport:
             blockers=list(self.blockers),
             learnings=list(self.learnings),
             next=self.next,
+            item_progress=self.item_progress,
         )
 
 
@@ -64,6 +67,7 @@ def _report(fields: dict[str, Any]) -> AgentReport:
         blockers=_texts(fields.get("blockers")),
         learnings=_texts(fields.get("learnings")),
         next=_text(fields.get("next")),
+        item_progress=_points(fields.get("item_progress")),
     )
 
 

@@ -20,6 +20,7 @@ from ralph_tui.layers.sensor.novelty import next_item, ticked_items
 from ralph_tui.loop.steps.prompt_material import measured
 from ralph_tui.state import AgentRow, RunState
 from ralph_tui.state.actions import NO_ANSWER
+from ralph_tui.text.format import percent
 from ralph_tui.text.git_diff import parts_of, places_of
 from ralph_tui.text.sanitize import one_line, plain, shorten, spelled_name
 from ralph_tui.text.tool_kinds import action_type
@@ -84,6 +85,7 @@ def build_handoff(
         done=ticked(state, found.plan),
         changed=tuple(_file(change, "") for change in others[:MAX_FILES]),
         item=open_item(state, found.plan),
+        progress=item_progress(state, found.plan),
         summary=summary,
         summary_by=AGENT_BEFORE if acted else AGENT,
         files=files,
@@ -220,6 +222,15 @@ def open_item(state: RunState, plan: Progress | None) -> str:
     if plan is not None:
         return next_item(plan)
     return state.context.item.item if state.context.item else ""
+
+
+def item_progress(state: RunState, plan: Progress | None) -> str:
+    """Return how far the open item is according to the agent; empty if it has not said so."""
+    report = state.agent.report
+    item = open_item(state, plan)
+    if report is None or report.item_progress is None or not item or ticked(state, plan):
+        return ""
+    return f"{percent(report.item_progress)} done, according to the agent"
 
 
 def tests_of(command: str, state: RunState) -> Measured:

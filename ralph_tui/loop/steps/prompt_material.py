@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from ralph_tui import events as ev
 from ralph_tui.config.settings import Settings
-from ralph_tui.layers.context.window import windows_fill
+from ralph_tui.layers.context.sizes import estimate
+from ralph_tui.layers.context.take_on import Open
+from ralph_tui.layers.context.window import windows_fill, windows_high
 from ralph_tui.layers.control import Evaluation, Phase, advice, phase_of
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import PromptInput
@@ -87,11 +89,21 @@ def full_input(
         strategy=strategy,
         plan=state.memory.plan if settings.memory.enabled else None,
         windows_fill=windows_fill(state.context.history, settings.context.checkpoint_percent),
+        windows_high=windows_high(state.context.history),
+        open_items=[] if restored else _open_items(state),
+        room=settings.context.checkpoint_percent,
         found_out=_list_findings(iteration, state, settings),
         learnings=knowledge_lines(state.memory.plan, state.memory.for_prompt(iteration))
         if settings.memory.enabled
         else [],
     )
+
+
+def _open_items(state: RunState) -> list[Open]:
+    """Return the plan's open items when it was last read, with the sizes expected by now."""
+    first = state.context.item
+    texts = [first.item, *first.later] if first and first.item else []
+    return [(text, estimate(text, state.plan_items.taken)) for text in texts]
 
 
 def _list_findings(iteration: int, state: RunState, settings: Settings) -> list[str]:

@@ -161,6 +161,10 @@ class Sessions(Step):
         """Report caveats about the agents before their first session."""
         self._agents.warn()
 
+    def read_plan(self) -> None:
+        """Read the plan before the prompt, which says how much of it to take on."""
+        self._items.begin()
+
     def run(self, k: int, prompt_text: PromptText) -> ev.SessionFinished:
         """Run sessions until the iteration's work ends; return how the last one ended.
 

@@ -167,9 +167,9 @@ def after_a_judges_no() -> str:
 
 
 def with_a_plan() -> str:
-    world = run_of([2, 4, 10])
-    items = (("read groups", True), ("nest groups", False), ("report errors", False))
-    world.plan = Progress(1, 3, items)
+    world = run_of([2, 4, 10], plan="PLAN.md")
+    items = (("read groups", True), ("nest groups", False), ("report errors [simple]", False))
+    world.plan = Progress(1, 4, (*items, ("rewrite the scanner [very complex]", False)))
     return world.run().agent.prompts[1]
 
 

@@ -1,5 +1,6 @@
 """The overseer's use of other evidence: files, words, tool calls, errors."""
 
+from dataclasses import replace
 from typing import get_args
 
 from hypothesis import given
@@ -9,7 +10,7 @@ from ralph_tui.events.oversight import DetectionName, Level, Subject
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence, Finding
-from ralph_tui.layers.oversight.objective import missing_from, named_by
+from ralph_tui.layers.oversight.objective import missing_from, missing_goals, named_by
 from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.layers.settings import IntelligenceSettings
 from tests.rows import each_row
@@ -135,6 +136,54 @@ def test_a_deviation_warns_and_the_third_in_a_row_redirects() -> None:
     assert verdicts[3].situations[0].about == "objective_deviation"
 
 
+AUTH = Evidence(
+    objective="Fix the failing auth tests",
+    failed_before=("tests/test_auth.py::test_login", "tests/test_auth.py::test_logout"),
+    failing=("tests/test_auth.py::test_login", "tests/test_auth.py::test_logout"),
+    changed=("docs/palette.md", "theme/colors.css"),
+)
+
+
+def deviations(evidence: Evidence) -> list[DetectionName]:
+    """Return what is detected after an iteration without a gain."""
+    run = Run(100, tests=12)
+    run.take(30)
+    return names(run.take(30, evidence))
+
+
+def test_a_short_objective_is_judged_by_the_failing_tests() -> None:
+    assert deviations(AUTH) == ["objective_deviation"]
+    assert deviations(replace(AUTH, changed=("src/auth.py",))) == []
+    assert deviations(replace(AUTH, words="The logout needs a session")) == []
+    assert (
+        deviations(replace(AUTH, changed=("src/tokens.py",), output_words="tokens.py:3: E")) == []
+    )
+    assert deviations(replace(AUTH, failed_before=())) == []
+
+
+def test_a_foreign_objective_is_judged_by_the_failing_tests_and_english_items() -> None:
+    foreign = replace(AUTH, objective="Behebe alle Fehler in der Anmeldung und der Abmeldung")
+    assert deviations(foreign) == ["objective_deviation"]
+    planned = replace(foreign, failed_before=(), items=("Write the lexer for the scanner",))
+    assert deviations(planned) == ["objective_deviation"]
+    assert deviations(replace(planned, items=("Schreibe den Zerteiler und die Regeln",))) == []
+
+
+def test_work_on_an_open_item_or_a_failing_test_is_on_course_whatever_the_objective_names() -> None:
+    assert deviations(STRAYED) == ["objective_deviation"]
+    assert deviations(replace(STRAYED, items=("Choose a palette of colors",))) == []
+    assert deviations(replace(STRAYED, failed_before=("tests/test_theme.py::test_dark",))) == []
+
+
+@given(st.lists(st.text()), st.lists(st.text()), st.lists(st.text()))
+def test_more_work_never_leaves_the_course(
+    items: list[str], failed: list[str], changed: list[str]
+) -> None:
+    evidence = Evidence(items=tuple(items), failed_before=tuple(failed), changed=tuple(changed))
+    if missing_goals(evidence, " ".join(changed)) is None:
+        assert missing_goals(evidence, " ".join([*changed, "palette"])) is None
+
+
 def test_no_deviation_when_the_best_rose_or_nothing_changed() -> None:
     run = Run()
     assert names(run.take(10, STRAYED)) == []
@@ -144,28 +193,6 @@ def test_no_deviation_when_the_best_rose_or_nothing_changed() -> None:
     assert names(run.take(10, STRAYED)) == ["objective_deviation"]
     assert names(run.take(20, STRAYED, restarted=True)) == []
     assert names(run.take(100, STRAYED)) == []
-
-
-AUTH = ("tests/test_auth.py::test_session_expires", "Log out everywhere")
-
-
-@each_row("objective", ["Fix the failing auth tests", "Behebe alle Fehler in der Anmeldung", LOGIN])
-def test_short_and_foreign_objectives_are_judged_by_tests_and_plan(objective: str) -> None:
-    def found(*changed: str, words: str = "") -> list[DetectionName]:
-        run = Run(100, tests=12)
-        run.take(30)
-        work = Evidence(objective=objective, topics=AUTH, changed=changed, words=words)
-        return names(run.take(30, work))
-
-    assert found("docs/palette.md", "theme/colors.css") == ["objective_deviation"]
-    assert found("src/session.py") == []
-    assert found("src/x.py", words="Expire the session.") == []
-
-
-def test_without_topics_a_short_objective_is_not_judged() -> None:
-    run = Run(100, tests=12)
-    run.take(30)
-    assert names(run.take(30, Evidence(objective="Fix it", changed=("docs/palette.md",)))) == []
 
 
 def test_a_useful_iteration_breaks_the_row() -> None:

@@ -11,6 +11,14 @@ def line(**fields: Any) -> str:
     return json.dumps({"ralph": fields})
 
 
+def test_the_progress_on_the_open_item() -> None:
+    for given, points in ((70, 70.0), (170, 100.0), ("70", None), (None, None)):
+        report = find_report(line(item_progress=given))
+        assert report
+        assert report.item_progress == points
+        assert report.event(3).item_progress == points
+
+
 def test_the_whole_report() -> None:
     text = "Done so far.\n" + line(
         completion=40, summary="half", blockers=["no net"], learnings=["a", "b"], next="continue"

@@ -128,6 +128,21 @@ def test_it_says_what_was_done_and_what_is_in_progress() -> None:
     assert "First open item in the plan: nest groups" in told
 
 
+def test_it_says_how_far_the_open_item_is_according_to_the_agent() -> None:
+    made = world(works(summary="Half of it reads.", item_progress=70))
+    made.run()
+    assert made.only(ev.HandoffWritten).progress == "70 % done, according to the agent"
+    assert "`read groups` (`70 % done, according to the agent`)" in text_of(made)
+    assert "read groups (70 % done, according to the agent)" in made.agent.prompts[1]
+    assert '"item_progress": 0-100' in made.agent.prompts[0]
+
+
+def test_progress_on_an_item_that_is_ticked_since_is_not_the_next_ones() -> None:
+    made = world(ticking(works(summary="Read.", item_progress=100), lambda: made))
+    made.run()
+    assert made.only(ev.HandoffWritten).progress == ""
+
+
 def test_what_is_only_planned_is_not_called_done() -> None:
     made = world(works(next="nest groups", summary="I plan to nest groups."))
     made.run()
