@@ -1,4 +1,4 @@
-"""Rows set from outside, and a screen's last rows: feedback for a key, above the key hints."""
+"""Rows with content set from outside, and a screen's last rows: key feedback above key hints."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ LOW = 15
 
 
 def bottom_line(y: int, height: int, message: str, keys: Callable[[int], Line], width: int) -> Line:
-    """Draw one of the last rows: the message above, the key hints below, never covered.
+    """Draw one of the last rows: the message above, and the key hints below, which it never covers.
 
     If there is only one row, the message replaces the hints while it is shown.
     """

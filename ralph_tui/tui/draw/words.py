@@ -1,4 +1,4 @@
-"""Numbers, times and states as the cockpit words them. Rule: pure functions."""
+"""Numbers, times and states as the cockpit displays them. Rule: pure functions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -31,7 +31,7 @@ def short_duration(seconds: float) -> str:
 
 
 def since(then: datetime | None, now: datetime) -> str:
-    """Return the time passed since then, in one unit; ``—`` for never."""
+    """Return the time elapsed since `then`, in one unit; ``—`` if it never happened."""
     return "—" if then is None else short_duration((now - then).total_seconds())
 
 
