@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ralph_tui.ports.source import Source
 
 PAINTED_S = 0.3
-"""Seconds after which the effect of a key has certainly been painted."""
+"""Seconds after which the effect of a key counts as painted."""
 MOST = 100_000
 """Number of new objects above which collection is not postponed even if more keys arrive."""
 

@@ -84,7 +84,7 @@ def horizon(done: int, limit: int, *, live: bool, projected_end: int = 0) -> int
 
 
 def ahead_of(state: RunState) -> Projection | None:
-    """Return the forecast from the latest measurement, using the verdict's numbers; None if unknown.
+    """Return the forecast from the latest measurement and the verdict's numbers; None if unknown.
 
     A run judged stuck, oscillating or regressing has no forecast.
     """
@@ -102,7 +102,7 @@ def ahead_of(state: RunState) -> Projection | None:
 
 
 def ahead(since: Point, forecast: float | None, left: int) -> Projection | None:
-    """Project the pace that reaches the goal in `forecast` iterations, for at most `left` of them."""
+    """Project the pace that reaches the goal in `forecast` iterations, over at most `left`."""
     iteration, points = since[0], within(since[1])
     if forecast is None or points >= 100 or left <= 0:
         return None

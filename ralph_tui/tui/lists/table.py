@@ -167,7 +167,7 @@ class ListTable(LineWidget):
     """Rows per entry."""
     TITLES: ClassVar[int] = 1
     WHEEL: ClassVar[int] = 3
-    """Number of entries that one step of the mouse wheel scrolls."""
+    """Number of entries by which one step of the wheel moves the selection."""
     SENTENCE: ClassVar[str] = "text"
     """Style of the sentence shown in place of the rows."""
 

@@ -24,7 +24,7 @@ OWN = "w"
 
 
 def place_words(index: int, of: Sequence[AgentChoice]) -> str:
-    """Return position and header, such as ``2 of 3: Colour``; only the header of a single question."""
+    """Return position and header: ``2 of 3: Colour``; for a single question, only the header."""
     header = flat(of[index].header, 40)
     if len(of) == 1:
         return header

@@ -137,7 +137,7 @@ class Guide(TextDraft):
         before: Sequence[str] = (),
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`standing` is the instruction now in every prompt; `before` has rows on earlier guidance."""
+        """`standing` is the instruction in every prompt; `before` has rows on earlier guidance."""
         where = "into the running session" if into_session else "with the next prompt"
         super().__init__(f"Guidance for the agent, {where}", draft, clock)
         self._standing, self._before = standing, before

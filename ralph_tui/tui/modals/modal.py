@@ -1,4 +1,4 @@
-"""Base of all dialogs: space below the header, keys in the last row, and a guard against early keys.
+"""Base of all dialogs: space below the header, keys in the last row, a guard against early keys.
 
 Rule: a key pressed in a dialog either has an effect or gets a reason why not. Where a key is shown,
 a click presses it.

@@ -91,7 +91,7 @@ class Question(Modal[Answer | None]):
         *,
         guarded: bool = True,
     ) -> None:
-        """`texts` stores the user's text; `look` blocks, and returns what a restore would change now.
+        """`texts` stores the user's text; `look` blocks and returns what a restore would change.
 
         See `Modal` for `guarded`, which is False if the user has just opened the dialog.
         """
@@ -228,7 +228,7 @@ class Question(Modal[Answer | None]):
             self._answer(option)
 
     async def _read(self, look: Callable[[], RestoreEffect]) -> None:
-        """Preview against the current files, because the offer dates from the time of the question."""
+        """Preview against the current files, which may have changed since the question came up."""
         try:
             self._effect = f"would change now: {(await asyncio.to_thread(look)).words}"
         except RalphError as error:

@@ -92,7 +92,7 @@ class Sheet(Vertical):
         self.room = (0, 0)
         """Columns and rows for all texts."""
         self.scrolls = self.flows = False
-        """Whether the body scrolls, and whether everything scrolls because not even the rest fits."""
+        """True if the body does not fit, and if not even the rest fits: then everything scrolls."""
 
     def compose(self) -> ComposeResult:
         yield self.why
