@@ -112,7 +112,7 @@ WAITS: Mapping[str, Term] = {
     "disk_full": Term(PHASES["limited"].glyph, "disk full"),
 }
 """Causes of a wait, by their names in the events."""
-DISK_FULL = "the disk is full: free some space, the record so far is safe"
+DISK_FULL = "the disk is full: free some space; the record so far is safe"
 """The advice comes first, because a narrow line may cut off the rest."""
 
 CHECKPOINTS: Mapping[str, Term] = {
@@ -159,13 +159,13 @@ REMEDIES: Mapping[str, str] = {
 
 PERMISSIONS: Mapping[str, str] = {
     "edits": "may edit files",
-    "ask": "may edit files; asks for anything else",
+    "ask": "may edit files; asks before anything else",
     "acceptEdits": "may edit files",
     "skip": "unrestricted",
     "bypassPermissions": "unrestricted",
     "unrestricted": "unrestricted: a shell command may do anything",
     "plan": "may only plan",
-    "default": "asks for each use of a tool",
+    "default": "asks before each use of a tool",
 }
 """The agent's permissions, by the setting and by Claude Code's names."""
 
@@ -272,7 +272,7 @@ def subject_words(name: str, reason: str = "") -> str:
 
 def alarm_words(name: str) -> str:
     """Return an alarm in words, such as ``stuck``; ``BUDGET_EXCEEDED`` applies to any limit."""
-    return "limit nearly used" if name == "BUDGET_EXCEEDED" else in_words(name.lower())
+    return "limit nearly reached" if name == "BUDGET_EXCEEDED" else in_words(name.lower())
 
 
 def sender_label(by: str) -> str:

@@ -20,13 +20,13 @@ from ralph_tui.tui.modals.guide import PlainArea
 
 NUMBERS = (
     ("limits.max_iterations", "iterations", "1 to 1000"),
-    ("limits.budget_usd", "budget, USD", "whole run; empty: no limit"),
+    ("limits.budget_usd", "budget, USD", "whole run; empty = no limit"),
     ("limits.session_timeout_s", "per session", "90s, 30m, 8h"),
 )
 """Limits, their labels, and the values they accept."""
 MODES = (
     ("edits", permission_words("edits")),
-    ("ask", "asks for anything else"),
+    ("ask", "asks before anything else"),
     ("skip", permission_words("skip")),
 )
 """Permission modes; the labels fit side by side in 80 columns."""
@@ -92,7 +92,7 @@ class Page(VerticalScroll):
             "command": self.command,
             "criterion": OneLine("you confirm this each time the agent says it is done"),
             "agent.command": OneLine(COMMAND_HINTS["command"]),
-            "agent.model": OneLine("empty: the agent's default"),
+            "agent.model": OneLine("empty for the agent's default"),
             **{name: OneLine() for name, _, _ in NUMBERS},
         }
         self.agent = Choice(())

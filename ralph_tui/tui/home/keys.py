@@ -79,7 +79,7 @@ COLUMNS: Block = (
     (
         (CRITICAL.glyph, "number of interventions"),
         ("~$", "the cost is an estimate"),
-        ("—", "not recorded, or not added"),
+        ("—", "not recorded or not counted"),
         ("", "up: see ralph-tui status"),
     ),
 )

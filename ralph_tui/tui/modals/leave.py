@@ -16,7 +16,7 @@ Activity = Literal["going", "pausing", "paused", "asking"]
 HERE: dict[Activity, str] = {
     "going": "the run continues here as plain lines",
     "pausing": "it pauses after this iteration and waits",
-    "paused": "the run is paused and waits",
+    "paused": "the run stays paused",
     "asking": "the question stays open",
 }
 THERE: dict[Activity, str] = {**HERE, "going": "the run continues in its own process"}

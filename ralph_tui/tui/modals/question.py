@@ -246,7 +246,9 @@ class Question(Modal[Answer | None]):
         """Answer with the text that belongs to this option."""
         text = drawn.text_for(option, self.asked, self._texts)
         if len(text) > drawn.MAX_CHARACTERS:
-            self._complain(f"{len(text)} characters; an answer has at most {drawn.MAX_CHARACTERS}")
+            self._complain(
+                f"{len(text)} characters; an answer may have at most {drawn.MAX_CHARACTERS}"
+            )
             return
         if self.is_current:
             self.dismiss(

@@ -59,7 +59,7 @@ class Restore(ChoiceDialog[bool]):
 
     async def _agree(self) -> None:
         if await self.preview.has_grown():
-            self._verb = "restore; more would change than shown before"
+            self._verb = "restore; it would change more than was shown"
             self.lay()
             self.ignore_keys()
         else:

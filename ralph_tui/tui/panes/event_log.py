@@ -140,7 +140,7 @@ class EventLog(RowsPane):
 
     def row(self, index: int, width: int, height: int) -> Line:
         if not self.entries():
-            return [("nothing happened yet", "dim")]
+            return [("nothing has happened yet", "dim")]
         return super().row(index, width, height)
 
     def subtitle(self, width: int) -> Line:

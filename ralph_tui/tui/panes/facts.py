@@ -49,7 +49,7 @@ def made(span: IterationSpan, state: RunState, width: int) -> list[Line]:
         mark = terms.LEVELS[terms.SEVERITIES[alarm.severity]].glyph
         style = terms.LEVEL_TONES[terms.SEVERITIES[alarm.severity]]
         what = f"{mark} {terms.alarm_words(alarm.alarm)} "
-        rows.append([(what, f"{style} strong"), ("rose here", "dim")])
+        rows.append([(what, f"{style} strong"), ("raised here", "dim")])
     return rows
 
 

@@ -192,7 +192,7 @@ class ProgressPane(LinesPane):
                 if started is not None and started.watched
                 else "the first measurement comes before iteration 1"
             )
-            calm = wrap(f"nothing is measured yet: {comes}", width, height)
+            calm = wrap(f"nothing measured yet: {comes}", width, height)
             return [[(row, "dim")] for row in calm]
         course = course_of(state)
         if not self.zoomed or height <= MIN_CHART:

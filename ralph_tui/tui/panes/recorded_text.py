@@ -26,7 +26,7 @@ def read_inside(
     try:
         path = root / name
         if ".." in path.parts or not path.is_relative_to(root):
-            return "", f"The record names a {what} outside its own folder; it is not opened."
+            return "", f"The record names a {what} outside its own folder, so it is not opened."
         with reading(path, below=root) as file:
             return plain(file.read(MAX_BYTES).decode("utf-8", "replace")), ""
     except NotPlainError as error:
