@@ -177,7 +177,7 @@ def money(usd: float, *, known: bool = True, estimated: bool = False, exact: boo
 
 
 def unheld_words(budget_usd: float | None) -> str:
-    """Explain that a dollar budget covers only reported costs; empty without a budget."""
+    """Explain that a dollar budget covers only reported costs; empty if there is no budget."""
     if budget_usd is None:
         return ""
     return f"; the budget of {money(budget_usd)} covers only reported costs"
@@ -189,7 +189,7 @@ def token_count(tokens: int, *, partial: bool = False) -> str:
 
 
 def help_words(calls: int, failed: int, seconds: float, cost_usd: float | None) -> str:
-    """Return ``6 questions to models, 1 unanswered, 12s, $0.0123``; empty without calls."""
+    """Return ``6 questions to models, 1 unanswered, 12s, $0.0123``; empty if no calls."""
     if not calls:
         return ""
     parts = [

@@ -411,7 +411,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
     def call_user(self, text: str, *, over: bool = False) -> None:
         """Ring once, change the terminal's title, and send `text` as a desktop notification.
 
-        `over`: the run has ended and no longer needs the user.
+        `over` if the run has ended, so that it no longer needs the user.
         """
         self._call_text = f"your run {'has ended' if over else 'needs you'}: {text}"
         self.bell()
@@ -447,7 +447,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         self.action_leave()
 
     def on_hangup(self, by: str = "signal") -> None:
-        """Leave, and stop what only this process keeps running; called for the caller's signals."""
+        """Leave, and stop anything that only this process keeps running; called on signals."""
         if self._cockpit is None:
             self.exit()
         else:

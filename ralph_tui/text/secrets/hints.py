@@ -51,7 +51,7 @@ def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def pattern_of(values: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Return a pattern that matches any of the values; None without values."""
+    """Return a pattern that matches any of the values; None if there are none."""
     return re.compile("|".join(map(re.escape, values))) if values else None
 
 

@@ -71,7 +71,7 @@ class Place:
     """Context of an unquoted value and its name."""
 
     tight: bool = False
-    """No blank separates them, as in a shell, a URL or a connection string."""
+    """No blank separates name and value, as in a shell, a URL or a connection string."""
     loud: bool = False
     """The name is in capitals."""
     argument: bool = False

@@ -307,7 +307,7 @@ class Dialogs:
             self._source.send(commands.Present(by=self._source.name))
 
     def refused(self, command: commands.Command, reason: str) -> None:
-        """Report the reason; a refused stop cancels leaving."""
+        """Report why the run refused a command; a refused stop cancels leaving."""
         if isinstance(command, commands.ChangeLearning):
             self.learnings.refused(command, reason)
             return

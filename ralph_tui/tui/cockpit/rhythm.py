@@ -17,7 +17,7 @@ NOTIFIED_HZ = 2
 QUIET_AFTER = 2 * HZ
 """Number of polls without news before the rate drops."""
 BEHIND = 5
-"""Behind a dialog, draw on one poll in this many, so that the dialog's keys are not delayed."""
+"""Polls per redraw behind a dialog, so that redraws do not delay the dialog's keys."""
 
 
 class Rhythm:

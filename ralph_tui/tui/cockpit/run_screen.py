@@ -17,7 +17,7 @@ from ralph_tui.tui.cockpit.footer import verb as verb_of
 from ralph_tui.tui.modals.modal import Modal
 
 FOLLOW_S = 30.0
-"""Seconds to wait for a key's effect."""
+"""Maximum seconds to wait for a key's effect."""
 
 
 class RunScreen(BaseScreen):

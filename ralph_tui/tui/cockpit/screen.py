@@ -137,7 +137,7 @@ class CockpitScreen(RunScreen):
         }
 
     def before_key(self) -> None:
-        """Clear the answer to the previous key."""
+        """Clear the feedback for the previous key."""
         self.footer.clear_notice()
         self.forget_key()
         if self.scrubber is not None:

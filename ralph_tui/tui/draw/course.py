@@ -37,7 +37,7 @@ class Course:
     """Completion and control output by iteration; completion in points 0-100, terms 0-1."""
 
     segments: list[list[Point]] = field(default_factory=list)
-    """Completion; a restore or a change of measurement source starts a new segment."""
+    """Completion; a restore or a new source of measurements starts a new segment."""
     best: Point | None = None
     ahead: Projection | None = None
     end: int = 1

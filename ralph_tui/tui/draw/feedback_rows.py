@@ -29,7 +29,7 @@ class Rows(LineWidget):
         self._shown_rows: Sequence[tuple[Line, Line]] | None = None
 
     def update(self, *rows: tuple[Line, Line]) -> None:
-        """Show these rows, each with a left and a right part; without rows, take no space."""
+        """Show these rows, each with a left and a right part; if there are none, take no space."""
         if rows != self._shown_rows:
             self._shown_rows = rows
             self.styles.height = len(rows)

@@ -67,7 +67,7 @@ def spark(values: Sequence[float], width: int) -> str:
 
 
 def bar(part: float, width: int) -> str:
-    """Return a bar filled to a fraction 0-1: ``▰▰▰▱▱``."""
+    """Return a bar filled to a fraction from 0 to 1: ``▰▰▰▱▱``."""
     filled = round(min(1.0, max(0.0, part)) * width)
     return "▰" * filled + "▱" * (width - filled)
 

@@ -37,7 +37,7 @@ FREE = "a shell command may do anything, whatever you choose here"
 
 
 class Objective(PlainArea):
-    """The objective, on as many lines as it takes."""
+    """The objective, on as many lines as necessary."""
 
     def __init__(self) -> None:
         super().__init__(show_line_numbers=False, highlight_cursor_line=False)

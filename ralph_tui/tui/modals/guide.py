@@ -17,7 +17,7 @@ from ralph_tui.tui.field_keys import take_own_key
 from ralph_tui.tui.modals.modal import Modal, Pair
 
 MAX_CHARACTERS = 100_000
-"""Limit for one text."""
+"""Maximum characters in one text."""
 LONGEST_LINE = 10_000
 """Maximum characters in a line to wrap: longer ones would be slow to rewrap at every key."""
 

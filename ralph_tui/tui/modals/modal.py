@@ -152,7 +152,7 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
 
     @property
     def room(self) -> tuple[int, int]:
-        """Columns and rows for the dialog with its frame."""
+        """Columns and rows available for the dialog and its frame."""
         columns, rows = self.app.size
         return columns, max(1, rows - (1 if rows < LOW else HEADER + BELOW))
 

@@ -1,4 +1,4 @@
-"""A question of the run: its reason, the possible answers, and what happens without an answer.
+"""A question from the run: its reason, the possible answers, and what happens without an answer.
 
 Rule: the dialog knows what input an option takes, not what the option is about. Keys, texts and the
 default come from the event. Closing the dialog answers nothing: the question stays open, and its

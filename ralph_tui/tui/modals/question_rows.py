@@ -77,7 +77,7 @@ def reason(asked: QuestionAsked, width: int, most: int) -> list[Line]:
 
 
 def readings(asked: QuestionAsked, state: RunState, width: int) -> list[Line]:
-    """Return completion by iteration, as ``48 56 64★ 64 64``; empty if it is not relevant."""
+    """Return completion by iteration: ``48 56 64★ 64 64``; empty if it is not relevant."""
     points = [(point.iteration, 100 * point.completion) for point in state.control.points]
     if asked.topic not in MEASURED or len(points) < 2:
         return []

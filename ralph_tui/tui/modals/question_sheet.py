@@ -90,7 +90,7 @@ class Sheet(Vertical):
         self.why, self.told = ScrollText("why"), ScrollText("told")
         self.editor, self.foot = Editor(), ScrollText("foot")
         self.room = (0, 0)
-        """Columns and rows for all texts."""
+        """Columns and rows available for all texts."""
         self.scrolls = self.flows = False
         """True if the body does not fit, and if not even the rest fits: then everything scrolls."""
 

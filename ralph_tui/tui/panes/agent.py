@@ -21,9 +21,9 @@ MAX_ROWS = 6
 """Maximum number of rows of text shown before an entry is expanded."""
 EXPANDED_ROWS = 60
 WIDE_EDGE = 66
-"""From this width on, the bottom edge says "your guidance"."""
+"""Minimum width at which the bottom edge says "your guidance"."""
 SECONDS = 80
-"""From this width on, times include seconds."""
+"""Minimum width at which times include seconds."""
 
 
 class AgentPane(RowsPane):

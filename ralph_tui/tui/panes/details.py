@@ -27,7 +27,7 @@ MIN_BARS = 3
 SCARCE = 12
 """Minimum rows for showing explanations that are available elsewhere."""
 PRESENT_ROWS = 8
-"""Approximate rows used by the running session."""
+"""Approximate number of rows that the running session takes."""
 UNSAVED = ("", "It could not be saved to a file; the next prompt contained these facts.")
 
 

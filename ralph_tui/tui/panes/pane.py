@@ -127,7 +127,7 @@ class Pane(LineWidget, can_focus=True):
     # the entry point --------------------------------------------------------------------------
 
     def sync(self, state: RunState, now: datetime) -> None:
-        """Show this state; very cheap if nothing visible changed."""
+        """Show this state; very cheap if nothing visible has changed."""
         if not self.display:
             return
         stamp = self.stamp(state, now)

@@ -147,7 +147,7 @@ def counts_left(readings: Sequence[ReadingTaken]) -> list[int]:
 
 
 WIDE_EDGE = 80
-"""From this width on, the bottom edge shows more than the gains."""
+"""Minimum width at which the bottom edge shows more than the gains."""
 
 
 def draw_counts_left(counts: Sequence[int], word: str, width: int) -> Line:

@@ -87,7 +87,7 @@ def gate_before(span: IterationSpan, state: RunState) -> GateFinished | None:
 
 
 def to_restore(point: TimelinePoint, state: RunState) -> SnapshotTaken | None:
-    """Return the snapshot for restoring this point; for a restore, the one that undoes it."""
+    """Return the snapshot that restores this point or, for a restore, the one that undoes it."""
     if point.rollback is not None:
         return state.timeline.snapshots.get(point.rollback.present)
     if point.checkpoint is not None:
