@@ -1,11 +1,11 @@
-"""The agent's messages without its claims about the work, which have their own rows."""
+"""Removes the agent's claims about its work from its messages; claims have their own rows."""
 
 import re
 
 from ralph_tui.text.foreign_json import parse_json_at
 
 MAX_REPORTS = 10
-"""Maximum number of reports searched for in one text, from its end."""
+"""Maximum number of reports read from one text, counted from its end."""
 
 _REPORT = re.compile(r"\{\s*\"ralph\"\s*:")
 _PROMISE = re.compile(r"[ \t]*<promise>\s*COMPLETE\s*</promise>[ \t]*")
@@ -13,9 +13,9 @@ _EMPTY_FENCE = re.compile(r"\n?```(?:json)?\s*```\n?")
 
 
 def strip_claims(text: str) -> str:
-    """Return the text without report and promise, which have their own rows.
+    """Return the text without its report and promise, which have their own rows.
 
-    A report that cannot be parsed stays.
+    A report that cannot be parsed is kept.
     """
     return _PROMISE.sub("", _strip_report(text)).strip("\n")
 
@@ -28,7 +28,7 @@ def _strip_report(text: str) -> str:
         try:
             found, end = parse_json_at(text, start)
         except ValueError:
-            # The event has a shortened text; the full report was parsed before.
+            # The event's text is shortened; the full report has already been parsed.
             end = len(text) if text.endswith("…") else start
         else:
             end = end if isinstance(found["ralph"], dict) else start

@@ -28,7 +28,7 @@ def seconds(value: object) -> object:
 
 
 def format_seconds(number: float) -> str:
-    """Format seconds for `seconds`, in the largest unit that gives a whole number: ``8h``."""
+    """Return text that `seconds` can parse, in the largest unit with a whole number: ``8h``."""
     for unit, size in reversed(_UNITS.items()):
         if number >= size and number % size == 0:
             return f"{number / size:.0f}{unit}"
@@ -36,4 +36,4 @@ def format_seconds(number: float) -> str:
 
 
 Seconds = Annotated[float, BeforeValidator(seconds)]
-"""A setting in seconds that also accepts such text."""
+"""A setting in seconds that also accepts text such as ``30m``."""

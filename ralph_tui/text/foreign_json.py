@@ -1,26 +1,26 @@
 """Parser for all JSON from outside: records, agents, commands, servers, the user's files.
 
 The only error is ``ValueError``, for any input. Python's own parser raises a different error for
-deep nesting, and returns values that its serializer and recursive code fail on. Only the standard
-library is used, because quick commands import this.
+deep nesting, and can return values that its serializer and recursive code cannot handle. Only the
+standard library is used, because quick commands import this.
 """
 
 import json
 from typing import Any
 
 DEEPEST = 100
-"""Deepest nesting of arrays and objects; real data stays far below it."""
+"""Maximum nesting depth of arrays and objects; real data stays far below it."""
 
 _NESTING = {dict, list}
 _DECODER = json.JSONDecoder()
 _YIELDING = json.JSONDecoder(object_hook=lambda value: value)
 """Lets other threads run after each object: the parser itself never does until it has finished."""
 _LARGE = 1 << 20
-"""Characters that take long enough to parse for a screen to freeze noticeably."""
+"""Length in characters at which parsing would noticeably freeze a screen."""
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse a text; undecodable bytes are replaced. Raises ``ValueError``."""
+    """Parse JSON text, replacing undecodable bytes. Raises ``ValueError``."""
     if isinstance(text, bytes):
         text = text.decode(json.detect_encoding(text), "replace")
     try:
@@ -31,7 +31,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def parse_json_at(text: str, start: int) -> tuple[Any, int]:
-    """Return the value that begins at `start`, and its end. Raises ``ValueError``."""
+    """Return the value that begins at `start`, and its end position. Raises ``ValueError``."""
     try:
         value, end = _DECODER.raw_decode(text, start)
         return bounded(value), end
@@ -47,7 +47,7 @@ def bounded(value: Any) -> Any:
             inner
             for outer in level
             for inner in (outer.values() if type(outer) is dict else outer)
-            if type(inner) in _NESTING  # there may be millions: isinstance takes twice as long
+            if type(inner) in _NESTING  # isinstance takes twice as long, and there may be millions
         ]
         if not level:
             return value

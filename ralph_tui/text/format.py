@@ -1,4 +1,4 @@
-"""Quantities and times as shown on every screen and line. Standard library only."""
+"""Formats quantities and times for every screen and every printed line. Standard library only."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ def duration(seconds: float) -> str:
 
 
 def wait_time(seconds: float) -> str:
-    """Format the wait for an answer: ``2 min``, ``90s``; beyond an hour like `duration`."""
+    """Format the wait for an answer: ``2 min``, ``90s``; for over an hour, same as `duration`."""
     whole = round(seconds)
     minutes, rest = divmod(whole, 60)
     return f"{minutes} min" if 0 < minutes < 60 and not rest else duration(whole)
@@ -43,7 +43,7 @@ def day_and_clock(at: datetime, now: datetime) -> str:
 
 
 def due(at: datetime, now: datetime) -> str:
-    """Format like `day_and_clock`, with seconds if it is less than 10 minutes away."""
+    """Format like `day_and_clock`, with seconds if the time is less than 10 minutes away."""
     near = abs((at - now).total_seconds()) < 600
     return clock(at, seconds=True) if near else day_and_clock(at, now)
 
@@ -123,7 +123,7 @@ def filled(value: float) -> str:
 
 
 def step(before: float, after: float, *beside: float) -> float:
-    """Return the difference between two measurements as shown: 62.4 and 75.6 are 62 and 76, so 14.
+    """Return the difference between two measurements as shown: 62.4 and 75.6 show as 62 and 76: 14.
 
     `beside` are other measurements shown with these two.
     """
@@ -150,7 +150,7 @@ def plain_points(value: float) -> str:
 
 
 def ending(outcome: str, reason: str) -> str:
-    """Return ``limit reached: …`` or ``aborted by you``: the outcome, unless the reason has it."""
+    """Return ``limit reached: …`` or ``aborted by you``: outcome and reason, without repetition."""
     word = outcome_word(outcome)
     if ending_reason(outcome, reason) != reason:
         return reason
@@ -177,7 +177,7 @@ def money(usd: float, *, known: bool = True, estimated: bool = False, exact: boo
 
 
 def unheld_words(budget_usd: float | None) -> str:
-    """Explain that a dollar budget covers only reported costs; empty without a budget."""
+    """Explain that a dollar budget covers only reported costs; empty if there is no budget."""
     if budget_usd is None:
         return ""
     return f"; the budget of {money(budget_usd)} covers only reported costs"
@@ -189,7 +189,7 @@ def token_count(tokens: int, *, partial: bool = False) -> str:
 
 
 def help_words(calls: int, failed: int, seconds: float, cost_usd: float | None) -> str:
-    """Return ``6 questions to models, 1 unanswered, 12s, $0.0123``; empty without calls."""
+    """Return ``6 questions to models, 1 unanswered, 12s, $0.0123``; empty if no calls."""
     if not calls:
         return ""
     parts = [
@@ -204,8 +204,8 @@ def help_words(calls: int, failed: int, seconds: float, cost_usd: float | None) 
 def percent_of(tokens: int | None, window: int | None) -> float | None:
     """Return the percentage of the window in use, at most 100; None if unknown.
 
-    Zero tokens or a zero window tell nothing, as no message is empty. More tokens than the window
-    holds mean that it is full.
+    Zero tokens or a zero window means unknown, because no message is empty. More tokens than the
+    window holds means that it is full.
     """
     if not tokens or not window or tokens < 0 or window < 0:
         return None

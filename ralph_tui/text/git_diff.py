@@ -1,4 +1,4 @@
-"""Git's unified diffs, split by file. Pure; nothing here is sanitized."""
+"""Splits Git's unified diffs by file. Pure; nothing here is sanitized."""
 
 import re
 from itertools import pairwise
@@ -8,7 +8,7 @@ HEAD = "diff --git "
 
 MAX_PLACES = 3
 NEAR = 3
-"""Maximum distance in lines of two changes that are reported as one place."""
+"""Maximum distance in lines between two changes that are reported as one place."""
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _PART = re.compile(f"^(?={HEAD})", re.MULTILINE)
@@ -17,7 +17,7 @@ _ESCAPED = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
 
 
 def parts_of(text: str) -> list[tuple[str, str]]:
-    """Split git's diff into files: the unquoted path and its part."""
+    """Split Git's diff by file; return each unquoted path with its part of the diff."""
     parts = [part for part in _PART.split(text) if part.startswith(HEAD)]
     return [(path_of(part.split("\n", 1)[0]), part) for part in parts]
 

@@ -46,7 +46,7 @@ def as_moment(value: object) -> datetime | None:
     """Convert seconds or milliseconds since 1970 to a UTC time; None if that fails."""
     amount = as_amount(value)
     try:
-        # Values that as seconds would be in the year 5138 or later are milliseconds.
+        # Values that would mean the year 5138 or later in seconds are milliseconds.
         seconds = amount / 1000 if amount and amount > 1e11 else amount
         return datetime.fromtimestamp(seconds, UTC) if seconds else None
     except (ValueError, OverflowError, OSError):

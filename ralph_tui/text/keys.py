@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Literal
 
 Where = Literal["live", "replay", "everywhere", "home", "fleet", "fleet too", "home too"]
-"""Screens with an action; ``everywhere`` is the cockpit.
+"""Screens that offer an action; ``everywhere`` is the cockpit, live or in replay.
 
 ``fleet too`` adds the fleet's screen, ``home too`` adds that and home.
 """
@@ -31,7 +31,7 @@ class KeyRow:
     """At most 27 cells, half a line of a small terminal."""
     where: Where = "everywhere"
     moves: bool = False
-    """True if the action moves in time, so that it may use keys that move in a pane."""
+    """True if the action moves in time and may therefore use keys that move within a pane."""
     former: str = ""
     """Its key in earlier versions, used again if the user assigns `keys` to another action."""
 
@@ -91,12 +91,12 @@ TABLE: Mapping[str, KeyRow] = {
 _NAMED = ("space", "left", "right", "home", "end", "insert", "delete")
 _FUNCTION = tuple(f"f{number}" for number in range(1, 25))
 _MOVE_KEYS = frozenset({"space", "left", "right", "home", "end", "shift+left", "shift+right"})
-"""Keys of panes that a replay uses to move in time, from every pane."""
+"""Pane keys that a replay uses to move in time, whichever pane has the focus."""
 _FIXED_KEYS = frozenset(
     {"escape", "esc", "enter", "return", "tab", "shift+tab", "up", "down", "pageup", "pagedown",
      "backspace", "j", "k", "v", *string.digits}
 )  # fmt: skip
-"""Keys of panes, dialogs and text fields."""
+"""Keys reserved for panes, dialogs and text fields."""
 _SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter", "ctrl+h": "backspace"}
 """Keys that terminals send instead of these."""
 _LEAVE_KEYS = ("ctrl+c", "ctrl+q")
@@ -106,7 +106,7 @@ _SIGNS = {
        for sign in string.punctuation},
     "/": "slash", "\\": "backslash", "@": "at", "-": "minus", "+": "plus", "_": "underscore",
 }  # fmt: skip
-"""Textual's names of signs."""
+"""Textual's names for punctuation keys."""
 _SHOWN = {
     **{name: sign for sign, name in _SIGNS.items()},
     "left": "←",
@@ -124,7 +124,7 @@ _SCREENS: Mapping[Where, frozenset[str]] = {
     "fleet too": _COCKPITS | {"fleet"},
     "home too": _COCKPITS | {"fleet", "home"},
 }
-"""The screens of each value of `Where`."""
+"""The screens that each value of `Where` covers."""
 _EXAMPLES = "must be a key such as p, P, f5, ctrl+g or space"
 
 
@@ -154,7 +154,7 @@ def conflicts(chosen: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _resolved(chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys of each action; a default gives way if the user assigned it elsewhere."""
+    """Return the keys of each action; a default yields to the former key if assigned elsewhere."""
     written = {name: chosen.get(name, row.keys) for name, row in TABLE.items()}
     for name, row in TABLE.items():
         others = (other for other in TABLE if written[other] != TABLE[other].keys)
@@ -170,12 +170,12 @@ def _resolved(chosen: Mapping[str, str]) -> dict[str, str]:
 
 
 def _default_keys(row: KeyRow) -> set[str]:
-    """The current and former default keys of an action."""
+    """Return the current and former default keys of an action."""
     return {*_names(row.keys), *(_names(row.former) if row.former else ())}
 
 
 class Keys:
-    """The configured keys of each action, by Textual's names."""
+    """The configured keys of each action, as Textual names them."""
 
     def __init__(self, chosen: Mapping[str, object] | None = None) -> None:
         """`chosen` maps actions to keys as written; invalid ones are replaced by the defaults."""
@@ -188,7 +188,7 @@ class Keys:
         self._of = {name: tuple(_names(text)) for name, text in written.items()}
 
     def of(self, action: str) -> tuple[str, ...]:
-        """Return Textual's names of an action's keys."""
+        """Return Textual's names for an action's keys."""
         return self._of[action]
 
     def shown(self, action: str) -> str:
@@ -196,7 +196,7 @@ class Keys:
         return _shown(self._of[action][0])
 
     def expand(self, sentence: str) -> str:
-        """Replace each action in braces in a sentence with its key."""
+        """Replace each action name in braces with that action's key."""
         return re.sub(r"\{([a-z_]+)\}", lambda found: self._named(found[1], found[0]), sentence)
 
     def _named(self, action: str, otherwise: str) -> str:
@@ -209,7 +209,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _name(written: str) -> str:
-    """Return Textual's name of a key; raises ``ValueError`` if there is no such key."""
+    """Return Textual's name for a key; raises ``ValueError`` if there is no such key."""
     if len(written) == 1:
         if not written.isprintable() or written.isspace():
             raise ValueError(_EXAMPLES)

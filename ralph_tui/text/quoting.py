@@ -1,8 +1,8 @@
-"""Foreign text quoted in our Markdown, so that it can be neither markup nor our own words.
+"""Quotes foreign text so that it cannot pass for our own words or Markdown markup.
 
 Invisible characters (bidi marks, zero-width and tag characters) are removed, and a promise in the
-text is disarmed. `sanitize` has already removed control sequences and secrets when the text came
-in. Only the standard library is used, so that the hook program starts quickly.
+text is disarmed. `sanitize` has already removed control sequences and secrets from incoming text.
+Only the standard library is used, so that the hook program starts quickly.
 """
 
 import re
@@ -22,7 +22,7 @@ _UNSEEN = ("Cf", "Cc", "Cs", "Zl", "Zp")
 
 
 def visible(text: str) -> str:
-    """Remove invisible characters and disarm a promise; tabs and newlines stay."""
+    """Remove invisible characters, except tabs and newlines, and disarm a promise."""
     text = _CONTROLS.sub("", text)
     if not text.isascii():
         text = "".join(c for c in text if c in "\n\t" or category(c) not in _UNSEEN)
@@ -30,13 +30,13 @@ def visible(text: str) -> str:
 
 
 def line_of(text: str, longest: int) -> str:
-    """Return the text as one line of at most `longest` characters, with a cut marked."""
+    """Return the text as one line of at most `longest` characters, marking any cut."""
     text = _SPACE.sub(" ", visible(text)).strip()
     return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
 
 
 def code(text: str, longest: int) -> str:
-    """Return one line as a code span that its content cannot close; empty for an empty text."""
+    """Return one line as a code span that its content cannot close; empty for empty text."""
     text = line_of(text, longest)
     if not text:
         return ""
@@ -67,7 +67,7 @@ def closed(text: str) -> str:
 
 
 def open_fence(text: str) -> str:
-    """Return the fence that closes the code block open at the end of a text; empty if none is."""
+    """Return the fence that closes a code block left open at the end; empty if there is none."""
     fence = ""
     for line in text.split("\n"):
         found = _OPENING.match(line)

@@ -1,8 +1,8 @@
-"""Removal of control sequences and secrets from foreign text, once, when it comes in.
+"""Removes control sequences and secrets from foreign text once, as it comes in.
 
 Agent output, file names, commit messages and imported records are untrusted. Every text field of an
-event is sanitized when the event is made. No other module therefore needs to check whether a string
-may reach a terminal. Only the standard library is used, because quick commands import this.
+event is sanitized when the event is created, so no other module needs to check whether a string is
+safe for a terminal. Only the standard library is used, because quick commands import this.
 """
 
 import re
@@ -20,7 +20,7 @@ _SEQUENCES = re.compile(
 )
 # C0 except tab and newline, DEL, C1, bidi marks and overrides, and line separators that a terminal
 # may act on. Then characters that no terminal shows: soft hyphen, grapheme joiner, Hangul fillers,
-# variation selectors of letters, tag characters.
+# variation selectors for letters, tag characters.
 _NEVER = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff"
     "\ufff0-\ufffb\xad\u034f\u115f\u1160\u17b4\u17b5\u3164\ufe00-\ufe0d\uffa0"
@@ -28,7 +28,7 @@ _NEVER = (
 )
 _CONTROLS = re.compile(f"[{_NEVER}]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-"""Undecodable bytes of file names."""
+"""Undecodable bytes in file names."""
 _JOINERS = "\u200c\u200d"
 _EMOJI_STYLES = "\ufe0e\ufe0f"
 _MONGOLIAN_STYLES = "\u180b-\u180f"
@@ -45,7 +45,7 @@ _EMOJI = re.compile(
     "[0-9#*\xa9\xae\u203c-\u20cf\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 )
 _JOINING = re.compile("[\u0600-\u1aff\ua800-\uabff]")
-"""Scripts in which a joiner changes the letters: Arabic and Indic ones."""
+"""Arabic and Indic scripts, in which a joiner changes the letters."""
 _MONGOLIAN = re.compile("[\u1820-\u18aa]")
 _END_BLANKS = re.compile(r"^ | (?= *\Z)")
 MAX_MARKS = 5
@@ -106,7 +106,7 @@ def _is_mark(character: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Return text that may reach disk and screen, without control sequences and secrets."""
+    """Return the text without control sequences and secrets, safe for disk and screen."""
     return _plain_cached(text) if len(text) <= SHORT else redact(strip_controls(text))
 
 
@@ -123,11 +123,12 @@ def one_line(text: str) -> str:
 
 
 def spelled_name(name: str) -> str:
-    """Return a file's name with everything that a terminal would not show written as escapes.
+    """Return a file name with each character that a terminal would hide written as an escape.
 
-    These include blanks at the ends, and bytes that are not UTF-8: surrogates of `os.fsdecode`.
+    These include leading and trailing blanks, and bytes that are not UTF-8, which `os.fsdecode`
+    turns into surrogates.
     """
-    # If nothing is hidden, joiners are parts of a sign.
+    # If nothing is hidden, any joiners belong to an emoji.
     hidden = ("Cc", "Cs") if strip_controls(name) == name else ("Cc", "Cs", "Cf")
     spelled = (_escape(c) if unicodedata.category(c) in hidden else c for c in name)
     return _END_BLANKS.sub(r"\\x20", "".join(spelled))
@@ -171,6 +172,6 @@ def shorten(text: str, limit: int = SUMMARY) -> str:
     """Like `plain`, shortened to at most `limit` characters.
 
     Only the beginning of a long text is read. The text is sanitized before it is cut, because half
-    a secret would not be recognized.
+    a secret would not be recognised.
     """
     return clip(plain(text[: limit * 2]), limit)

@@ -111,8 +111,8 @@ WAITS: Mapping[str, Term] = {
     "outage": Term(PHASES["limited"].glyph, "service down", "down"),
     "disk_full": Term(PHASES["limited"].glyph, "disk full"),
 }
-"""Causes of a wait."""
-DISK_FULL = "the disk is full: free some space, the record so far is safe"
+"""Causes of a wait, by their names in the events."""
+DISK_FULL = "the disk is full: free some space; the record so far is safe"
 """The advice comes first, because a narrow line may cut off the rest."""
 
 CHECKPOINTS: Mapping[str, Term] = {
@@ -133,7 +133,7 @@ CONTEXT_LEVELS: Mapping[str, Term] = {
 """Context levels of a session, by their names in the events."""
 CONTEXT_TONES: Mapping[str, Tone] = {"L0": "dim", "L1": "warn", "L2": "warn", "L3": "bad"}
 ROLLOVER = Term(CHECKPOINTS["rollover"].glyph, "handed off")
-"""A session ended for its context, and a fresh one continues the same iteration."""
+"""A session ended because its context filled up; a fresh one continues the same iteration."""
 FORGOT = Term("⇣", "forgot")
 """The agent compacted its own context."""
 
@@ -159,13 +159,13 @@ REMEDIES: Mapping[str, str] = {
 
 PERMISSIONS: Mapping[str, str] = {
     "edits": "may edit files",
-    "ask": "may edit files; asks for anything else",
+    "ask": "may edit files; asks before anything else",
     "acceptEdits": "may edit files",
     "skip": "unrestricted",
     "bypassPermissions": "unrestricted",
     "unrestricted": "unrestricted: a shell command may do anything",
     "plan": "may only plan",
-    "default": "asks for each use of a tool",
+    "default": "asks before each use of a tool",
 }
 """The agent's permissions, by the setting and by Claude Code's names."""
 
@@ -201,13 +201,13 @@ DELETED_SINCE = Term("", "deleted since", "deleted")
 MUTED_SINCE = Term(MUTED.glyph, "muted since", "muted")
 EDITED_SINCE = Term("", "edited since", "edited")
 JOINED_SINCE = Term("", "merged into another since", "merged")
-"""A learning's status in a run; *since* means after its retrieval, so its prompt differs."""
+"""A learning's status in a run; *since* means after its retrieval, so the prompt may differ."""
 
 WOULD_DO, WHY, WOULD_ALLOW = "request", "reason", "allowing it for this session permits"
 """Headings of the parts of a permission request."""
 NEEDS_YOU = Term("!", "needs you")
 ASKED = Term(NEEDS_YOU.glyph, "asked")
-"""The same in a recorded run, where no answer is needed any more."""
+"""Replaces `NEEDS_YOU` in a recorded run, which no longer needs an answer."""
 NO_END = "no end was recorded"
 PROCESS_GONE = "its process is gone; ralph-tui resume continues it"
 RECORD_BROKEN = "its record ends abruptly here, without an outcome"
@@ -238,13 +238,13 @@ STAGES: Mapping[str, str] = {
     "checking": "checking the command",
     "starting": "starting",
 }
-"""A host's progress with the worktree of a new loop."""
+"""Stages in which a host prepares the worktree of a new loop."""
 
 BEST = Term("★", "best")
 CHOSEN = Term(BEST.glyph, "chosen")
 BEATEN = Term("", "not chosen")
 NOT_NEEDED = Term("–", "not needed")
-"""Results of several attempts at one objective."""
+"""Results of the attempts when several work on one objective."""
 ROLLED_BACK = Term("↶", "restored")
 PASSED = Term("✓", "passed")
 FAILED = Term("✗", "failed")
@@ -260,7 +260,7 @@ SUBJECTS: Mapping[str, str] = {
     "resource_burn": "effort without effect",
     "unmeasured": "no counts",
 }
-"""Subjects of an intervention whose names in the events are not plain words."""
+"""Intervention subjects whose names in the events are not plain words."""
 
 
 def subject_words(name: str, reason: str = "") -> str:
@@ -271,8 +271,8 @@ def subject_words(name: str, reason: str = "") -> str:
 
 
 def alarm_words(name: str) -> str:
-    """Return an alarm in words, as in ``stuck``; ``BUDGET_EXCEEDED`` is about any limit."""
-    return "limit nearly used" if name == "BUDGET_EXCEEDED" else in_words(name.lower())
+    """Return an alarm in words, such as ``stuck``; ``BUDGET_EXCEEDED`` applies to any limit."""
+    return "limit nearly reached" if name == "BUDGET_EXCEEDED" else in_words(name.lower())
 
 
 def sender_label(by: str) -> str:

@@ -1,4 +1,4 @@
-"""Kinds of action, from an agent's own names for its tools."""
+"""Maps an agent's own tool names to kinds of action."""
 
 import re
 from typing import Literal
@@ -23,7 +23,7 @@ _FAILING = re.compile(r"\d+ fail(ed|ing|ures?)\b")
 
 
 def shows_failing_tests(tool: str, command: str, result: str) -> bool:
-    """True if a command failed only because tests fail, which is the result it was run for."""
+    """True if a command failed only because tests fail, which it was run to find out."""
     if action_type(tool) != "bash":
         return False
     return bool(_FAILING.search(result) or (result == "exit 1" and _RUNNERS.search(command)))

@@ -28,7 +28,7 @@ from ralph_tui.text.sanitize import one_line
 
 Task = Literal["watch", "steer", "go back", "leave", "replay"]
 TASKS: tuple[Task, ...] = get_args(Task)
-"""Goals of a user who looks for a key."""
+"""Goals of a user who is looking for a key."""
 Refusal = Callable[[RunState], str | None]
 """Reason why an action is unavailable in this state; None if it is available."""
 
@@ -89,7 +89,7 @@ def _if_reportable(state: RunState) -> str | None:
 
 
 def _if_files_idle(state: RunState) -> str | None:
-    """Refuse as the run would, naming the key that helps."""
+    """Refuse whenever the run would, naming the key that helps."""
     if are_files_idle(state):
         return over(state)
     asked = state.run.pause_requested
@@ -97,7 +97,7 @@ def _if_files_idle(state: RunState) -> str | None:
     return over(state) or f"the files are in use; {when}"
 
 
-# results of sent commands, once the run has recorded them -----------------------------------------
+# results of sent commands, reported once the run has recorded them --------------------------------
 
 
 def _report_saved(state: RunState) -> Outcome:
@@ -166,7 +166,7 @@ class Action:
     refusal: Refusal = _always
     """Reason for refusal; an action's name in braces is replaced with its key."""
     sends: Command | None = None
-    """The command to send; None: the screen handles the action itself."""
+    """The command to send; None if the screen handles the action itself."""
     footer: bool = False
     footer_where: Where = "everywhere"
     """Kinds of screen whose footer shows it."""
@@ -179,7 +179,7 @@ class Action:
     feedback: str = ""
     """Immediate feedback, if the screen itself shows none."""
     outcome: Callable[[RunState], Outcome] | None = None
-    """Created with the state at the key press; reports the recorded result."""
+    """Called with the state at the key press; the result it returns is reported once recorded."""
 
     @property
     def help(self) -> str:

@@ -1,7 +1,7 @@
 """The Textual app: themes, calls to the user, and keys that work everywhere.
 
 Rule: it knows no concrete screen, run or exit code. Each mode has a stack of screens: the bottom
-screen handles the keys that work everywhere, the others are dialogs.
+screen handles the keys that work everywhere, and the others are dialogs.
 """
 
 import gc
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from ralph_tui.ports.source import Source
 
 PAINTED_S = 0.3
-"""Time by which the effect of a key has been painted."""
+"""Seconds after which the effect of a key counts as painted."""
 MOST = 100_000
-"""Number of new objects above which a collection is no longer postponed, even while keys follow."""
+"""Number of new objects above which collection is not postponed even if more keys arrive."""
 
 
 class CollectionPause:
     """Postpones Python's garbage collection while a key is handled.
 
-    Opening a dialog allocates enough to trigger a collection almost every time, which delayed the
-    key by 4 to 80 ms. Rule: `resume` always re-enables collection. If it was disabled for another
-    reason, such as while a command loads, it stays disabled.
+    Opening a dialog allocates enough to trigger a collection almost every time, which would delay
+    the key by 4 to 80 ms. Rule: `resume` always re-enables collection. If it was disabled for
+    another reason, such as while a command loads, it stays disabled.
     """
 
     def __init__(self, owner: MessagePump) -> None:
@@ -58,7 +58,7 @@ class CollectionPause:
             self._timer = self._owner.set_timer(PAINTED_S, self.resume)
 
     def resume(self) -> None:
-        """Re-enable collection: the key is handled, or the screen is closed."""
+        """Re-enable collection: the key has been handled, or the screen has closed."""
         if self._timer is not None:
             self._timer = None
             gc.enable()
@@ -90,7 +90,7 @@ def desktop_call(text: str, environ: Mapping[str, str]) -> str:
 
 
 IGNORE_S = 1.0
-"""How long keys are ignored after a dialog closes on its own, because they were meant for it."""
+"""Seconds for which keys are ignored after a dialog closes on its own: they were meant for it."""
 URGENT = frozenset({"ctrl+c", "ctrl+q"})
 """Keys that are never ignored."""
 
@@ -150,7 +150,7 @@ class BaseScreen(StyledScreen):
         self.leave()
 
     def hang_up(self, by: str) -> None:
-        """End what only this screen keeps running, and leave; `by` is the signal."""
+        """End anything that only this screen keeps running, and leave; `by` is the signal."""
         self.app.exit()
 
     def take_early_key(self, event: events.Key) -> bool:
@@ -280,7 +280,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         return cast("BaseScreen", self.screen_stack[0])
 
     def _first_screen(self) -> BaseScreen:
-        # A signal must reach it even while the app closes its screens, and from any other screen.
+        # A signal must reach this screen from any other one, even while the app closes its screens.
         self._cockpit = self._make_cockpit()
         return self._cockpit
 
@@ -411,7 +411,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
     def call_user(self, text: str, *, over: bool = False) -> None:
         """Ring once, change the terminal's title, and send `text` as a desktop notification.
 
-        `over`: the run has ended and no longer needs the user.
+        `over` if the run has ended, so that it no longer needs the user.
         """
         self._call_text = f"your run {'has ended' if over else 'needs you'}: {text}"
         self.bell()
@@ -447,7 +447,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         self.action_leave()
 
     def on_hangup(self, by: str = "signal") -> None:
-        """Leave, and stop what only this process keeps running; called for the caller's signals."""
+        """Leave, and stop anything that only this process keeps running; called on signals."""
         if self._cockpit is None:
             self.exit()
         else:

@@ -20,7 +20,7 @@ POLL_S = 0.1
 LARGEST = 2_000
 """Maximum width and height in cells; larger sizes are noise and would exhaust memory."""
 _LEGACY_MOUSE = re.compile(rb"\x1b\[M[\x20-\xff]{3}")
-"""Its three bytes are not text: beyond column 95 they are invalid UTF-8."""
+"""A mouse report in the old format: beyond column 95, its three bytes are invalid UTF-8."""
 _LEGACY_MOUSE_BEGUN = re.compile(rb"\x1b\[M[\x20-\xff]{0,2}\Z")
 
 
@@ -102,7 +102,7 @@ class TerminalDriver(LinuxDriver):
             self.run_input_thread()
         except OSError:  # the terminal is gone
             self._app.call_later(self._app.exit, "screen")
-        except Exception as error:  # noqa: BLE001  a screen that breaks says so and ends no run
+        except Exception as error:  # noqa: BLE001  a broken screen is reported and ends no run
             self._app.call_later(cast("TerminalApp", self._app).end_crashed, error)
 
 

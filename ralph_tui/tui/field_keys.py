@@ -1,4 +1,4 @@
-"""Editing keys of a text field, handled in the order of typing."""
+"""Handles a text field's editing keys in the order in which they were typed."""
 
 from textual import events
 from textual.widget import Widget

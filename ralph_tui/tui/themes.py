@@ -84,7 +84,7 @@ TERMINAL = replace(
 """The terminal's own sixteen colours, or none at all."""
 
 THEMES = (DARK, LIGHT, TERMINAL)
-"""In the order of the theme key."""
+"""In the order in which the theme key switches them."""
 
 
 def styles_for(theme: Theme) -> dict[str, str]:

@@ -57,7 +57,7 @@ def test_what_is_said_fits_a_loop_that_is_not_ours(
     screen.press("3")
     screen.shows("1 ● ⟳")
     screen.press("1")
-    screen.shows("nothing is measured yet: each iteration ends")
+    screen.shows("nothing measured yet: each iteration ends")
     report = here("report", "hooks", "--full", cwd=git_repo).stdout
     assert report.startswith(f"# Report on hooks/{loop.folder.name}\n")
     assert f"Run `{loop.folder.name}`, by ralph-tui 0.2.0." in report

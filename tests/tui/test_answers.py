@@ -183,7 +183,7 @@ def test_a_replay_says_where_it_jumps_and_that_it_cannot_move() -> None:
         await driver.press("home", "m")
         assert answer(driver) == "▲ stuck, iteration 4 · 1 of 2"
         await driver.press("m")
-        assert answer(driver) == "▲ limit nearly used, iteration 9 · 2 of 2"
+        assert answer(driver) == "▲ limit nearly reached, iteration 9 · 2 of 2"
 
     drive(replay(story("stuck")), look)
 

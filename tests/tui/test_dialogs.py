@@ -218,7 +218,7 @@ def test_instructions_are_in_view_in_a_low_terminal(size: tuple[int, int]) -> No
     ("name", "says"),
     [
         ("running", "the run continues here as plain lines"),
-        ("paused", "the run is paused and waits"),
+        ("paused", "the run stays paused"),
         ("redirect", "the question stays open"),
     ],
 )

@@ -79,7 +79,7 @@ def test_a_click_selects_and_two_open(tmp_path: Path) -> None:
 def test_all_that_can_be_chosen_is_in_view_on_a_small_screen() -> None:
     async def look(driver: FormDriver) -> None:
         page = driver.form.page
-        await driver.sees("○ asks for anything else ○ unrestricted")
+        await driver.sees("○ asks before anything else ○ unrestricted")
         for choice in (page.by, page.agent, page.permissions):
             words = sum(len(word) + 2 for _, word in choice.options)
             assert words + 3 * (len(choice.options) - 1) <= choice.size.width

@@ -160,7 +160,7 @@ def test_alarms_and_what_was_asked_about_are_told_in_words() -> None:
         for span in state.timeline.spans:
             note = "".join(text for text, _ in note_of(span, state))
             assert not re.search("[A-Z]{4}|_", note), note
-    assert alarm_words("BUDGET_EXCEEDED") == "limit nearly used"
+    assert alarm_words("BUDGET_EXCEEDED") == "limit nearly reached"
     assert alarm_words("STUCK") == "stuck"
 
 

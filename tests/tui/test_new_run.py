@@ -357,7 +357,7 @@ def test_a_model_is_named_for_an_agent_that_takes_one() -> None:
         await driver.to("command")
         await driver.paste("make")
         await driver.to("agent.model")
-        await driver.sees("model empty: the agent's default")
+        await driver.sees("model empty for the agent's default")
         await driver.paste("opus")
         await driver.sees("-c make --model opus")
         await driver.to("agent.name")

@@ -276,7 +276,7 @@ def test_a_yes_counts_for_what_stood_there() -> None:
         files.asked.append(("a file", "has come", None))
         await driver.press("y")
         await driver.sees("would change 3 files")
-        await driver.sees("y restore; more would change than shown before")
+        await driver.sees("y restore; it would change more than was shown")
         assert driver.sent == []
         await driver.press("y")
         await driver.until(lambda: driver.sent == [Restore(snapshot=3)])

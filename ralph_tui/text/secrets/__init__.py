@@ -1,10 +1,10 @@
-"""Removal of secrets from every text before it is written or shown, in one pass.
+"""Removes secrets from every text, in one pass, before it is written or shown.
 
-- `hints` finds texts without secrets quickly.
-- `formats` knows tokens by their form (a scanner's patterns, stored as data).
-- `named` knows values by their names.
+- `hints` quickly passes texts that have no secrets.
+- `formats` recognises tokens by their form (a scanner's patterns, stored as data).
+- `assigned` recognises values by their names, and `named` by their place, such as a header.
 - `values` distinguishes secrets from code.
-- `lines` remembers what one line says about the next.
+- `lines` carries what one line reveals about the next.
 
 Only the standard library is used, because quick commands import this.
 """

@@ -1,7 +1,8 @@
 """Values after a name such as `password`: ``name = value``, ``name: value``, ``--name value``.
 
-They may be in any language, quoted or not, in JSON or in JSON within JSON. Most of them are code,
-which `values.py` tells from secrets. Every pattern is bounded, so the time is linear in the text.
+They occur in any language, quoted or not, in JSON or in JSON within JSON. Most of them are code,
+which `values.py` distinguishes from secrets. Every pattern is bounded, so the time is linear in the
+text.
 """
 
 import re
@@ -35,7 +36,7 @@ _KEY_OF = re.compile(
     r"(?:api|access|auth|private|signing|encryption|master|account|secret|session|service|deploy"
     r"|license|client|app|subscription|storage|ssh|admin)[_. -]?\Z"
 )
-"""Words before `key` in the name of a secret; a bare `key` mostly belongs to a table."""
+"""Words before `key` in the name of a secret; a bare `key` usually belongs to a table."""
 _NAME_HEAD = re.compile(r"[\w.$-]{0,80}\Z")
 _OPERATOR = re.compile(
     r"(?P<type>[ \t]{0,4}:[ \t]{0,4}[A-Za-z][\w.\[\]|, ]{0,40}?[ \t]{0,4}=(?!=)[ \t]{0,4})"
@@ -55,7 +56,7 @@ _QUOTED = re.compile(
 _PART = r"[^\s\"'`,;<>(){}\[\]\\&|=]"
 _BARE = re.compile(rf"{_PART}{{1,600}}(?:={_PART}{{0,99}})?(?:={_PART}{{0,99}})?")
 _AND = re.compile(r"&(?!(?:amp;)?[\w.-]{0,40}=)[^\s\"'`,;<>(){}\[\]\\&|]{1,200}")
-"""An ampersand in a password, if no other parameter follows as in a URL."""
+"""An ampersand in a password: unlike in a URL, no other parameter follows."""
 _ENCODED_END = re.compile(r"%(?:25)?2[26Cc]")
 _TYPE_OF = re.compile(r"type[ \t]{0,4}=[ \t]{0,4}\\{0,7}[\"']\Z")
 _OPTION = re.compile(r"(?:\A|[\s\"'`\[(])--?[\w.-]{0,60}\Z")
@@ -142,7 +143,7 @@ def _is_name(text: str, lowered: str, at: int, word: str) -> bool:
         return _KEY_OF.search(lowered, max(0, at - 16), at) is not None
     before = text[at - 1] if at else " "
     if word in ("passwd", "password"):
-        return before != "/"  # the file of that name
+        return before != "/"  # the file /etc/passwd
     return not (word in ("pass", "pwd", "psw") and before.isalpha())
 
 
@@ -150,7 +151,7 @@ def _bare(text: str, name: Span, kind: Kind, operator: re.Match[str], value: Val
     """Return the position of an unquoted value; a bracket after it would make it a call."""
     shown = text[value.begin : value.end]
     if _CONNECTION.search(text, max(0, name[0] - 80), name[0]):
-        whole = _TO_SEMICOLON.match(text, value.begin)  # a value there may contain blanks
+        whole = _TO_SEMICOLON.match(text, value.begin)  # may contain blanks
         if whole:
             return None if is_interpolated(shown) else whole.span()
     if text[value.end : value.end + 1] in ("(", "[", "{"):
@@ -164,7 +165,7 @@ def _bare(text: str, name: Span, kind: Kind, operator: re.Match[str], value: Val
 
 
 def _encoded(text: str, kind: Kind, _: re.Match[str], at: int) -> Span | None:
-    """Find a value in a URL, whose ``=`` or ``:`` is encoded and whose end may be."""
+    """Find a value in a URL whose ``=`` or ``:`` is encoded; its end may be encoded as well."""
     bare = _BARE.match(text, at)
     if bare is None:
         return None
@@ -174,7 +175,7 @@ def _encoded(text: str, kind: Kind, _: re.Match[str], at: int) -> Span | None:
 
 
 def _attribute(text: str, kind: Kind, name: re.Match[str], at: int) -> Span | None:
-    """Find ``<add key="Password" value="x"/>``, but no label as in ``<input type="password">``."""
+    """Find ``<add key="Password" value="x"/>``, but no label like ``<input type="password">``."""
     value = _value_at(text, at)
     if value is None or not value.quoted or not (name["close"] or "").endswith(("'", '"')):
         return None

@@ -1,8 +1,8 @@
-"""Keys and tokens recognized by their form alone, or by the vendor's name before them.
+"""Recognises keys and tokens by their form alone, or by the vendor's name before them.
 
-The patterns in rules.json come from the scanner named in `ORIGIN.md`. A few looser patterns of ours
-match tokens that a log cuts or quotes differently than a file does. The time is linear in any text:
-a pattern is tried only at its anchors and sees only as many characters as it can match.
+The patterns in rules.json come from the scanner named in `ORIGIN.md`. A few looser patterns of our
+own match tokens that logs cut or quote differently from files. The time is linear in any text: a
+pattern is tried only at its anchors and sees only as many characters as it can match.
 """
 
 import math
@@ -18,9 +18,9 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.secrets.hints import may_hold_token
 
 _LONGEST_WORD = re.compile(r"[A-Za-z0-9+/_=-]{4096}([A-Za-z0-9+/_=-]{256,})")
-"""Longer than any token: data."""
+"""Data: no token is this long."""
 _ESCAPED = re.compile(r"\\(?:[nrtbf\"'\\/]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})\Z|%[0-9A-F]{2}\Z")
-"""The end of an escape: a word begins after it even if it ends with a letter."""
+"""The end of an escape: a word begins after it, even if the escape ends with a letter."""
 _REST_OF_WORD = re.compile(r"[\w+/=.~-]*")
 _WORD = re.compile(r"[A-Za-z0-9]{8,}")
 _HUMP = re.compile(r"[a-z][A-Z]")
@@ -35,7 +35,7 @@ class Rule:
     name: str
     pattern: str
     anchors: tuple[str, ...]
-    """In lower case; every match begins with one, or has it after up to `behind` characters."""
+    """In lower case; every match has one of them after at most `behind` characters."""
     reach: int
     """Maximum length of a match."""
     word: bool = False
@@ -43,13 +43,13 @@ class Rule:
     entropy: float = 0.0
     """Minimum bits per character: anything below is an example or a word."""
     digits: bool = False
-    """True if it must have letters and digits, because its form alone also fits words."""
+    """True if a match needs both letters and digits, because words fit the form as well."""
     behind: int = 0
     """Maximum number of characters of a match before the anchor."""
 
 
 _OWN = (
-    # Vendors whose rule has no beginning of its own, or is stricter than logs require.
+    # Vendors whose scanner rule has no fixed beginning, or is too strict for logs.
     Rule("telegram", r"\d{5,16}:AA[\w-]{32,34}(?![\w-])", (":aa",), 40, behind=16),
     Rule("azure-client", r"[\w.~]{3}\dQ~[\w.~-]{31,34}", ("q~",), 40, behind=4),
     Rule("terraform", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,80}", (".atlasv1.",), 90, behind=14),
@@ -139,7 +139,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
 def _alternatives(tree: dict[str, Any]) -> str:
-    """Return a pattern for all paths through the tree; a path that ends covers longer ones."""
+    """Return a pattern for all paths through the tree; a path that ends covers all longer ones."""
     if "" in tree:
         return ""
     ways = [re.escape(one) + _alternatives(rest) for one, rest in sorted(tree.items())]
@@ -148,7 +148,7 @@ def _alternatives(tree: dict[str, Any]) -> str:
 
 @cache
 def _index() -> Index:
-    """Load the rules when a text first looks as if it could contain a token."""
+    """Load the rules the first time a text looks as if it could contain a token."""
     data = parse_json(Path(__file__).with_name("rules.json").read_bytes())
     return Index(
         _OWN
@@ -191,7 +191,7 @@ def spans(text: str, lowered: str) -> Iterator[tuple[int, int]]:
 
 
 def _places(text: str, lowered: str) -> Iterator[int]:
-    """Yield the positions of anchors; huge words, such as encoded images, count only in part."""
+    """Yield the positions of anchors; huge words, such as encoded images, are searched in part."""
     places, begin = _index().places, 0
     for word in _LONGEST_WORD.finditer(text):
         yield from (place.start() for place in places.finditer(lowered, begin, word.start(1)))
@@ -254,7 +254,7 @@ def _match(rule: Rule, text: str, at: int) -> tuple[int, int] | None:
 
 
 def _rank(found: re.Match[str], number: int) -> int:
-    """Rank a match's groups: the longest of at least 13 characters, else the whole match."""
+    """Rank a match's groups: the longest one of 13 or more characters, then the whole match."""
     length = found.end(number) - found.start(number)
     return 12 if number == 0 else length if length >= 13 else 0
 

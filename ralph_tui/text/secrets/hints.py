@@ -1,4 +1,4 @@
-"""Quick check whether a text may contain a secret; most texts need nothing more."""
+"""Quickly checks whether a text may contain a secret; most texts need nothing more."""
 
 import json
 import os
@@ -28,9 +28,9 @@ _CLASSES = bytes(
 """Classes of characters: small letters, capitals or digits, other token characters, the rest."""
 _LETTERS = b"l" * 16
 _HASH = re.compile(r"\$(?:2[abxy]|[156y]|apr1)\$")
-"""The dots in a password's hash may split it into short words."""
+"""The dots in a password hash may split it into short words."""
 RETURN = re.compile(r"(?<=[\w+/=.~-])(?:\r|\\{1,8}r(?!\\{1,8}n))(?=[\w+/=.~-])")
-"""A carriage return, also escaped: a terminal writes the rest of a token over its beginning."""
+"""A carriage return, raw or escaped; after it, a terminal overwrites a token's beginning."""
 
 
 def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def pattern_of(values: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Return a pattern that matches any of the values; None without values."""
+    """Return a pattern that matches any of the values; None if there are none."""
     return re.compile("|".join(map(re.escape, values))) if values else None
 
 
@@ -68,7 +68,7 @@ def is_clean(text: str) -> bool:
 
 
 def may_match(text: str) -> bool:
-    """True if a pattern could match; plain searches, because this is called often."""
+    """True if a pattern could match; uses plain searches because it is called often."""
     lowered = text.lower()
     return (
         "passw" in lowered
@@ -111,7 +111,7 @@ def may_match(text: str) -> bool:
 
 
 def may_hold_token(text: str) -> bool:
-    """True if any word could be a token; quick, as most texts need nothing more."""
+    """True if any word could be a token; quick, because most texts need no further check."""
     for word in text.encode("latin-1", "replace").translate(_CLASSES).split():
         # Names of files and functions have small letters and short words.
         if len(word) >= _SHORTEST_TOKEN and (b"D" in word or _LETTERS in word):

@@ -1,6 +1,6 @@
-"""The redaction pass: line by line, remembering what one line says about the next.
+"""The redaction pass: goes line by line, carrying what one line reveals about the next.
 
-It finds a private key of many lines, a value below its name, and a token split by a line end. A
+It finds private keys of many lines, values below their names, and tokens split by a line end. A
 `LineFilter` serves one stream; `redact` uses one for a single text.
 """
 
@@ -14,9 +14,9 @@ from ralph_tui.text.secrets.hints import HIDDEN, RETURN, may_match, pattern_of, 
 from ralph_tui.text.secrets.values import Kind
 
 _LINE_END = re.compile(r"((?:\\{1,8}r)?\\{1,8}n|\n)")
-"""Also matches the escaped form, as JSON has a whole file in one line."""
+"""Also matches the escaped form, because JSON holds a whole file in one line."""
 _CONTINUED = (3, 6)
-"""Backslashes of an escaped line end after a backslash: in JSON, and in JSON within JSON."""
+"""Number of backslashes if a line end follows a backslash: in JSON, and in JSON within JSON."""
 _INVISIBLE = re.compile(
     r"(?:\x1b|\\{1,8}(?:u001[bB]|x1[bB]|033|e))"
     r"(?:\[[0-?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)?)"
@@ -43,13 +43,13 @@ _KEY_PIECE = re.compile(r"[\s\"',+]{0,12}[A-Za-z0-9+/=]{16,}")
 _KEY_LONGEST = 20_000
 """Maximum length of a key within one line."""
 _KEY_LINES = 5000
-"""A key without an end counts as other text after so many lines."""
+"""Number of lines after which a key without an end counts as other text."""
 
 _PASSES = 4
-"""Maximum number of passes: a secret next to another is found only after that is hidden."""
+"""Maximum number of passes: a secret next to another is found only once the other is hidden."""
 
 _PIECES = 20
-"""Maximum number of pieces of a token cut by returns; more are not a token."""
+"""Maximum number of pieces in a token cut by carriage returns; more is not a token."""
 _WORD_BEFORE = re.compile(r"[\w+/=.~-]{1,120}\Z")
 _WORD_AFTER = re.compile(r"[\w+/=.~-]{1,600}")
 
@@ -98,12 +98,12 @@ class LineFilter:
         self._key_lines, self._named, self._cut, self._key_prefix = 1, None, "", ""
 
     def is_clean(self, text: str) -> bool:
-        """True if nothing in these lines hints at a secret; a single search."""
+        """True if nothing in these lines hints at a secret; takes a single search."""
         known = self._own is not None and self._own.search(text) is not None
         return self.idle and not known and not may_match(text)
 
     def block(self, text: str) -> str:
-        """Redact several lines and their line ends; a single search if there is no hint."""
+        """Redact several lines, line ends included; takes a single search if there is no hint."""
         if self.is_clean(text):
             return text
         is_token, end = (text[:-1], "\n") if text.endswith("\n") else (text, "")
@@ -145,7 +145,7 @@ class LineFilter:
             if not spans:
                 break
             line = _hide_spans(line, spans)
-            # A secret that was next to another one may now be recognized.
+            # A secret that was next to another one may now be recognised.
             lowered = lower_of(line)
             spans = _spans(line, lowered)
         return line

@@ -1,4 +1,4 @@
-"""Values recognized by their place: headers, cookies, URLs, logins in commands.
+"""Recognises values by their place: headers, cookies, URLs, logins in commands.
 
 Every pattern is bounded, so the time is linear in the text.
 """

@@ -39,7 +39,7 @@ _CODED = re.compile(
     r"(?i:sha|md|base|oauth|utf|ipv|http|aes|rsa|ec|db|s|v|p|x)_?\d{1,4}(?![0-9a-z])"
     r"|(?<=[a-z])\d(?=[A-Z])"
 )
-"""A number in the name of a variable: ``sha256_password``, ``user2Password``."""
+"""A number in a variable name: ``sha256_password``, ``user2Password``."""
 _LEET = re.compile(r"[A-Za-z]\d{1,2}[a-z]")
 _SENTENCE = re.compile(
     r"(?i)\b(?:is|are|be|was|must|should|cannot|can't|not|please|enter|your|for|required|invalid"
@@ -68,10 +68,10 @@ _UPPER, _LOWER, _DIGIT = re.compile(r"[A-Z]"), re.compile(r"[a-z]"), re.compile(
 
 @dataclass(frozen=True)
 class Place:
-    """Surroundings of an unquoted value and its name."""
+    """Context of an unquoted value and its name."""
 
     tight: bool = False
-    """No blank between them, as in a shell, a URL or a connection string."""
+    """No blank separates name and value, as in a shell, a URL or a connection string."""
     loud: bool = False
     """The name is in capitals."""
     argument: bool = False
@@ -136,7 +136,7 @@ def is_bare_secret(kind: Kind, value: str, place: Place) -> bool:
 
 
 def is_name(kind: Kind, value: str) -> bool:
-    """True if an identifier is named for its content, such as ``new_password2``.
+    """True if the value is an identifier named after its content, such as ``new_password2``.
 
     A password that contains such a word has digits where no name has them: ``topSecret123``.
     """

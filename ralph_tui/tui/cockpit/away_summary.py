@@ -1,7 +1,6 @@
 """A cockpit that opens with a summary of what happened since the user's last visit.
 
-Rule: the summary takes no key that means something on the screen below. Such a key closes the
-summary and is passed on.
+Rule: a key that means something on the screen below closes the summary and is passed on.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +25,7 @@ MODAL_KEYS = ("question_mark", "f1", "q")
 TITLE = "while you were away"
 BELOW = "  └ "
 WIDTH, MAX_ROWS = 68, 5
-"""Cells and rows for the details below an entry."""
+"""Width in cells of the details below an entry, and their maximum rows."""
 
 
 class AwaySummary(TextDialog):
@@ -41,7 +40,7 @@ class AwaySummary(TextDialog):
         return (("↑", ""), ("↓", "scroll"), ("enter", "close"))
 
     def accept_key(self, event: events.Key) -> bool:
-        """Close on a key of the screen below, and pass that key on."""
+        """Close on a key that the screen below handles, and pass it on."""
         if event.key in self.active_bindings or event.key in MODAL_KEYS:
             return False
         app, key = self.app, event.key
@@ -84,7 +83,7 @@ class AwayCockpit(CockpitScreen):
         if not is_news(state, now, seen, lost=lost):
             return False
         sign = record.last_sign() if record is not None and lost else None
-        # The state of a finished or lost run stands still; the time since then grows.
+        # The state of a finished or lost run no longer changes, but the time since then grows.
         by = datetime.now(UTC) if lost or not state.run.live else now
         news = while_away(state, by, seen, lost=self.source.lost or lost, sign=sign)
         self.app.push_screen(
@@ -97,7 +96,7 @@ class AwayCockpit(CockpitScreen):
 
 
 class AwayReplay(AwayCockpit):
-    """A replay of a run that the user left: a summary if the run has ended, then playback.
+    """A replay of a run that the user had left: a summary if the run has ended, then playback.
 
     Only the summary is recorded as seen, not the playback.
     """

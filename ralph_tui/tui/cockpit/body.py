@@ -1,4 +1,4 @@
-"""The cockpit's panes: which are visible at this size, and which was viewed last.
+"""The cockpit's panes: which ones are visible at this size, and which was viewed last.
 
 Rule: it handles no keys; `layout` decides which panes share a place.
 """
@@ -27,7 +27,7 @@ from ralph_tui.tui.panes.verification import VerificationPane
 
 
 class Body(Container):
-    """All panes; each follows the run even while it is hidden."""
+    """All panes; each follows the run even while hidden."""
 
     def __init__(self, source: Source, keys: Keys, refused: Callable[[str], str | None]) -> None:
         super().__init__(id="body")
@@ -56,13 +56,13 @@ class Body(Container):
         self.ended = False
         """True while the end summary takes the place of the agent's group."""
         self.zoomed: str | None = None
-        """Name of the pane if only one is shown; None shows all."""
+        """Name of the pane if only one is shown; None if all are shown."""
         self.recent: list[str] = []
-        """Pane names, the one viewed last first."""
+        """Pane names, most recently viewed first."""
         self._silent = set(layout.HOSTS)
-        """Panes without content so far; a pane gets a place of its own with its first content."""
+        """Panes that have had no content yet; a pane gets its own place with its first content."""
         self._before_prompt: tuple[str | None, str] | None = None
-        """The zoomed pane and the pane in use before the user opened the prompt."""
+        """The zoomed pane, and the pane in use, before the user opened the prompt."""
 
     def compose(self) -> ComposeResult:
         for name, pane in self.panes.items():

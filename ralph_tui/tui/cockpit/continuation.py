@@ -1,4 +1,4 @@
-"""Ending a screen with a command: resume its run or start it again, in the same terminal.
+"""Ends a screen with a command that resumes its run or starts it again in the same terminal.
 
 Rule: after one question, run exactly the command that the screen shows.
 """
@@ -42,7 +42,7 @@ class Continuation:
         return self._source.record.fleet if self._source.record is not None else None
 
     def command(self, name: str) -> str:
-        """Return the command line of a step, or an empty string if the step is not offered."""
+        """Return the command line for a step, or an empty string if the step is not offered."""
         broken = self._source.broken
         steps = next_steps(self._host.state, gone=self._is_gone, broken=broken, fleet=self.fleet)
         return next((step.command for step in steps if step.name == name), "")
@@ -61,7 +61,7 @@ class Continuation:
         return self.refused(self.command(name), anywhere=bool(again))
 
     def refused(self, command: str, *, anywhere: bool = False) -> str | None:
-        """Return why this screen cannot end with a command; `anywhere`: it needs no worktree."""
+        """Return why this screen cannot end with a command; `anywhere` if it needs no worktree."""
         record = self._source.record
         if self.fleet is not None:
             return FLEET_LOOP
@@ -90,7 +90,7 @@ class Continuation:
     ) -> None:
         """End the screen with a command, after a question that `verb` confirms.
 
-        `is_valid`: returns True while the question is still valid.
+        `is_valid` returns True while the question is still valid.
         """
         record = self._source.record
 

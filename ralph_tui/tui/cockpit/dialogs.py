@@ -1,4 +1,4 @@
-"""Dialogs of the cockpit: what to ask, and the command that each answer becomes.
+"""Dialogs of the cockpit: what they ask, and the command that each answer sends.
 
 Rule: nothing here knows a pane; only commands to the source change a run.
 """
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from ralph_tui.tui.modals.palette import Offer
 
 LEAVE_S = 8.0
-"""How long a stopping run may keep the screen."""
+"""Seconds for which a stopping run may keep the screen open."""
 TWICE_S = 2.0
-"""A second ctrl+c within this time stops the run now."""
+"""Seconds within which a second ctrl+c stops the run now."""
 FRESH_S = 1.0
-"""How long a pause request may stay unrecorded."""
+"""Seconds for which a pause request may stay unrecorded."""
 MAX_CHARACTERS = 100_000
-"""Limit for one piece of guidance."""
+"""Maximum characters in one piece of guidance."""
 SENT_SHOWN = 2
-"""Earlier pieces of guidance that are shown with their status."""
+"""Number of earlier pieces of guidance shown with their status."""
 MAX_STANDING = 10_000
-"""Limit in characters for the instruction that every prompt carries."""
+"""Maximum characters in the instruction that every prompt carries."""
 
 
 def guidance_rows(state: RunState) -> list[str]:
@@ -71,7 +71,7 @@ class Dialogs:
         return self._app.monotonic
 
     def toggle_pause(self) -> None:
-        """Pause or continue; a second press need not wait until the first is recorded."""
+        """Pause or continue; a second press need not wait until the first has been recorded."""
         run, needs = self._host.state.run, self._host.state.needs
         now, (then, wished) = self._clock(), self._pause_request
         waiting = wished if now - then < FRESH_S else run.paused or run.pause_requested
@@ -82,7 +82,7 @@ class Dialogs:
         self._host.report(f"{self._app.keys.shown('pause')} {words}")
 
     def guide(self) -> None:
-        """Ask for guidance to the agent."""
+        """Ask for guidance for the agent."""
         # Textual's editor is slow to import; importing it here keeps the first paint fast.
         from ralph_tui.tui.modals.guide import Guide  # noqa: PLC0415
 
@@ -158,7 +158,7 @@ class Dialogs:
         question = f"Hand off to a fresh session in iteration {state.run.iteration}?"
 
         def refused() -> str | None:
-            """Return a reason if this session has ended meanwhile, or if the run refuses."""
+            """Return a reason if this session has since ended, or if the run refuses."""
             if self._host.state.agent.began != session_began:
                 return "that session has already ended"
             return commands.refusal(wish, self._host.state)
@@ -252,8 +252,8 @@ class Dialogs:
     def interrupt(self) -> None:
         """Handle ctrl+c: open the same dialog; a second press soon after stops now.
 
-        In an attached run the second press only leaves: a reflex never stops a run of another
-        process.
+        In an attached run, the second press only leaves, so a reflex never stops another process's
+        run.
         """
         now = self._clock()
         again, self._interrupted = now - self._interrupted <= TWICE_S, now
@@ -292,7 +292,7 @@ class Dialogs:
             self._source.send(commands.Stop(mode="now", by=by))
 
     def can_leave(self) -> bool:
-        """Return True if it is time to leave: the end is recorded, or `LEAVE_S` has passed."""
+        """True if it is time to leave: the end has been recorded, or `LEAVE_S` has passed."""
         if self._leaving is None:
             return False
         run = self._host.state.run
@@ -302,12 +302,12 @@ class Dialogs:
     # presence and refusals --------------------------------------------------------------------
 
     def report_presence(self) -> None:
-        """Report that the user is present, so that the run's questions wait."""
+        """Report that the user is present, so that the run's questions wait for an answer."""
         if self._source.live and self._host.state.run.live:
             self._source.send(commands.Present(by=self._source.name))
 
     def refused(self, command: commands.Command, reason: str) -> None:
-        """Report the reason; a refused stop cancels leaving."""
+        """Report why the run refused a command; a refused stop cancels leaving."""
         if isinstance(command, commands.ChangeLearning):
             self.learnings.refused(command, reason)
             return

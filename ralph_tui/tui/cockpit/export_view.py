@@ -1,7 +1,7 @@
-"""Exports files of a run, and shows its report.
+"""Exports a run to files, and shows its report.
 
 Rule: a screen is exported as it was before the dialog opened. Slow work runs in a thread; its
-result appears in the dialog, or on the screen if the dialog is closed.
+result appears in the dialog, or on the screen once the dialog has closed.
 """
 
 import asyncio

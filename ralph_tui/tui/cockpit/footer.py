@@ -18,10 +18,10 @@ from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat
 
 Refused = Callable[[Action], str | None]
-"""Returns why an action is not available now; None if it is."""
+"""Returns why an action is unavailable now; None if it is available."""
 
 WHOLE_FROM = 80
-"""Columns from which every key in the footer has its verb."""
+"""Minimum width in columns at which every key in the footer has its verb."""
 
 
 def verb(action: Action, state: RunState, player: Player | None) -> str:
@@ -42,9 +42,9 @@ def keys_line(
 ) -> Line:
     """Return the keys and their verbs in one row.
 
-    If space is short, drop unavailable actions first, then spare ones. After that, a screen of
-    `WHOLE_FROM` columns or more drops whole keys from the right, and a narrower one verbs.
-    `refused` replaces the state's own check where the screen knows more.
+    If space is short, drop unavailable actions first, then spare ones. After that, drop whole keys
+    from the right on screens of `WHOLE_FROM` columns or more, and only verbs on narrower ones.
+    `refused` replaces the state's own check if the screen knows more.
     """
     why = refused if refused is not None else lambda action: action.refusal(state)
     over = state.run.finished is not None or state.run.crash is not None or source.lost
@@ -66,14 +66,14 @@ def keys_line(
         able = [a for a in able if not a.spare]
     spare = [a for a in able if not (a.urgent or _is_essential(a))]
     while spare and width >= WHOLE_FROM and cells(row(able, able, 0)) > width:
-        able.remove(spare.pop())  # rather than lose a verb: `?` and the palette list the others
+        able.remove(spare.pop())  # keep all verbs; `?` and the palette list the other keys
     if cells(spans) <= width:
         return spans
     return fitted(able, lambda left, bare: row(left, left, bare), width, _is_essential)
 
 
 def _is_essential(action: Action) -> bool:
-    """True for the actions that stay when nothing else fits."""
+    """True for the actions that stay even if nothing else fits."""
     return action.name in ("decide", "help", "leave")
 
 
@@ -143,7 +143,7 @@ class Footer(LineWidget):
         """Follow the state; redraw only if a key has changed its meaning."""
         self.expire()
         player = self._source.player
-        # The context's fill level changes no key, but whether it can roll over does.
+        # The context's fill level affects no key, but whether a handoff is possible does.
         rolls = BY_NAME["roll_over"].refusal(state)
         revisions = (state.run.revision, state.needs.revision)
         going = player is not None and (player.playing, player.position >= player.length)

@@ -1,6 +1,6 @@
 """Content of the cockpit's help.
 
-Rule: keys come from the table of actions, signs from the glossary that all panes draw with.
+Rule: keys come from the table of actions, and signs from the glossary that all panes use.
 """
 
 from collections.abc import Sequence
@@ -29,14 +29,14 @@ BESIDE: dict[str, Sequence[tuple[str, str]]] = {
         ("v", "mark it to compare two"),
         ("enter", "show its changes as a diff"),
     ),
-    "leave": (("ctrl+c", "as {leave}; twice skips asking"),),
+    "leave": (("ctrl+c", "like {leave}; twice skips asking"),),
     "replay": (
         ("mouse", "click the bar to go there"),
         _sign(terms.SHORTENED, "a shortened wait"),
         ("┼", "start of an iteration"),
     ),
 }
-"""Keys of single panes and the mouse, by task; ``{name}`` is replaced by that action's key."""
+"""Keys of single panes, and mouse actions, by task; ``{name}`` stands for that action's key."""
 IN_A_QUESTION: Block = (
     "in a question",
     (
@@ -56,7 +56,7 @@ PAIRED: dict[str, tuple[str, str]] = {
     "start": ("end", "go to the start or end"),
     "next_mark": ("previous_mark", "next or previous alarm"),
 }
-"""Pairs of actions that share a row: the first maps to the second and the help for both."""
+"""Pairs of actions that share a row: the first maps to the second, and to the help for both."""
 LEARNINGS: Block = (
     "learnings",
     (("5, enter", "show a learning's details"), ("* m e x", "pin, mute, edit, delete it")),
@@ -114,9 +114,9 @@ def _keys(actions: Sequence[Action], keys: Keys) -> list[tuple[str, str]]:
 def blocks(
     keys: Keys = DEFAULTS, *, live: bool, now: Sequence[Action] = (), asked: bool = False
 ) -> list[Block]:
-    """Return the help for this kind of screen: first the keys in the footer (`now`) and the signs.
+    """Return this kind of screen's help, beginning with the keys in the footer (`now`) and signs.
 
-    While a question is open (`asked`), the keys that answer it come before these.
+    While a question is open (`asked`), the keys that answer it come first.
     """
     sections: list[Block] = []
     for task in TASKS:

@@ -1,7 +1,7 @@
-"""Looking back: the changes up to a point of the run, and restoring it.
+"""Shows the changes up to a point of the run, and restores that point.
 
-Rule: git is called only through the source's `Files`, and never on the UI thread. A restore is a
-command like any other, which the run may refuse.
+Rule: Git is called only through the source's `Files`, and never on the UI thread. A restore is a
+command like any other, so the run may refuse it.
 """
 
 from ralph_tui import commands
@@ -27,7 +27,7 @@ from ralph_tui.tui.panes.timeline_points import (
 )
 
 RECENT_S = 60.0
-"""A rollback recorded longer ago is not announced."""
+"""Seconds after which a recorded rollback is no longer announced."""
 
 
 class HistoryView:
@@ -43,7 +43,7 @@ class HistoryView:
         self._seen = 0
         """Sequence number of the last rollback that was announced."""
         self._auto_selected: tuple[Key, int] | None = None
-        """The point selected automatically, and the iteration at that time."""
+        """The automatically selected point, and the iteration at that time."""
 
     def changes(self) -> None:
         """Show the changes up to the selected point, or between the two marked ones."""
@@ -87,9 +87,9 @@ class HistoryView:
         self._app.push_screen(Changes("changes of the whole run", details, files, trees, clock))
 
     def restore(self) -> bool:
-        """Ask whether to restore the selected point, or the best one if none is selected.
+        """Ask whether to restore the selected point, or the best one if none has been selected.
 
-        Return False if that point has no snapshot; the reason has been shown.
+        Return False, after showing why, if that point has no snapshot.
         """
         if self._timeline.chosen is None:
             self._select_best()
@@ -134,7 +134,7 @@ class HistoryView:
         state = self._host.state
         started, points = state.run.started, self._timeline.points
         if started is not None and started.watched:
-            return WATCHED  # hooks take no snapshots
+            return WATCHED  # the hook program takes no snapshots
         if started is not None and started.imported:
             return IMPORTED
         if started is None:
@@ -149,7 +149,7 @@ class HistoryView:
 
     @property
     def _restores_here(self) -> bool:
-        """True if the run itself restores; otherwise a command does, in place of this screen."""
+        """True if the run itself restores files; otherwise a command does so after this screen."""
         if not self._source.live or self._source.lost:
             return False
         return self._source.restores_ended or not over(self._host.state)
@@ -161,12 +161,12 @@ class HistoryView:
         return restore_command(name, "" if number is None else str(number))
 
     def follow(self) -> None:
-        """Announce a rollback that has just happened and how to undo it, and select it."""
+        """Announce a rollback that has just happened, say how to undo it, and select it."""
         state = self._host.state
         spans = state.timeline.spans
         self._release_point()
         if not spans or not spans[-1].rollbacks or spans[-1].rollbacks[-1].seq == self._seen:
-            return  # one before the present iteration cannot simply be undone
+            return  # a restore from before this iteration cannot simply be undone
         last = spans[-1].rollbacks[-1]
         self._seen = last.seq
         age = self._source.clock(state) - last.at
@@ -182,7 +182,7 @@ class HistoryView:
             self._host.report(f"{_restored(last)}; {undo}")
 
     def _release_point(self) -> None:
-        """At the next iteration show the latest again, unless the user selected another point."""
+        """Once the next iteration begins, show the latest again unless the user chose a point."""
         if self._auto_selected is None:
             return
         key, iteration = self._auto_selected

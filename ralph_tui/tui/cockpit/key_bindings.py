@@ -1,7 +1,7 @@
-"""Key bindings of the cockpit: those of the panes and those of the table of actions.
+"""Key bindings of the cockpit: those for the panes, and those from the table of actions.
 
-Two actions may share a key if at most one is available at a time. Textual's own keymap would drop
-one of them, so keys set by the user are bound like all others.
+Two actions may share a key if only one is available at a time. Textual's own keymap would drop one
+of them, so the user's own keys are bound like all others.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Groups of panes that share a place, by screen size. Pure; the stylesheet positions the places.
+"""Groups of panes that share a place, by screen size. Pure; the stylesheet lays out the places.
 
 Rule: a group shows one of its panes and names the others as tabs, so that every pane is reachable
 at every size.
@@ -24,7 +24,7 @@ NAMES = {
     "prompt": ("prompt", ""),
     "details": ("details", ""),
 }
-"""All panes in the order of their digits, 1 to 9: title and short title (empty: the same)."""
+"""All panes in the order of their digits, 1 to 9: title, and short title if it differs."""
 ORDER = tuple(NAMES)
 
 Groups = tuple[tuple[str, ...], ...]
@@ -59,11 +59,11 @@ SINGLE: Groups = (("agent", "progress", *NARROW[1][1:]),)
 
 
 HOSTS = {"log": "progress", "learnings": "files"}
-"""The pane that gets the space of a pane without content so far."""
+"""The pane that gets the space of a pane that has had no content yet."""
 
 
 def groups(columns: int, rows: int, silent: Collection[str] = ()) -> Groups:
-    """Return the places of a screen of this size, each with the panes that share it.
+    """Return the places on a screen of this size, each with the panes that share it.
 
     A `silent` pane has no place of its own.
     """
@@ -92,14 +92,14 @@ def style_classes(
 
 
 def shown(places: Groups, recent: Sequence[str], zoomed: str | None) -> set[str]:
-    """Return the visible panes: the zoomed one, or of each group the latest in `recent`."""
+    """Return the visible panes: the zoomed one, or each group's most recently viewed pane."""
     if zoomed is not None:
         return {zoomed}
     return {next((pane for pane in recent if pane in place), place[0]) for place in places}
 
 
 def group_of(places: Groups, pane: str) -> tuple[str, ...]:
-    """Return the panes that share this pane's place, itself included."""
+    """Return the panes that share this pane's place, including itself."""
     return next(place for place in places if pane in place)
 
 

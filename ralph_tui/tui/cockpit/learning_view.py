@@ -1,7 +1,7 @@
 """A learning's card, and the user's changes to it.
 
-Rule: a change is a command like any other, and is reported as done only when the run has recorded
-it. The card of a finished run is read-only, and names the command that changes the learning.
+Rule: a change is a command like any other, and is reported as done only once the run has recorded
+it. The card in a finished run is read-only, and names the command that changes the learning.
 """
 
 from typing import TYPE_CHECKING
@@ -37,12 +37,12 @@ class LearningView:
         self._source = host.source
         self._card: LearningCard | None = None
         self._pending: tuple[ChangeLearning, str, int] | None = None
-        """The change not yet recorded, the learning's former text, and the log's length."""
+        """The change not yet recorded, the learning's text before it, and the log's length then."""
         self._drafts: dict[str, str] = {}
         """Unsent text, by learning id."""
         self._stamp: object = None
         self._was_gone = False
-        """True if the learning was gone when its card opened: the card is then read-only."""
+        """True if the learning was gone when its card was opened: the card is then read-only."""
 
     def show(self, learning_id: str) -> None:
         # Imported on first use to keep the first paint fast.
@@ -63,7 +63,7 @@ class LearningView:
         self._card = None
 
     def _read_only(self, seen: SeenLearning) -> str:
-        """Return why nothing can be changed here, and an alternative; empty if it can."""
+        """Return why nothing can be changed here, and an alternative; empty if it can be."""
         if seen.gone:
             return GONE[seen.gone]
         state = self._host.state

@@ -1,4 +1,4 @@
-"""Moving in time: seek in a recorded run, or view an earlier iteration of a live one."""
+"""Moves in time: seeks in a recorded run, or shows an earlier iteration of a live one."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ class Move(NamedTuple):
 
     how: Callable[[Player], None]
     no_effect: str
-    """The notice if nothing moves."""
+    """The notice shown if nothing moves."""
 
 
 MOVES: Mapping[str, Move] = {
@@ -46,10 +46,10 @@ class Navigator:
         self._host, self._tick = host, tick
         self._panes = [pane for pane in body.panes.values() if isinstance(pane, IterationPane)]
         self._chosen: int | None = None
-        """The iteration that tests, prompt and details show in a live run; None: the latest."""
+        """The iteration shown by tests, prompt and details in a live run; None for the latest."""
 
     def move(self, name: str) -> None:
-        """Move in a recorded run, and refresh at once so that the next key counts from there."""
+        """Move in a recorded run, and refresh at once so that the next key starts from there."""
         player = self._host.source.player
         if player is None:
             return

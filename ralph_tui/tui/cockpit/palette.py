@@ -1,4 +1,4 @@
-"""Every command of the cockpit by name, and the agent's permissions, which have no key.
+"""Every cockpit command by name, and the agent's permissions, which have no key.
 
 Rule: all offers come from the table of actions and from the state.
 """
@@ -20,9 +20,9 @@ PERMISSIONS = {
     "skip": "permissions: unrestricted (asks)",
 }
 MAX_PERMITS = 50
-"""Maximum number of denied tools offered for permission, the most often denied first."""
+"""Maximum number of denied tools offered for permission, most often denied first."""
 LONGEST = 120
-"""Cells of a permission in the palette; the command sends it in full."""
+"""Maximum characters of a permission in the palette; the command sends it in full."""
 
 
 def offers(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Iterator[Offer]:

@@ -16,7 +16,7 @@ from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.modal import KeysRow
 
 AFTER_S, BETWEEN_S = 1.0, 0.1
-"""Delay from the screen's mount to the first step, and between steps."""
+"""Seconds from the screen's mount to the first step, and between steps."""
 
 
 def steps(app: App[str]) -> Iterator[None]:

@@ -3,7 +3,7 @@
 The dialog opens automatically once, and closes when the question is settled.
 
 Rule: dialogs follow the state, never the other way round. An answer is a command like any other,
-and the first one counts. Text written for an answer that came too late is saved. A recorded run
+and the first one counts. Text written for an answer that comes too late is saved. A recorded run
 asks no questions.
 """
 
@@ -47,7 +47,7 @@ class EndCall:
         self._called = False
 
     def follow(self, state: RunState) -> None:
-        """Call the user when the run has ended; runs at every tick."""
+        """Call the user when the run has ended; called at every tick."""
         if self._was_live and not state.run.live and self._source.live:
             self._called = True
             self._app.call_user(call_text(state), over=True)
@@ -69,18 +69,18 @@ class QuestionPresenter:
         self._source = host.source
         self._keep_draft = save_draft
         self._asked: QuestionAsked | None = None
-        """The question whose id is in `_known`."""
+        """The question whose id `_known` holds."""
         self._known: str | None = None
-        """Id of the open question, as of the last tick."""
+        """Id of the question that was open at the last tick."""
         self._shown: str | None = None
         """Id of the question whose dialog has been opened."""
         self._dialog: Question | None = None
         self._texts: Texts = {}
-        """Text written for the open question, by purpose."""
+        """Texts written for the open question, by purpose."""
         self._sent: Answer | None = None
 
     def follow(self) -> None:
-        """Open, update or close the question's dialog; runs at every tick."""
+        """Open, update or close the question's dialog; called at every tick."""
         state = self._host.state
         now = self._source.clock(state)
         question = state.needs.question if self._source.live else None
@@ -163,7 +163,7 @@ class QuestionPresenter:
             self._source.send(answer)
 
     def _settled(self, state: RunState, question_id: str) -> None:
-        """Report the answer unless it was given here; save unsent text as a draft of guidance."""
+        """Report the answer unless it was given here; save unsent text as draft guidance."""
         dialog = self._dialog
         writing = dialog is not None and dialog.asked.question_id == question_id
         if dialog is not None and writing:
@@ -195,7 +195,7 @@ class QuestionPresenter:
             self._host.report(f"question closed: {how}{kept}")
 
     def _place(self, by: str) -> str:
-        """Describe where the answer came from; "you" means the user at the run's own terminal."""
+        """Describe where the answer came from; "you" is the user at the run's own terminal."""
         if self._source.elsewhere and by == Answer.model_fields["by"].default:
             return "at the run's own terminal"
         return f"by {clip(flat(by), 30)}"

@@ -1,4 +1,4 @@
-"""Screens of runs that are opened on top of another screen."""
+"""Run screens that are opened on top of another screen."""
 
 from ralph_tui.ports.source import Source
 from ralph_tui.text.terms import NEEDS_YOU
@@ -8,7 +8,7 @@ from ralph_tui.tui.draw.spans import clip, flat
 
 
 class RecordedScreen(SideScreen, CockpitScreen):
-    """The cockpit of a recorded run; leaving it goes back and ends nothing."""
+    """The cockpit of a recorded run; leaving it goes back without ending anything."""
 
     ALONE = False
     HINT = "opened from a search: esc goes back, {search} returns to the results"
@@ -50,6 +50,6 @@ class LoopScreen(RecordedScreen):
             self.ralph.back()
 
     def show_call(self, text: str) -> None:
-        """Ignore a question of this loop, which its own screen already shows."""
+        """Ignore a question from this loop, which its own screen already shows."""
         if not text or self.state.needs.question is None:
             super().show_call(text)

@@ -1,6 +1,6 @@
-"""How often the cockpit polls: 15 times a second while something happens.
+"""How often the cockpit polls: 15 times a second while something is happening.
 
-Each poll wakes the process, and waking was most of an idle cockpit's cost. Rule: polls are counted
+Each poll wakes the process, and waking is most of an idle cockpit's cost. Rule: polls are counted
 and no clock is read, so a screen with a stopped clock keeps the same rhythm.
 """
 
@@ -11,13 +11,13 @@ from textual.timer import Timer
 
 HZ = 15
 QUIET_HZ = 5
-"""The rate after a quiet period; a key restores the full rate at once."""
+"""Polls per second after a quiet period; a key restores the full rate at once."""
 NOTIFIED_HZ = 2
-"""The quiet rate if each new event triggers a poll: only clocks are left to refresh."""
+"""Polls per second if each new event triggers a poll: only clocks are left to refresh."""
 QUIET_AFTER = 2 * HZ
-"""Polls without news before the rate drops."""
+"""Number of polls without news before the rate drops."""
 BEHIND = 5
-"""Behind a dialog, draw one poll in this many, so that the dialog's keys are not delayed."""
+"""Polls per redraw behind a dialog, so that redraws do not delay the dialog's keys."""
 
 
 class Rhythm:
@@ -27,9 +27,9 @@ class Rhythm:
     _slow: Timer
 
     def __init__(self, *, notified: bool = False) -> None:
-        """`notified`: each new event calls `speed_up`."""
+        """`notified` means that each new event calls `speed_up`."""
         self.quiet_hz = NOTIFIED_HZ if notified else QUIET_HZ
-        """Polls per second in a quiet period."""
+        """Polls per second during a quiet period."""
         self._fingerprint: object = None
         self._polls = self._idle_polls = 0
 
@@ -61,7 +61,7 @@ class Rhythm:
                 self._slow.resume()
 
     def speed_up(self) -> None:
-        """Return to the full rate: something happened, or the user pressed a key."""
+        """Return to the full rate, because something happened or the user pressed a key."""
         if self.quiet:
             self._slow.pause()
             self._fast.resume()

@@ -1,7 +1,7 @@
-"""A screen that shows a run and obeys the table of actions, as its dialogs see it.
+"""A screen that shows a run and follows the table of actions, as its dialogs see it.
 
-Rule: the next paint answers every key: done, sent, or refused with a reason. A sent command is
-followed until the run has recorded its result, or until the next key.
+Rule: the next paint shows the result of each key: done, sent, or refused with a reason. A sent
+command is followed until the run has recorded its result, or until the next key.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from ralph_tui.tui.cockpit.footer import verb as verb_of
 from ralph_tui.tui.modals.modal import Modal
 
 FOLLOW_S = 30.0
-"""How long to wait for a key's effect."""
+"""Maximum seconds to wait for a key's effect."""
 
 
 class RunScreen(BaseScreen):
@@ -26,7 +26,7 @@ class RunScreen(BaseScreen):
     ALONE: ClassVar[bool] = True
     """True if no other screen remains when this one ends."""
     effects: Mapping[str, Callable[[], object]]
-    """Callbacks of the actions that send no command, by action name."""
+    """Callbacks for the actions that send no command, by action name."""
     refusals: Mapping[str, Callable[[], str | None]]
     """Refusal checks by action name, for actions that depend on more than the state."""
 
@@ -84,7 +84,7 @@ class RunScreen(BaseScreen):
             self.effects[action.name]()
 
     def refusal(self, action: Action) -> str | None:
-        """Return why the action is not available now; None if it is."""
+        """Return why the action is unavailable now; None if it is available."""
         why = self._refusal(action)
         return None if why is None else self.ralph.keys.expand(why)
 
@@ -111,5 +111,5 @@ class RunScreen(BaseScreen):
             self._outcome = None
 
     def forget_key(self) -> None:
-        """Stop following the last key: another one was pressed."""
+        """Stop following the last key, because another one was pressed."""
         self._outcome = None

@@ -1,7 +1,7 @@
-"""The cockpit's screen: places the panes, refreshes them at the pace of `rhythm`, handles keys.
+"""The cockpit's screen: places the panes, refreshes them at the pace of `rhythm`, and handles keys.
 
 Rule: the only run state here is the `RunState` that the source updates. The table of actions
-decides what a key may do, and why not.
+decides whether a key may act, and if not, why.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,9 +44,9 @@ class EndSummary:
         self._over = False
 
     def follow(self, state: RunState, *, lost: bool | str) -> bool:
-        """Return True if this state opens or closes the summary: the run ended, or it continues.
+        """Return True if this state opens or closes the summary, as the run has ended or continues.
 
-        `lost`: the run's process is gone, though no end was recorded.
+        `lost` is true if the run's process is gone, though no end was recorded.
         """
         over = state.run.started is not None and (bool(lost) or not state.run.live)
         if over == self._over:
@@ -55,7 +55,7 @@ class EndSummary:
         return True
 
     def toggle(self) -> bool:
-        """Close or reopen the summary; False while the run is still going."""
+        """Close or reopen the summary; return False if the run is still going."""
         if self._over:
             self._body.ended = not self._body.ended
         return self._over
@@ -75,12 +75,12 @@ class CockpitScreen(RunScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*key_bindings.PLACES]
 
     RECORDS_VIEWS = False
-    """Also record what the user viewed if the run is not live."""
+    """True to record what the user viewed even if the run is not live."""
 
     def __init__(self, source: Source, *, notified: bool = False) -> None:
         super().__init__(source)
         self._stamp: object = None
-        self.rhythm = Rhythm(notified=notified)  # called: each new event calls `speed_up`
+        self.rhythm = Rhythm(notified=notified)  # if so, each new event calls `speed_up`
         keys = self.ralph.keys
         self.body = Body(source, keys, lambda name: self.refusal(BY_NAME[name]))
         self.heads = tuple(
@@ -137,7 +137,7 @@ class CockpitScreen(RunScreen):
         }
 
     def before_key(self) -> None:
-        """Clear the answer to the previous key."""
+        """Clear the feedback for the previous key."""
         self.footer.clear_notice()
         self.forget_key()
         if self.scrubber is not None:
@@ -179,7 +179,7 @@ class CockpitScreen(RunScreen):
         """Bring the screen up to date; draw nothing if nothing changed."""
         player = self.source.player
         if player is not None:
-            player.resting = not self.in_front  # a user who opened something wants to read it
+            player.resting = not self.in_front  # a user who has opened something wants to read it
         self.state = self.source.poll(self.state, self.ralph.monotonic())
         self.on_state()
         self.view_log.shown()
@@ -234,7 +234,7 @@ class CockpitScreen(RunScreen):
         self._arrange()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Count the focused pane as the one viewed last."""
+        """Make the focused pane the one viewed last."""
         pane = event.widget
         others = self.body.panes.keys() - self.body.recent[:1]
         if isinstance(pane, Pane) and pane.key in others:
@@ -281,7 +281,7 @@ class CockpitScreen(RunScreen):
             self.action_pane(name)
 
     def action_unzoom(self) -> None:
-        """Return to the latest iteration, then to all panes, then toggle the end summary."""
+        """Return to the latest iteration, else to all panes, else toggle the end summary."""
         if self.navigator.end():
             self.footer.report("showing the latest iteration")
         elif self.body.zoomed is not None:
@@ -321,7 +321,7 @@ class CockpitScreen(RunScreen):
         self.report(f"{self.label}: {count(len(rows), 'row')} of {name}")
 
     def _export(self) -> None:
-        rows = self._compositor.render_strips()  # as Textual itself does
+        rows = self._compositor.render_strips()  # as Textual does
         self.exports.ask(rows, *self._current_pane)
 
     def _search(self) -> None:

@@ -1,4 +1,4 @@
-"""The position of a replay, and seeking by mouse: a click or a drag goes there.
+"""Shows the position of a replay, and seeks by mouse: a click or a drag goes there.
 
 The bar measures playback time, so its head moves evenly and waits are as short as in playback.
 Details of the point under the pointer are shown beside it.
@@ -19,11 +19,11 @@ from ralph_tui.tui.draw.spans import Line, cells, clickable
 from ralph_tui.tui.draw.words import level_mark, short_duration
 
 PLACE = 11
-"""Minimum cells of the position text, padded so that a shorter text never moves the bar."""
+"""Minimum width in cells of the position text, so that a shorter text never moves the bar."""
 PLACED = 70
-"""Columns from which there is room for the position text."""
+"""Minimum width in columns to show the position text."""
 ROOM_FOR_TICKS = 4
-"""Draw the starts of iterations if the bar has at least this many cells for each."""
+"""Minimum number of cells per iteration for drawing where iterations start."""
 _WEIGHT = {level: weight for weight, level in enumerate(terms.LEVELS)}
 
 
@@ -37,12 +37,12 @@ class Scrubber(LineWidget, can_focus=True):
         self._state = RunState()
         self._now = EPOCH
         self._begins, self._room = 0, 1
-        """First column of the bar and its width, as last drawn."""
+        """First column and width of the bar, as last drawn."""
         self._pointed: int | None = None
-        """Column of the bar under the pointer; None if it is elsewhere."""
+        """Column of the bar under the pointer; None if the pointer is elsewhere."""
         self._stamp: object = None
         self._marked: tuple[object, dict[int, Mark], set[int]] = (None, {}, set())
-        """Cache key, each column's gravest mark, and the columns where iterations start."""
+        """Cache key, each column's most serious mark, and the columns where iterations start."""
 
     def on_focus(self) -> None:
         self.lit = True
@@ -132,7 +132,7 @@ class Scrubber(LineWidget, can_focus=True):
             self.repaint()
 
     def _go(self, x: int) -> None:
-        """Seek to the mark in this column, otherwise to this column's time."""
+        """Seek to this column's mark if it has one, otherwise to its time."""
         column = min(max(0, x - self._begins), max(1, self._room - 1))
         self._player.seek(self._at(column))
 
@@ -150,7 +150,7 @@ class Scrubber(LineWidget, can_focus=True):
     # the bar ----------------------------------------------------------------------------------
 
     def _marks(self) -> tuple[dict[int, Mark], set[int]]:
-        """Return each column's gravest mark, and the columns where iterations start."""
+        """Return each column's most serious mark, and the columns where iterations start."""
         player, room = self._player, self._room
         key = (player.length, room)
         if self._marked[0] != key:

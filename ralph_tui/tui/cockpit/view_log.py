@@ -1,7 +1,7 @@
-"""Records when the user viewed a run: at keys, on leaving, and at a run's end soon after a key.
+"""Records when the user viewed a run: at key presses, on leaving, and at an end soon after one.
 
-Rule: an open screen alone does not count as viewed. If the terminal was closed, the run was last
-viewed at the last key.
+Rule: an open screen alone does not count as viewing. If the terminal was closed, the run was last
+viewed when the last key was pressed.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ PRESENT_S = 60.0
 
 
 def is_lost(source: Source, state: RunState) -> bool:
-    """Return True if the process of a live or recorded run is gone without a recorded end."""
+    """Return True if a live or recorded run's process is gone, and no end was recorded."""
     return bool(source.lost) or (source.player is not None and state.run.live)
 
 
@@ -29,7 +29,7 @@ class ViewLog:
     """Records what the user has seen of the run."""
 
     def __init__(self, host: RunScreen, *, enabled: bool) -> None:
-        """`enabled`: False if this screen records nothing, as in an ordinary replay."""
+        """`enabled` is False if this screen records nothing, as in an ordinary replay."""
         self._host = host
         self._enabled = enabled
         self._last: LastSeen | None = None
@@ -44,7 +44,7 @@ class ViewLog:
             self._write(now)
 
     def shown(self) -> None:
-        """Record the end of a run if the user pressed a key shortly before."""
+        """Record that the user saw the run's end, if a key was pressed shortly before."""
         last, now = self._last, self._host.ralph.monotonic()
         if self._host.state.run.live or last is None or last.over:
             return
@@ -59,7 +59,7 @@ class ViewLog:
             self._host.ralph.run_worker(write, thread=True)
 
     def disable(self) -> None:
-        """Record nothing from now on: the terminal is gone."""
+        """Record nothing from now on, because the terminal is gone."""
         self._enabled = False
 
     def end(self) -> None:

@@ -17,14 +17,14 @@ from ralph_tui.tui.draw.words import SPARKS, fraction
 TITLE = "u"
 LOUD, SOFT = "mean strong", "mean"
 WIDEST = 2
-"""Cells of a bar on either side of its iteration."""
+"""Maximum cells of a bar on either side of its iteration."""
 NAMED = 3
 """Minimum number of rows at which the bounds of the bands are labelled."""
 SCALE = Scale(0.0, 1.0)
 
 
 def push(course: Course, columns: Columns, rows: int) -> list[Line]:
-    """Draw the control output u as one bar per iteration, over 0-1.
+    """Draw the control output u as one bar per iteration, from 0 to 1.
 
     With three rows or more, the lower bounds of the bands are labelled.
     """
@@ -67,7 +67,7 @@ def _rows_below(value: float, rows: int) -> int:
 
 
 def _heights(course: Course, columns: Columns) -> dict[int, float]:
-    """Return the output per column of cells; the highest if iterations share a column."""
+    """Return the output for each column of cells; the highest if iterations share a column."""
     gap = columns.pitch / 2
     wide = min(WIDEST, max(0, int((gap - 2) / 2)))
     found: dict[int, float] = {}
@@ -82,7 +82,7 @@ def _heights(course: Course, columns: Columns) -> dict[int, float]:
 LEFT = 5
 """Width of the left labels in cells, including a blank."""
 RIGHT = (14, 8)
-"""Width of the right labels in cells, including a blank: full and minimal."""
+"""Width of the right labels in cells, including a blank: in full, and at least."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Heights:
 def heights(rows: int, *, zoomed: bool = False) -> Heights:
     """Return the strips' heights: completion and axis, plus more strips if `zoomed`.
 
-    How many strips are added depends on `rows`.
+    The number of added strips depends on `rows`.
     """
     axis = 1 if rows >= 2 else 0
     pushed = parts = pace = 0
@@ -145,7 +145,7 @@ def heights(rows: int, *, zoomed: bool = False) -> Heights:
 
 
 def columns_of(width: int, end: int) -> Columns:
-    """Return the grid and its margins; a narrow grid has none."""
+    """Return the grid and its margins; a narrow grid has no margins."""
     left = LEFT if width >= 4 * LEFT else 0
     right = next((size for size in RIGHT if width >= size * 7 // 2), 0)
     return Columns(left, max(2, width - left - right), right, max(1, end))

@@ -65,7 +65,7 @@ def _goal_label(ahead: Projection, width: int) -> Line:
 def _name_rows(shown: Field, course: Course, scale: Scale, drawn: Sequence[float]) -> None:
     """Label the best (with guide and star), the latest, the highest and the lowest measurement.
 
-    Ends of the scale have no labels, because they would look like measurements.
+    The ends of the scale have no labels, because those would look like measurements.
     """
     rows, now, best = shown.rows, course.now, course.best
     wanted = [(best[1], "good")] if best else []

@@ -37,7 +37,7 @@ class Course:
     """Completion and control output by iteration; completion in points 0-100, terms 0-1."""
 
     segments: list[list[Point]] = field(default_factory=list)
-    """Completion; a restore or a change of measurement source starts a new segment."""
+    """Completion; a restore or a new source of measurements starts a new segment."""
     best: Point | None = None
     ahead: Projection | None = None
     end: int = 1
@@ -73,9 +73,9 @@ def course_of(state: RunState) -> Course:
 
 
 def horizon(done: int, limit: int, *, live: bool, projected_end: int = 0) -> int:
-    """Return the last iteration of the axis: work done, plus a live run's possible iterations.
+    """Return the last iteration on the axis: those done, plus those still possible in a live run.
 
-    On a long axis, work done fills at least half; a third if a forecast ends there.
+    On a long axis, the work done fills at least half; at least a third if a forecast ends there.
     """
     if not live:
         return max(1, done)
@@ -84,7 +84,7 @@ def horizon(done: int, limit: int, *, live: bool, projected_end: int = 0) -> int
 
 
 def ahead_of(state: RunState) -> Projection | None:
-    """Return the forecast of the latest measurement, from the verdict's numbers; None without one.
+    """Return the forecast from the latest measurement and the verdict's numbers; None if unknown.
 
     A run judged stuck, oscillating or regressing has no forecast.
     """
@@ -102,7 +102,7 @@ def ahead_of(state: RunState) -> Projection | None:
 
 
 def ahead(since: Point, forecast: float | None, left: int) -> Projection | None:
-    """Project at the pace that needs `forecast` iterations to the goal, for at most `left`."""
+    """Project the pace that reaches the goal in `forecast` iterations, over at most `left`."""
     iteration, points = since[0], within(since[1])
     if forecast is None or points >= 100 or left <= 0:
         return None
@@ -164,7 +164,7 @@ def marks_of(state: RunState) -> list[ChartMark]:
 
 
 def glyphs(marks: Sequence[ChartMark], best: int | None) -> dict[int, list[Span]]:
-    """Return each iteration's glyphs without duplicates, the star of the best one first."""
+    """Return each iteration's glyphs without duplicates, with the best one's star first."""
     found: dict[int, list[Span]] = {} if best is None else {best: [(BEST.glyph, "good")]}
     styles = {WARNING.glyph: "warn", ROLLED_BACK.glyph: "owner"}
     for mark in marks:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @lru_cache(maxsize=4096)
 def dim_style(style: Style, colour: Color) -> Style:
-    """Return the style behind the translucent `colour`, without links or click actions."""
+    """Return the style as seen through the translucent `colour`, without links or click actions."""
     style = style.clear_meta_and_links()
     if colour.a == 0:
         return style

@@ -1,4 +1,4 @@
-"""Rows set from outside, and a screen's last rows: feedback for a key, above the key hints."""
+"""Rows with content set from outside, and a screen's last rows: key feedback above key hints."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ LOW = 15
 
 
 def bottom_line(y: int, height: int, message: str, keys: Callable[[int], Line], width: int) -> Line:
-    """Draw one of the last rows: the message above, the key hints below, never covered.
+    """Draw one of the last rows: the message above, and the key hints below, which it never covers.
 
     If there is only one row, the message replaces the hints while it is shown.
     """
@@ -29,7 +29,7 @@ class Rows(LineWidget):
         self._shown_rows: Sequence[tuple[Line, Line]] | None = None
 
     def update(self, *rows: tuple[Line, Line]) -> None:
-        """Show these rows, each with a left and a right part; without rows, take no space."""
+        """Show these rows, each with a left and a right part; if there are none, take no space."""
         if rows != self._shown_rows:
             self._shown_rows = rows
             self.styles.height = len(rows)

@@ -15,13 +15,13 @@ GAP: Line = [("  ", "")]
 
 @dataclass
 class Field:
-    """A header field, from its longest form to its shortest; the last may be empty."""
+    """A header field in all its forms, from longest to shortest; the last may be empty."""
 
     forms: list[Line]
     rank: int
     """Higher ranks are shortened later."""
     whole: int = 0
-    """How many forms are complete; 0: every form that is not empty."""
+    """Number of complete forms; 0 means every form that is not empty."""
 
 
 def fit(fields: list[Field], width: int) -> list[Line]:
@@ -66,7 +66,7 @@ def fitted(
 ) -> Line:
     """Return the longest row that fits; `draw` gets the items and the number of hidden verbs.
 
-    Items are dropped from the end, those accepted by `last` after all others.
+    Items are dropped from the end; those accepted by `last` are dropped after all others.
     """
     left = list(items)
     while True:

@@ -22,7 +22,7 @@ CLICK = "@"
 
 
 def clickable(line: Iterable[Span], key: str) -> Line:
-    """Make a click on the spans press `key` (its Textual name)."""
+    """Make a click on the spans press `key` (a Textual key name)."""
     return [(text, f"{style} {CLICK}{key}" if style else CLICK + key) for text, style in line]
 
 

@@ -1,4 +1,4 @@
-"""Numbers, times and states as the cockpit words them. Rule: pure functions."""
+"""Numbers, times and states as the cockpit displays them. Rule: pure functions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -31,7 +31,7 @@ def short_duration(seconds: float) -> str:
 
 
 def since(then: datetime | None, now: datetime) -> str:
-    """Return the time passed since then, in one unit; ``—`` for never."""
+    """Return the time elapsed since `then`, in one unit; ``—`` if it never happened."""
     return "—" if then is None else short_duration((now - then).total_seconds())
 
 
@@ -67,7 +67,7 @@ def spark(values: Sequence[float], width: int) -> str:
 
 
 def bar(part: float, width: int) -> str:
-    """Return a bar filled to a fraction 0-1: ``▰▰▰▱▱``."""
+    """Return a bar filled to a fraction from 0 to 1: ``▰▰▰▱▱``."""
     filled = round(min(1.0, max(0.0, part)) * width)
     return "▰" * filled + "▱" * (width - filled)
 

@@ -1,4 +1,4 @@
-"""The rows around the list: place and totals, notices, the selected run, the keys."""
+"""The rows around the list: place and totals, notices, the selected run, and the keys."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ from ralph_tui.tui.lists.keys import key_spans
 
 PROGRAM = "ralph-tui"
 MESSAGE_ROWS = 3
-"""Maximum rows of a command's closing message."""
+"""Maximum number of rows for a command's closing message."""
 
 
 def head(place: str, listing: Listing) -> tuple[Line, Line]:
@@ -38,8 +38,8 @@ def notes(
 ) -> list[tuple[Line, Line]]:
     """Return the rows above the list, each with a left and a right part.
 
-    They show the last command's message, runs that wait for an answer, records that cannot be
-    listed, and the fleet.
+    They show the last command's message, runs that are waiting for an answer, records that cannot
+    be listed, and the fleet.
     """
     rows = [*message_rows(sentence, width), *question_rows(listing)[:2], *lost_rows(without, width)]
     told: list[tuple[Line, Line]] = [(row, []) for row in rows]
@@ -57,7 +57,7 @@ def fleet(glance: FleetGlance, keys: Keys) -> tuple[Line, Line]:
         (f"{mark} ", style),
         (flat(named, 30), f"{style} strong" if glance.live else style),
     ]
-    # An ended fleet's sentence counts the objectives itself; a narrow screen has no room for both.
+    # An ended fleet's sentence already counts the objectives; a narrow screen cannot fit both.
     counted = "" if "objective" in glance.sentence else count(glance.objectives, "objective") + ": "
     left += [(f"  {counted}", "dim"), (glance.sentence, "text")]
     if not glance.live:
@@ -68,7 +68,7 @@ def fleet(glance: FleetGlance, keys: Keys) -> tuple[Line, Line]:
 
 
 def question_rows(listing: Listing) -> list[Line]:
-    """Return a row for each run that waits for an answer."""
+    """Return a row for each run that is waiting for an answer."""
     asking = [row for row in listing.rows.values() if row.question]
     return [
         [(f"{NEEDS_YOU.glyph} {row.name} waits for your answer: ", "warn strong"),
@@ -78,7 +78,7 @@ def question_rows(listing: Listing) -> list[Line]:
 
 
 def lost_rows(sentences: Sequence[str], width: int) -> list[Line]:
-    """Return the first place whose runs cannot be listed, and the number of other such places."""
+    """Return the first place whose runs cannot be listed, and the number of further ones."""
     more = f" (and {count(len(sentences) - 1, 'more place')})" if len(sentences) > 1 else ""
     return message_rows(f"{sentences[0]}{more}", width) if sentences else []
 
@@ -111,7 +111,7 @@ def detail(listing: Listing, now: datetime) -> list[tuple[Line, Line]]:
 
 
 class KeysRow(FeedbackRow):
-    """The last row: the available keys and the command that enter runs, or an answer to a key."""
+    """The last row: the available keys and the command that enter runs, or feedback for a key."""
 
     def __init__(self, monotonic: Callable[[], float], keys: Keys = DEFAULTS) -> None:
         super().__init__("home-foot", monotonic)

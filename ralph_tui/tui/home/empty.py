@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ralph_tui.ports.new_runs import Finding, Surroundings
 
 LABEL = 17
-"""Cells of a finding's label."""
+"""Width in cells of a finding's label."""
 MARGIN = 2
 KEYS = (
     ("home_new", "start your first run: set an objective and a completion command"),
@@ -28,7 +28,7 @@ BESIDE_A_FLEET = (
     ("home_fleet", "open the fleet: each loop has its own cockpit"),
     ("home_new", "start a run in this worktree: set an objective and a completion command"),
 )
-"""Shown if a fleet ran here: its loops have worktrees of their own, so no run is listed."""
+"""Shown if a fleet ran here: its loops have their own worktrees, so no run is listed."""
 TYPED = 'ralph-tui run "Fix the failing tests" -c "pytest -q"'
 
 
@@ -68,7 +68,7 @@ class EmptyState(ScrollText):
 def rows(
     place: "Surroundings | None", width: int, keys: Keys = DEFAULTS, *, fleet: bool = False
 ) -> list[Line]:
-    """Return the page's rows; `fleet`: a fleet ran here, but no single run."""
+    """Return the page's rows; `fleet` if a fleet ran here, but no single run."""
     where = f" in {flat(place.folder)}" if place is not None and place.folder else " here"
     but = " outside the fleet" if fleet else ""
     page: list[Line] = [[], *_plain(f"No run{but} is recorded{where} yet.", "strong", width), []]

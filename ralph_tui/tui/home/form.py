@@ -4,8 +4,8 @@ Rule: the form starts nothing itself. It saves the input as a draft within a sec
 esc nor a closed terminal loses it; starting the run deletes the draft.
 
 Textual passes a key to the focused field, which handles it later. Keys that change the focus are
-therefore priority keys. The effect of any other priority key waits until all fields have handled
-the keys before it.
+therefore priority keys. Any other priority key takes effect only once all fields have handled the
+keys typed before it.
 """
 
 import asyncio
@@ -42,16 +42,16 @@ MARKS: Mapping[Tone, str] = {
     "bad": f"{CRITICAL.glyph} ",
     "dim": "",
 }
-"""Signs, since colour alone is never enough; a command that fails as expected has none."""
+"""Signs, because colour alone is never enough; a command that fails as expected has none."""
 PASSES = "it already passes, so it cannot show when the work is done; add a criterion below"
 SHORT_S = 10
-"""Shorter durations are shown with tenths of a second."""
+"""Seconds; shorter durations are shown with tenths of a second."""
 LINES = 3
-"""Lines shown from the end of the output."""
+"""Number of lines shown from the end of the output."""
 
 
 def outcome(result: GateResult) -> tuple[Tone, str]:
-    """Return the tone and a sentence for the result of trying the completion command."""
+    """Return a tone and a sentence for the result of trying the completion command."""
     seconds = result.duration_s
     took = f"{seconds:.1f}s" if seconds < SHORT_S else duration(seconds)
     if result.error:
@@ -89,19 +89,19 @@ def _without_counts(result: GateResult, ended: str) -> tuple[Tone, str]:
 
 
 def last_lines(result: GateResult) -> list[str]:
-    """Return the end of the output; empty if the test counts suffice or the trial was stopped."""
+    """Return the end of the output; empty if test counts suffice or the user stopped the trial."""
     told = result.counts is not None and result.counts.total
     lines = [] if told or result.cancelled else result.tail.splitlines()
     return [flat(line) for line in lines if line.strip()][-LINES:]
 
 
 LOOK_S = 0.25
-"""Interval between updates while the command is tried."""
+"""Seconds between updates while the command is being tried."""
 KEEP_S = 1.0
-"""Delay after an edit before the draft is saved."""
+"""Seconds after an edit before the draft is saved."""
 ONE_MOMENT = "one moment: still checking your set-up"
 LAST_LINE = 200
-"""Characters shown of the last line that a tried command printed."""
+"""Maximum characters shown of the last line that a tried command has printed."""
 TRY, STOP = "try it", "stop  "
 STYLES = {"plain": "$foreground", "warn": "$warning", "bad": "$error", "dim": "$style-dim"}
 
@@ -147,8 +147,8 @@ class NewRun(Modal[list[str] | None]):
     def __init__(
         self, new_runs: Callable[[], NewRuns], clock: Callable[[], float] = monotonic
     ) -> None:
-        """`new_runs` is slow to load, so it is called in a thread."""
-        # No guard: text typed at once belongs to the form, where letters are not commands.
+        """`new_runs` is slow to load, so the form calls it in a thread."""
+        # No guard: text typed right away belongs to the form, where letters are not commands.
         super().__init__(clock, guarded=False)
         self._new_runs = new_runs
         self._here: NewRuns | None = None
@@ -212,7 +212,7 @@ class NewRun(Modal[list[str] | None]):
             self._save_timer.stop()
             self._save_timer = None
             draft = self.page.draft
-            # An unchanged proposal is not a draft: next time, propose the latest start instead.
+            # An unchanged proposal is not a draft: next time, propose the last started run.
             self._here.keep(Draft() if draft == self.page.place.last else draft)
 
     # trying -----------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ class NewRun(Modal[list[str] | None]):
         except RalphError as error:
             result = GateResult(ok=False, exit_code=None, error=one_line(str(error)))
         finally:
-            trial.cancel()  # stop the command even if the form was closed meanwhile
+            trial.cancel()  # stop the command even if the form has been closed in the meantime
             self._trial = None
             ticking.stop()
         if self.is_mounted:
@@ -329,7 +329,7 @@ class NewRun(Modal[list[str] | None]):
             else:
                 self._ahead += event.character
             return True
-        if event.is_printable and event.key != "question_mark":  # the focus is in no text field
+        if event.is_printable and event.key != "question_mark":  # no text field has the focus
             self.report(f"{key_name(event)} does nothing here; tab goes to the next field")
             return True
         return False

@@ -23,12 +23,12 @@ from ralph_tui.tui.modals.modal import Modal
 
 CHOSEN, OTHER = "●", "○"
 MARKED, BETWEEN = f"{OTHER} ", "   "
-"""The mark before an option, and the space between two options."""
+"""The mark before an option, and the gap between two options."""
 LONGEST_VALUE = 10_000
 
 
 class OneLine(Input):
-    """A text field of one row."""
+    """A one-row text field."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "app.focus_next", show=False, priority=True)
@@ -40,16 +40,16 @@ class OneLine(Input):
         self.select_on_focus = False
 
     async def on_key(self, event: events.Key) -> None:
-        """Handle keys in the order of typing."""
+        """Handle keys in the order in which they were typed."""
         await take_own_key(self, event)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Keep one line, and drop control sequences, which would draw something other than text."""
+        """Keep the first line, and drop control sequences, which would not be drawn as text."""
         text = event.text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ").strip()
         if "\n" in text:
             self._report("only one line fits here; the other pasted lines were dropped")
         text, room = strip_controls(text), LONGEST_VALUE - len(self.value)
-        if len(text.partition("\n")[0]) > room:  # a longer text would be rejected as a whole
+        if len(text.partition("\n")[0]) > room:  # longer text would be rejected entirely
             self._report(
                 f"at most {LONGEST_VALUE:,} characters; the rest of the pasted text was cut"
             )
@@ -76,7 +76,7 @@ class Choice(LineWidget, can_focus=True):
             self.choice = choice
 
     def __init__(self, options: Sequence[tuple[str, str]], value: str = "") -> None:
-        """`options`: values and their labels; `value` may be none of them."""
+        """`options` are values with their labels; `value` need not be one of them."""
         super().__init__()
         self.options = tuple(options)
         self.value = value
@@ -112,7 +112,7 @@ class Choice(LineWidget, can_focus=True):
         return spans[:-1]
 
     def on_key(self, event: events.Key) -> None:
-        """Handle keys here: by the time a binding is looked up, the focus may have moved."""
+        """Handle keys here, because the focus may have moved by the time a binding is looked up."""
         if event.key in self.KEYS:
             event.stop()
             self.move(self.KEYS[event.key])
@@ -182,7 +182,7 @@ class Field(Vertical):
     def __init__(
         self, name: str, label: str, *controls: Widget, hint: str = "", beside: bool = False
     ) -> None:
-        """`beside`: show the hint on the same row."""
+        """`beside` shows the hint on the same row."""
         super().__init__(classes="field beside" if beside else "field")
         self.key = name
         self._label, self._controls, self._beside = label, controls, beside

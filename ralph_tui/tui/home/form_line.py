@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from ralph_tui.ports.new_runs import Draft, Surroundings
 
 DEMO_AGENT = "demo"
-"""The agent that works in its own project only; choosing it plays the demo."""
+"""The agent that works only in its own project; choosing it plays the demo."""
 OPTIONS = {
     "agent.name": "--agent",
     "agent.command": "--agent-command",
@@ -75,7 +75,7 @@ def form_errors(
 ) -> dict[str, str]:
     """Return the errors by field: ``objective``, ``command``, or a setting's dotted name.
 
-    `problem`: see `NewRuns`.
+    See `NewRuns` for `problem`.
     """
     agent = agent_of(draft, place)
     if agent == DEMO_AGENT:

@@ -1,4 +1,4 @@
-"""The fields of the form for a new run: filling, reading and marking them."""
+"""The fields of the form for a new run, which it fills, reads and marks."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar, cast
@@ -20,16 +20,16 @@ from ralph_tui.tui.modals.guide import PlainArea
 
 NUMBERS = (
     ("limits.max_iterations", "iterations", "1 to 1000"),
-    ("limits.budget_usd", "budget, USD", "whole run; empty: no limit"),
+    ("limits.budget_usd", "budget, USD", "whole run; empty = no limit"),
     ("limits.session_timeout_s", "per session", "90s, 30m, 8h"),
 )
 """Limits, their labels, and the values they accept."""
 MODES = (
     ("edits", permission_words("edits")),
-    ("ask", "asks for anything else"),
+    ("ask", "asks before anything else"),
     ("skip", permission_words("skip")),
 )
-"""Short enough to fit side by side in 80 columns."""
+"""Permission modes; the labels fit side by side in 80 columns."""
 MAX_SUGGESTIONS = 4
 DEMO_PLAYS = "plays a sample project: one minute, no account; this form is kept"
 NONE_FOUND = "no agent found: choose `command` for your own program, or play the demo"
@@ -37,7 +37,7 @@ FREE = "a shell command may do anything, whatever you choose here"
 
 
 class Objective(PlainArea):
-    """The objective, on as many lines as it takes."""
+    """The objective, on as many lines as necessary."""
 
     def __init__(self) -> None:
         super().__init__(show_line_numbers=False, highlight_cursor_line=False)
@@ -55,7 +55,7 @@ class CommandField(OneLine):
         self._at = -1
 
     async def on_key(self, event: events.Key) -> None:
-        """Handle keys here: by the time a binding is looked up, the focus may have moved."""
+        """Handle keys here, because the focus may have moved by the time a binding is looked up."""
         if event.key in self.KEYS:
             event.stop()
             self.suggest(self.KEYS[event.key])
@@ -69,7 +69,7 @@ class CommandField(OneLine):
 
 
 class Page(VerticalScroll):
-    """All fields; scrolls if they do not fit, and keeps the focused one in view."""
+    """All fields; the page scrolls if they do not fit, and keeps the focused one in view."""
 
     class Edited(Message):
         """The content of a field has changed."""
@@ -92,7 +92,7 @@ class Page(VerticalScroll):
             "command": self.command,
             "criterion": OneLine("you confirm this each time the agent says it is done"),
             "agent.command": OneLine(COMMAND_HINTS["command"]),
-            "agent.model": OneLine("empty: the agent's default"),
+            "agent.model": OneLine("empty for the agent's default"),
             **{name: OneLine() for name, _, _ in NUMBERS},
         }
         self.agent = Choice(())
@@ -123,9 +123,9 @@ class Page(VerticalScroll):
     # content ------------------------------------------------------------------------------------
 
     def fill(self, place: Surroundings, left: Draft | None) -> None:
-        """Fill the fields with known values, and keep what the user typed meanwhile.
+        """Fill the fields with known values, but keep what the user has typed in the meantime.
 
-        `left`: a draft that was not started; without it, the last start is proposed.
+        `left` is a draft that was not started; without one, the last started run is proposed.
         """
         self.place = place
         draft = left or place.last
@@ -171,7 +171,7 @@ class Page(VerticalScroll):
 
     @property
     def draft(self) -> Draft:
-        """The form's content; of the settings, those that differ from their defaults."""
+        """The form's content, with only the settings that differ from their defaults."""
         chosen = {name: field.value for name, field in self.texts.items()}
         chosen |= {"agent.name": self.agent.value, "permissions.mode": self.permissions.value}
         default = {name: self.place.text(name) for name in OPTIONS}
@@ -195,7 +195,7 @@ class Page(VerticalScroll):
             first.control.focus()
 
     def offer_criterion(self) -> None:
-        """Ask for a criterion as well: the command passes already."""
+        """Ask for a criterion as well, because the command already passes."""
         self.by.value = "both"
         self.by.repaint()
         self._arrange()

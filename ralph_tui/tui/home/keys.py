@@ -1,4 +1,4 @@
-"""Keys of home: one table for its bindings, footer and help.
+"""Keys of home, in one table for its bindings, footer and help.
 
 The help also explains the columns of a row.
 """
@@ -12,7 +12,7 @@ from ralph_tui.tui.lists.keys import ALWAYS, Key, help_by_task, move_keys
 from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
 
 HomeKey = Key[Listing]
-"""A key whose `footer` is ``always``, ``runs`` (there are some), ``empty`` (none) or ``fleet``."""
+"""A key whose `footer` is ``always``, ``runs`` (if there are any), ``empty`` or ``fleet``."""
 
 RESUMABLE = ("died", "interrupted", "failed", "aborted", "limit_reached")
 """States of a run that `resume` can continue."""
@@ -24,7 +24,7 @@ def open_command(row: RunRow) -> list[str]:
 
 
 def resume_command(row: RunRow) -> list[str]:
-    """Return the command line that resumes a run, with more iterations if none are left."""
+    """Return the command line that resumes a run, granting more iterations if none are left."""
     used_up = row.max_iterations is not None and row.iterations >= row.max_iterations
     more = ["--max-iterations", str(row.iterations + MORE)] if used_up else []
     return ["resume", row.name, *more]
@@ -79,7 +79,7 @@ COLUMNS: Block = (
     (
         (CRITICAL.glyph, "number of interventions"),
         ("~$", "the cost is an estimate"),
-        ("—", "not recorded, or not added"),
+        ("—", "not recorded or not counted"),
         ("", "up: see ralph-tui status"),
     ),
 )

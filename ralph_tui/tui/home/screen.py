@@ -1,4 +1,4 @@
-"""Home: the runs of a repository, and the way into each.
+"""Home: the runs of a repository, and how to open each.
 
 Rule: home starts and opens nothing itself. It ends with a command line, which is run as if the user
 had typed it. Afterwards a new home opens with the same `Listing`.
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 CHECK_S = 1.0
 CHECKS = 2
-"""Checks in a row if the list has changed; the second catches runs that take longer to find."""
+"""Consecutive checks after the list has changed; the second catches runs that are slow to find."""
 EAGER = 500
-"""Runs that are read even out of view, so that their records can order them."""
+"""Number of runs read even if out of view, so that they can be sorted by their records."""
 BATCH = 50
-"""Maximum number of rows to read before the screen is updated."""
+"""Maximum number of rows read before the screen is updated."""
 DETAIL_ROWS = 18
-"""Minimum height of a screen that shows details of the selected run."""
+"""Minimum height in rows of a screen that shows details of the selected run."""
 
 
 class HomeScreen(ListScreen[Listing]):
-    """The list of runs, with the selected run's details and the keys."""
+    """The list of runs, the selected run's details, and the keys."""
 
     table: RunTable
     foot: bars.KeysRow
@@ -54,9 +54,9 @@ class HomeScreen(ListScreen[Listing]):
         message: str = "",
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`choose` takes the command line that home ends with; `message`: why the last one failed.
+        """`choose` takes home's final command line; `message` says why the last one failed.
 
-        `new_runs` is called on demand: it is slow to load and rarely needed.
+        `new_runs` is called on demand, because it is slow to load and rarely needed.
         """
         super().__init__(listing, KEYS)
         self._runs, self._choose, self._clock = runs, choose, clock
@@ -75,7 +75,7 @@ class HomeScreen(ListScreen[Listing]):
         self._shown: object = None
         """The content shown at the last check."""
         self._stale = set(listing.rows)
-        """Rows to read again: their runs may have continued since."""
+        """Rows to read again, because their runs may have continued since."""
 
     def compose(self) -> ComposeResult:
         yield self.head
@@ -85,13 +85,13 @@ class HomeScreen(ListScreen[Listing]):
         yield self.foot
 
     def on_mount(self) -> None:
-        """Show the remembered listing first."""
+        """Show the remembered listing until the first check is done."""
         self.show()
         self._check_soon()
         self.set_interval(CHECK_S, self._check_soon)
 
     def on_screen_resume(self) -> None:
-        """Check at once after the search is closed."""
+        """Check at once after the search has closed."""
         self._check_soon()
 
     # checking ---------------------------------------------------------------------------------

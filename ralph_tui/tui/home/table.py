@@ -1,6 +1,6 @@
 """The runs, one per row, with one selected; only the rows in view are drawn.
 
-Rule: it reads nothing itself. A run whose row is not known yet is shown by its name, and
+Rule: it reads nothing itself. A run whose row has not been read yet is shown by its name, and
 `HomeScreen` reads it next.
 """
 
@@ -27,7 +27,7 @@ from ralph_tui.tui.lists.table import (
 
 LIVE = "live"
 _IDLE = {"paused": "paused", "limited": "waits"}
-"""Short words for phases in which a live run does not work."""
+"""Short words for phases in which a live run is not working."""
 _SHORT = {"limit_reached": "limit"}
 """Short words for outcomes."""
 
@@ -57,17 +57,17 @@ def _objective(row: RunRow, now: datetime, width: int) -> Line:
 
 
 def _interventions(row: RunRow) -> str:
-    """Number of interventions; empty for none, ``—`` if they were not counted."""
+    """Return the number of interventions; empty for none, ``—`` if they were not counted."""
     return "—" if row.interventions is None else str(row.interventions or "")
 
 
 def _cost(row: RunRow) -> str:
-    """Cost in dollars; ``—`` if the agent does not report it."""
+    """Return the cost in dollars; ``—`` if the agent does not report it."""
     return money(row.cost_usd or 0.0, known=row.cost_usd is not None, estimated=row.cost_estimated)
 
 
 def _duration(row: RunRow, now: datetime) -> str:
-    """Duration of the run; for a live one, up to now."""
+    """Return the run's duration; for a live run, up to now."""
     going = (now - row.updated).total_seconds() if row.live and row.updated else 0.0
     return duration(row.seconds + max(0.0, going))
 
@@ -144,7 +144,7 @@ class Listing:
     loaded: bool = False
     """True once every place with recorded runs has been checked."""
     fleet: FleetGlance | None = None
-    """The fleet that runs here, otherwise the newest one."""
+    """The fleet running here, otherwise the newest one."""
 
     @property
     def count(self) -> int:
@@ -152,18 +152,18 @@ class Listing:
 
     @property
     def name(self) -> str | None:
-        """Name of the selected run; None if there are no runs."""
+        """The selected run's name; None if there are no runs."""
         return self.names[self.selected] if self.names else None
 
     @property
     def row(self) -> RunRow | None:
-        """Row of the selected run; None until it is read."""
+        """The selected run's row; None until it has been read."""
         return self.rows.get(self.name or "")
 
     def order(self, found: Sequence[str], eager: int) -> None:
-        """Sort the first `eager` runs by their records, live ones first, once all of them are read.
+        """Sort the first `eager` runs by their records, live ones first, once all have been read.
 
-        `found`: all runs, most recently written first.
+        `found` holds all runs, most recently written first.
         """
         first = found[:eager]
         if all(name in self.rows for name in first):

@@ -1,4 +1,4 @@
-"""One key of a list screen, as a row of that screen's key table.
+"""A list screen's key as a row of the screen's key table.
 
 Bindings, footer, help and palette are derived from that table.
 """
@@ -19,26 +19,26 @@ class Key(Generic[V]):
     """One row of the key table."""
 
     name: str
-    """Name in `keys.TABLE`, which describes the key; empty: the key cannot be changed."""
+    """Name in `keys.TABLE`, which describes the key; empty if the key cannot be changed."""
     verb: str
     """Label in the footer."""
     task: str
     """Heading in the help."""
     action: str
-    """The screen's action, in Textual's syntax; empty: the row only appears in the help."""
+    """The screen's action, in Textual's syntax; empty if the row appears only in the help."""
     refusal: Callable[[V], str] = lambda _: ""
-    """Return why the action is unavailable; empty if it is available."""
+    """Returns why the action is unavailable; empty if it is available."""
     footer: str = ""
-    """When the footer shows it; empty: never. The screen defines further values."""
+    """When the footer shows the key; empty means never. The screen defines further values."""
     fixed: str = ""
-    """Textual's key names, comma-separated, if they cannot be changed."""
+    """Textual's names for keys that cannot be changed, comma-separated."""
     notation: str = ""
     about: str = ""
     """Notation of fixed keys, and their description in at most 27 cells."""
     details: Sequence[str] = ()
     """Further lines in the help."""
     blocking: bool = False
-    """The app accepts no other key until the action is done."""
+    """True if the app accepts no other key until the action is done."""
 
     def key_names(self, keys: Keys) -> str:
         """Return Textual's key names, comma-separated."""
@@ -96,7 +96,7 @@ def key_spans(
 def help_by_task(
     table: Sequence[Key[V]], keys: Keys, tasks: Sequence[str]
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Return the help's blocks: each task with its keys and their descriptions."""
+    """Return the blocks of the help: each task with its keys and their descriptions."""
     for task in tasks:
         rows: list[tuple[str, str]] = []
         for key in table:

@@ -38,7 +38,7 @@ class ListScreen(BaseScreen, Generic[V]):
         raise NotImplementedError
 
     def help_blocks(self) -> Sequence[Block]:
-        """Return everything the help dialog explains."""
+        """Return the content of the help dialog."""
         raise NotImplementedError
 
     def label(self, key: Key[V]) -> str:
@@ -47,7 +47,7 @@ class ListScreen(BaseScreen, Generic[V]):
 
     @property
     def placeholder(self) -> ScrollText | None:
-        """A text shown in place of the list; None: the list is shown."""
+        """The text shown in place of the list; None if the list is shown."""
         return None
 
     def on_resize(self, event: events.Resize) -> None:

@@ -23,12 +23,12 @@ R = TypeVar("R")
 """Content of a row."""
 
 Cell = Callable[[R, datetime, int], Line]
-"""Draws a cell of a row in a given width."""
+"""Draws a cell of a row at a given width."""
 
 CLOSE = 96
 """Below this width, one blank separates columns; otherwise two."""
 MARK = 2
-"""Cells of the selection mark."""
+"""Width of the selection mark in cells."""
 
 # columns ------------------------------------------------------------------------------------------
 
@@ -39,10 +39,10 @@ class Column(Generic[R]):
 
     title: str
     width: int
-    """Cells; 0: the remaining space."""
+    """Width in cells; 0 means the remaining space."""
     cell: Cell[R]
     right: bool = False
-    """Align right, for numbers."""
+    """True to align right, as for numbers."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ def text_cell(describe: Callable[[R], str], style: str = "text") -> Cell[R]:
 
 
 def used_of(done: int, most: int | None) -> str:
-    """Return ``4/10``, or ``4`` without a maximum."""
+    """Return ``4/10``, or ``4`` if there is no maximum."""
     return str(done) + (f"/{most}" if most else "")
 
 
 class RunColumns(Generic[R]):
-    """Columns shared by all lists of runs, in the widths that their sets need."""
+    """Columns shared by all lists of runs, at the widths that their sets need."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class RunColumns(Generic[R]):
         """Create the columns from functions of a row.
 
         `state` returns glyph and word with their style; `left` returns the remaining time, if
-        known. `completions` returns fractions 0 to 1, empty if nothing was measured.
+        known. `completions` returns fractions from 0 to 1; empty if nothing has been measured.
         """
 
         def draw_state(row: R, now: datetime, width: int) -> Line:
@@ -167,7 +167,7 @@ class ListTable(LineWidget):
     """Rows per entry."""
     TITLES: ClassVar[int] = 1
     WHEEL: ClassVar[int] = 3
-    """Entries moved by one turn of the wheel."""
+    """Number of entries by which one step of the wheel moves the selection."""
     SENTENCE: ClassVar[str] = "text"
     """Style of the sentence shown in place of the rows."""
 
@@ -183,7 +183,7 @@ class ListTable(LineWidget):
         self.listed = listed
         self.top = 0
         self.sentence = ""
-        """Shown in place of the rows; empty: the rows are shown."""
+        """Shown in place of the rows; empty if the rows are shown."""
 
     def titles(self, width: int) -> Line:
         """Return the row above the entries."""

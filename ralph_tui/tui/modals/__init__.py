@@ -1,1 +1,1 @@
-"""Short dialogs over the cockpit; each returns one value and decides nothing itself."""
+"""Short dialogs over the cockpit; each returns one value and makes no decisions itself."""

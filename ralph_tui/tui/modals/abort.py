@@ -31,9 +31,9 @@ class AbortDialog(ChoiceDialog[Way]):
         lacks: str = "",
         is_valid: Callable[[], bool] | None = None,
     ) -> None:
-        """`best`: the name of the point to restore; empty if there is no such point.
+        """`best` names the point to restore; it is empty if there is no such point.
 
-        `is_valid`: see `ChoiceDialog`; the rest: see `Restore`.
+        See `ChoiceDialog` for `is_valid` and `Restore` for the rest.
         """
         question = "Abort this run? The agent stops; your current files are saved."
         super().__init__(question, clock, is_valid)

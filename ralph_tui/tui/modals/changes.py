@@ -28,17 +28,17 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 from ralph_tui.tui.panes.files import CATEGORIES, STATUS, tail
 
 BESIDE = 110
-"""Columns from which the list is shown beside the diff."""
+"""Minimum width in columns to show the list beside the diff."""
 TALL = 30
-"""Rows from which more than two facts are shown."""
+"""Minimum height in rows to show more than two facts."""
 LISTED = 2_000
 """Maximum number of files listed one by one."""
 SETTLE_S = 0.05
-"""How long a file stays selected before it is read, so that stepping through is fast."""
+"""Seconds for which a file must stay selected before it is read, to keep stepping fast."""
 BAR = 10
-"""Cells of a file's bar of changes."""
+"""Width in cells of a file's bar of changes."""
 STEP = 20
-"""Cells by which long lines scroll sideways."""
+"""Number of cells by which long lines scroll sideways."""
 
 
 class FileList(ScrollText):
@@ -48,7 +48,7 @@ class FileList(ScrollText):
         super().__init__("listed")
         self.changes: tuple[FileChange, ...] = ()
         self.selected = 0
-        """0: all files; otherwise the file's number, from 1."""
+        """0 for all files, otherwise the file's number from 1."""
         self._at: list[int] = []
         """Row of each entry."""
 
@@ -59,7 +59,7 @@ class FileList(ScrollText):
 
     @property
     def path(self) -> str | None:
-        """Path of the selected file; None means all."""
+        """Path of the selected file; None if all are selected."""
         return self.changes[self.selected - 1].path if self.selected else None
 
     def move(self, by: int) -> bool:
@@ -160,7 +160,7 @@ class Changes(Modal[None]):
         trees: tuple[str, str] | str,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`facts_for` returns facts for a width; `trees`: two trees, or why there are none."""
+        """`facts_for` returns facts for a width; `trees` holds two trees, or why there are none."""
         super().__init__(clock)
         self._title, self._facts_for, self._trees = title, facts_for, trees
         self.files = files
@@ -187,7 +187,7 @@ class Changes(Modal[None]):
             background.run(self, partial(self._list, self.files, *self._trees), group="list")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Give facts and files the space they need, and the diff the rest."""
+        """Give the facts and files the space they need, and the diff the rest."""
         width, height = event.size
         self.set_class(width >= BESIDE, "-beside")
         rows = self._facts_for(width - 6)
@@ -241,7 +241,7 @@ class Changes(Modal[None]):
         except RalphError as error:
             self._show_text(str(error))
         else:
-            self.page.lay(rows or [[("git has no text for this file", "dim")]])
+            self.page.lay(rows or [[("Git has no text for this file", "dim")]])
 
     def action_file(self, by: int) -> None:
         if self.listed.changes and self.listed.move(by):
@@ -271,7 +271,7 @@ def _sizes(changes: Sequence[FileChange]) -> Line:
 
 
 def _file(change: FileChange, width: int) -> Line:
-    """Return a file's row: sign, path, sizes, and a bar as in git's ``--stat``."""
+    """Return a file's row: sign, path, sizes, and a bar as in ``git diff --stat``."""
     glyph, style = STATUS[change.status]
     sizes = _sizes((change,))
     total = change.added + change.removed

@@ -19,12 +19,12 @@ from ralph_tui.tui.modals.question import Question
 from ralph_tui.tui.modals.question_evidence import MAX_ROWS
 
 MAX_DIGITS = 9
-"""Maximum number of options with a digit; the user's own answer has the key `OWN`."""
+"""Maximum number of options with a digit; the key `OWN` is for the user's own answer."""
 OWN = "w"
 
 
 def place_words(index: int, of: Sequence[AgentChoice]) -> str:
-    """Return position and header, as ``2 of 3: Colour``; for a single question, only the header."""
+    """Return position and header: ``2 of 3: Colour``; for a single question, only the header."""
     header = flat(of[index].header, 40)
     if len(of) == 1:
         return header
@@ -72,7 +72,7 @@ class ChoiceQuestion(Question):
 
     @property
     def _others(self) -> list[Option]:
-        """Answers to the request other than a choice."""
+        """Answers to the request other than choosing an option."""
         return [option for option in self.asked.options if option.takes != "choices"]
 
     @property
@@ -115,7 +115,7 @@ class ChoiceQuestion(Question):
     # answering --------------------------------------------------------------------------------
 
     def accept_key(self, event: events.Key) -> bool:
-        """Pick with a digit, and continue with enter; all other keys work as in `Question`."""
+        """Pick with a digit, continue with enter, and handle all other keys like `Question`."""
         if self.editing is not None:
             return False
         key = event.character or event.key
@@ -131,7 +131,7 @@ class ChoiceQuestion(Question):
         return super().accept_key(event)
 
     def _pick(self, label: str) -> None:
-        """Pick a label or undo that; if only one may be picked, continue at once."""
+        """Pick or unpick a label; if only one may be picked, continue at once."""
         picked = self._picked[self._index]
         if not self._choice.multiple:
             self._picked[self._index] = [label]
@@ -172,7 +172,7 @@ class ChoiceQuestion(Question):
             self._next_question()
 
     def action_back(self) -> None:
-        """Return to the previous question; at the first one, do as `Question` does."""
+        """Return to the previous question; at the first one, act like `Question`."""
         if self._index and self.editing is None and not self.settled:
             self._index -= 1
             self._lay()

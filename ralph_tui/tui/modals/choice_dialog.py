@@ -18,22 +18,22 @@ T = TypeVar("T")
 LOOK_S = 0.25
 WIDEST = 100
 FRAMED_ROWS, FRAME_CELLS, FRAME_ROWS = 10, 6, 4
-"""Rows below which there is no frame; cells and rows that a frame takes."""
+"""Minimum rows for a frame, and the cells and rows that a frame takes."""
 LONGEST_HINT = 6
-"""Maximum rows of the question, or of one hint."""
+"""Maximum number of rows for the question, or for one hint."""
 
 
 class Choice(NamedTuple):
     """One answer."""
 
     key: str
-    """As the dialog shows it."""
+    """The key as the dialog shows it."""
     verb: str
     then: str = ""
 
 
 class ChoiceDialog(Modal[T]):
-    """A dialog that scrolls if it does not fit; its keys are always in the last row."""
+    """A dialog that scrolls if it does not fit; the last row always shows its keys."""
 
     DECIDES = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -55,7 +55,7 @@ class ChoiceDialog(Modal[T]):
         self.question, self._is_valid = question, is_valid
 
     def choices(self) -> Sequence[Choice]:
-        """Return the answers, the way back last."""
+        """Return the answers, with the way back last."""
         raise NotImplementedError
 
     def hints(self) -> Sequence[str]:
@@ -145,7 +145,7 @@ class Confirm(ChoiceDialog[bool]):
         *,
         yes: str = "yes",
     ) -> None:
-        """`is_valid`: see `ChoiceDialog`; `yes`: what y does, in a word or two."""
+        """See `ChoiceDialog` for `is_valid`; `yes` says in a word or two what y does."""
         super().__init__(question, clock, is_valid)
         self._detail, self._yes = detail, yes
 

@@ -1,4 +1,4 @@
-"""Export of a run to files; the dialog stays open, and shows where each file is."""
+"""Exports a run to files; the dialog stays open and shows where each file is."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -14,7 +14,7 @@ from ralph_tui.tui.modals.modal import Pair, key_name
 What = Literal["screen", "pane", "picture", "report", "events"]
 KEYS: dict[str, What] = {"1": "screen", "2": "picture", "3": "pane", "4": "report", "5": "events"}
 LONGEST_PATH = 12
-"""Maximum rows for a path, enough to show any path in full."""
+"""Maximum number of rows for a path: enough to show any path in full."""
 
 
 class Export(ChoiceDialog[None]):
@@ -30,9 +30,9 @@ class Export(ChoiceDialog[None]):
         *,
         of_a_moment: bool = False,
     ) -> None:
-        """`pane`: the pane's name; `write` starts to write, and reports to `answer`.
+        """`pane` is the pane's name; `write` starts writing, and reports to `answer`.
 
-        `of_a_moment`: the screen shows an earlier moment of the run.
+        `of_a_moment` is true if the screen shows an earlier moment of the run.
         """
         super().__init__("What do you want to export?", clock)
         self._of_a_moment = of_a_moment
@@ -40,7 +40,7 @@ class Export(ChoiceDialog[None]):
         self._path, self._said, self._style = "", "", ""
 
     def answer(self, words: str, style: str, path: str = "") -> None:
-        """Show the result of the last key; `path`: the file that was written."""
+        """Show the result of the last key; `path` is the file that was written."""
         self._said, self._style, self._path = words, style, path
         if self.is_mounted:
             self.lay()

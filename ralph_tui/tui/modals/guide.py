@@ -17,20 +17,20 @@ from ralph_tui.tui.field_keys import take_own_key
 from ralph_tui.tui.modals.modal import Modal, Pair
 
 MAX_CHARACTERS = 100_000
-"""Limit for one text."""
+"""Maximum characters in one text."""
 LONGEST_LINE = 10_000
-"""Characters of the longest line to wrap: a longer one would be rewrapped at every key."""
+"""Maximum characters in a line to wrap: longer ones would be slow to rewrap at every key."""
 
 
 class PlainArea(TextArea):
     """A text area that cleans pasted text and limits its length."""
 
     async def on_key(self, event: events.Key) -> None:
-        """Handle keys in the order of typing."""
+        """Handle keys in the order in which they were typed."""
         await take_own_key(self, event)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Refuse a text that is too long; drop control sequences, which would hide what is sent."""
+        """Refuse text that is too long; drop control sequences, which would hide what is sent."""
         size = len(event.text)
         if size + len(self.text) > MAX_CHARACTERS:
             event.stop()
@@ -41,7 +41,7 @@ class PlainArea(TextArea):
                     f"pasted text of {size:,} characters not inserted: {most} fit here"
                 )
             return
-        # A terminal sends the line ends of pasted text as its enter key does.
+        # A terminal sends the line ends of pasted text like its enter key.
         event.text = strip_controls(event.text.replace("\r\n", "\n").replace("\r", "\n"))
         if max(map(len, event.text.split("\n"))) > LONGEST_LINE:
             self.soft_wrap = False
@@ -75,17 +75,17 @@ class DraftResult(NamedTuple):
     send: bool
     text: str
     always: bool = False
-    """Send the text with every prompt instead of once."""
+    """True to send the text with every prompt instead of once."""
 
 
 class TextDraft(Modal[DraftResult]):
-    """Returns whether to send, and the text."""
+    """Returns whether to send the text, and the text."""
 
     AUTO_FOCUS = "TextEntry"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "keep", show=False, priority=True)]
     COMMON_KEYS = ()
     SENDS = "send"
-    """The verb for enter."""
+    """The verb shown for enter."""
 
     def __init__(self, title: str, draft: str, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(clock)
@@ -109,7 +109,7 @@ class TextDraft(Modal[DraftResult]):
         yield from ()
 
     def on_text_entry_sent(self) -> None:
-        """Send, unless the text is empty."""
+        """Send the text unless it is empty."""
         text = self.query_one(TextEntry).text.strip()
         self.dismiss(DraftResult(bool(text), text))
 
@@ -137,7 +137,7 @@ class Guide(TextDraft):
         before: Sequence[str] = (),
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`standing`: the instruction now in every prompt; `before`: rows on earlier guidance."""
+        """`standing` is the instruction in every prompt; `before` has rows on earlier guidance."""
         where = "into the running session" if into_session else "with the next prompt"
         super().__init__(f"Guidance for the agent, {where}", draft, clock)
         self._standing, self._before = standing, before

@@ -1,4 +1,4 @@
-"""The help on the whole screen: keys and signs by task, a line each."""
+"""The full-screen help: keys and signs by task, each on its own line."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
@@ -16,11 +16,11 @@ from ralph_tui.tui.modals.modal import Pair
 from ralph_tui.tui.modals.scroll_text import ReadDialog, ScrollText
 
 LEFT, RIGHT, GAP = 8, 27, 2
-"""Cells of a key, of its explanation, and of the gap between columns."""
+"""Width in cells of a key, of its explanation, and of the gap between columns."""
 LEAST = LEFT + 1 + RIGHT
-"""Cells; in a narrower column, text that does not fit beside its key goes below it."""
+"""Width in cells; in narrower columns, text that does not fit beside its key goes below it."""
 FRAME = 4
-"""Cells of the frame with its margin; it takes half as many rows."""
+"""Width in cells of the frame with its margin; in rows, it takes half as many."""
 
 AT_WORK = ("starting", "agent", "thinking", "verifying", "limited", "paused")
 """Phases of an unfinished run."""

@@ -18,13 +18,13 @@ from ralph_tui.tui.panes.learning_rows import card_rows
 
 WIDEST = 76
 AROUND = 6
-"""Cells taken by frame, padding and margin."""
+"""Cells taken by the frame, padding and margin."""
 ABOVE = 2
 """Rows taken by the frame."""
 
 
 class LearningCard(ReadDialog[Change]):
-    """Passes on requested changes; stays open, and follows what the run records."""
+    """Passes on requested changes; stays open and follows what the run records."""
 
     CHANGES: ClassVar[dict[str, str]] = {"*": "pin", "m": "mute", "e": "edit", "x": "delete"}
 
@@ -36,7 +36,7 @@ class LearningCard(ReadDialog[Change]):
         read_only: str = "",
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`wish` receives a requested change; `read_only`: why nothing can be changed here."""
+        """`wish` receives a requested change; `read_only` says why nothing can be changed here."""
         super().__init__("learning-text", clock)
         self.seen, self.iteration, self.read_only = seen, iteration, read_only
         self._request = wish
@@ -54,7 +54,7 @@ class LearningCard(ReadDialog[Change]):
         frame.border_title = Content(f" learning: {self.seen.learning.type_word} ")
 
     def show(self, seen: SeenLearning, iteration: int | None, read_only: str) -> None:
-        """Show the learning as it is recorded now."""
+        """Show the learning as now recorded."""
         self.seen, self.iteration, self.read_only = seen, iteration, read_only
         self.lay()
 
@@ -64,7 +64,7 @@ class LearningCard(ReadDialog[Change]):
         self.lay()
 
     def lay(self) -> None:
-        """Draw the card; the scroll position stays."""
+        """Draw the card, keeping the scroll position."""
         columns, rows = self.room
         width = max(20, min(WIDEST, columns) - AROUND - ScrollText.EDGE)
         foot = self._result_rows(width)

@@ -16,7 +16,7 @@ Activity = Literal["going", "pausing", "paused", "asking"]
 HERE: dict[Activity, str] = {
     "going": "the run continues here as plain lines",
     "pausing": "it pauses after this iteration and waits",
-    "paused": "the run is paused and waits",
+    "paused": "the run stays paused",
     "asking": "the question stays open",
 }
 THERE: dict[Activity, str] = {**HERE, "going": "the run continues in its own process"}
@@ -54,9 +54,9 @@ class Leave(ChoiceDialog[Leaving]):
         activity: Activity = "going",
         stopping: bool = False,
     ) -> None:
-        """`elsewhere`: the run belongs to another process, so leaving the screen is the default.
+        """`elsewhere` is true if the run belongs to another process: leaving is then the default.
 
-        `stopping`: a stop after this iteration is pending, and can be taken back.
+        `stopping` is true if a stop after this iteration is pending and can be cancelled.
         """
         self._elsewhere, self._activity, self._stopping = elsewhere, activity, stopping
         super().__init__("The run is still running. How do you want to leave?", clock)
@@ -84,7 +84,7 @@ class Leave(ChoiceDialog[Leaving]):
         self.dismiss(way)
 
     def accept_key(self, event: events.Key) -> bool:
-        """Let enter leave the screen if that does not stop the run."""
+        """Let enter leave the screen if leaving does not stop the run."""
         if event.key == "enter" and self._elsewhere:
             self.dismiss("screen")
             return True

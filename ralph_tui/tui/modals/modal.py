@@ -1,7 +1,7 @@
-"""Base of all dialogs: room below the header, keys in the last row, a guard against early keys.
+"""Base of all dialogs: space below the header, keys in the last row, a guard against early keys.
 
-Rule: a key pressed in a dialog has an effect or is answered with a reason. Where a key is shown, a
-click presses it.
+Rule: a key pressed in a dialog either has an effect or gets a reason why not. Where a key is shown,
+a click presses it.
 """
 
 import re
@@ -27,11 +27,11 @@ T = TypeVar("T")
 ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 
 EARLY_S = 0.4
-"""Ignore keys typed this soon after opening: they were meant for the screen below."""
+"""Seconds after opening in which keys are ignored: they were meant for the screen below."""
 STILL_S, LONGEST_S = 1.0, 1.5
-"""Where a letter decides, keys this soon after an ignored one are ignored as well.
+"""Where a letter is an answer, keys typed this soon after an ignored one are also ignored.
 
-Half a typed word is no answer. From `LONGEST_S` after opening, every key counts.
+Half a typed word is no answer. `LONGEST_S` seconds after opening, every key counts.
 """
 NOTICE_S = 3.0
 """How long a notice is shown."""
@@ -40,7 +40,7 @@ HEADER, BELOW = 3, 2
 NO_FURTHER = "nothing more in that direction"
 
 Pair = tuple[str, str]
-"""A key as shown, and its effect; empty if the next pair names the effect of both."""
+"""A key as shown, and its effect, which is empty if the next pair names the effect of both."""
 
 
 NAMES = {
@@ -55,7 +55,7 @@ NAMES = {
 
 
 def press_on_click(line: Line, written: str) -> Line:
-    """Make a click on the line press this key, unless it has unsafe characters (untrusted text)."""
+    """Make a click on the line press this key, unless the key has unsafe characters."""
     name = NAMES.get(written, written)
     return clickable(line, name) if re.fullmatch(r"[A-Za-z0-9_+]+", name, re.ASCII) else line
 
@@ -75,14 +75,14 @@ class BottomScreen(Protocol):
         """Open the help: keys and signs."""
 
     def leave(self) -> None:
-        """Leave, or ask how."""
+        """Leave, or ask how to leave."""
 
     def ignore_keys(self) -> None:
         """Ignore the next keys: a dialog has closed on its own, and they may be meant for it."""
 
 
 class KeysRow(LineWidget):
-    """The last rows: a notice for a moment, and the available keys."""
+    """The last rows: a brief notice, and the available keys."""
 
     def __init__(self) -> None:
         super().__init__(id="dialog-keys")
@@ -123,12 +123,12 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
     URGENT = frozenset({"ctrl+c"})
     """Keys that are never ignored."""
     DECIDES = False
-    """True if a letter is an answer."""
+    """True if typing a letter gives an answer."""
     COMMON_KEYS: ClassVar[Sequence[Pair]] = (("?", "help"), ("q", "leave"))
     """Keys that work in every dialog."""
 
     def __init__(self, clock: Callable[[], float] = monotonic, *, guarded: bool = True) -> None:
-        """`guarded`: ignore keys that come right after opening."""
+        """`guarded` dialogs ignore keys typed right after opening."""
         super().__init__()
         self.clock = clock
         self.keys_row = KeysRow()
@@ -152,7 +152,7 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
 
     @property
     def room(self) -> tuple[int, int]:
-        """Columns and rows for the dialog with its frame."""
+        """Columns and rows available for the dialog and its frame."""
         columns, rows = self.app.size
         return columns, max(1, rows - (1 if rows < LOW else HEADER + BELOW))
 
@@ -168,7 +168,7 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
         return super().dismiss(result)
 
     def on_mount(self) -> None:
-        """Start to ignore early keys."""
+        """Start ignoring early keys."""
         self.clear_notice()
         if self._guarded:
             self.ignore_keys()
@@ -184,10 +184,10 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
         self.dismiss(None)
 
     def ignores(self, key: str) -> bool:
-        """Return True, and report it, if this key came too early."""
+        """Return True, with a notice, if this key came too early."""
         if key in self.URGENT or self.clock() >= self._accepts_from:
             if self.keys_row.notice:
-                self.clear_notice()  # an older notice never stays beside a newer key
+                self.clear_notice()  # an older notice must not outlast a newer key
             return False
         if self.DECIDES:
             self._accepts_from = min(self.clock() + STILL_S, self._opened + LONGEST_S)
@@ -199,7 +199,7 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
         return False
 
     def on_key(self, event: events.Key) -> None:
-        """Handle a key that no editor has taken."""
+        """Handle a key that no editor has handled."""
         if self.accept_key(event):
             event.stop()
         elif event.key not in self.active_bindings:
@@ -217,7 +217,7 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
                     self.report(f"{key_name(event)} does nothing here; {instead}")
 
     def report(self, words: str) -> None:
-        """Show a notice above the keys for a moment."""
+        """Briefly show a notice above the keys."""
         if self._notice_timer is not None:
             self._notice_timer.stop()  # it would clear this notice too early
         self.keys_row.notice = flat(words)
@@ -235,8 +235,8 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
         self.show_keys()
 
     def show_keys(self) -> None:
-        """Redraw the keys; a notice stays for the rest of its time."""
-        typing = self.focused is not None  # letters are text there
+        """Redraw the keys; a notice stays until its time is up."""
+        typing = self.focused is not None  # in an editor, letters are text
         self.keys_row.pairs = (*self.pairs(), *(() if typing else self.COMMON_KEYS))
         self.keys_row.repaint()
 

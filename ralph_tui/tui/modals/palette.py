@@ -1,4 +1,4 @@
-"""Every command by name: search by typing, choose with enter or a click.
+"""Every command by name: type to search, and choose with enter or a click.
 
 Rule: the caller provides the commands. Some contain untrusted text, so nothing here is ever markup.
 """
@@ -22,7 +22,7 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 
 WIDEST = 84
 FRAMED_ROWS, FRAME_CELLS, FRAME_ROWS = 10, 4, 2
-"""Rows below which there is no frame; cells and rows that a frame takes."""
+"""Minimum rows for a frame, and the cells and rows that a frame takes."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Offer:
     text: str
     run: Callable[[], None]
     refused: str | None = None
-    """Why it is not available now; None if it is."""
+    """Why the command is unavailable now; None if it is available."""
     key: str = ""
 
 
@@ -65,7 +65,7 @@ class Palette(Modal[Callable[[], None] | None]):
     ]
 
     def __init__(self, offered: Sequence[Offer], clock: Callable[[], float] = monotonic) -> None:
-        # No guard: text typed at once belongs to the search, and letters only search.
+        # No guard: text typed right away belongs to the search, and letters do nothing else.
         super().__init__(clock, guarded=False)
         self._all = self.found = tuple(offered)
         self.current = 0

@@ -1,4 +1,4 @@
-"""A question of the run: its reason, the possible answers, and what happens without one.
+"""A question from the run: its reason, the possible answers, and what happens without an answer.
 
 Rule: the dialog knows what input an option takes, not what the option is about. Keys, texts and the
 default come from the event. Closing the dialog answers nothing: the question stays open, and its
@@ -40,7 +40,7 @@ EXAMPLES: dict[Takes, str] = {
     "iterations": "not a number of iterations: enter 5",
     "money": "not an amount of dollars: enter 2.50",
 }
-"""The error for input that grants nothing, by what may be granted."""
+"""The error for input that grants nothing, by what an answer may grant."""
 
 
 def parse_amount(text: str, takes: Takes = "more") -> tuple[int, float]:
@@ -91,9 +91,9 @@ class Question(Modal[Answer | None]):
         *,
         guarded: bool = True,
     ) -> None:
-        """`texts` stores the user's text; `look` blocks, and returns what a restore changes now.
+        """`texts` stores the user's text; `look` blocks and returns what a restore would change.
 
-        `guarded`: see `Modal`; False if the user has just opened the dialog.
+        See `Modal` for `guarded`, which is False if the user has just opened the dialog.
         """
         super().__init__(clock, guarded=guarded)
         self.asked = asked
@@ -128,7 +128,7 @@ class Question(Modal[Answer | None]):
             self.sheet.show_last(self._silence())
 
     def tell_settled(self, how: str) -> None:
-        """Show how the question was settled; the editor stays open for the user's text."""
+        """Show how the question was settled, and keep the editor open for the user's text."""
         self.settled = how
         self._lay()
 
@@ -136,7 +136,7 @@ class Question(Modal[Answer | None]):
 
     def _lay(self) -> None:
         if not self.sheet.is_attached:
-            return  # not shown yet, or already removed; `on_resize` follows when it is shown
+            return  # not shown yet, or already removed; `on_resize` runs when it is shown
         width, _ = self.sheet.measure()
         edits = self.editing is not None
         self.sheet.place(partial(self.content, width), self._foot, edits=edits)
@@ -182,7 +182,7 @@ class Question(Modal[Answer | None]):
         return [*drawn.wrong(self._wrong), *rows, *last]
 
     def answers(self, width: int, *, listed: bool) -> list[Line]:
-        """Return the answers; `listed`: each with its effect."""
+        """Return the answers; `listed` shows each with its effect."""
         edited = "instructions" in self._texts
         told = drawn.choices(self.asked, width, edited=edited)
         return told if listed else drawn.packed(self.asked, width)
@@ -228,7 +228,7 @@ class Question(Modal[Answer | None]):
             self._answer(option)
 
     async def _read(self, look: Callable[[], RestoreEffect]) -> None:
-        """Preview against the current files: the offer dates from the time of the question."""
+        """Preview against the current files, which may have changed since the question came up."""
         try:
             self._effect = f"would change now: {(await asyncio.to_thread(look)).words}"
         except RalphError as error:
@@ -246,7 +246,9 @@ class Question(Modal[Answer | None]):
         """Answer with the text that belongs to this option."""
         text = drawn.text_for(option, self.asked, self._texts)
         if len(text) > drawn.MAX_CHARACTERS:
-            self._complain(f"{len(text)} characters; an answer has at most {drawn.MAX_CHARACTERS}")
+            self._complain(
+                f"{len(text)} characters; an answer may have at most {drawn.MAX_CHARACTERS}"
+            )
             return
         if self.is_current:
             self.dismiss(
@@ -302,7 +304,7 @@ class Question(Modal[Answer | None]):
         self._lay()
 
     def on_text_entry_sent(self) -> None:
-        """Handle enter: keep instructions until the user answers, and send any other text."""
+        """Handle enter: keep instructions until the user answers, but send any other text."""
         option, self._wrong = self.editing, ""
         if option is None:
             return

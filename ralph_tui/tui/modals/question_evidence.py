@@ -1,4 +1,4 @@
-"""Evidence in a question: what an agent would do, what a restore changes. Pure."""
+"""Evidence in a question: what an agent would do, or what a restore would change. Pure."""
 
 from functools import lru_cache
 
@@ -9,12 +9,12 @@ from ralph_tui.tui.draw.diff import rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat_name, wrap
 
 MAX_ROWS = 4000
-"""Maximum rows of one text: more than any valid text has, so that nothing is cut unseen."""
+"""Maximum rows of one text: more than any valid text has, so that nothing is silently cut."""
 _SIGNS = {"+": "good", "-": "bad"}
 
 
 def request_rows(request: AgentRequest, width: int, said: str) -> list[Line]:
-    """Return what the agent would do, why, and what an answer for the session would allow.
+    """Return what the agent would do, why, and what allowing it for the session would permit.
 
     The first part is left out if the text above (`said`) ends with it.
     """
@@ -43,7 +43,7 @@ def _block(head: str, text: str, width: int) -> list[Line]:
 
 
 def diff_rows(text: str) -> list[Line]:
-    """Return the diff of an iteration; empty without one."""
+    """Return the diff of an iteration; empty if there is none."""
     if not text:
         return []
     return [[("changes in this iteration", "dim")], *_diff_rows(text)]
@@ -51,7 +51,7 @@ def diff_rows(text: str) -> list[Line]:
 
 @lru_cache(maxsize=2)
 def _diff_rows(text: str) -> tuple[Line, ...]:
-    """Cached, because a dialog is drawn again at every key."""
+    """Cached, because a dialog is redrawn at every key."""
     return tuple(rows_of(text))
 
 

@@ -1,6 +1,6 @@
 """Rows of the question dialog: the evidence, the proposal, and the answers. Pure.
 
-Rule: it knows what input an option takes, and nothing of what the run does with the answer.
+Rule: it knows what input an option takes, but not what the run does with the answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ TAKING: dict[Takes, str] = {
 """Short names of answers that take input."""
 
 INDENT = 4
-"""Cells by which the second row of an answer is indented."""
+"""Indent in cells of an answer's second row."""
 EDITING: dict[Takes, tuple[str, str, str]] = {
     "instructions": ("instructions for the agent", "done", "back, keep the text"),
     "words": ("guidance for the agent", "send", "back, keep the text"),
@@ -56,7 +56,7 @@ EDITING: dict[Takes, tuple[str, str, str]] = {
 }
 """The editor's title, and what enter and esc do in it."""
 HEADINGS = {"goal": "the work is done when"}
-"""The editor's title, by topic, if the text is not for the agent."""
+"""The editor's title by topic, for texts that are not for the agent."""
 
 
 def title(asked: QuestionAsked) -> str:
@@ -72,12 +72,12 @@ MEASURED = ("redirect", "pause", "criterion", "removal")
 
 
 def reason(asked: QuestionAsked, width: int, most: int) -> list[Line]:
-    """Return the question's text in at most `most` rows; a cut is marked."""
+    """Return the question's text in at most `most` rows, marking any cut."""
     return [[(row, "strong")] for row in wrap(asked.text, width, most)]
 
 
 def readings(asked: QuestionAsked, state: RunState, width: int) -> list[Line]:
-    """Return completion by iteration, as ``48 56 64★ 64 64``; empty if it is not relevant."""
+    """Return completion by iteration: ``48 56 64★ 64 64``; empty if it is not relevant."""
     points = [(point.iteration, 100 * point.completion) for point in state.control.points]
     if asked.topic not in MEASURED or len(points) < 2:
         return []
@@ -101,9 +101,9 @@ def readings(asked: QuestionAsked, state: RunState, width: int) -> list[Line]:
 def content(
     asked: QuestionAsked, state: RunState, width: int, most: int, *, edited: str, proposes: bool
 ) -> tuple[list[Line], list[Line]]:
-    """Return the reason with the measurements, and all further evidence.
+    """Return the reason with its measurements, and all further evidence.
 
-    `most`: maximum rows of the reason.
+    `most` is the maximum number of rows for the reason.
     """
     why = reason(asked, width, most + 1)
     whole: list[Line] = []
@@ -116,7 +116,7 @@ def content(
 def evidence_rows(asked: QuestionAsked, *, edited: str, width: int, proposes: bool) -> list[Line]:
     """Return all further evidence, the proposal first; it may need scrolling.
 
-    `proposes`: include the proposal, or `edited` if the user has edited it.
+    `proposes` includes the proposal, or `edited` if the user has edited it.
     """
     parts = [
         _proposal(asked, edited, width) if proposes else [],
@@ -199,13 +199,13 @@ def stop_rows(told: str, width: int) -> list[Line]:
 
 
 def choices(asked: QuestionAsked, width: int, *, edited: bool) -> list[Line]:
-    """Return the answers, each on a row of its own with its effect."""
+    """Return the answers, each on its own row with its effect."""
     rows: list[Line] = []
     for option in asked.options:
         key = clip(flat(option.key, 12), 12)
         verb = flat(option.verb, 200)
         if edited and option.takes == "nothing" and enforces(option, asked):
-            # The text above says how long they are in force.
+            # The text above says how long the instructions are in force.
             told = verb if option.answer == "roll_back" else verb.partition(":")[0]
             verb = f"{told}, as edited"
         first, *more = wrap(verb, max(1, width - INDENT), 2)
@@ -235,9 +235,9 @@ def packed(asked: QuestionAsked, width: int) -> list[Line]:
 def silence(
     asked: QuestionAsked, now: datetime, width: int, *, held: bool, sure: Option | None = None
 ) -> Line:
-    """Return what happens without an answer, and when; `held`: the user stopped the countdown.
+    """Return what happens without an answer, and when; `held` if the user stopped the countdown.
 
-    `sure`: the answer that waits for confirmation; silence does not confirm it.
+    `sure` is the answer that is waiting for confirmation; silence does not confirm it.
     """
     left = countdown(asked.deadline, now)
     if not left or asked.deadline is None:
@@ -268,7 +268,7 @@ def text_for(option: Option, asked: QuestionAsked, texts: Mapping[Takes, str]) -
 
 
 def confirm_text(option: Option, asked: QuestionAsked) -> str | None:
-    """Return what to ask before this answer is sent; None if it needs no confirmation."""
+    """Return what to ask before sending this answer; None if it needs no confirmation."""
     if option.answer == "abort":
         return "Abort the run? The agent stops; the files stay as they are."
     if option.answer == "roll_back" and asked.rollback is not None:
@@ -279,7 +279,7 @@ def confirm_text(option: Option, asked: QuestionAsked) -> str | None:
 
 
 def confirmation(option: Option, asked: QuestionAsked, width: int, effect: str = "") -> list[Line]:
-    """Return the confirmation of an irreversible answer; `effect`: what it changes."""
+    """Return the confirmation for an irreversible answer; `effect` is what it changes."""
     sure = wrap(confirm_text(option, asked) or "", width, 2)
     restores = option.answer == "roll_back"
     does = "restore; current files are saved first" if restores else "abort"
@@ -292,7 +292,7 @@ def confirmation(option: Option, asked: QuestionAsked, width: int, effect: str =
 
 
 def wrong(text: str) -> list[Line]:
-    """Return an error as rows; empty without one."""
+    """Return an error as rows; empty if there is no error."""
     return [[(f"{WARNING.glyph} ", "warn"), (text, "text")]] if text else []
 
 

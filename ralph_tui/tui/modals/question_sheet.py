@@ -1,4 +1,4 @@
-"""The frame of the question dialog: fixed parts, and a part that scrolls between them.
+"""The frame of the question dialog: fixed parts, with a scrolling part between them.
 
 Rule: reason, measurements, answers and countdown stay in view. If there is no room for them,
 everything scrolls.
@@ -21,11 +21,11 @@ from ralph_tui.tui.modals.question_rows import EDITING, MORE
 from ralph_tui.tui.modals.scroll_text import ScrollText
 
 MIN_EDITED, MAX_EDITED = 4, 14
-"""Rows of the editor, with its frame."""
+"""Minimum and maximum rows of the editor, including its frame."""
 
 
 class Editor(TextEntry):
-    """For words, instructions or amounts; hidden until `begin`."""
+    """Takes words, instructions or amounts; hidden until `begin`."""
 
     def __init__(self) -> None:
         super().__init__(show_line_numbers=False, highlight_cursor_line=False)
@@ -48,13 +48,13 @@ class Editor(TextEntry):
 
     @property
     def written(self) -> str:
-        """The text without control characters, as it may leave the screen."""
+        """The text without control characters, ready to leave the screen."""
         return plain(self.text).strip()
 
     def place(self, left: int, body: int) -> int:
         """Set the editor's height, and return the rows that it takes.
 
-        `left`: rows available for it; `body`: rows of the body beside it.
+        `left` is the number of rows available; `body` is the number of rows that the body needs.
         """
         rows = 0
         if self.takes in MORE:
@@ -70,11 +70,11 @@ class Editor(TextEntry):
 WIDEST = 100
 """Cells; longer rows are hard to read."""
 FRAMED_ROWS, FRAME_CELLS = 12, 4
-"""Rows below which there is no frame; cells that a frame takes with its margin."""
+"""Minimum rows for a frame, and the cells that a frame with its margin takes."""
 READ_ROWS = 5
-"""Rows to be left for reading; with fewer, the answers are shown in short."""
+"""Minimum rows left for reading; with fewer, the answers are shown in short form."""
 REASON_ROWS, TALL_ROWS = 4, 16
-"""Maximum rows of the reason if the dialog has at least `TALL_ROWS` rows; otherwise two."""
+"""Maximum rows for the reason if the dialog has at least `TALL_ROWS` rows; otherwise two."""
 SCROLLING = (
     *(("up", "roll(-1)"), ("down", "roll(1)"), ("pageup", "page(-1)"), ("pagedown", "page(1)")),
     *(("home", "roll(-1000000)"), ("end", "roll(1000000)")),
@@ -90,9 +90,9 @@ class Sheet(Vertical):
         self.why, self.told = ScrollText("why"), ScrollText("told")
         self.editor, self.foot = Editor(), ScrollText("foot")
         self.room = (0, 0)
-        """Columns and rows for all texts."""
+        """Columns and rows available for all texts."""
         self.scrolls = self.flows = False
-        """The body does not fit; not even the fixed parts fit, so everything scrolls."""
+        """True if the body does not fit, and if not even the rest fits: then everything scrolls."""
 
     def compose(self) -> ComposeResult:
         yield self.why
@@ -101,7 +101,7 @@ class Sheet(Vertical):
         yield self.foot
 
     def measure(self) -> tuple[int, int]:
-        """Fit into the terminal; return the columns and rows that are left for texts."""
+        """Fit into the terminal; return the columns and rows left for texts."""
         columns, rows = cast("Modal[object]", self.screen).room
         framed = rows >= FRAMED_ROWS
         self.set_class(not framed, "-bare")
@@ -120,8 +120,8 @@ class Sheet(Vertical):
     ) -> None:
         """Show the reason, the body and the answers.
 
-        `content` takes the most rows of the reason, and returns reason and body. `foot` returns the
-        answers, in full or in short.
+        `content` takes the maximum rows for the reason, and returns reason and body. `foot` returns
+        the answers, in full or in short.
         """
         height = self.room[1]
         why, body = content(REASON_ROWS if height >= TALL_ROWS else 2)

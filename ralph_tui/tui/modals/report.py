@@ -1,6 +1,6 @@
 """A viewer for a run's report: its Markdown without the markup.
 
-Rule: `analysis/report` writes the report; only the markup that it uses is handled here.
+Rule: `analysis/report` writes the report; this file handles only the markup used there.
 """
 
 import re
@@ -21,11 +21,11 @@ from ralph_tui.tui.modals.scroll_text import ReadDialog, ScrollText
 WIDEST = 110
 """Cells; longer rows are hard to read."""
 FRAME, BESIDE = 4, 2
-"""Cells of the frame with its margin, and rows of the frame."""
+"""Cells of the frame with its margin, and rows of the frame alone."""
 LONGEST = 200
-"""Maximum rows of one line."""
+"""Maximum number of rows for one line."""
 ROOM = 8
-"""Minimum cells beside an indentation."""
+"""Minimum number of cells for text after an indent."""
 _MARKS = re.compile(r"\\([^\w\s]|_)|(`+)( ?)(.+?)\3\2|(&#124;)|\*\*|\\$")
 """Markup to remove; escaped characters and the content of code spans stay."""
 _CELLS = re.compile(r"(?<!\\)\|")
@@ -49,7 +49,7 @@ class Report(ReadDialog[None]):
         self._path = ""
 
     def answer(self, words: str, style: str, path: str = "") -> None:
-        """Show the result of writing; `path`: the file."""
+        """Show the result of writing; `path` is the file."""
         self._said, self._path = [(words, style), (path, "accent")], path
         self.text.top = 0
         if self.is_mounted:

@@ -12,7 +12,7 @@ from ralph_tui.tui.modals.restore_effect import Preview, RestoreEffect
 
 
 class Restore(ChoiceDialog[bool]):
-    """Takes a yes only once the user can see what it would change."""
+    """Accepts yes only once the user can see what the restore would change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", show=False),
@@ -26,7 +26,7 @@ class Restore(ChoiceDialog[bool]):
         lacks: str = "",
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`look`: see `Preview`; `lacks`: a sentence on the paths that the point lacks."""
+        """See `Preview` for `look`; `lacks` is a sentence on the paths that the point lacks."""
         super().__init__(question, clock)
         self.preview = Preview(look)
         self._lacks, self._verb = lacks, "restore"
@@ -59,7 +59,7 @@ class Restore(ChoiceDialog[bool]):
 
     async def _agree(self) -> None:
         if await self.preview.has_grown():
-            self._verb = "restore; more would change than shown before"
+            self._verb = "restore; it would change more than was shown"
             self.lay()
             self.ignore_keys()
         else:

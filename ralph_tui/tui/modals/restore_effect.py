@@ -14,7 +14,7 @@ from ralph_tui.text.format import count
 from ralph_tui.tui.draw.spans import clip, flat, flat_name
 
 NAMED = 3
-"""Paths named in a preview."""
+"""Maximum number of paths named in a preview."""
 UNCHECKED = "the files cannot be checked from here"
 
 
@@ -34,7 +34,7 @@ class RestoreEffect:
 def preview(files: Files | None, tree: str, *, named: int = NAMED) -> Callable[[], RestoreEffect]:
     """Return a function that describes what a restore would change.
 
-    Call the function in a thread: it blocks. It raises ``RalphError`` if it cannot tell.
+    Call the function in a thread, because it blocks. It raises ``RalphError`` if checking fails.
     """
 
     def look() -> RestoreEffect:
@@ -63,7 +63,7 @@ def _describe_effect(changes: tuple[FileChange, ...], named: int) -> str:
 
 
 def missing_paths(snapshot: SnapshotTaken) -> str:
-    """Return what the snapshot could not hold, as a sentence; empty if it holds everything."""
+    """Return a sentence on the paths that the snapshot could not hold; empty if it holds all."""
     number = max(snapshot.missing_count, len(snapshot.missing))
     if not number:
         return ""
@@ -77,7 +77,7 @@ class Preview:
     """The text of a preview: first a notice that it is loading, then the result or an error."""
 
     def __init__(self, look: Callable[[], RestoreEffect]) -> None:
-        """`look` blocks, and raises ``RalphError`` if it cannot tell."""
+        """`look` blocks, and raises ``RalphError`` if checking fails."""
         self.words = "checking what would change…"
         self.ready = self.failed = False
         self._look = look
@@ -85,7 +85,7 @@ class Preview:
         """Paths that the restore would change; None if that is unknown."""
 
     async def read(self) -> None:
-        """Call `look` in a thread, and keep its result."""
+        """Call `look` in a thread, and store its result."""
         try:
             outlook = await asyncio.to_thread(self._look)
         except RalphError as error:
@@ -97,7 +97,7 @@ class Preview:
         self.ready = True
 
     async def has_grown(self) -> bool:
-        """Read again; return True if the restore would now change further paths."""
+        """Check again; return True if the restore would now change further paths."""
         before = self._paths
         await self.read()
         return before is not None and self._paths is not None and not self._paths <= before

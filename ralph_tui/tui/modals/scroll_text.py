@@ -16,7 +16,7 @@ from ralph_tui.tui.modals.modal import Modal
 
 
 class ScrollText(LineWidget):
-    """Rows of text; the last two cells are a scroll bar."""
+    """Rows of text, with a scroll bar in the last two cells."""
 
     EDGE = 2
     """Cells to the right of the text, for the scroll bar."""
@@ -41,13 +41,13 @@ class ScrollText(LineWidget):
         return max(0, len(self.rows) - self._height)
 
     def roll(self, by: int) -> bool:
-        """Move the view, at most to either end; return True if it moved."""
+        """Move the view, stopping at either end; return True if it moved."""
         before = self.top
         self._roll_to(self.top + by, self.size.height)
         return self.top != before
 
     def page(self, by: int) -> bool:
-        """Move the view by screenfuls with a row of overlap; return True if it moved."""
+        """Move the view by screenfuls, overlapping by a row; return True if it moved."""
         return self.roll(by * max(1, self.size.height - 1))
 
     def _roll_to(self, top: int, height: int) -> None:
@@ -79,7 +79,7 @@ T = TypeVar("T")
 
 
 class ReadDialog(Modal[T | None]):
-    """A dialog for reading: it scrolls its `text`, and closing it returns None."""
+    """A dialog for reading, which scrolls its `text`; closing it returns None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter", "close", show=False),
@@ -92,7 +92,7 @@ class ReadDialog(Modal[T | None]):
     ]
 
     def __init__(self, name: str, clock: Callable[[], float] = monotonic) -> None:
-        """`name`: the id of the text."""
+        """`name` is the id of the text."""
         super().__init__(clock)
         self.text = ScrollText(name)
 

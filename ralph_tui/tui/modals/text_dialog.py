@@ -1,4 +1,4 @@
-"""A dialog to read and close, as for the evidence behind a log entry."""
+"""A dialog to read and close, such as the evidence behind a log entry."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -15,7 +15,7 @@ from ralph_tui.tui.modals.modal import NO_FURTHER, Modal, Pair
 
 
 class TextDialog(Modal[None]):
-    """A title, a text that scrolls, and a key to close."""
+    """A title, a scrolling text, and a key to close the dialog."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter", "close", show=False),

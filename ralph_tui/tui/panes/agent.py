@@ -1,6 +1,6 @@
-"""The agent's output: one row per tool call, wrapped text, subagents indented.
+"""The agent's output: one row per tool call, wrapped text, and indented subagents.
 
-Rule: it must handle hundreds of rows a second, so a row out of view costs only one number.
+Rule: it must handle hundreds of rows a second, so a row that is out of view costs only one number.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,9 +21,9 @@ MAX_ROWS = 6
 """Maximum number of rows of text shown before an entry is expanded."""
 EXPANDED_ROWS = 60
 WIDE_EDGE = 66
-"""From this width on, the bottom edge says "your guidance"."""
+"""Minimum width at which the bottom edge says "your guidance"."""
 SECONDS = 80
-"""From this width on, times include seconds."""
+"""Minimum width at which times include seconds."""
 
 
 class AgentPane(RowsPane):
@@ -32,13 +32,13 @@ class AgentPane(RowsPane):
     key: ClassVar[str] = "agent"
 
     def __init__(self, lost: Callable[[], bool] = lambda: False) -> None:
-        """`lost`: returns True if the run's process, and with it every call, is gone."""
+        """`lost` returns True if the run's process is gone, and every call with it."""
         super().__init__()
         self._lost = lost
         self.expanded: set[int] = set()
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """Change every second while the age of open tool calls or a countdown is shown."""
+        """Return a value that changes every second while a call's age or a countdown is shown."""
         recent = islice(reversed(state.agent.rows), RECENT)
         counts = state.needs.wait is not None or any(row.running for row in recent)
         second = int(now.timestamp()) if counts else 0
@@ -52,7 +52,7 @@ class AgentPane(RowsPane):
         return self.state.agent.first
 
     def changed(self) -> None:
-        """Recount if an expanded call has grown with its result."""
+        """Recount if an expanded call has grown because its result has arrived."""
         super().changed()
         self.expanded = {number for number in self.expanded if number >= self._first}
         if any(self._has_grown(number) for number in self.expanded):
@@ -66,7 +66,7 @@ class AgentPane(RowsPane):
         return held != self.height_of(self.entries()[at], number, self._width)
 
     def height_of(self, entry: Any, number: int, width: int) -> int:
-        """Return the height; a collapsed call has one row, so it need not be drawn."""
+        """Return the height; a collapsed call has one row, so it is not drawn to be measured."""
         if number in self.expanded:
             return len(self.rows_of(entry, number, width))
         if entry.kind in ("tool", "session"):
@@ -77,7 +77,7 @@ class AgentPane(RowsPane):
         return len(wrap(text, room, MAX_ROWS))
 
     def _room(self, entry: AgentRow, width: int) -> int:
-        """Return the cells for text, after time, indent and glyph."""
+        """Return the cells left for text after time, indent and glyph."""
         return max(8, width - (9 if width >= SECONDS else 6) - (4 if entry.nested else 0) - 2)
 
     def rows_of(self, entry: Any, number: int, width: int) -> list[Line]:

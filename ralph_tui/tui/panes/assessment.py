@@ -1,4 +1,4 @@
-"""Assessment of an iteration, strategy of the next one, and validation issues. Pure."""
+"""Assessment of an iteration, strategy for the next one, and validation issues. Pure."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ GUESSED = "inferred from text"
 def assessment_rows(
     state: RunState, span: IterationSpan | None, width: int, *, chosen: bool
 ) -> list[Line]:
-    """Draw the assessment of an iteration; `chosen`: the user selected an earlier one."""
+    """Draw the assessment of an iteration; `chosen` if the user has selected an earlier one."""
     known = state.intelligence
     foreign = _foreign(state, span.number, width) if span is not None else []
     if foreign:
@@ -32,7 +32,7 @@ def assessment_rows(
     assessed = k if k in known.assessments or chosen else k - 1
     if assessment := known.assessments.get(assessed):
         rows += [[]] if rows else []
-        # Next to a measurement, an estimate would be a second figure for the same thing.
+        # Beside a measurement, an estimate would be a second figure for the same thing.
         rows += _assessment(assessment, width, estimated=state.run.source == "estimate")
         rows += _second_opinion(known.refined.get(assessed), width)
         rows += _verdict(known.judged, assessed, width)
@@ -49,7 +49,7 @@ def _empty_text(state: RunState) -> str:
 
 
 def model_help(state: RunState) -> Line:
-    """Draw the cost of models' help so far; empty if no model was asked."""
+    """Draw the cost of help from models so far; empty if no model was asked."""
     known = state.intelligence
     if known.asked is not None:
         return [(f"asking a model: {in_words(known.asked.purpose)}", "accent")]
@@ -163,7 +163,7 @@ def _listed(label: str, items: Iterable[str], width: int) -> list[Line]:
 
 
 def _item(mark: str, style: str, text: str, width: int) -> list[Line]:
-    """Draw a statement after its mark, with further rows indented."""
+    """Draw a statement after its mark, indenting further rows."""
     indent = len(mark)
     pieces = wrap(flat(text), max(1, width - indent), ROWS)
     first: Line = [(mark, style), (pieces[0], "text")]

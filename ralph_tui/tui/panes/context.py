@@ -1,4 +1,4 @@
-"""The context window: its use now and in each iteration, and handoffs. Pure.
+"""The context window's use, now and in each iteration, and handoffs. Pure.
 
 Rule: thresholds, level and forecast come from `analysis.context`; an unknown context window is
 reported as unknown.
@@ -17,7 +17,7 @@ from ralph_tui.tui.panes.recorded_text import text_rows
 WIDEST = 50
 """Maximum width of a bar in cells."""
 LABEL = 9
-"""Cells of a statement's label."""
+"""Width in cells of a statement's label."""
 ROWS = 4
 """Maximum number of rows for one statement."""
 
@@ -27,7 +27,7 @@ def context_rows(
 ) -> list[Line]:
     """Draw the running session and the peaks of the last `most` iterations.
 
-    If rows are `scarce`, explanations available elsewhere are left out.
+    If rows are `scarce`, explanations available elsewhere are omitted.
     """
     return [*_present(state, width, scarce=scarce), *_peaks(state, width, most, scarce=scarce)]
 
@@ -61,7 +61,7 @@ def handoff_rows(
 ) -> list[Line]:
     """Draw a handoff's facts and its full text, or its recorded fields if the text is missing.
 
-    `read` holds the text, and the reason if it is missing.
+    `read` holds the text, and the reason if the text is missing.
     """
     full = "" if handoff.percent is None else f" at {filled(handoff.percent)}"
     head = f"{ROLLOVER.glyph} handoff {handoff.number} of iteration {handoff.iteration}"
@@ -79,7 +79,7 @@ def handoff_rows(
 
 
 def context_totals(state: RunState) -> Line:
-    """Draw the rollovers and compactions of the whole run."""
+    """Draw the handoffs and compactions of the whole run."""
     history = state.context.history
     rolled, forgot = (
         sum(use.rollovers for use in history),
@@ -192,7 +192,7 @@ def _bar_row(use: ContextUse, limits: Thresholds, digits: int, width: int) -> Li
 
 
 def _origin(handoff: HandoffWritten) -> str:
-    """Return the cause of the handoff, and how it was written."""
+    """Return the handoff's cause, and how it was written."""
     how = flat(handoff.written, 80)
     return f"{known.CAUSES[handoff.cause]}{f' · {how}' if how else ''}"
 

@@ -1,4 +1,4 @@
-"""Assessment of an iteration, strategy of the next one, context window, and handoffs.
+"""Assessment of an iteration, strategy for the next one, context window, and handoffs.
 
 Rule: an unknown context window is reported as unknown. The pane reads the handoff files named in
 the journal.
@@ -23,11 +23,11 @@ from ralph_tui.tui.panes.pane import IterationPane
 from ralph_tui.tui.panes.recorded_text import read_inside
 
 MIN_BARS = 3
-"""Minimum number of iterations with a bar in an unzoomed pane, even if space is short."""
+"""Minimum number of iterations with a bar in an unzoomed pane, even when space is short."""
 SCARCE = 12
-"""With fewer rows, explanations available elsewhere are omitted."""
+"""Minimum rows for showing explanations that are available elsewhere."""
 PRESENT_ROWS = 8
-"""Approximate rows used by the running session."""
+"""Approximate number of rows that the running session takes."""
 UNSAVED = ("", "It could not be saved to a file; the next prompt contained these facts.")
 
 
@@ -40,7 +40,7 @@ class DetailsPane(IterationPane):
         super().__init__()
         self._source = source
         self._read: dict[int, tuple[str, str]] = {}
-        """By event number: the text, and the reason if it is missing."""
+        """By event number: the text, and the reason if the text is missing."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
         spans = state.timeline.spans

@@ -33,7 +33,7 @@ MAX_ASKED = 3
 """Maximum number of interventions listed here; the event log has them all."""
 LONGEST_OBJECTIVE = 400
 SHORTEST_OBJECTIVE = 40
-"""Characters of an objective in displayed commands; copied or executed ones are complete."""
+"""Minimum characters of an objective in shown commands; copied and executed ones have it all."""
 LONGEST = 12
 """Maximum number of rows of one command."""
 
@@ -54,7 +54,7 @@ class EndPane(LinesPane):
         fleet: Callable[[], FleetWork | None] = lambda: None,
         broken: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Create the panel; `refused` returns why an action is unavailable here, None if it is.
+        """Create the panel; `refused` returns why an action is unavailable here, or None.
 
         `lost` returns True if no process runs the run although no end was recorded. `fleet` returns
         the fleet's information about the run, or None if no fleet runs it. `broken` returns True if
@@ -117,7 +117,7 @@ class EndPane(LinesPane):
                 continue  # the replay would show nothing new
             able = step.name not in ("attach", "merge") and self._refused(step.name) is None
             keys = self._keys if able else None
-            if scratch(started):  # its folder is deleted with this screen, so commands would fail
+            if scratch(started):  # deleted with this screen, so commands would fail
                 if keys is not None:
                     yield from (
                         (line, "") for line in _step(replace(step, command=""), keys, width)
@@ -215,7 +215,7 @@ def _packed(parts: list[str], width: int) -> Iterator[Line]:
 def _questions(state: RunState, width: int) -> Iterator[Line]:
     """Yield the questions asked and their answers."""
     if state.foreign.tool:
-        return  # our overseer did not run, so it asked nothing
+        return  # ralph-tui's overseer did not run, so it asked nothing
     made = [each for each in state.oversight.interventions if each.level in ("REDIRECT", "PAUSE")]
     if state.needs.left_open is not None:
         words = f"not answered: {flat(state.needs.left_open.text)}"
@@ -237,7 +237,7 @@ def _describe(made: Intervention) -> str:
 def _step(step: NextStep, keys: Keys | None, width: int) -> Iterator[Line]:
     """Yield a step's rows; a long command continues on further rows instead of being cut.
 
-    `keys`: None if this screen cannot carry out the step.
+    `keys` is None if this screen cannot carry out the step.
     """
     key = f"{keys.shown(step.name)} " if keys else ""
     head: Line = [

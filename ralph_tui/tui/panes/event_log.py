@@ -1,6 +1,6 @@
-"""The event log: one entry per episode, and everything else that a user should notice.
+"""The event log: one entry per episode, and anything else that a user should notice.
 
-Entries open their evidence. Rule: it makes no judgements; the verdict does.
+Entries open their evidence. Rule: only the verdict makes judgements, never the log.
 """
 
 from bisect import bisect_right
@@ -15,21 +15,21 @@ from ralph_tui.tui.draw.spans import Line, clip, flat, wrap
 from ralph_tui.tui.panes.rows import RowsPane
 
 HEAD_ROWS = 3
-"""Maximum number of rows of an entry's head; its evidence shows all of it."""
+"""Maximum number of rows of an entry's head; the evidence shows it in full."""
 NESTED_ROWS = 2
 FIRST, LAST = 2, 5
-"""Nested rows shown at the start and the end of a very long entry."""
+"""Number of nested rows shown at the start and at the end of a very long entry."""
 TIME = 6
 """Width of the time column in cells."""
 INDENT = TIME + 2
 LEAST = 30
-"""In narrower panes, the text starts on its own row."""
+"""Minimum width in cells for text beside its word; in narrower panes, it has its own row."""
 LONGEST_WORD = 16
 LOUD = ("critical", "warn")
 
 
 def entry_rows(entry: LogEntry, width: int, *, past: bool) -> list[Line]:
-    """Draw an entry; a `past` one is dim, except for its mark and word.
+    """Draw an entry; a `past` entry is dim, except for its mark and word.
 
     Nested rows show no time, because it would break the order of the entries' times.
     """
@@ -140,7 +140,7 @@ class EventLog(RowsPane):
 
     def row(self, index: int, width: int, height: int) -> Line:
         if not self.entries():
-            return [("nothing happened yet", "dim")]
+            return [("nothing has happened yet", "dim")]
         return super().row(index, width, height)
 
     def subtitle(self, width: int) -> Line:
@@ -200,7 +200,7 @@ def _contains(entry: LogEntry, seq: int) -> bool:
 def _facts(row: LogRow, said: set[str]) -> str:
     """Return a row's sentence and evidence, omitting lines already in `said`.
 
-    The sentence is left out if the evidence contains it in full.
+    The sentence is omitted if the evidence contains it in full.
     """
     more = [line for line in row.detail.splitlines() if line not in said]
     whole = row.text and any(line.startswith(row.text) for line in more)

@@ -1,4 +1,4 @@
-"""Details of a point of the run, and of the changes between two points.
+"""Details of a point of the run, or of the changes between two points.
 
 Rule: pure. For a point within an iteration, only facts known at that moment are shown.
 """
@@ -49,7 +49,7 @@ def made(span: IterationSpan, state: RunState, width: int) -> list[Line]:
         mark = terms.LEVELS[terms.SEVERITIES[alarm.severity]].glyph
         style = terms.LEVEL_TONES[terms.SEVERITIES[alarm.severity]]
         what = f"{mark} {terms.alarm_words(alarm.alarm)} "
-        rows.append([(what, f"{style} strong"), ("rose here", "dim")])
+        rows.append([(what, f"{style} strong"), ("raised here", "dim")])
     return rows
 
 
@@ -109,7 +109,7 @@ def _rollback(back: WorktreeRestored, state: RunState, width: int) -> list[Line]
 
 MINUTE_S = 60.0
 MIN_NAME = 16
-"""With fewer cells, a test's name is left out."""
+"""Minimum cells for a test's name; with fewer, the name is omitted."""
 
 
 def facts(
@@ -120,7 +120,7 @@ def facts(
     way_back: str = "",
     until: str = "now",
 ) -> list[Line]:
-    """Return everything known about one point.
+    """Return everything known about a point.
 
     `way_back` describes how to restore its files from here. `until` is shown as the end of an open
     iteration: `CUT_OFF` if its process is gone, or empty to show the time instead.
@@ -219,7 +219,7 @@ def _before(span: IterationSpan, state: RunState) -> list[Line]:
 def _when(span: IterationSpan, state: RunState, now: datetime, open_end: str) -> Line:
     end = span.ended_at or (None if state.run.live else state.run.ended_at)
     seconds = ((end or now) - span.started_at).total_seconds()
-    # For less than a minute, hours and minutes alone would be useless.
+    # For less than a minute, hours and minutes alone would show no difference.
     short = seconds < MINUTE_S
     until = clock(end or now, seconds=short) if end or not open_end else open_end
     times = f"{clock(span.started_at, seconds=short)}–{until} · {duration(seconds)}"
@@ -235,7 +235,7 @@ def _when(span: IterationSpan, state: RunState, now: datetime, open_end: str) ->
 
 
 def _context(use: ContextUse) -> tuple[list[Line], list[Line]]:
-    """Return early and late rows: context use is shown early if it had notable effects."""
+    """Return the rows as early and late ones: early if the context use had notable effects."""
     if use.peak_percent is None and not (use.rollovers or use.compactions):
         return [], []
     parts = ["peak " + ("unknown" if use.peak_percent is None else filled(use.peak_percent))]
@@ -275,11 +275,11 @@ def _course(before: float, after: float) -> str:
 
 
 def _files(span: IterationSpan, width: int) -> list[Line]:
-    """Draw the number of changed files, and the first names that fit."""
+    """Draw the number of changed files, and as many of the first names as fit."""
     if span.files is None or not span.files.changes:
         return []
     if span.finished is not None and span.files.seq > span.finished.seq:
-        return []  # changes made later, by hand or a restore, are not its work
+        return []  # later changes, by hand or by a restore, are not its work
     totals = span.files.totals
     number = sum(total.files for total in totals) or len(span.files.changes)
     row: Line = [(count(number, "file"), "text")]
@@ -322,7 +322,7 @@ def _tests(gate: GateFinished | None, before: GateFinished | None, width: int) -
 
 
 def _saved(point: TimelinePoint, state: RunState, way_back: str, width: int) -> list[Line]:
-    """Draw the snapshot with the point's files, and how to restore it if that fits."""
+    """Draw the snapshot that has the point's files and, if it fits, how to restore it."""
     taken = to_restore(point, state)
     if taken is None or (is_open(point.span, state) and point.whole):
         return []

@@ -1,4 +1,4 @@
-"""The files changed by the iteration, and after the end those changed by the whole run."""
+"""The files changed by the iteration or, after the end, by the whole run."""
 
 import asyncio
 from collections import Counter
@@ -25,18 +25,18 @@ from ralph_tui.tui.panes.timeline_points import net_trees
 CATEGORIES: tuple[str, ...] = get_args(Category)
 STATUS = {"added": ("+", "good"), "modified": ("~", "accent"), "deleted": ("−", "bad")}
 STYLES = {"source": "accent", "test": "warn", "config": "owner", "aiwg": "dim"}
-"""Styles by category, where they differ from plain text."""
+"""Styles of the categories that differ from plain text."""
 WORDS = {"test": "tests", "aiwg": "run records"}
-"""Labels of categories, where they differ from the category's name."""
+"""Labels of the categories that differ from their names."""
 ORDER = ("test", "source", "config", "docs", "other", "aiwg")
-"""Changed tests come first, because they measure everything else."""
+"""Tests come first, because they measure everything else."""
 CROWD = 4
 """With more tabs than this, the title has no room for a headline."""
 DONE = {"added": "new", "deleted": "deleted"}
 
 
 class FilesPane(LinesPane):
-    """One row per file with the lines added and removed, and totals by category below."""
+    """One row per file with its added and removed lines, and totals by category below."""
 
     key: ClassVar[str] = "files"
 
@@ -46,9 +46,9 @@ class FilesPane(LinesPane):
         super().__init__()
         self._source = source
         self._whole: bool | None = None
-        """The user's choice to see the whole run; None: show it once the run has ended."""
+        """The user's choice to see the whole run; None to show it once the run has ended."""
         self._net: dict[tuple[str, str], tuple[FileChange, ...]] = {}
-        """Net changes of the run, by its first and last tree."""
+        """The run's net changes, by its first and last tree."""
         self._asked: set[tuple[str, str]] = set()
 
     def stamp(self, state: RunState, now: datetime) -> object:
@@ -100,7 +100,7 @@ class FilesPane(LinesPane):
     # content ----------------------------------------------------------------------------------
 
     def _shown(self) -> tuple[Sequence[FileChange], bool]:
-        """Return the changes, and whether line counts are known."""
+        """Return the changes, and whether their line counts are known."""
         if not self.whole:
             return self.state.files.changes, True
         trees = self._trees
@@ -111,7 +111,7 @@ class FilesPane(LinesPane):
         return list(every.values()), False
 
     def _counts(self, changes: Iterable[FileChange]) -> dict[str, int]:
-        """Count files by category; for an iteration, including files that are not named."""
+        """Count files by category, including an iteration's unnamed files."""
         if self.whole:
             return Counter(change.category for change in changes)
         return {total.category: total.files for total in self.state.files.totals}

@@ -1,4 +1,4 @@
-"""Three rows for the main questions: does it need me, is it alive, how far, at what cost.
+"""Three rows for the main questions: does it need me, is it alive, how far is it, at what cost?
 
 Rule: the first row shows the objective and the current activity, the second the progress, and the
 third the verdict. They never wrap, and no field moves.
@@ -35,7 +35,7 @@ from ralph_tui.tui.panes.header_fields import (
 
 ROOM = 1000
 SHORTEST = 6
-"""With fewer cells, a command or a tool call is left out."""
+"""Minimum cells for a command or a tool call; with fewer, it is omitted."""
 _INTERPRETER = re.compile(r"^\S*python[\d.]*\s+-m\s+(?=\S)")
 
 
@@ -73,7 +73,7 @@ def activity(state: RunState, now: datetime, room: int = ROOM, *, lost: bool | s
 def _agent(state: RunState, now: datetime, room: int) -> Line:
     """Draw the running tool call and its time; between calls, the session's time."""
     call = state.agent.running
-    # A substitute for the chosen agent is named at any width.
+    # An agent that replaces the chosen one is named at any width.
     who = flat(state.roster.working, 16) if state.roster.fallback_cause else "agent"
     if state.run.phase == "waiting":
         took = _elapsed(state.agent.began_at, now)
@@ -90,7 +90,7 @@ def _work_line(head: str, style: str, took: str, what: str, room: int) -> Line:
     told = f": {what}" if what else ""
     left = room - len(f"{head} {took}: ")
     if left < min(len(what), SHORTEST):
-        told = ""  # a few letters would be meaningless
+        told = ""  # a few letters of it would be meaningless
     return [(f"{head} ", style), (took, "text"), (told, "text")]
 
 
@@ -120,7 +120,8 @@ def header_lines(
 ) -> tuple[Line, Line, Line]:
     """Draw the three rows, each exactly `width` cells wide.
 
-    `recorded`: the run accepts no commands. `replay`: it is being replayed. `keys`: see `verdict`.
+    `recorded` means that the run accepts no commands, `replay` that it is being replayed. For
+    `keys`, see `verdict`.
     """
     inner = max(1, width - 2)
     says = verdict(state, now, lost=lost, recorded=recorded, keys=keys)
@@ -156,7 +157,7 @@ def _title_line(
 
 
 def _badge(state: RunState, width: int) -> str:
-    """Return the replay badge, naming the tool of an imported run."""
+    """Return the replay badge, which names the tool of an imported run."""
     tool = flat(state.foreign.tool, 20)
     if not tool:
         return REPLAY
@@ -164,7 +165,7 @@ def _badge(state: RunState, width: int) -> str:
 
 
 def _verdict(state: RunState, says: Verdict, width: int) -> Line:
-    """Draw the verdict, and the number of denials if it fits."""
+    """Draw the verdict and, if it fits, the number of denials."""
     line = clip_line(_sentence(says), width)
     denied = f"{state.needs.denials} denied " if state.needs.denials else ""
     fits = denied and len(denied) <= width - cells(line) - GAP
@@ -196,7 +197,7 @@ class Header(LineWidget):
     def __init__(
         self, keys: Keys = DEFAULTS, *, recorded: bool = False, replay: bool = False
     ) -> None:
-        """`recorded`: the run accepts no commands. `replay`: it is being replayed."""
+        """`recorded` means that the run accepts no commands, `replay` that it is being replayed."""
         super().__init__(id=self.key)
         self._set_keys = keys
         self._recorded, self._replay = recorded, replay
@@ -211,7 +212,7 @@ class Header(LineWidget):
     def sync(
         self, state: RunState, now: datetime, *, lost: bool | str = False, keys: bool = True
     ) -> None:
-        """Show this state. `lost`: the process is gone. `keys`: no dialog is using the keys."""
+        """Show this state; `lost` if the process is gone, `keys` if no dialog is using the keys."""
         keys = keys or state.needs.question is None
         folds = (state.run, state.control, state.needs, state.oversight, state.intelligence)
         call = state.agent.running
@@ -252,7 +253,7 @@ class Header(LineWidget):
 
 
 class OneLine(Header):
-    """The header's content in one row for tiny terminals, with the most important key."""
+    """The header in one row for tiny terminals, including the most important key."""
 
     key: ClassVar[str] = "status"
 

@@ -1,4 +1,4 @@
-"""Fields of the header: progress, activity, time and cost. Pure.
+"""The header's fields: progress, activity, time and cost. Pure.
 
 Rule: the fields and their widths depend only on the screen's width and the digits of its totals, so
 nothing moves. A field without content leaves its cells empty.
@@ -16,22 +16,22 @@ from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat
 from ralph_tui.tui.draw.words import bar, cost, elapsed, short_duration, since, spark, tokens
 
 SOURCES = {"tests": "tests", "plan": "items", "agent": "claimed", "estimate": "estimate"}
-"""Unit or source of the completion value."""
+"""The unit or source shown for each source of completion."""
 FREE_MODES = ("skip", "bypassPermissions", UNRESTRICTED)
-"""Names of the permission to do everything."""
+"""Names of the modes that permit everything."""
 RIGHTS = {"edits": "may edit files", "acceptEdits": "may edit files", "ask": "asks for more"}
 """Labels of other permission modes."""
 BADGE = " unrestricted "
 WHO = 22
-"""Cells of agent and model, on a wide screen."""
+"""Width in cells of agent and model on a wide screen."""
 SHORTEST_ITEM = 16
-"""With fewer cells, the plan's item is not shown."""
+"""Minimum cells for showing the plan's item."""
 GAUGE = 6
 """Width of the context bar in cells."""
 CONTEXT = 13
-"""Cells of ``context 100 %``."""
+"""Width in cells of ``context 100 %``."""
 CONTEXT_FROM = 80
-"""Minimum screen width that shows the context; narrower ones use its place for activity."""
+"""Minimum screen width that shows the context; narrower screens use its place for activity."""
 GAP = 2
 
 
@@ -42,7 +42,7 @@ class Slot(NamedTuple):
     size: int
     line: Line
     right: bool = False
-    """Align right."""
+    """True to align right."""
 
     @property
     def cells(self) -> Line:
@@ -62,7 +62,7 @@ def place_size(state: RunState) -> int:
 
 
 def place(state: RunState) -> Line:
-    """Draw the iteration and the maximum; after the end, the number of iterations."""
+    """Draw the iteration and the maximum or, after the end, the number of iterations."""
     run = state.run
     if run.finished is not None:
         number, _, word = count(run.iteration, "iteration").partition(" ")
@@ -73,7 +73,7 @@ def place(state: RunState) -> Line:
 def rights(state: RunState, width: int) -> Line:
     """Draw the agent's permissions; unrestricted ones are always shown."""
     run = state.run
-    asks = state.needs.mode == "ask"  # the agent's own name for it is the one for `edits`
+    asks = state.needs.mode == "ask"  # to the agent, this mode is the same as `edits`
     mode = "ask" if asks else flat(run.permission_mode or "", 40)
     if run.permission_mode in FREE_MODES or state.needs.mode in FREE_MODES:
         return [(BADGE, "bad badge")]
@@ -88,7 +88,7 @@ def who(state: RunState) -> Line:
 
 
 def item(state: RunState, room: int) -> Line:
-    """Draw the plan's current item, if at least a few words fit into `room` cells."""
+    """Draw the plan's current item if at least a few words fit into `room` cells."""
     said = flat(state.gate.readings[-1].next_item) if state.gate.readings else ""
     if not (said and state.run.live) or room < SHORTEST_ITEM:
         return []
@@ -98,7 +98,7 @@ def item(state: RunState, room: int) -> Line:
 # the second row -----------------------------------------------------------------------------------
 
 MEASURES = ("done", "counts", "spark", "best", "cost", "time", "context", "signs")
-"""In order; the first four are on the left, the others on the right."""
+"""In display order; the first four are on the left, the others on the right."""
 LEFT = 4
 
 GROWTH: tuple[tuple[str, int, int], ...] = (
@@ -120,7 +120,7 @@ GROWTH: tuple[tuple[str, int, int], ...] = (
 )
 """Field, its width, and the minimum screen width; the most important first."""
 SMALLER = (("signs", 12, 0), ("signs", 19, 0))
-"""Comes first on screens too narrow for the context."""
+"""Precedes `GROWTH` on screens too narrow for the context."""
 
 
 def sizes(width: int, inner: int, digits: int) -> dict[str, int]:
@@ -138,7 +138,7 @@ def measures(
 ) -> tuple[Line, Line]:
     """Draw progress on the left, and cost, time and activity on the right.
 
-    `lost`: the run's process is gone, so the time since its last output is unknown.
+    `lost` if the run's process is gone, so that the time since its last output is unknown.
     """
     digits = len(str(state.run.total or 0))
     cut = sizes(width, inner, digits)
@@ -165,7 +165,7 @@ def measures(
 
 
 def _widen_time(cut: dict[str, int], size: int) -> None:
-    """Widen the time with cells that an ended run no longer needs."""
+    """Widen the time, using cells that an ended run no longer needs."""
     for name in ("context", "signs"):
         more = size - cut["time"]
         if 0 < more < cut.get(name, 0):
@@ -210,7 +210,7 @@ def _counts(state: RunState, size: int) -> Line:
     if run.passed is not None and run.total is not None:
         return [(f"{run.passed}/{run.total}", "text"), (f" {source}", "dim")]
     if run.source == "tests" and run.completion >= 100:
-        source = "passed"  # the completion command, which counts nothing
+        source = "passed"  # the completion command counts nothing
     if last is not None and last.promised:
         source = "promised"
     return [(source, "dim")]
@@ -254,7 +254,7 @@ def _tokens(state: RunState) -> Line:
 
 
 def context(state: RunState, size: int) -> Line:
-    """Draw the session's context use; a dash until known, empty if the agent cannot report it."""
+    """Draw the session's context use: a dash until known, empty if the agent cannot report it."""
     share, reached = state.context.percent, level(state)
     if state.context.window is not None and state.context.tokens is None and state.context.tells:
         return [("context ", "dim"), (f"{'—':>5}", "dim")]
@@ -281,7 +281,7 @@ def _activity_age(state: RunState, now: datetime, size: int) -> Line:
 
 
 def _age(name: str, then: datetime | None, now: datetime, *, end: bool) -> Line:
-    """Draw ``file 9s ago``, or as many blanks if it never happened."""
+    """Draw ``file 9s ago``, or the same number of blanks if it never happened."""
     ago = " ago" if end else ""
     if then is None:
         return [(" " * (len(name) + 3 + len(ago)), "")]

@@ -15,11 +15,11 @@ from ralph_tui.tui.draw.spans import Line, cells, clip, flat
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
 GAP = 3
-"""Cells between two iterations."""
+"""Number of cells between two iterations."""
 MAX_AGENT = 12
 """Maximum width of an agent's name in cells."""
 MAX_CHECKPOINTS = 3
-"""Maximum number of checkpoints drawn one by one; more are shown as a glyph with a number."""
+"""Maximum number of checkpoints drawn one by one; more become a glyph with a number."""
 CUT = "… "
 
 Hit = tuple[int, int, int]
@@ -78,7 +78,7 @@ def kept_words(checkpoint: CheckpointPoint) -> str:
 
 
 def marks_of(span: IterationSpan, state: RunState) -> Line:
-    """Return marks for the best iteration, an intervention, and a rollover without a checkpoint."""
+    """Return marks for the best iteration, an intervention, and a handoff without a checkpoint."""
     marks: Line = []
     if span.number == state.run.best_iteration and state.run.completions:
         marks.append((BEST.glyph, "good strong"))
@@ -92,14 +92,14 @@ def marks_of(span: IterationSpan, state: RunState) -> Line:
 
 
 def new_agent(span: IterationSpan, state: RunState) -> str:
-    """Return the agent's name if it differs from the previous iteration's; else empty."""
+    """Return the agent's name; empty if it is the same as in the previous iteration."""
     last = "".join(span.agents[-1:])
     changed = last and last != state.timeline.agent_before(span)
     return clip(flat(last, MAX_AGENT), MAX_AGENT) if changed else ""
 
 
 def agents_words(span: IterationSpan, state: RunState) -> str:
-    """Return ``claude, then codex`` if several agents work in the run; else empty."""
+    """Return ``claude, then codex`` if several agents worked in the run, else an empty string."""
     several = len(state.roster.worked) > 1
     return ", then ".join(flat(name, 40) for name in span.agents) if several else ""
 
@@ -131,7 +131,7 @@ class _Style:
     lit: bool
 
     def drawn(self, index: int, line: Line) -> Line:
-        """Draw selection and mark so that they are distinguishable without colour."""
+        """Draw selection and mark so that they can be told apart without colour."""
         if index == self.selected:
             line = [(text, "badge" if self.lit else f"{style} strong") for text, style in line]
         return [("‹", "focus"), *line, ("›", "focus")] if index == self.mark else line
@@ -180,7 +180,7 @@ class CellRow:
 def rows_of(groups: Sequence[Group], selected: int, width: int, most: int) -> list[CellRow]:
     """Draw at most `most` rows of at most `width` cells.
 
-    If the run is too long, the rows with the selected point and the newest are drawn.
+    If the run is too long, the rows with the selected and the newest point are drawn.
     """
     everything = _pack(groups, width)
     if len(everything) <= most:
@@ -236,6 +236,6 @@ def _row(row: Sequence[Group], *, before: bool = False, after: bool = False) -> 
 
 
 def hit(rows: Sequence[tuple[Hit, ...]], row: int, cell: int) -> int | None:
-    """Return the index of the point drawn at this position, None if the position is empty."""
+    """Return the index of the point drawn at this position; None if the position is empty."""
     hits = rows[row] if row < len(rows) else ()
     return next((index for index, start, end in hits if start <= cell < end), None)

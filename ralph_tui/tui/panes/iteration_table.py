@@ -1,6 +1,6 @@
-"""A run as a table with a row per iteration, checkpoint and restore.
+"""A run as a table with one row per iteration, checkpoint and restore.
 
-Rule: pure. If columns do not fit, the least informative ones are left out.
+Rule: pure. If not all columns fit, the least informative ones are omitted.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ class _Column:
     heading: str
     width: int
     spare: int
-    """Columns with higher values are dropped first; 0: never."""
+    """Columns with higher values are dropped first; 0 means never."""
     of: Callable[[IterationSpan, RunState], Line]
 
 

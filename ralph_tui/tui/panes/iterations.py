@@ -28,7 +28,7 @@ class IterationsPane(LinesPane):
     """The iterations as cells, or as a table when zoomed, with details of the selection.
 
     The details are those of the selected point, or of the changes since the marked point. Points
-    keep their keys while others come and go.
+    keep their keys while other points come and go.
     """
 
     key: ClassVar[str] = "iterations"
@@ -55,14 +55,14 @@ class IterationsPane(LinesPane):
         keys: Keys = DEFAULTS,
         refused: Callable[[str], str | None] = lambda _: None,
     ) -> None:
-        """Create the pane; `refused` returns why an action is unavailable here, None if it is."""
+        """Create the pane; `refused` returns why an action is unavailable here, or None."""
         super().__init__()
         self._source, self._keys, self._refused = source, keys, refused
         self._hits: list[tuple[Hit, ...]] = []
         """Positions of the drawn points, row by row."""
         self.points: list[TimelinePoint] = []
         self.chosen: Key | None = None
-        """None: the latest iteration, even as it changes."""
+        """None for the latest iteration, even as that changes."""
         self.marked: Key | None = None
 
     def stamp(self, state: RunState, now: datetime) -> object:
@@ -102,18 +102,18 @@ class IterationsPane(LinesPane):
 
     @property
     def ends(self) -> tuple[TimelinePoint, TimelinePoint] | None:
-        """The marked and the selected point, earlier one first; None if there are not two."""
+        """The marked and the selected point, earlier one first; None unless there are two."""
         mark = find(self.points, self.marked)
         if mark is None or mark == self.current:
             return None
-        # An iteration precedes its points in the list, but its time is that of its end.
+        # An iteration precedes its points in the list, but its time is when it ended.
         pair = (self.points[index] for index in sorted((mark, self.current)))
         latest = datetime.max.replace(tzinfo=UTC)
         first, second = sorted(pair, key=lambda point: point.at or latest)
         return first, second
 
     def choose(self, key: Key | None) -> None:
-        """Select a point; None: the latest iteration, even as it changes."""
+        """Select a point; None for the latest iteration, even as that changes."""
         self.chosen, self.top = key, 0
         self.redraw()
 
@@ -148,7 +148,7 @@ class IterationsPane(LinesPane):
         self.redraw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable unmarking without a mark, so that esc keeps its usual meaning."""
+        """Disable unmarking if nothing is marked, so that esc keeps its usual meaning."""
         return action != "unmark" or self.marked is not None
 
     def action_look(self) -> None:
@@ -166,7 +166,7 @@ class IterationsPane(LinesPane):
             self.choose(self.points[index].key)
 
     def clicked(self, row: int, cell: int) -> None:
-        """Select the clicked point, or open the changes if it is selected."""
+        """Select the clicked point, or open the changes if it is already selected."""
         index = hit(self._hits, row, cell)
         if index is None:
             return
@@ -223,7 +223,7 @@ class IterationsPane(LinesPane):
         return self._refused("restore") is None
 
     def subtitle(self, width: int) -> Line:
-        """Show the keys while the pane has the focus, as far as they fit."""
+        """Show as many keys as fit while the pane has the focus."""
         if not self.lit:
             return self._legend(width)
         # In a replay, the other arrow keys move in time.

@@ -1,6 +1,6 @@
-"""A learning as an entry of the list, and in full on its card. Pure.
+"""A learning as an entry in the list, and in full on its card. Pure.
 
-Rule: a mark is never alone; its word is on the same row or in the pane's frame.
+Rule: a mark never stands alone; its word is on the same row or in the pane's frame.
 """
 
 import json
@@ -26,7 +26,7 @@ STYLES = {
     terms.LEARNED: "owner",
 }
 LABEL = 14
-"""Cells of a card's labels."""
+"""Width in cells of a card's labels."""
 MAX_ROWS = 60
 """Maximum number of rows for one field of a card."""
 MAX_FIELDS = 40
@@ -35,7 +35,7 @@ RUNS_SHOWN = 24
 
 
 def mark_of(seen: SeenLearning, iteration: int | None) -> terms.Term:
-    """Return the learning's status in the latest iteration with a lookup."""
+    """Return the learning's status in the latest iteration that looked up learnings."""
     judged = seen.credits.get(iteration or 0)
     if seen.in_prompt and judged is not None:
         return terms.HELPED if judged.success else terms.NO_HELP
@@ -83,7 +83,7 @@ def _facts(seen: SeenLearning, iteration: int | None, width: int) -> Line:
 
 
 def _flags(seen: SeenLearning) -> list[Field]:
-    """Return the user's flags and the unproven flag; a mark always comes with its word."""
+    """Return the user's flags and the unproven flag, each mark with its word."""
     learning, since = seen.learning, seen.since
     flags = [
         (terms.PINNED, "accent", learning.pinned),
@@ -111,7 +111,7 @@ def rate_words(learning: Learning) -> str:
 
 
 def whole_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Line]:
-    """Draw the zoomed form, with the reason for the choice and the results in this run."""
+    """Draw the zoomed form, with why it was chosen and its results in this run."""
     rows = brief_rows(seen, iteration, width, 6)
     told: list[tuple[str, str]] = []
     if seen.why:
@@ -175,7 +175,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
 
 
 def _prompt_text(seen: SeenLearning) -> str:
-    """Return the text in this iteration's prompt if the learning was edited afterwards."""
+    """Return the text that the prompt had if the learning was edited afterwards."""
     return seen.told.text if seen.in_prompt and terms.EDITED_SINCE in seen.since else ""
 
 
@@ -190,7 +190,7 @@ def _field(label: str, lines: Iterable[Line], width: int) -> list[Line]:
 
 
 def iterations(numbers: Sequence[int]) -> str:
-    """Return ``iterations 1-3, 5``; empty without numbers."""
+    """Return ``iterations 1-3, 5``; empty if there are no numbers."""
     if not numbers:
         return ""
     spans = []
@@ -201,7 +201,7 @@ def iterations(numbers: Sequence[int]) -> str:
 
 
 def _content(content: dict[str, Any], text: str) -> list[tuple[str, str]]:
-    """Return the fields as stored in the file, without the one equal to the text."""
+    """Return the fields as stored in the file, except the one that equals the text."""
     fields = []
     for name, value in list(content.items())[:MAX_FIELDS]:
         told = _value(value)

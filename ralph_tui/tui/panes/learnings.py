@@ -1,4 +1,4 @@
-"""Learnings from earlier runs and from this one; opening an entry shows its card."""
+"""Learnings from earlier runs and from this run; opening an entry shows its card."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class LearningsPane(LinesPane):
     def __init__(self) -> None:
         super().__init__()
         self.chosen: str | None = None
-        """Id of the selected learning; None: the first."""
+        """Id of the selected learning; None for the first."""
         self._spans: list[tuple[str, int, int]] = []
         """For each drawn learning: its id, its first row, and the row after its last."""
 
@@ -177,7 +177,7 @@ class LearningsPane(LinesPane):
             self.post_message(self.Requested(self.selected))
 
     def clicked(self, row: int, cell: int) -> None:
-        """Select the clicked learning, or open it if it is selected."""
+        """Select the clicked learning, or open it if it is already selected."""
         for index, (name, start, end) in enumerate(self._spans):
             if start <= row < end:
                 if name == self.chosen:

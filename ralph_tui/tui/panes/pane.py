@@ -1,4 +1,4 @@
-"""Shared behaviour of panes: frame, title, scrolling, and skipping needless redraws.
+"""Shared behaviour of panes: frame, title, scrolling, and no needless redraws.
 
 Rule: `sync` is the only entry point. A pane draws only from the state and knows no other pane: a
 click on a tab presses that pane's digit.
@@ -22,11 +22,11 @@ from ralph_tui.tui.draw.spans import Line, cells, clip_line
 from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, title
 
 FRAME_WIDTH = 4
-"""Cells of a row taken by the frame: a line and a blank on either side."""
+"""Cells that the frame takes from a row: a line and a blank on either side."""
 BESIDE = 6
-"""Cells between the title and the headline, including the corner."""
+"""Cells taken by the corner and the space between title and headline."""
 MAX_COPIED = 2000
-"""Maximum number of a pane's rows that are copied or exported."""
+"""Maximum number of rows copied or exported from a pane."""
 
 P = TypeVar("P", bound="Pane")
 
@@ -68,7 +68,7 @@ class Pane(LineWidget, can_focus=True):
 
     @dataclass
     class NoEffect(Message):
-        """A key had no effect; `why` is the explanation to show."""
+        """A key had no effect; `why` says why."""
 
         why: str = "nothing more in that direction"
 
@@ -90,7 +90,7 @@ class Pane(LineWidget, can_focus=True):
     def stamp(self, state: RunState, now: datetime) -> object:
         """Return a value that changes whenever the pane would look different.
 
-        Displayed ages change it once a second.
+        If ages are shown, it changes once a second.
         """
         raise NotImplementedError
 
@@ -111,7 +111,7 @@ class Pane(LineWidget, can_focus=True):
         return []
 
     def has_content(self, state: RunState) -> bool:
-        """True if the pane has content; a pane that never had any yields its space."""
+        """True if the pane has content; a pane that has never had any yields its space."""
         return True
 
     def changed(self) -> None:
@@ -127,7 +127,7 @@ class Pane(LineWidget, can_focus=True):
     # the entry point --------------------------------------------------------------------------
 
     def sync(self, state: RunState, now: datetime) -> None:
-        """Show this state; very cheap if nothing visible changed."""
+        """Show this state; very cheap if nothing visible has changed."""
         if not self.display:
             return
         stamp = self.stamp(state, now)
@@ -153,7 +153,7 @@ class Pane(LineWidget, can_focus=True):
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw again although the state is the same: selection, tabs or zoom changed."""
+        """Draw again although the state is unchanged: the selection, tabs or zoom have changed."""
         self.version += 1
         self.repaint()
 
@@ -192,7 +192,7 @@ class Pane(LineWidget, can_focus=True):
         return self.tabs or (Tab(0, self.key, shown=True),)
 
     def _thumb(self, y: int, count: int, height: int, style: str) -> tuple[str, str]:
-        """Draw one cell of the right edge; the visible part of the content is heavy."""
+        """Draw one cell of the right edge; a heavy line marks the visible part of the content."""
         if count <= height:
             return "│", style
         first = self.top * height // count
@@ -202,7 +202,7 @@ class Pane(LineWidget, can_focus=True):
     # the mouse --------------------------------------------------------------------------------
 
     def on_click(self, event: events.Click) -> None:
-        """Pass the clicked row to `clicked`; tabs handle clicks themselves."""
+        """Pass the clicked row to `clicked`; tabs handle their own clicks."""
         row = event.y - 1
         if 0 <= row < self.inner_height and self.top + row < self._drawn_rows:
             self.clicked(self.top + row, event.x - len("│ "))
@@ -251,7 +251,7 @@ class Pane(LineWidget, can_focus=True):
 
 
 class LinesPane(Pane):
-    """A pane of few rows, built at once and cached until the state or the size changes."""
+    """A pane with few rows, built all at once and cached until the state or the size changes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -282,7 +282,7 @@ def padded(text: str, width: int) -> str:
 
 
 class IterationPane(LinesPane):
-    """A pane of one iteration, the latest or one that the user has chosen.
+    """A pane that shows one iteration: the latest, or one that the user has chosen.
 
     Subclasses draw the iteration in `span`.
     """
@@ -290,10 +290,10 @@ class IterationPane(LinesPane):
     def __init__(self) -> None:
         super().__init__()
         self.chosen: int | None = None
-        """The iteration chosen by the user; None: the latest one."""
+        """The iteration chosen by the user; None for the latest one."""
 
     def show_iteration(self, iteration: int | None) -> None:
-        """Show this iteration; None: the latest one."""
+        """Show this iteration; None for the latest one."""
         if iteration != self.chosen:
             self.chosen, self.top = iteration, 0
             self.changed()

@@ -1,4 +1,4 @@
-"""The chart of the run's progress and forecast.
+"""A chart of the run's progress and forecast.
 
 When zoomed, it also shows the controller and explains its lines and numbers.
 """
@@ -25,7 +25,7 @@ PROFILES = {
     "aggressive": "stronger: too slow or unsteady",
     "damped": "calmer until completion stops swinging",
 }
-"""Purpose of each set of gains, the weights of P, I and D."""
+"""Purpose of each set of gains, which weight P, I and D."""
 SIGNS: Line = [
     (WARNING.glyph, "warn"),
     (" alarm  ", "dim"),
@@ -37,7 +37,7 @@ SIGNS: Line = [
     (" best", "dim"),
 ]
 NAME, VALUE = 11, 14
-"""Cells of the name and of the value."""
+"""Width in cells of the name and of the value."""
 
 
 def explanation(state: RunState, course: Course, drawn: Heights, width: int) -> list[Line]:
@@ -126,12 +126,12 @@ def _values(state: RunState, course: Course) -> dict[str, str]:
 
 
 MIN_CHART = 10
-"""Minimum rows of a zoomed chart; the explanation gets the rest, and scrolls if needed."""
+"""Minimum rows of a zoomed chart; the explanation gets the rest and scrolls if necessary."""
 ARROW = " → "
 
 
 def counts_left(readings: Sequence[ReadingTaken]) -> list[int]:
-    """Return the remaining counts since the last change of source, without repeats.
+    """Return the counts left since the source last changed, without repeats.
 
     Empty if the latest measurement counts nothing.
     """
@@ -147,7 +147,7 @@ def counts_left(readings: Sequence[ReadingTaken]) -> list[int]:
 
 
 WIDE_EDGE = 80
-"""From this width on, the bottom edge shows more than the gains."""
+"""Minimum width at which the bottom edge shows more than the gains."""
 
 
 def draw_counts_left(counts: Sequence[int], word: str, width: int) -> Line:
@@ -192,7 +192,7 @@ class ProgressPane(LinesPane):
                 if started is not None and started.watched
                 else "the first measurement comes before iteration 1"
             )
-            calm = wrap(f"nothing is measured yet: {comes}", width, height)
+            calm = wrap(f"nothing measured yet: {comes}", width, height)
             return [[(row, "dim")] for row in calm]
         course = course_of(state)
         if not self.zoomed or height <= MIN_CHART:
@@ -225,7 +225,7 @@ class ProgressPane(LinesPane):
         pace = _named_numbers(("velocity", latest.velocity), ("volatility", latest.volatility))
         gap: Line = [(" · ", "dim")]
         forms = [[*pace, *gap, *parts, *gap, *named], [*parts, *gap, *named], named]
-        # They would clutter a narrow pane; the zoomed pane explains them.
+        # The other numbers would clutter a narrow pane; the zoomed pane explains them.
         told = gains if width < WIDE_EDGE else next(f for f in forms if cells(f) <= width)
         return told if cells(told) <= width else []
 

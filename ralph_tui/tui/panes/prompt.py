@@ -29,13 +29,13 @@ class PromptPane(IterationPane):
 
     @dataclass
     class EditRequested(Message):
-        """The user wants to edit the next prompt, or no longer wants to."""
+        """The user wants to edit the next prompt, or has changed their mind."""
 
     def __init__(self, source: Source) -> None:
         super().__init__()
         self._source = source
         self._read: dict[int, tuple[str, str]] = {}
-        """By event number: the text, and the reason if it is missing."""
+        """By event number: the text, and the reason if the text is missing."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
         told = state.intelligence.edit_requested, state.intelligence.standing_instruction
@@ -49,7 +49,7 @@ class PromptPane(IterationPane):
         self._read = {prompt.seq: self._words(prompt) for prompt in prompts}
 
     def _words(self, prompt: PromptPrepared) -> tuple[str, str]:
-        # A hidden pane gets no updates, so it may be drawn with prompts not read yet.
+        # A hidden pane gets no updates, so it may be drawn before its prompts have been read.
         if prompt.seq not in self._read:
             record = self._source.record
             looped = record is not None and record.fleet is not None
@@ -83,7 +83,7 @@ class PromptPane(IterationPane):
         return rows
 
     def _next_notes(self) -> Iterator[str]:
-        """Describe your requests for the next prompt; empty if the run will not continue."""
+        """Describe the user's requests for the next prompt; empty if the run will not continue."""
         known = self.state.intelligence
         if known.edit_requested:
             cancel = f"; press {EDIT} again to cancel" if self._source.live else ""
@@ -112,7 +112,7 @@ _ORIGINS = {"template": "", "model": " · worded by a model", "fallback": " · i
 
 
 def edit_words(state: RunState) -> str:
-    """Return when the user will see the prompt requested for editing."""
+    """Return when the user will see the prompt that they asked to edit."""
     if state.run.paused or state.needs.question is not None:
         return "the next prompt is composed when the run continues; you can edit it then"
     return "the next prompt is shown to you before it is sent"

@@ -1,4 +1,4 @@
-"""Read a text file from a run's own folder, and draw it as it was sent."""
+"""Reads a text file from a run's own folder, and draws it as it was sent."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.draw.spans import Line, wrap
 
 MAX_BYTES = 400_000
-"""Maximum number of bytes of a text that are shown."""
+"""Maximum number of bytes shown of a text."""
 DELETED = "it may have been deleted"
 
 
@@ -26,7 +26,7 @@ def read_inside(
     try:
         path = root / name
         if ".." in path.parts or not path.is_relative_to(root):
-            return "", f"The record names a {what} outside its own folder; it is not opened."
+            return "", f"The record names a {what} outside its own folder, so it is not opened."
         with reading(path, below=root) as file:
             return plain(file.read(MAX_BYTES).decode("utf-8", "replace")), ""
     except NotPlainError as error:

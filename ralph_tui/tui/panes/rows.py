@@ -1,7 +1,7 @@
-"""A pane with very many entries; only the visible ones are drawn.
+"""A pane with a great many entries, of which only the visible ones are drawn.
 
-Rule: entries of one or more rows are read from the state without copying; the pane stores one
-number per entry. Entries may disappear at the start while new ones arrive at the end.
+Rule: entries, which may have several rows, are read from the state without copying; the pane stores
+one number per entry. Entries may disappear at the start while new ones arrive at the end.
 """
 
 from bisect import bisect_right
@@ -68,7 +68,7 @@ class RowsPane(Pane):
         self._drawn.clear()
 
     def _recount(self) -> None:
-        """Measure everything again after a change of state or width."""
+        """Measure everything again after the state or width has changed."""
         if self._seen_state is not None and self._seen_state is not self.state:
             self.selected, self.following, self.unseen = None, True, 0
         self._seen_state = self.state
@@ -98,7 +98,7 @@ class RowsPane(Pane):
 
     @property
     def last(self) -> int:
-        """Absolute number of the last entry; without entries, one less than the first number."""
+        """Absolute number of the last entry; if there are none, one less than the first number."""
         return self._first + len(self._ends) - 1
 
     def row_count(self, width: int, height: int) -> int:
@@ -180,7 +180,7 @@ class RowsPane(Pane):
         self.open(self.entries()[number - self._first], number)
 
     def clicked(self, row: int, cell: int) -> None:
-        """Select the clicked entry, or open it if it is selected."""
+        """Select the clicked entry, or open it if it is already selected."""
         number = self._first + bisect_right(self._ends, row + self._base)
         if number > self.last:
             return

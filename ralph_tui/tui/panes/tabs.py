@@ -1,7 +1,7 @@
 """Tabs in a pane's title for all panes of its group, and the frame's edges.
 
-Names are shortened together if space is short. If even short names do not fit, the active pane gets
-its name first, then as many others as fit; the rest show only their digit. Pure, and independent of
+If space is short, all names are shortened. If even short names do not fit, the active pane gets its
+name first, then as many others as fit; the rest show only their digits. Pure, and independent of
 runs.
 """
 
@@ -24,7 +24,7 @@ class Tab:
     heading: str
     shown: bool
     brief: str = ""
-    """Short heading; empty: same as `heading`."""
+    """Short heading; empty if `heading` is short enough."""
 
     @property
     def short(self) -> str:
@@ -76,7 +76,7 @@ def _label(tab: Tab, name: str) -> str:
 def title(tabs: tuple[Tab, ...], width: int, *, lit: bool) -> Line:
     """Draw all tabs in at most `width` cells; a click presses the tab's digit.
 
-    `lit`: the active pane has the focus.
+    `lit` if the active pane has the focus.
     """
     spans: Line = []
     column = 0
@@ -93,7 +93,7 @@ def title(tabs: tuple[Tab, ...], width: int, *, lit: bool) -> Line:
 
 
 def edge(left: str, right: str, head: Line, tail: Line, width: int, style: str) -> Line:
-    """Draw a frame's edge between two corners, with text at its start and end."""
+    """Draw an edge of a frame between two corners, with text at its start and end."""
     spans: Line = [(f"{left}─", style)]
     if head:
         spans += [(" ", ""), *head, (" ", "")]

@@ -45,14 +45,14 @@ class TimelinePoint:
 
     @property
     def is_partial(self) -> bool:
-        """True if it is within its iteration, so measurement and cost are not known yet."""
+        """True if it is within an iteration, whose measurement and cost are not known yet."""
         return self.checkpoint is not None
 
 
 def points_of(state: RunState) -> list[TimelinePoint]:
     """Return all points in order: each iteration, then its checkpoints and restores.
 
-    Checkpoints at the start and end of an iteration are part of the iteration itself.
+    Checkpoints at an iteration's start and end belong to the iteration itself.
     """
     points: list[TimelinePoint] = []
     for span in state.timeline.spans:
@@ -74,7 +74,7 @@ def find(points: list[TimelinePoint], key: Key | None) -> int | None:
 def gate_before(span: IterationSpan, state: RunState) -> GateFinished | None:
     """Return the measurement of the files that an iteration started with.
 
-    None if those files were not measured.
+    Return None if those files were not measured.
     """
     earlier = [s for s in state.timeline.spans if s.start_seq < span.start_seq]
     if earlier and earlier[-1].rollbacks:
@@ -87,7 +87,7 @@ def gate_before(span: IterationSpan, state: RunState) -> GateFinished | None:
 
 
 def to_restore(point: TimelinePoint, state: RunState) -> SnapshotTaken | None:
-    """Return the snapshot for restoring this point; for a restore, the one that undoes it."""
+    """Return the snapshot that restores this point or, for a restore, the one that undoes it."""
     if point.rollback is not None:
         return state.timeline.snapshots.get(point.rollback.present)
     if point.checkpoint is not None:
@@ -96,7 +96,7 @@ def to_restore(point: TimelinePoint, state: RunState) -> SnapshotTaken | None:
 
 
 def tree_at(point: TimelinePoint, state: RunState) -> str | None:
-    """Return the git tree of the files at this point."""
+    """Return the Git tree of the files at this point."""
     if point.rollback is not None:
         return point.rollback.tree
     snapshot = to_restore(point, state)
@@ -104,9 +104,9 @@ def tree_at(point: TimelinePoint, state: RunState) -> str | None:
 
 
 def tree_before(point: TimelinePoint, state: RunState) -> str | None:
-    """Return the tree that a point is compared with, from its iteration's start.
+    """Return the tree that a point is compared with: that of its iteration's start.
 
-    None for the first point, or if there is no snapshot.
+    Return None for the first point, or if there is no snapshot.
     """
     if point.whole and not point.span.number:
         return None

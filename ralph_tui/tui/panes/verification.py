@@ -18,9 +18,9 @@ from ralph_tui.tui.panes.pane import IterationPane
 from ralph_tui.tui.panes.timeline_points import gate_before
 
 NAMED = 20
-"""Failing tests shown by name, so that the output below stays in view."""
+"""Maximum number of failing tests shown by name, so that the output below stays in view."""
 CHANGED = 3
-"""Named tests among those that newly pass or fail."""
+"""Maximum number of tests named among those that newly pass or fail."""
 _INTERPRETER = re.compile(r"(?<!\S)/\S*/(?=[^\s/]+(\s|$))")
 
 
@@ -70,7 +70,7 @@ class VerificationPane(IterationPane):
         return None if span is None else gate_before(span, self.state)
 
     def subtitle(self, width: int) -> Line:
-        """Show the command, without the folders of its program."""
+        """Show the command, without its program's folders."""
         started = self.state.run.started
         command = self.state.gate.command or (started.command if started else "") or ""
         shown = _INTERPRETER.sub("", flat(command), count=1) if command.startswith("/") else command
@@ -131,11 +131,11 @@ def _result(last: GateFinished, before: GateFinished | None, width: int) -> list
 
 
 def _changed(last: GateFinished, before: GateFinished | None, width: int) -> list[Line]:
-    """Draw tests that newly pass or fail, if all relevant names are known."""
+    """Draw the tests that newly pass or fail, if all relevant names are known."""
     if before is None or before is last or before.passed is None or last.passed is None:
         return []
     if before.broken or last.broken:
-        return []  # counts of a broken build are not tests
+        return []  # a broken build's counts are not of tests
     then, now = set(before.failing), set(last.failing)
     # Otherwise some tests may be gone.
     whole = not last.unnamed and (last.total or 0) >= (before.total or 0)

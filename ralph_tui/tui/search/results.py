@@ -1,4 +1,4 @@
-"""Search hits in two rows each, one of them selected."""
+"""Search hits, each in two rows, with one hit selected."""
 
 from collections.abc import Sequence
 from datetime import datetime

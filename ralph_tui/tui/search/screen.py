@@ -1,4 +1,4 @@
-"""Search in all runs of a repository, while another screen's run continues.
+"""Searches all runs of a repository while another screen's run continues.
 
 Rule: a thread queries the archive, and answers to outdated queries are dropped. A hit opens on its
 own screen.
@@ -48,7 +48,7 @@ class Words(Input):
         self.cursor_blink = False
 
     async def on_key(self, event: events.Key) -> None:
-        """Handle editing keys in the order of typing."""
+        """Handle editing keys in the order in which they were typed."""
         await take_own_key(self, event)
 
     def on_paste(self, event: events.Paste) -> None:
@@ -75,7 +75,7 @@ class SearchScreen(SideScreen):
         self.head, self.foot = Rows("search-head"), Rows("search-foot")
         self.words, self.results = Words(), Results()
         self._asked: str | None = None
-        """The query whose hits are listed or being searched."""
+        """The query whose hits are listed or being searched for."""
         self._early_text = ""
         """Text typed before the field was mounted."""
         self._call_text = ""

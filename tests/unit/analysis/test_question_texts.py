@@ -58,7 +58,7 @@ def test_the_report_lists_what_was_allowed_and_refused_by_whom() -> None:
         "Bash: curl example.org: **no answer in 5 min: refused**",
     ]
     assert page.count("git push origin main") == 1, "a request stands in one place"
-    assert "Permissions: may edit files; asks for anything else" in page
+    assert "Permissions: may edit files; asks before anything else" in page
     assert "ASKED" not in page.partition("## Warnings")[2], "it has a section of its own"
 
 
