@@ -1,7 +1,7 @@
-"""Learnings of earlier runs, in ``.aiwg/knowledge``: plain files that users may edit.
+"""Learnings from earlier runs, in ``.aiwg/knowledge``: plain files that users may edit.
 
-``ralph-learnings.json`` (and its ``.bak``) has the proven learnings, ``staging.json`` those of
-single runs. Several runs and the user may change them at once (`locking`). `files` reads and
+``ralph-learnings.json`` (and its ``.bak``) has the proven learnings, and ``staging.json`` those
+from single runs. Several runs and the user may change them at once (`locking`). `files` reads and
 repairs them, `ledger` decides what changes, and `store` combines both as ``ports.Knowledge``.
 """
 
@@ -14,6 +14,6 @@ __all__ = ["KnowledgeStore", "knowledge_folder", "open_knowledge"]
 
 
 def open_knowledge(root: Path, run_id: str) -> KnowledgeStore:
-    """Return the knowledge of a worktree for one run; nothing is read yet."""
+    """Return a worktree's knowledge for one run; nothing has been read yet."""
     index = LearningIndex(root)
     return KnowledgeStore(knowledge_folder(root), run_id, scores=index.scores_among)

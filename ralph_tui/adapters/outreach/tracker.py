@@ -1,6 +1,6 @@
 """A channel that opens an issue per run on Gitea or GitHub; later messages are its comments.
 
-If the token may not set labels, the issue is made without them rather than not at all.
+If the token may not set labels, the issue is opened without them rather than not at all.
 """
 
 from collections.abc import Iterator
@@ -32,13 +32,13 @@ COLOURS = {
     "emergency": "b60205",
     "blocking": "b60205",
 }
-"""Colours of the labels that it creates."""
+"""Colours for the labels that it creates."""
 MAX_PAGES = 20
 """Maximum number of pages of labels; a label beyond them would be created twice."""
 
 
 class Labels:
-    """The labels of a repository; caches those found."""
+    """The labels of a repository, with a cache of those found."""
 
     def __init__(self, dialect: Dialect, service: HttpService, repository: str) -> None:
         """`repository` is the URL of its API."""
@@ -53,7 +53,7 @@ class Labels:
         self._known.clear()
 
     def of(self, names: tuple[str, ...]) -> list[int] | list[str]:
-        """Return labels as an issue needs them, creating missing ones; empty if forbidden."""
+        """Return labels in the form for an issue, creating missing ones; empty if forbidden."""
         missing = [name for name in names if name not in self._known]
         if missing and not self._find(missing):
             for name in missing:
@@ -97,7 +97,7 @@ class Labels:
 
 SEARCHED_PAGES = 3
 SEARCHED_PER_PAGE = 10
-"""Small pages: bodies of issues are long, and the size of an answer is limited."""
+"""Small pages, because issue bodies are long and the size of an answer is limited."""
 LISTED_PAGES = 50
 FORBIDDEN = (403, 404, 422)
 NO_LABELS = ", without labels, because the token may not set them"
@@ -105,7 +105,7 @@ NO_LABELS = ", without labels, because the token may not set them"
 
 @dataclass(frozen=True)
 class Issue:
-    """An issue from a tracker: foreign text, sanitized."""
+    """An issue from a tracker, whose foreign text has been sanitized."""
 
     number: int
     title: str
@@ -157,7 +157,7 @@ class Tracker:
 
     @classmethod
     def from_settings(cls, context: ChannelContext) -> "Tracker | None":
-        """Return the tracker of the settings, if any; raises ``UsageError`` if it is incomplete."""
+        """Return the tracker in the settings, if any; raises ``UsageError`` if incomplete."""
         settings = context.settings
         if settings.tracker is None:
             return None
@@ -182,7 +182,7 @@ class Tracker:
         """Send a message and return where it can be read; raises ``UndeliveredError``.
 
         A comment for a run without an issue is dropped, and "" is returned. `again` means that an
-        earlier attempt may have made the issue unnoticed, so it is searched for.
+        earlier attempt may have opened the issue without knowing it, so search for it.
         """
         number = self._numbers.get(message.run_id)
         if number is None and message.comment:
@@ -272,7 +272,7 @@ class Tracker:
         raise self._error(response)
 
     def _search(self, message: Message) -> dict[str, Any] | None:
-        # One day of tolerance, as the clocks of two machines may differ.
+        # One day of tolerance, because the clocks of two machines may differ.
         since = f"{message.raised - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
         for page in range(1, SEARCHED_PAGES + 1):
             response = self._service.call(
@@ -356,7 +356,7 @@ class Tracker:
 
 
 def _is_issue(issue: object) -> bool:
-    """True for an issue: GitHub also lists pull requests."""
+    """True for an issue; GitHub also lists pull requests."""
     return isinstance(issue, dict) and not issue.get("pull_request")
 
 

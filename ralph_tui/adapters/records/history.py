@@ -1,4 +1,4 @@
-"""Past tasks: all of them from the index, or one of them from the records of its attempts.
+"""Past tasks: all of them from the index, or one from the records of its attempts.
 
 A task's name from the command line is looked up among the existing folders, so that it cannot lead
 anywhere else.
@@ -45,7 +45,7 @@ class TaskHistory:
 
 
 def list_tasks(root: Path) -> dict[str, TaskRow]:
-    """Return all readable tasks, oldest first; an unfinished one without a process has died.
+    """Return all readable tasks, oldest first; an unfinished task without a process has died.
 
     Raises ``WorkspaceError`` if the records cannot be listed.
     """
@@ -95,7 +95,7 @@ def read_task(root: Path, name: str) -> TaskHistory:
 
 
 def _with_duration(attempt: "Attempt", run: RecordedRun) -> "Attempt":
-    """Extend the duration of a run without an end; its record ends with an iteration."""
+    """Extend the duration of an unfinished run, because its record stops at its last iteration."""
     if attempt.status not in UNFINISHED or not run.journal.exists():
         return attempt
     lasted = {"duration_s": round(describe_status(run, worked_s), 3)}

@@ -38,7 +38,7 @@ _NUMBERS: dict[str, frozenset[type[object]]] = {
     "best": frozenset({int, float, type(None)}),
     "cost_usd": frozenset({int, float, type(None)}),
 }
-"""Types in the columns of numbers; all other columns are text."""
+"""Types in the numeric columns; all other columns are text."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class TaskTable:
     open: set[str] = field(default_factory=set)
     """Tasks whose files may have been written since."""
     listed: int = 0
-    """When the tasks' folder last changed, in ns, if each task has a row; 0 if unknown."""
+    """When the tasks' folder last changed, in ns, if every task has a row; 0 if unknown."""
 
     @classmethod
     def read(cls, path: Path) -> "TaskTable | None":

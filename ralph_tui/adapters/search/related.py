@@ -1,4 +1,4 @@
-"""Related tasks: similar tasks of the same type with another description, from the index."""
+"""Related tasks: similar tasks of the same type with different descriptions, from the index."""
 
 import sqlite3
 from array import array
@@ -23,7 +23,7 @@ Method = Literal["text", "embedder", "both"]
 BEST: Final[Method] = "both"
 """The default; ``python -m bench --only retrieval`` measures each method."""
 TEXT_SHARE: Final = 0.2
-"""Weight of the words in `both`, the best on the half of the data used for tuning."""
+"""Weight of the words in `both`; the best value on the half of the data used for tuning."""
 
 Embed = Callable[[Sequence[str]], Sequence[Vector]]
 
@@ -97,9 +97,9 @@ class KeptVectors:
 
 
 MOST: Final = 5
-"""Maximum related tasks of a task."""
+"""Maximum number of related tasks per task."""
 MAX_CHECKED: Final = 2000
-"""Maximum tasks of a type to compare, the newest."""
+"""Maximum number of tasks of a type to compare; the newest are chosen."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ def related_tasks(
 ) -> list[SimilarTask]:
     """Return the tasks of a worktree that are similar to `description`, best first; blocks.
 
-    `own` is the task itself, whose recorded description may differ from `description`. If the
-    records cannot be read, the result is empty: related tasks help, but are not needed.
+    `own` is the name of the task itself, whose recorded description may differ from `description`.
+    If the records cannot be read, the result is empty: related tasks are helpful but not essential.
     """
     using = using or embedder()
     kind = task_type(description)
@@ -143,7 +143,7 @@ def related_tasks(
 
 
 def _descriptions(root: Path) -> Sequence[tuple[str, str]]:
-    """Return tasks and their descriptions, newest first, without loops of hooks."""
+    """Return tasks and their descriptions, newest first, without loops recorded by hooks."""
     index = index_of(root)
 
     def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 If an agent reports no tool calls, its sessions and changed files take their place, marked as
 derived. Unknown fields (``reasoning``, ``expected_outcome``) are left out. A line is written when
 its tool call has a result, or can no longer get one. The journal is read from where the last update
-ended. If the file was changed since, all of it is written again.
+ended. If the file has been changed since, all of it is rewritten.
 """
 
 import json
@@ -24,7 +24,7 @@ from ralph_tui.text.sanitize import clip, plain, strip_controls
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
 SHORT = 200
-"""Maximum characters of a parameter, an output or an error."""
+"""Maximum length of a parameter, an output or an error, in characters."""
 
 _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
 _ENDS = (
@@ -50,7 +50,7 @@ _SUBJECTS: dict[ActionKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _AgentWords:
-    """Words of the agent, not processed yet, because few of them are needed."""
+    """Words from the agent, left unprocessed until needed, because few of them are."""
 
     text: str
     parent: str | None
@@ -72,7 +72,7 @@ class Actions:
         self._open: dict[str, _OpenCall] = {}
         self._denied: dict[str, str] = {}
         self._words: dict[str | None, _AgentWords] = {}
-        """Last words by speaker: None for the agent, the starting tool call for a subagent."""
+        """Last words by speaker: None for the agent, or the tool call that started a subagent."""
         self._derivation = Derivation()
 
     def take(self, event: ev.Event | _AgentWords) -> Iterator[dict[str, Any]]:
@@ -110,7 +110,7 @@ class ActionLog:
     """The file ``actions.jsonl``, kept up to date with the journal."""
 
     def __init__(self, journal: Path, path: Path, *, until: int | None = None) -> None:
-        """Nothing is read until `catch_up`, and no byte of the journal after `until`."""
+        """Nothing is read until `catch_up`, and nothing after byte `until` of the journal."""
         self._journal = journal
         self._path = path
         self._until = until
@@ -121,7 +121,7 @@ class ActionLog:
         self._read = 0
         """Bytes of the journal read so far."""
         self._written = -1
-        """Size of the file when last written, in bytes; negative to write all of it again."""
+        """Size of the file when last written, in bytes; negative to rewrite all of it."""
 
     def catch_up(self) -> list[Path]:
         """Bring the file up to date; return the paths of bad files that were set aside.

@@ -1,4 +1,4 @@
-"""Files of a session next to the journal: checkpoints, and inventories before and after it."""
+"""A session's files next to the journal: checkpoints, and inventories before and after it."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ from ralph_tui.ports.host import Clock
 from ralph_tui.ports.records import CheckpointFacts, Records
 
 MAX_MODIFIED = 10_000
-"""Maximum modified files to list."""
+"""Maximum number of modified files to list."""
 
 
 class GitState(Camel):
@@ -95,7 +95,7 @@ class CheckpointsSummary(Camel):
 
     total: int
     total_duration: int
-    """Milliseconds, all sessions together."""
+    """Milliseconds, for all sessions together."""
     files_modified: list[Line]
     checkpoints: list[CheckpointRow]
 
@@ -142,7 +142,7 @@ class CheckpointManager:
     def __init__(
         self, folder: Path, root: Path, clock: Clock, *, session_id: str = "unknown"
     ) -> None:
-        """`folder` is the iteration's."""
+        """`folder` is the folder of the iteration."""
         self.folder = folder
         self.session_id = session_id
         self._root = root
@@ -151,9 +151,9 @@ class CheckpointManager:
         self._lock = Lock()
 
     def capture(self, facts: CheckpointFacts, read_git: Callable[[], GitFacts]) -> CheckpointData:
-        """Write a checkpoint; `read_git` raises ``RalphError`` if git fails.
+        """Write a checkpoint; `read_git` raises ``RalphError`` if Git fails.
 
-        If git or the file system cannot report something, the checkpoint records that as `error`.
+        If Git or the file system cannot report something, the checkpoint records that as `error`.
         Raises ``WorkspaceError`` if it cannot be written, ``NoRoomError`` if the disk is full.
         """
         with self._lock:
@@ -239,7 +239,7 @@ class AiwgCheckpointFiles:
 
     def capture(self, facts: CheckpointFacts) -> None:
         folder = self._records.iteration_folder(facts.iteration)
-        read_git = cache(self._probes.read_git)  # run git once for all files of this moment
+        read_git = cache(self._probes.read_git)  # run Git once for all files at this moment
         try:
             if facts.trigger == "start" and self._iteration_begun != facts.iteration:
                 self._before = (facts.iteration, self._inventory(read_git))

@@ -39,7 +39,7 @@ class AttemptPlan(_Record):
     approach: Plain = ""
     steps: list[Plain] = []
     estimated_iterations: int | None = None
-    """From earlier runs; None if no similar task is known."""
+    """Based on earlier runs; None if no similar task is known."""
     estimate_from: int | None = None
     """Number of runs that the estimate is based on."""
     cites: list[Line] = []
@@ -81,7 +81,7 @@ class Execution(_Record):
 
 
 class Ending(_Record):
-    """How the attempt ended. Quality and completion are in points, None without a measurement."""
+    """How the attempt ended. Quality and completion are in points, or None if unmeasured."""
 
     status: AttemptResult
     reason: Plain
@@ -132,7 +132,7 @@ class Reflection(_Record):
 
 
 class Credited(_Record):
-    """How one iteration went whose prompt contained a learning."""
+    """The result of an iteration whose prompt contained a learning."""
 
     iteration: int
     success: bool

@@ -1,4 +1,4 @@
-"""Writing of derived files: only if the content is new, and without destroying bad files.
+"""Write derived files, but only if the content is new, and without destroying bad files.
 
 If a derived file cannot be read, it is renamed to ``name.<time>.bad`` before it is replaced.
 """
