@@ -124,7 +124,7 @@ class Permits:
         return self.everything or all(map(self._file, paths))
 
     def read(self, paths: Iterable[str]) -> bool:
-        """True if all files may be read. Those in the worktree always may."""
+        """True if all files may be read, which is always the case in the worktree."""
         return self.everything or all(
             self.is_in_worktree(path) or self._is_permitted("Read", path) or self._file(path)
             for path in paths
@@ -294,7 +294,7 @@ def _for_command(command: str, message: str, roots: Sequence[str]) -> list[str]:
         blamed = [part for part in parts if " ".join(part.split()) in told]
     else:
         if _EXPANDED.search(command) and "\n" not in command:
-            # Expansions are not analyzed: only the exact command is permitted.
+            # Expansions are not analysed: only the exact command is permitted.
             return [f"Bash({command.strip()})"]
         if len(parts) > 1 and message.startswith("This command changes directory"):
             return ["Bash"]

@@ -231,7 +231,7 @@ class ProcessSession(ABC):
             self._child.stop()
         finally:
             if not complete:
-                # Nothing reads its output anymore: a process that keeps printing would hang.
+                # Nothing reads its output any more: a process that keeps printing would hang.
                 self._failure = "Reading the agent's output failed."
                 self._child.stop()
 

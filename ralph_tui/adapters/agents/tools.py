@@ -114,7 +114,7 @@ def describe_input(tool: str, arguments: Mapping[str, object], roots: Sequence[s
 
 
 def describe_result(content: object, structured: object, *, ok: bool) -> str:
-    """Summarize a tool's result, as in ``exit 1``, ``212 lines``, ``2.7 MB``, ``+9 −4``."""
+    """Summarise a tool's result, as in ``exit 1``, ``212 lines``, ``2.7 MB``, ``+9 −4``."""
     text = content_text(content)
     if not ok:
         return _failure(text)

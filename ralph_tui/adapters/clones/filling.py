@@ -46,8 +46,9 @@ def read_copied(root: Path, names: Iterable[str]) -> dict[str, str]:
             size += len(content)
             if size > MAX_COPIED or len(found) >= MAX_FILES:
                 raise UsageError(
-                    f"{one_line(name)}, listed in copy, is too large (at most {MAX_COPIED >> 20} MB "
-                    f"in {MAX_FILES} files); create it in the set-up command instead"
+                    f"{one_line(name)}, listed in copy, is too large (at most "
+                    f"{MAX_COPIED >> 20} MB in {MAX_FILES} files); create it in the set-up "
+                    "command instead"
                 )
             found[path.relative_to(root).as_posix()] = b64encode(content).decode()
     return found
@@ -73,7 +74,7 @@ def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
         path = tree / name
         if leaves_folder(tree, name) or path.name in ("", ".git") or ".git" in path.parts:
             raise WorkspaceError(
-                f"{one_line(name)} is not a path inside a clone; remove it from copy"
+                f"{one_line(name)} cannot be copied into a clone; remove it from copy"
             )
         try:
             make_folder(path.parent)

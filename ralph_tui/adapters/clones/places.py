@@ -148,7 +148,7 @@ def home_of(base: Path) -> str:
     """Return the permanent, unique id of a base folder.
 
     Raises ``WorkspaceError`` if it cannot be saved or read, because a fleet's loops would then wait
-    for the host with their clones without recognizing this one.
+    for the host with their clones without recognising this one.
     """
     path = base / HOME_FILE
     try:

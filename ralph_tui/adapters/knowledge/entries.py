@@ -24,7 +24,7 @@ def is_known(entry: Entry) -> bool:
 
 
 def learning_of(entry: Entry, standing: Standing = "proven", name: str | None = None) -> Learning:
-    """Return an entry as a sanitized learning; it must fit the schema and satisfy `is_known`."""
+    """Return an entry as a sanitised learning; it must fit the schema and satisfy `is_known`."""
     uses = int(entry.get("uses", 0))
     return Learning(
         learning_id=name if name is not None else entry.get("id", ""),
@@ -100,7 +100,7 @@ def runs_of(entry: Entry) -> frozenset[str]:
 
 
 def has_id(entry: Entry, learning_id: str) -> bool:
-    """True if the entry has this id; the id may be sanitized, as in runs."""
+    """True if the entry has this id; the id may be sanitised, as in runs."""
     return entry["id"] == learning_id or one_line(entry["id"]) == learning_id
 
 

@@ -1,6 +1,6 @@
 """Export and import of knowledge, as a plain file in the same format.
 
-An export has the proven learnings, sanitized, without fields that only this repository needs. An
+An export has the proven learnings, sanitised, without fields that only this repository needs. An
 import adds entries that fit the schema. Known ones change nothing, so the same file may be imported
 again; similar ones are merged. The user's pins and mutes are not exchanged.
 """

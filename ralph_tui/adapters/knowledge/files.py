@@ -39,7 +39,7 @@ Stamp = tuple[int, int, int, int]
 
 
 def checksum(entries: Sequence[Entry]) -> str:
-    """Return the SHA-256 of the compact JSON; raise ``ValueError`` for numbers beyond JSON."""
+    """Return the SHA-256 of the compact JSON; raise ``ValueError`` for numbers that JSON lacks."""
     return hashlib.sha256(stringify(entries).encode("utf-8")).hexdigest()
 
 

@@ -41,8 +41,8 @@ _PYTHON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 def stringify(value: Any, indent: int = 0) -> str:
     """Return what ``JSON.stringify(value, null, indent)`` writes for a JSON value.
 
-    Raises ``ValueError`` for a number that JSON cannot hold: outside the range of doubles, or not a
-    number.
+    Raises ``ValueError`` for a number that JSON cannot represent: outside the range of doubles, or
+    not a number.
     """
     if not indent and isinstance(value, list):
         return f"[{','.join(_compact_lists(value))}]"

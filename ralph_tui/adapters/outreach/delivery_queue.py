@@ -1,7 +1,7 @@
 """Ordered delivery of one channel's messages, in a thread of its own.
 
-Each problem is reported once, not with every retry: by `EscalationDelivered` with ``ok`` False. One
-with ``ok`` True follows when a message has arrived.
+Each problem is reported once, not with every retry, by an `EscalationDelivered` whose ``ok`` is
+False. One whose ``ok`` is True follows once a message has arrived.
 """
 
 import threading

@@ -71,7 +71,7 @@ class HttpResponse:
         return value if isinstance(value, dict) else {}
 
     def explanation(self) -> str:
-        """Return the server's error message in parentheses; empty without one."""
+        """Return the server's error message in parentheses; empty if there is none."""
         said = self.object().get("message")
         return f" ({clip(one_line(said), 200)})" if isinstance(said, str) and said else ""
 
@@ -110,7 +110,7 @@ class HttpService:
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> HttpResponse:
-        """Send one request and return the answer, unless it is "later" (408, 429, 5xx).
+        """Send one request and return the answer, unless it means "later" (408, 429, 5xx).
 
         Raises ``UndeliveredError``.
         """

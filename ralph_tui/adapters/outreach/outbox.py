@@ -107,7 +107,7 @@ class Outbox:
             return
         file = _File(attempted=entry.attempted, message=entry.message)
         try:
-            # Not synced to disk: the engine waits for this.
+            # Not synced to disk, because the engine is waiting for this.
             write_json(entry.path, file.model_dump(mode="json"), durable=False)
         except OSError:
             entry.path = None

@@ -105,7 +105,7 @@ NO_LABELS = ", without labels, because the token may not set them"
 
 @dataclass(frozen=True)
 class Issue:
-    """An issue from a tracker, whose foreign text has been sanitized."""
+    """An issue from a tracker, whose foreign text has been sanitised."""
 
     number: int
     title: str
@@ -137,7 +137,7 @@ class Tracker:
         numbers: Numbers,
         timeouts: Timeouts = USUAL,
     ) -> None:
-        """`variable` is the token's environment variable, named in messages instead of it."""
+        """`variable` is the token's environment variable, which messages name instead."""
         self.name: str = dialect.name
         self._dialect = dialect
         self._repository = repository

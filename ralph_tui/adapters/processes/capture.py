@@ -93,7 +93,7 @@ class CappedLog:
             self._release()
         self._hold(data[whole:])
         if self._held_size > HOLD_LIMIT:
-            # An endless line is split between two words or, in a word of kilobytes, anywhere.
+            # An endless line is split between two words or, in a word of many kilobytes, anywhere.
             held = b"".join(self._held)
             blanks = _BLANK.finditer(held, max(0, len(held) - 4096))
             *_, place = [len(held), *(blank.end() for blank in blanks)]

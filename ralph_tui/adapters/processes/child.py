@@ -194,7 +194,7 @@ def launch(
     `MIN_SILENCE_S`), the command is stopped, as if this process had ended. With None, it continues.
 
     Raises ``ProcessError`` if the command cannot be started. If the keeper is lost during the
-    start, the returned child ends as after a later loss; its `pid` is the keeper's.
+    start, the returned child ends as if the keeper had been lost later; its `pid` is the keeper's.
     """
     command_id = uuid.uuid4().hex
     try:

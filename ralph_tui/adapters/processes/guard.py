@@ -1,7 +1,7 @@
 """A guard for commands that have no keeper; it ends them once ralph-tui is gone.
 
 A guard that is no longer needed is killed. A keeper takes longer to start than most `git` commands
-take to run, so many commands share one guard, which recognizes them by the mark in their
+take to run, so many commands share one guard, which recognises them by the mark in their
 environment.
 """
 

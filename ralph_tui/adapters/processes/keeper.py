@@ -349,7 +349,7 @@ def send_line(status: int, line: str) -> None:
 def adopt_orphans(*, adopt: bool = True) -> None:
     """Make processes whose parent dies children of this one (Linux), or stop doing so.
 
-    Meanwhile, this process keeps open a memory file named `ADOPTS`, by which others recognize it.
+    Meanwhile, this process keeps open a memory file named `ADOPTS`, by which others recognise it.
     """
     if sys.platform != "linux":
         return

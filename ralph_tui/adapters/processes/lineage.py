@@ -47,7 +47,7 @@ def lineage(pid: int) -> tuple[Entry, ...]:
 def belongs_to_run(line: tuple[Entry, ...]) -> bool:
     """True if a run or fleet of this user started the first process; this process does not count.
 
-    A run is recognized by a mark in an environment, or by an ancestor that adopts orphans, and so
+    A run is recognised by a mark in an environment, or by an ancestor that adopts orphans, and so
     is a keeper or hosts runs. A process that has left its parents and its environment is still
     below such an ancestor, as long as one is alive. An ancestor that has ended meanwhile shows
     nothing, so the caller must check the line again afterwards.

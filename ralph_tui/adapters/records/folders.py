@@ -10,7 +10,7 @@ from ralph_tui.text.sanitize import one_line
 
 
 def worktree_root(start: Path) -> Path:
-    """Return the nearest folder from `start` upwards with ``.git`` or our records, or `start`.
+    """Return the nearest folder from `start` upwards with ``.git`` or our records, or else `start`.
 
     Git is not run, because commands that only read records do not need it.
     """

@@ -146,7 +146,7 @@ class Journal:
     def tick(self) -> bool:
         """Sync, and check that the file still exists under its name; called once a second.
 
-        Returns True if the file had been deleted (``git clean -fdx``, ``rm``) and was written
+        Returns True if the file had been deleted (``git clean -fdx``, ``rm``) and has been written
         again. If the disk is full, the open descriptor keeps the record until there is room.
         """
         now = self._clock.monotonic()

@@ -62,7 +62,7 @@ class ListedRun(NamedTuple):
 
 
 def newest_first(rows: Iterable[RunRow]) -> list[RunRow]:
-    """Return live runs first, then the others, the last recorded first."""
+    """Return live runs first, then the others, most recently recorded first."""
     return sorted(rows, key=lambda row: (row.live, row.updated or _EARLIEST), reverse=True)
 
 

@@ -106,7 +106,7 @@ def _is_full(folder: Path) -> bool:
 
 
 def worked_s(status: RunStatus) -> float:
-    """Return the seconds a run has worked: to its end, its last sign of life, or now."""
+    """Return the seconds that a run has worked until its end, its last sign of life, or now."""
     until = status["ended"] or (None if status["alive"] else status["updated"])
     if status["started"] is None:
         return 0.0
@@ -151,7 +151,7 @@ def has_process(run: RecordedRun, run_id: str | None) -> bool:
 def phase_without_end(run: RecordedRun, *, kept: int | None = None) -> tuple[str, str]:
     """Return the phase and the reason for a run that has neither a process nor an end.
 
-    `kept`: the number of events before the damage, if its journal is damaged.
+    `kept` is the number of events before the damage, if its journal is damaged.
     """
     if run.of_fleet:
         return "unheard", FLEET_GONE

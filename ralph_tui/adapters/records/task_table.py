@@ -15,7 +15,7 @@ VERSION = 3
 
 
 class TaskRow(NamedTuple):
-    """A task in a list; its texts must be sanitized before they are shown."""
+    """A task in a list; its texts must be sanitised before they are shown."""
 
     description: str
     status: str
@@ -43,7 +43,7 @@ _NUMBERS: dict[str, frozenset[type[object]]] = {
 
 @dataclass
 class TaskTable:
-    """The rows of all tasks, by task."""
+    """The rows of all tasks, by the task's name."""
 
     rows: dict[str, TaskRow] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)
@@ -68,7 +68,7 @@ class TaskTable:
             return None
 
     def text(self) -> str:
-        """Return the file's content, for `read`."""
+        """Return the file's content in the form that `read` expects."""
         names = ("task", *TaskRow._fields)
         columns = [*zip(*((name, *row) for name, row in self.rows.items()), strict=True)]
         fields: dict[str, Any] = {

@@ -114,7 +114,7 @@ READ_SECONDS = 10.0
 ANSWER_SECONDS = 60.0
 """Seconds that the engine may take; after that, the client gets no answer."""
 LOOK_SECONDS = 2.0
-"""Seconds between checks of the socket file: a logout or a cleaner may remove it."""
+"""Seconds between checks of the socket file, which a logout or a cleaner may remove."""
 FAREWELL_SECONDS = 1.0
 """Seconds that the last answers may take."""
 ONLY_PEOPLE = (

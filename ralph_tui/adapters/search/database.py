@@ -1,7 +1,7 @@
 """An SQLite file used as a cache. If it is missing, damaged or outdated, it is recreated.
 
 An agent can write to its folder. Therefore anything in the way is removed, the schema is not
-trusted, and callers must sanitize its texts before showing them.
+trusted, and callers must sanitise its texts before showing them.
 """
 
 import sqlite3

@@ -1,6 +1,6 @@
 """The searchable parts of a journal: documents, each with the event that it comes from.
 
-Events sanitize their texts when they are parsed, so the index contains only sanitized texts.
+Events sanitise their texts when they are parsed, so the index contains only sanitised texts.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Find the learnings that match a text, by a full-text index that stays fast for any number.
+"""A full-text index that finds the learnings that match a text, however many there are.
 
 A word in nearly every learning says nothing, but would make all of them candidates. Therefore, a
 query has two steps. First, the newest learnings with its rarest words are selected, at most

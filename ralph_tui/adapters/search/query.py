@@ -120,7 +120,7 @@ def _expression(token: str) -> str:
 
 
 def _found(index: sqlite3.Connection, row: Sequence[Any], wanted: Sequence[str]) -> Found:
-    """Build a result. Anyone may have written to the file, so its texts are sanitized."""
+    """Build a result. Anyone may have written to the file, so its texts are sanitised."""
     run, kind, seq, iteration, at, text, _ = row
     objective = index.execute(
         "SELECT text FROM documents WHERE run = ? AND kind = 'objective'", (run,)

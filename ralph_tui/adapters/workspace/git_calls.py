@@ -36,7 +36,7 @@ BYTES_PER_S = 4_000_000
 ENDING_S = 1.5
 """Seconds for a command once the run is about to end."""
 PATHS_PER_S = 100
-"""Minimum number of a command's paths handled per second, which extends its time even then."""
+"""Minimum number of paths per second that a command handles, which extends its time even then."""
 TERMINATE_S = 0.5
 """Seconds for Git to remove its locks."""
 SURVEY_S = 0.2
@@ -202,7 +202,7 @@ class GitCalls:
                 )
 
     def _waits_for_pipe(self, wait: Wait, age: float) -> bool:
-        """Return True if the command reads a pipe in place of a file, and ask it to end.
+        """Return True if the command is reading a pipe in place of a file, and ask it to end.
 
         The worktree is surveyed in steps, so that other reasons to end a command are also noticed.
         """
@@ -248,7 +248,7 @@ class GitCalls:
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:
-    """End a command that no caller waits for any more."""
+    """End a command that no caller is waiting for any more."""
     process.terminate()  # Git removes its locks
     try:
         process.communicate(timeout=TERMINATE_S)

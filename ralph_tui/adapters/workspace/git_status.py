@@ -51,7 +51,7 @@ class CachedStatus:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._read = self._counted = b""
-        """Digests of the last status and of the one whose test files are counted."""
+        """Digests of the last status and of the one whose test files were counted."""
         self._tests = 0
 
     def status(self) -> GitStatus:

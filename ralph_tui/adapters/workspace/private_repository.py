@@ -32,7 +32,7 @@ OWN_FILES = re.compile(r"\.?ralph-state\.json(?:\..*)?", re.DOTALL)
 """Names of state files, their locks and set-aside copies, which are treated the same way."""
 
 _OWN_PATTERNS = ("ralph-state.json", "ralph-state.json.*", ".ralph-state.json.*")
-"""The same as patterns for Git's excludes."""
+"""The names in `OWN_FILES`, as patterns for Git's excludes."""
 
 # Bytes pass unchanged, whatever the user's attributes say: info/attributes outranks every
 # .gitattributes, so no filter (LFS), line ending, ident or encoding conversion applies.

@@ -182,7 +182,7 @@ class ShellGate:
             counts = count(io.StringIO(output.tail().decode("utf-8", "replace")))
         else:
             counts = count(lines_of(log))
-        # Searching 2000 names for secrets takes a while, but no one waits for this thread.
+        # Searching 2000 names for secrets takes a while, but nothing is waiting for this thread.
         return counts and replace(counts, failing=tuple(map(one_name, counts.failing)))
 
     def _tail(self, output: CappedLog) -> str:

@@ -1,4 +1,4 @@
-"""Reports changes in the worktree at most once a second, or every two during many changes.
+"""Reports changes in the worktree at most once a second, or every two seconds if there are many.
 
 A thread waits for file system events, which only trigger a check: Git determines the changes. If
 the system has no watches left, the thread checks every five seconds instead.

@@ -1,10 +1,9 @@
 """Commits of a session's work on the user's branch, with the user's own Git setup.
 
-Everything else reads the repository with Git sealed off from the user's configuration. A
-commit is the user's own, with the user's identity, hooks and signature, so it runs under the keeper
-with a timeout. Only the session's changes are committed. Files with earlier changes are left out,
-and so are ralph-tui's records. The index must be clean before, and is clean again if the commit
-fails.
+Everything else reads the repository with Git sealed off from the user's configuration. A commit is
+the user's own, with the user's identity, hooks and signature, so it runs under the keeper with a
+timeout. Only the session's changes are committed. Files with earlier changes are left out, and so
+are ralph-tui's records. The index must be clean beforehand, and is clean again if the commit fails.
 """
 
 import os
@@ -77,7 +76,7 @@ class WorkCommits:
         return Committed(commit, len(paths), tuple(left_out))
 
     def cancel(self) -> None:
-        """End a commit in progress; the blocked `commit` then raises. Any thread may call."""
+        """End a commit in progress; the blocked `commit` then raises. Any thread may call it."""
         with self._lock:
             self._cancelled = True
             if self._child is not None:

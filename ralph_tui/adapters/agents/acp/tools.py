@@ -135,7 +135,7 @@ class ToolUse:
         return self.status == "completed" and self._exit() in (None, 0)
 
     def result(self) -> str:
-        """Summarize the result, as in ``exit 1``, ``212 lines``, ``+9 −4``."""
+        """Summarise the result, as in ``exit 1``, ``212 lines``, ``+9 −4``."""
         exit_code = self._exit()
         if exit_code:
             return f"exit {exit_code}"

@@ -1,6 +1,6 @@
 """How sessions of Claude Code end: by a result, a failed call or an exit. Pure.
 
-Results are judged by ``is_error``, ``terminal_reason`` and ``api_error_status``, never by its
+Results are judged by ``is_error``, ``terminal_reason`` and ``api_error_status``, never by their
 subtype or the exit code alone: a refused login arrives as subtype "success". Older versions may
 report only words; then the words decide.
 """

@@ -25,7 +25,7 @@ REMEDIES: Remedies = {
     "unknown_model": "choose a model with --model, or correct Codex's config.toml",
 }
 SIGNED_OUT = FailedCall("auth", said="Codex reports that you are not signed in")
-"""Ends a signed-out session at once; Codex would retry refused calls for minutes."""
+"""Ends a signed-out session at once; otherwise, Codex would retry refused calls for minutes."""
 NEAR = 90.0
 """Percent of a usage window at which a warning is shown."""
 
@@ -64,7 +64,7 @@ class Windows:
 
     @property
     def known(self) -> bool:
-        """True if any window is known, so that the account is a subscription."""
+        """True if any window is known, which shows that the account is a subscription."""
         return bool(self._windows)
 
     def take(self, limits: Json) -> list[str]:

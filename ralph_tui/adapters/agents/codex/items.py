@@ -119,7 +119,7 @@ def succeeded(item: Json) -> bool:
 
 
 def result_of(item: Json) -> str:
-    """Summarize the result, as in ``exit 1``, ``212 lines``, ``+9 −4``."""
+    """Summarise the result, as in ``exit 1``, ``212 lines``, ``+9 −4``."""
     ok, exit_code = succeeded(item), item.get("exitCode")
     match as_text(item.get("type")):
         case "commandExecution" if type(exit_code) is int and exit_code:

@@ -35,7 +35,7 @@ _ENDS = (
     | ev.RunFinished
     | ev.RunCrashed
 )
-"""After one of these events, tool calls that began before it get no result."""
+"""Events after which tool calls that began earlier get no result."""
 _READ = (ev.ToolStarted, ev.ToolFinished, ev.ToolDenied, *DERIVED_FROM)
 _SPOKEN = b"agent_spoke"
 _KINDS = {kind for kind, event_type in ev.EVENT_TYPES.items() if issubclass(event_type, _READ)}
@@ -168,7 +168,7 @@ class ActionLog:
 
 
 def _parse_words(line: bytes) -> _AgentWords:
-    """Parse words of the agent; raise ``ValueError`` for any other line."""
+    """Parse the agent's words; raise ``ValueError`` for any other line."""
     fields = parse_json(line)
     known = fields if isinstance(fields, dict) else {}
     text, parent = known.get("text"), known.get("parent")

@@ -1,7 +1,7 @@
 """The result of an attempt, as files that can be derived again from the folded run.
 
 These are ``attempt.json``, ``outcome.json`` (once the attempt has ended) and ``plan.md``. All times
-are those of events, so a file that is written again has the same bytes.
+come from events, so rewriting a file produces the same bytes.
 """
 
 from collections.abc import Iterable, Iterator

@@ -71,7 +71,7 @@ class CheckpointData(Camel):
 
 
 class GitCounts(Camel):
-    """Number of files per list of `GitState`."""
+    """Number of files in each list of `GitState`."""
 
     modified: int
     staged: int
@@ -110,7 +110,7 @@ def read_checkpoints(folder: Path) -> list[CheckpointData]:
 
 
 def summarize(checkpoints: Sequence[CheckpointData]) -> CheckpointsSummary:
-    """Summarize the checkpoints of an iteration."""
+    """Summarise the checkpoints of an iteration."""
     lasted: dict[str, int] = {}
     for one in checkpoints:
         lasted[one.session_id] = max(one.duration, lasted.get(one.session_id, 0))
@@ -223,7 +223,7 @@ class AiwgCheckpointFiles:
     def __init__(
         self, records: Records, root: Path, clock: Clock, probes: Probes, plan: str, command: str
     ) -> None:
-        """`plan` and the files named in `command` are key files of the inventories."""
+        """`plan` and the files named in `command` are key files in the inventories."""
         self._records = records
         self._root = root
         self._clock = clock

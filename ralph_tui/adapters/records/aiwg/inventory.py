@@ -72,7 +72,7 @@ class AiwgInventory(Camel):
 
 
 class TestsInventory(Camel):
-    """Test files, recognized by their names."""
+    """Test files, recognised by their names."""
 
     found: bool = False
     files: int = 0

@@ -63,7 +63,7 @@ class Execution(_Record):
     model: Line | None = None
     iterations: int = 0
     actions_performed: int = 0
-    """Lines of ``actions.jsonl``, once every tool call has a result."""
+    """Number of lines in ``actions.jsonl`` once every tool call has a result."""
     quality_history: list[Quality] = []
     cost_usd: float | None = None
     """None if the agent does not report it."""
@@ -71,11 +71,11 @@ class Execution(_Record):
     """None if the agent does not report them."""
     duration_s: float = 0.0
     sessions: int = 0
-    """Sessions, each with a context window of its own; 0 in older records."""
+    """Number of sessions, each with a context window of its own; 0 in older records."""
 
     @property
     def measured(self) -> int:
-        """Measured iterations, as learnings count them; all iterations of an older record."""
+        """Number of measured iterations, as learnings count them; of all in older records."""
         known = {step.iteration for step in self.quality_history if step.iteration}
         return len(known) or self.iterations
 

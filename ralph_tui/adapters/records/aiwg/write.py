@@ -15,7 +15,7 @@ from ralph_tui.text.foreign_json import parse_json
 
 
 def write_all(folder: Path, contents: Mapping[str, Any]) -> list[Path]:
-    """`put` each content under its name in `folder`."""
+    """Call `put` for each content under its name in `folder`."""
     return [aside for name, content in contents.items() for aside in put(folder / name, content)]
 
 
