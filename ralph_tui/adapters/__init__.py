@@ -1,1 +1,1 @@
-"""The outside, behind the ports: agents, git, files, processes, sockets, channels."""
+"""The outside world, behind the ports: agents, Git, files, processes, sockets, channels."""

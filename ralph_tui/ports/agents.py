@@ -66,7 +66,7 @@ class Asked:
     """None if there was no usable answer; `error` gives the reason."""
     error: str = ""
     said: str = ""
-    """The model's text if it holds no JSON object."""
+    """The model's text if it contains no JSON object."""
     cost_usd: float | None = None
     tokens: int = 0
 

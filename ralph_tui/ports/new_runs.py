@@ -40,7 +40,7 @@ class Suggestion:
 
     command: str
     because: str
-    """Example: ``pyproject.toml has settings of pytest``."""
+    """Example: ``pyproject.toml has settings for pytest``."""
 
 
 @dataclass(frozen=True)

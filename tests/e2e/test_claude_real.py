@@ -272,7 +272,7 @@ def test_a_question_is_answered_and_paid_for(lab: Lab) -> None:
         asked = agent.ask(Ask("How is it?", timeout_s=30))
     # The scripted service answers what offers no tools with a summary: that is no object.
     assert asked.answer is None
-    assert "holds no JSON object" in asked.error
+    assert "contains no JSON object" in asked.error
     assert asked.cost_usd is not None
     assert asked.cost_usd > 0
 

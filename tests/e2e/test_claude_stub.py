@@ -467,7 +467,7 @@ def test_a_question_is_answered_with_an_object(bench: Bench) -> None:
 def test_a_question_without_an_answer_says_why(bench: Bench) -> None:
     assert asked(bench, "I would rather not.") == (
         None,
-        "The answer holds no JSON object: I would rather not.",
+        "The answer contains no JSON object: I would rather not.",
     )
     answer, error = asked(bench, "", fault="401", times=99)
     assert answer is None

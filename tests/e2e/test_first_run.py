@@ -39,7 +39,7 @@ def screen(root: Path) -> Iterator[Terminal]:
 def test_a_first_loop_is_started_from_home_and_completes(root: Path, screen: Terminal) -> None:
     screen.shows("No run is recorded", "✓ git repository", "none yet", "looked for   claude, codex")
     screen.press("n")
-    screen.shows("a new run in", "↓ inserts make test (Makefile has a target test)")
+    screen.shows("a new run in", "↓ inserts make test (Makefile has a test target)")
     screen.type("Make the checks pass")
     screen.press("Tab", "Tab", "Down")
     screen.shows("types: ralph-tui run 'Make the checks pass' -c 'make test'")

@@ -355,7 +355,7 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
         (["/dev/null"], "/dev/null is not a plain file: name a fleet file"),
         (["Do it"], "a loop needs a command that checks whether the work is done"),
         ([], "name one thing to run"),
-        (["Do it", "-c", "true", "--base", "nowhere"], "nowhere is not a commit of "),
+        (["Do it", "-c", "true", "--base", "nowhere"], "nowhere is not a commit in "),
         (["Do it", "-c", "true", "--best-of", "99"], "--best-of must be from 1 to 26"),
         (
             ["Do it", "-c", "true", "--choice", "all"],

@@ -214,7 +214,8 @@ def test_the_home_of_a_user_who_is_none(worktree: Path, words: tuple[str, ...]) 
     done = here(*words, cwd=worktree)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "ralph-tui: '~nosuchuser' names no known user; write the full path, or ./~nosuchuser\n"
+        "ralph-tui: '~nosuchuser' is not the home of a known user; "
+        "write the full path, or ./~nosuchuser\n"
     )
 
 

@@ -81,7 +81,7 @@ def test_a_human_without_a_verdict_is_asked_and_sees_the_diff(
         assert "+one.txt" in asked["diff"]
         assert asked["evidence"][0] == "the judging model gave no verdict"
         warned = [e["text"] for e in recorded(git_repo) if e["kind"] == "noticed"]
-        assert any("holds no JSON object" in text for text in warned)
+        assert any("contains no JSON object" in text for text in warned)
         assert here("decide", "yes", cwd=git_repo).returncode == 0
         process.communicate()
         assert process.returncode == 0

@@ -38,7 +38,7 @@ GOOD = Surroundings(
     chosen="claude",
     suggestions=(
         Suggestion("pytest -q", "pyproject.toml names pytest"),
-        Suggestion("make test", "Makefile has a target test"),
+        Suggestion("make test", "Makefile has a test target"),
     ),
     defaults={
         "limits.max_iterations": Default("10"),

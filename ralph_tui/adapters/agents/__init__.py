@@ -30,12 +30,12 @@ AGENTS: tuple[AgentDescription, ...] = (
     COMMAND,
     DEMO,
 )
-"""Every agent of this version. If the user chooses none, the first default agent is used."""
+"""Every agent in this version. If the user chooses none, the first default agent is used."""
 
 
 _NPM = "npm install -g "
 LONGEST_PLACES = 300
-"""Maximum characters of the list of places searched for a program."""
+"""Maximum length of the list of places searched for a program, in characters."""
 ON = (
     'your own     ralph-tui run ... --agent-command "my-agent --stdin"',
     "a demo       ralph-tui demo   (no account, a minute)",

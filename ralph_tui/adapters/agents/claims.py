@@ -8,15 +8,15 @@ from ralph_tui.layers.sensor import find_report, promised
 from ralph_tui.text.sanitize import shorten
 
 SPOKEN = 2000
-"""Maximum characters of an `AgentSpoke`; the transcript has the whole text."""
+"""Maximum length of an `AgentSpoke` in characters; the transcript has the whole text."""
 LONGEST = 20_000
-"""Maximum characters of a claim across lines; a single line may be longer."""
+"""Maximum length of a multi-line claim in characters; a single line may be longer."""
 MAX_LINES = 400
 _REPORT, _PROMISE = '"ralph"', "<promise>"
 
 
 def claims(text: str, iteration: int) -> list[Event]:
-    """Return the last report in the text, and the promise if the text makes it."""
+    """Return the last report in the text, and the promise if the text contains it."""
     found = (_parse_report(text, iteration), _parse_promise(text, iteration))
     return [claim for claim in found if claim is not None]
 
@@ -43,10 +43,10 @@ def _parse_promise(text: str, iteration: int) -> Event | None:
 
 
 class ClaimReader:
-    """Claims in lines that arrive one by one; each is reported once, with its last line."""
+    """Claims in lines that arrive one by one; each is reported once, when its last line arrives."""
 
     def __init__(self, iteration: int, orders: frozenset[str]) -> None:
-        """`orders` are the prompt's lines; an agent that echoes one of them claims nothing."""
+        """`orders` are the prompt's lines; echoing one of them is not a claim."""
         self._orders = orders
         self._windows = (
             _Window(_REPORT, "}", lambda text: _parse_report(text, iteration)),
@@ -75,7 +75,7 @@ class _Window:
         self._opening, self._closing, self._find = opening, closing, find
         self._lines: deque[str] = deque()
         self._left = 0
-        """Number of further lines in which the opened claim may end."""
+        """Number of further lines within which the opened claim may end."""
         self._last_claim: Event | None = None
         self.held = 0
 

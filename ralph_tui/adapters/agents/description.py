@@ -1,6 +1,6 @@
 """The description of each agent, and the context in which one is built.
 
-Rule: keep this module light. Parsing the command line and quick readiness checks need only the
+Rule: keep this module light. Parsing the command line and checking readiness quickly need only the
 descriptions; an agent's own modules are loaded when it is checked or built.
 """
 
@@ -42,7 +42,7 @@ class AgentContext:
 def lazily(place: str, *further: object) -> Callable[[AgentContext], Any]:
     """Return a function that loads ``module:name`` below `agents` when it is called.
 
-    It passes the context and `further` on. Nothing is loaded while a command line is parsed.
+    It passes on the context and `further`. Nothing is loaded while a command line is parsed.
     """
     module, _, name = place.partition(":")
 
@@ -59,7 +59,7 @@ Ready = Callable[["AgentSettings", Mapping[str, str]], bool]
 
 @dataclass(frozen=True)
 class Abilities:
-    """An agent's abilities besides its work. Anything unreported is unknown, never zero."""
+    """An agent's abilities beyond its work. Anything unreported is unknown, never zero."""
 
     questions: bool = False
     """True if it can ask the user before it uses a tool."""
@@ -74,7 +74,7 @@ class Abilities:
     tokens: bool = True
     """True if it reports the tokens of all calls, not only those of each prompt's last call."""
     limits: Literal["with reset", "class", ""] = ""
-    """How it reports a usage limit: with its end, as a limit only, or like any failure ("")."""
+    """How it reports a usage limit: with its end, only as a limit, or like any failure ("")."""
     resume: bool = False
     """True if an ended session can be resumed."""
 
@@ -86,7 +86,7 @@ class AgentDescription:
     name: str
     """The value of ``agent.name`` that chooses it."""
     is_ready: Ready
-    """True if a quick look finds everything the agent needs; `check` decides."""
+    """True if a quick look finds everything the agent needs; `check` makes sure."""
     check: Callable[[AgentContext], None]
     """Raises ``UsageError`` if the agent cannot work; writes nothing."""
     build: Callable[[AgentContext], "Agent"]
@@ -106,7 +106,7 @@ class AgentDescription:
     title: str = ""
     """The product's name, as in ``Claude Code``."""
     search_place: Callable[["AgentSettings", Mapping[str, str]], str] = lambda settings, environ: ""
-    """Where the program is searched for, as in ``claude in the 9 folders of PATH``."""
+    """Where ralph-tui looks for the program, as in ``claude in the 9 folders of PATH``."""
     found: Callable[[AgentContext], str] = lambda context: ""
     """The result of `check` in a few words: version, path. Runs the program."""
     install: str = ""
@@ -182,5 +182,5 @@ def table(agents: Sequence[AgentDescription]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
-def _yes(able: bool) -> str:  # noqa: FBT001 - a word for a word
+def _yes(able: bool) -> str:  # noqa: FBT001 - turns a flag into a word
     return "yes" if able else "no"

@@ -17,7 +17,7 @@ from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.text.sanitize import clip, one_line
 
 LONGEST_REASON = 300
-"""Maximum characters of foreign text in a reason."""
+"""Maximum length of foreign text in a reason, in characters."""
 
 _STOPPED: Mapping[str, str] = {
     "timeout": "The session exceeded its time limit and was stopped.",
@@ -56,7 +56,7 @@ def last_words(text: str) -> str:
 
 
 def signal_text(exit_code: int | None) -> str | None:
-    """Return `` by signal 9``, "" if the exit code is unknown, or None if it was no signal."""
+    """Return `` by signal 9``, "" if the exit code is unknown, or None if there was no signal."""
     if exit_code is None:
         return ""
     return f" by signal {exit_code - 128}" if exit_code > 128 else None
@@ -101,7 +101,7 @@ def session_finished(
 
 
 Remedies = Mapping[SessionOutcome, str]
-"""Advice to users about outcomes, as far as it depends on the agent."""
+"""Advice to users about outcomes, where it depends on the agent."""
 
 _OVERLOAD = frozenset(
     {"overloaded", "overloadederror", "serveroverloaded", "flexunavailable",
@@ -197,7 +197,7 @@ _SENTENCES: Mapping[SessionOutcome, str] = {
     "max_turns": "The agent reached its maximum number of turns",
     "budget": "The agent reached its budget",
     "interrupted": "The agent was interrupted",
-    "unknown_model": "The service knows no such model or address",
+    "unknown_model": "The service does not know this model or address",
     "unresumable": "The agent cannot resume its session",
 }
 _UNPAID = re.compile(r"credit balance|billing.?error|insufficient.?quota", re.I)
@@ -227,7 +227,7 @@ _FARTHEST = timedelta(days=40)
 
 @dataclass(frozen=True)
 class FailedCall:
-    """A failed call to the service, and what it means if nothing better follows."""
+    """A failed call to the service, and what it means unless a better explanation follows."""
 
     outcome: SessionOutcome
     limit: Limit | None = None
@@ -241,7 +241,7 @@ class FailedCall:
 
 
 def failed_call(error: str, status: object) -> FailedCall | None:
-    """Classify an error class and an HTTP status; return None if they mean nothing known."""
+    """Classify an error class and an HTTP status; return None if their meaning is unknown."""
     code = status if type(status) is int else None
     name = error.replace("_", "").replace("-", "").lower()
     said = ", ".join(filter(None, (error.replace("_", " "), str(code or ""))))
@@ -267,7 +267,7 @@ def classify(error: str = "", status: object = None, text: str = "") -> FailedCa
 
 
 def classify_words(text: str) -> tuple[SessionOutcome, Limit | None] | None:
-    """Classify the last words of an agent's program; return None if they mean nothing known."""
+    """Classify the last words of an agent's program; return None if their meaning is unknown."""
     return _found(text, _WORDS)
 
 

@@ -1,4 +1,4 @@
-"""Installed agent programs: find them, run them once, ask for their version."""
+"""Installed agent programs: find them, run them once, and ask for their version."""
 
 import os
 import selectors

@@ -1,9 +1,9 @@
 """Output of a process: chunks from its pipe, split into lines, saved in a transcript.
 
-`chunks` returns occasional output at once, and lots of output as fast as possible. Waking up for
-each of 200 lines per second costs several times as much as processing them. So small pieces in
-quick succession are collected, for less than one frame of the screen. `BoundedLines` limits the
-time spent on lines, so that an agent that prints endlessly does not delay the end of its session.
+`chunks` returns occasional output at once, and heavy output as fast as possible. Waking up for each
+of 200 lines per second costs several times as much as processing them, so small pieces in quick
+succession are collected for less than one frame of the screen. `BoundedLines` limits the time spent
+on lines, so that an agent that prints endlessly does not delay the end of its session.
 """
 
 import os
@@ -23,9 +23,9 @@ CHUNK = 256 * 1024
 REST_S = 0.03
 """Seconds to collect small pieces."""
 MAX_QUICK_PIECES = 8
-"""Small pieces in quick succession before collecting starts, so that a greeting is not delayed."""
+"""Number of quick small pieces before collecting starts, so that a greeting is not delayed."""
 ENOUGH_BYTES = 16 * 1024
-"""Bytes in a piece after which there is no pause, so that the pipe does not stay full."""
+"""Bytes in a piece that no pause follows, so that the pipe does not stay full."""
 
 
 def chunks(
@@ -98,7 +98,7 @@ def _never_news(line: bytes) -> bool:
 
 
 class BoundedLines:
-    """Lines of chunks; once the time for `working` is used up, only those that are news."""
+    """Lines from chunks; once the time for `working` is used up, only those that are news."""
 
     def __init__(self, limit: int, is_news: Callable[[bytes], bool] = _never_news) -> None:
         """`limit`: bytes per line. `is_news`: True for lines to process even if time is short."""
@@ -126,7 +126,7 @@ class BoundedLines:
 
     @property
     def amount(self) -> str:
-        """How much was left out, in words."""
+        """Words for how much has been left out."""
         return f"{count(self.left_out, 'line')} ({self.left_out_bytes:,} bytes): {TOO_MUCH}"
 
     def gap(self) -> str:
@@ -150,7 +150,7 @@ class BoundedLines:
 
 
 KEPT = 2 << 20
-"""Maximum characters of a line to keep: longer lines contain files, which exist elsewhere."""
+"""Maximum characters to keep from a line; longer lines contain files, which exist elsewhere."""
 
 
 class Transcript:

@@ -6,7 +6,7 @@ prefix rule never permits expansions (``$(...)``) or redirections to files.
 
 `Permits` decides for agents whose program leaves permissions to ralph-tui. `rules_for_denied`
 returns the lines that would permit a denied call, and no others. A path outside the project needs a
-rule for its folder. No line permits what the agent itself protects, or what a rule of the user
+rule for its folder. No line permits what the agent itself protects, or what one of the user's rules
 denies.
 """
 
@@ -38,7 +38,7 @@ _WORDS = re.compile(r"\S+")
 
 
 def rules_for_command(command: str) -> list[str]:
-    """Return the rules that permit the completion command, as it is and with more arguments."""
+    """Return the rules that permit the completion command, with or without more arguments."""
     parts = [part for part in shell_parts(command) if "\n" not in part]
     whole = [command.strip()] if command.strip() and "\n" not in command.strip() else []
     exact = [f"Bash({part})" for part in whole]
@@ -124,7 +124,7 @@ class Permits:
         return self.everything or all(map(self._file, paths))
 
     def read(self, paths: Iterable[str]) -> bool:
-        """True if all files may be read. Those in the worktree always may."""
+        """True if all files may be read, which is always the case in the worktree."""
         return self.everything or all(
             self.is_in_worktree(path) or self._is_permitted("Read", path) or self._file(path)
             for path in paths
@@ -189,7 +189,7 @@ class Permits:
         return Path(real).is_relative_to(self._root)
 
     def _of(self, tool: str) -> list[str]:
-        """Return the parts in parentheses of a tool's rules; an empty part permits every use."""
+        """Return the parenthesised parts of a tool's rules; an empty part permits every use."""
         matches = map(_RULE.match, self._rules)
         return [match["what"] or "" for match in matches if match and match["tool"] == tool]
 
@@ -224,7 +224,7 @@ _LONGEST_COMMAND = 2000
 _FINAL = frozenset({"safetyCheck", "rule"})
 """Reasons for a denial that no allow rule overrides."""
 _FINAL_WORDS = "cannot be auto-allowed"
-"""The same, in messages of versions without reasons."""
+"""The same, in messages from versions that give no reasons."""
 _WRITERS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 _READERS = frozenset({"Read", "Glob", "Grep", "LS"})
 _PATHS = ("file_path", "notebook_path", "path")
@@ -294,7 +294,7 @@ def _for_command(command: str, message: str, roots: Sequence[str]) -> list[str]:
         blamed = [part for part in parts if " ".join(part.split()) in told]
     else:
         if _EXPANDED.search(command) and "\n" not in command:
-            # Expansions are not analyzed: only the exact command is permitted.
+            # Expansions are not analysed: only the exact command is permitted.
             return [f"Bash({command.strip()})"]
         if len(parts) > 1 and message.startswith("This command changes directory"):
             return ["Bash"]

@@ -59,7 +59,7 @@ class ProcessSession(ABC):
     tells_context = True
     """True if it can report how full its context window is."""
     line_limit = 1 << 20
-    """Maximum bytes of a line; longer ones arrive in pieces."""
+    """Maximum length of a line in bytes; longer ones arrive in pieces."""
     interrupt_s = 2.5
     """Seconds to wait for an agent that was asked to end before killing it."""
 
@@ -74,12 +74,12 @@ class ProcessSession(ABC):
         self._began = time.monotonic()
         self._lock = threading.Lock()
         self._stopped: SessionEnd | None = None
-        """How it ended if it was stopped; None otherwise."""
+        """How the session ended if it was stopped; None otherwise."""
         self._kill_timer = threading.Timer(self.interrupt_s, child.stop)
         self._kill_timer.daemon = True
         self._failure = ""
         self._end_requested = False
-        """True once `stop` was called, or the session began to end on its own."""
+        """True once `stop` has been called or the session has begun to end on its own."""
         self._finished = False
         self._taking_lines = False
         """True while lines are being turned into events."""
@@ -120,7 +120,7 @@ class ProcessSession(ABC):
         return False
 
     def stop(self, outcome: str = "stopped") -> None:
-        """Start to end the agent and everything it started; the first `outcome` counts.
+        """Begin to stop the agent and everything it has started; the first `outcome` counts.
 
         An agent that can be asked to end is asked, and killed `interrupt_s` later. When the run
         ends, or on a second call, it is killed at once.
@@ -231,7 +231,7 @@ class ProcessSession(ABC):
             self._child.stop()
         finally:
             if not complete:
-                # Nothing reads its output anymore: a process that keeps printing would hang.
+                # Nothing reads its output any more: a process that keeps printing would hang.
                 self._failure = "Reading the agent's output failed."
                 self._child.stop()
 

@@ -44,7 +44,7 @@ class Program:
         return find_program(binary_of(settings, self.usual), environ) is not None
 
     def search_place(self, settings: "AgentSettings", environ: Mapping[str, str]) -> str:
-        """Say where the program was searched for, as in ``claude in the 9 folders of PATH``."""
+        """Say where ralph-tui looked for the program, as in ``claude in the 9 folders of PATH``."""
         binary = binary_of(settings, self.usual)
         if "/" in binary:
             return f"the program {binary}"
@@ -74,7 +74,7 @@ def first_program(command: str) -> str:
         word = next((word for word in words if not _ASSIGNED.fullmatch(word)), "")
         if next(words, "").startswith("("):  # a function definition
             return ""
-    except ValueError:  # a quote that ends on another line
+    except ValueError:  # the quote ends on another line
         return ""
     known = _PLAIN.fullmatch(word) and word not in _OF_THE_SHELL
     return word if known else ""
@@ -87,7 +87,7 @@ def missing_program(command: str, environ: Mapping[str, str], root: Path) -> str
         return ""
     path = word
     if "/" in word:
-        path = str(root / os.path.expanduser(word))  # noqa: PTH111 - a name may be no path
+        path = str(root / os.path.expanduser(word))  # noqa: PTH111 - the name may not be a path
     return "" if find_program(path, environ) else word
 
 
@@ -109,7 +109,7 @@ def checks_command(name: str, example: str) -> Callable[[AgentContext], None]:
         if word := missing_program(command, context.environ, context.root):
             what = "is not an executable program" if "/" in word else "is not on PATH"
             raise UsageError(
-                f"the command of the agent, {clip(one_line(command), 80)!r} (--agent-command),"
+                f"the agent's command, {clip(one_line(command), 80)!r} (--agent-command),"
                 f" starts with {clip(word, 80)!r}, which {what}; install it, or correct the command"
             )
 

@@ -11,11 +11,11 @@ from ralph_tui.text.sanitize import shorten
 BEAT_S = 20.0
 """Minimum seconds between signs of life that bring no news."""
 MAX_REPORTS = 5
-"""Maximum notes about unreadable lines and unknown kinds, per session."""
+"""Maximum number of notes about unreadable lines and unknown kinds, per session."""
 
 
 class SessionUsage:
-    """Usage of a session so far. What its agent does not report stays unknown."""
+    """Usage of a session so far. Anything that its agent does not report stays unknown."""
 
     def __init__(self, iteration: int) -> None:
         self.tokens = 0
@@ -41,14 +41,14 @@ class SessionUsage:
 class Receipts:
     """Receipts for guidance.
 
-    Guidance is delivered once the agent's program has it, and acknowledged once its model takes it.
+    Guidance is delivered once the agent's program has it, and acknowledged once its model has it.
     Each is reported once, the delivery first. Newer programs report each state of a message by its
     id; older ones repeat the message.
     """
 
     def __init__(self) -> None:
         self.awaited: dict[str, str] = {}
-        """Guidance without an acknowledgement so far: its text by its id."""
+        """Text of guidance that has not been acknowledged yet, by id."""
         self._delivered: set[str] = {""}
         self._acknowledged: set[str] = {""}
 
@@ -81,7 +81,7 @@ class SessionReader:
     def __init__(self, iteration: int) -> None:
         self.iteration = iteration
         self.turns = 0
-        """As the agent counts them."""
+        """Number of turns, as counted by the agent."""
         self.receipts = Receipts()
         self._described: ev.SessionDescribed | None = None
         self._complaints: set[str] = set()

@@ -13,14 +13,14 @@ from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import one_line, plain, shorten
 
 MAX_INPUT = 4000
-"""Maximum characters of a tool's input."""
+"""Maximum length of a tool's input, in characters."""
 MAX_WHY = 1000
 MAX_RULE = 500
 MAX_QUESTIONS = 8
 MAX_OPTIONS = 9
-"""Maximum options per question: each needs a digit key. Users type any other answer."""
+"""Maximum number of options per question, each with a digit key. Users type any other answer."""
 MAX_ABOUT = 300
-"""Maximum characters of an option's description."""
+"""Maximum length of an option's description, in characters."""
 
 
 def asked(

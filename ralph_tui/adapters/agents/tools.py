@@ -1,4 +1,4 @@
-"""Tool calls of all agents: their events, and one line each about subject and result. Pure."""
+"""Tool calls of all agents: their events, and a line each about subject and result. Pure."""
 
 import json
 import re
@@ -25,7 +25,7 @@ _READ = 1 << 16
 """Characters of a text that are looked at before it is cut."""
 _MAX_PARAMS = 50
 _MAX_OVER = 20_000
-"""Maximum finished calls to remember; longer sessions may report some of them twice."""
+"""Maximum number of finished calls to remember; longer sessions may report some of them twice."""
 
 
 class SessionTools:
@@ -35,7 +35,7 @@ class SessionTools:
         self.calls = 0
         self.errors = 0
         self.interrupted = False
-        """True once we interrupt the turn: later failures are not the tools' fault."""
+        """True once we have interrupted the turn; later failures are not the tools' fault."""
         self.roots = [root]
         self.offset = 0
         self.now = 0.0
@@ -47,7 +47,7 @@ class SessionTools:
         self.offset, self.now = offset, now
 
     def work_in(self, folder: str) -> None:
-        """Add the agent's own path of its folder, links resolved, to shorten paths below it."""
+        """Add the agent's own, resolved path to its folder, to shorten paths below it."""
         if folder and folder not in self.roots:
             self.roots = [self.roots[0], folder]
 
@@ -129,7 +129,7 @@ def relative(path: str, roots: Sequence[str]) -> str:
 
 
 def describe_input(tool: str, arguments: Mapping[str, object], roots: Sequence[str]) -> str:
-    """Return the file, command or pattern that a tool works on, or its first question."""
+    """Return the file, command or pattern that a call is about, or its first question."""
     names = ("pattern", *_SUBJECTS) if tool in ("Grep", "Glob") else _SUBJECTS
     for name in names:
         value = as_text(arguments.get(name))
@@ -142,7 +142,7 @@ def describe_input(tool: str, arguments: Mapping[str, object], roots: Sequence[s
 
 
 def describe_result(content: object, structured: object, *, ok: bool) -> str:
-    """Summarize a tool's result, as in ``exit 1``, ``212 lines``, ``2.7 MB``, ``+9 −4``."""
+    """Summarise a tool's result, as in ``exit 1``, ``212 lines``, ``2.7 MB``, ``+9 −4``."""
     text = content_text(content)
     if not ok:
         return _failure(text)

@@ -1,4 +1,4 @@
-"""Source of the commit that loops begin with, on one host.
+"""The source of the commit that loops start from, on one host.
 
 The source is the user's repository if it is on this machine. Otherwise the host makes a copy in its
 own folder, once per commit. It fetches the commit from the repository's remote, or from a bundle
@@ -34,7 +34,7 @@ _ADDRESS = re.compile(r"(?:https?|ssh|git|file)://[^\s-]\S*|/\S+|[\w.-]+@?[\w.-]
 
 
 class Waiting(Protocol):
-    """A caller that waits for a commit."""
+    """A caller that is waiting for a commit."""
 
     def check(self) -> None:
         """Raise ``RalphError`` if the caller is no longer waiting."""
@@ -44,14 +44,14 @@ class Bases:
     """The copies of one host."""
 
     def __init__(self, base: Path, machine: str, ask: Callable[[str], None]) -> None:
-        """`ask` requests the bundle of a commit from the fleet."""
+        """`ask` requests a commit's bundle from the fleet."""
         self._base = base
         self._machine = machine
         self._ask = ask
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
-        """By fleet; the holder makes the copy, and later holders find it made."""
+        """By fleet; the holder makes the copy, and later holders find it there."""
         self._bundles: dict[tuple[str, str], bytes] = {}
-        """By fleet and commit."""
+        """Bundles that have arrived, by fleet and commit."""
         self._connections = 0
         """Number of connections to a fleet so far."""
 
@@ -78,7 +78,7 @@ class Bases:
         self._bundles[fleet_id, base.commit] = base.bundle
 
     def rerequest(self) -> None:
-        """Note a new connection to the fleet: an earlier request or bundle may have been lost."""
+        """Note a new connection to the fleet, because an earlier request or bundle may be lost."""
         self._connections += 1
 
     def _make(self, copy: Path, place: Place, waiting: Waiting) -> None:
@@ -96,7 +96,7 @@ class Bases:
         clone_git(copy, "update-ref", f"refs/heads/base-{commit[:12]}", commit)
 
     def _fetch_remote(self, copy: Path, place: Place, waiting: Waiting) -> bool:
-        """Fetch from the repository's remote with the user's own git; return True on success."""
+        """Fetch from the repository's remote with the user's own Git; return True on success."""
         remote, commit = place.source.remote, place.source.commit
         if not _ADDRESS.fullmatch(remote):
             return False

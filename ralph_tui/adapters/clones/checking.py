@@ -43,7 +43,7 @@ class FreshCheck:
     ) -> None:
         """`root` is the user's repository; `folder` exists only during the check.
 
-        `variables` is the environment, as loops have it.
+        `variables` is the environment that loops have.
         """
         self._folder = folder
         self._root = root
@@ -84,7 +84,7 @@ class FreshCheck:
         except RalphError as error:
             return Check(passed=False, reason=str(error))
         finally:
-            with suppress(RalphError):  # leftovers disturb nothing except `fleet prune`
+            with suppress(RalphError):  # leftovers bother nothing except `fleet prune`
                 self._folder.remove()
         if result.ok:
             return Check(passed=True)

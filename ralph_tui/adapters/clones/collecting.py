@@ -1,7 +1,7 @@
 """The work of an ended loop as a bundle: its branch, uncommitted work and snapshots.
 
-An agent has worked in the worktree, so its git is used only through `Repository`, and only if the
-repository is still its own. Files copied in by the fleet, and records, are not work.
+An agent has worked in the worktree, so Git is used there only through `Repository`, and only if the
+worktree still has its own repository. Files copied in by the fleet and records are not work.
 """
 
 import re
@@ -29,7 +29,7 @@ _LITERAL_OFF = {"GIT_LITERAL_PATHSPECS": "0"}
 
 
 def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
-    """Commit what is left in an unused worktree and bundle what the base does not have.
+    """Commit what is left in a worktree no longer in use, and bundle what the base does not have.
 
     If this raises ``WorkspaceError``, the worktree is unchanged.
     """
@@ -40,7 +40,7 @@ def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
     known = {"loop": folder.loop, "attempt": folder.attempt}
     branch = record.branch or record.place.branch
     heads = [] if commit == base else ["HEAD"]
-    # Snapshots are kept even if the work ends as it began: it may have been better in between.
+    # Snapshots are kept even if the work ended as it began; it may have been better in between.
     refs = [*heads, *_snapshots(repository, record.run_id)]
     bundle = _bundle(repository, base if has_base else "", refs) if refs else b""
     return Collected(**known, branch=branch, commit=commit, bundle=bundle)
@@ -66,9 +66,9 @@ def _own_repository(folder: TreeFolder, record: PlaceRecord) -> Repository:
     try:
         repository = open_repository(tree)
         users = open_repository(Path(record.place.source.path)) if record.worktree else None
-    except UsageError as error:  # its message is meant for a user who named a folder
+    except UsageError as error:  # its message is for a user who named a folder
         raise WorkspaceError(gone) from error
-    if repository.root != tree:  # git found a repository further up
+    if repository.root != tree:  # Git found a repository further up
         raise WorkspaceError(gone)
     own = repository.git_dir == repository.common_dir == tree / ".git"
     if users is not None:
@@ -96,7 +96,7 @@ def _head_of(repository: Repository, base: str) -> tuple[str, str, bool]:
 
 
 def _commit_rest(repository: Repository, record: PlaceRecord, head: str, before: str) -> str:
-    """Return the commit of the work; uncommitted work becomes a commit, also in HEAD and the index.
+    """Return the work's commit; uncommitted work becomes a commit, in HEAD and the index as well.
 
     `before` is the tree of `head`.
     """
@@ -118,7 +118,9 @@ def _commit_rest(repository: Repository, record: PlaceRecord, head: str, before:
             *("commit-tree", tree, "-p", head), stdin=_message(record).encode(), environment=who
         )
         repository.git("update-ref", "HEAD", made.line, head)
-        (repository.git_dir / "index.lock").unlink(missing_ok=True)  # the git that held it is gone
+        (repository.git_dir / "index.lock").unlink(
+            missing_ok=True
+        )  # the Git process that held it is gone
         index.replace(repository.git_dir / "index")
     finally:
         index.unlink(missing_ok=True)
@@ -148,7 +150,7 @@ def _message(record: PlaceRecord) -> str:
 
 
 def _identity(repository: Repository, record: PlaceRecord) -> dict[str, str]:
-    """Return the author from git's configuration, else from the fleet's order, else ralph-tui."""
+    """Return the author from Git's configuration, else from the fleet's order, else ralph-tui."""
     source = record.place.source
     own = configured(repository, "user.name", "user.email")
     name = own["user.name"] or source.user_name or "ralph-tui"

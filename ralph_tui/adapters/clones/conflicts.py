@@ -1,6 +1,6 @@
 """Branches that cannot be merged with each other, found without a real merge.
 
-Git merges in memory; the objects it makes go into a temporary folder.
+Git merges in memory, and the objects that it creates go into a temporary folder.
 """
 
 import re
@@ -19,16 +19,16 @@ from ralph_tui.text.sanitize import one_line, spelled_name
 MAX_FILES = 5
 """Maximum number of files named per conflict."""
 MAX_PAIRS = 50
-"""Maximum number of pairs merged by one git: each process has its own timeout."""
+"""Maximum number of pairs merged by one Git process; each has its own timeout."""
 REST_S = 600.0
-"""Seconds without merges after one that had to be ended: each retry would take as long."""
+"""Seconds without merges after one had to be ended, because a retry would take as long."""
 NEEDED = "2.39"
-"""The first git version that merges in memory, and many pairs in one process."""
+"""The first Git version that merges in memory and handles many pairs in one process."""
 NO_COMMON = "no common history"
-"""Listed in place of files for a pair that git refuses to merge."""
+"""Listed in place of files when Git refuses to merge a pair."""
 GONE = "its commit is no longer in the repository"
 _AFTER_COMMIT = re.compile(r"~([0-9a-f]{40}(?:[0-9a-f]{24})?)(?:_\d+)?\Z")
-"""The suffix that git adds to a file's name if the other side has a folder of that name."""
+"""The suffix that Git adds to a file's name if the other side has a folder of that name."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Conflicts:
     """Conflicts of one commit with others."""
 
     others: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """By name, some of the files in conflict, or the reason why git does not even try."""
+    """Some of the files in conflict, or the reason why Git does not even try, by name."""
     unknown: str = ""
     """One sentence if some or all conflicts are unknown; empty otherwise."""
 
@@ -51,16 +51,16 @@ class ConflictTable:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._merged: dict[frozenset[str], tuple[str, ...] | None] = {}
-        """By pair, the files in conflict; None if there is no conflict."""
+        """The files in conflict, by pair; None if there is no conflict."""
         self._ended = ""
-        """The reason why a merging git was ended."""
+        """The reason why a merge had to be ended."""
         self._rests_until = 0.0
 
     def of(self, commit: str, others: Mapping[str, str]) -> Conflicts:
         """Try to merge a commit with each of the others, given as commits by name.
 
-        Missing others are left out: a commit that is gone cannot conflict. Raises
-        ``WorkspaceError`` if git cannot work at all.
+        Missing ones are left out, because a commit that is gone cannot conflict. Raises
+        ``WorkspaceError`` if Git cannot work at all.
         """
         pairs = {name: frozenset((commit, other)) for name, other in others.items()}
         wanted = {pair for pair in pairs.values() if pair not in self._merged}
@@ -91,7 +91,7 @@ class ConflictTable:
                     return str(error)
                 self._merged.update(zip(map(frozenset, now), told, strict=False))
                 left = left[len(told) :]
-                if len(told) < len(now):  # git ends at a pair that it cannot merge
+                if len(told) < len(now):  # Git ends at a pair that it cannot merge
                     pair = left.pop(0)
                     if _have_no_common_history(self._repository, pair):
                         self._merged[frozenset(pair)] = (NO_COMMON,)
@@ -103,7 +103,7 @@ class ConflictTable:
 
 
 def _missing(repository: Repository, commits: Iterable[str]) -> set[str]:
-    """Return the missing commits: their branch was deleted and git has cleaned up."""
+    """Return the missing commits, whose branch was deleted before Git cleaned up."""
     asked = sorted(commits)
     if not asked:
         return set()
@@ -132,9 +132,9 @@ def _objects_apart(repository: Repository) -> Iterator[str]:
 def _conflicts(
     repository: Repository, pairs: Sequence[tuple[str, str]], folder: str
 ) -> tuple[list[tuple[str, ...] | None], GitResult]:
-    """Return the files in conflict of each pair, and git's result.
+    """Return the files in conflict for each pair, and Git's result.
 
-    The list ends before the first pair that git cannot merge; None means no conflict.
+    The list ends before the first pair that Git cannot merge; None means no conflict.
     """
     apart = {
         "GIT_OBJECT_DIRECTORY": folder,
@@ -154,9 +154,9 @@ def _conflicts(
 
 
 def _parse_merges(words: Sequence[str]) -> Iterator[Sequence[str] | None]:
-    """Parse git's output: per merge, a clean flag, the tree, and the files in conflict."""
+    """Parse Git's output: for each merge, a clean flag, the tree and the files in conflict."""
     at = 0
-    with suppress(ValueError, IndexError):  # git was cut off
+    with suppress(ValueError, IndexError):  # Git's output was cut off
         while words[at] in ("0", "1"):
             end = words.index("", at)
             yield None if words[at] == "1" else words[at + 2 : end]
@@ -170,7 +170,7 @@ def _original_names(names: Iterable[str], pair: tuple[str, str]) -> tuple[str, .
 
 
 def _too_old(repository: Repository) -> str:
-    """Explain that this git cannot merge in memory; empty if it can."""
+    """Explain that this Git cannot merge in memory; empty if it can."""
     version = run_git(repository.root, "version").line
     numbers = [int(part) for part in version.split()[-1].split(".")[:2] if part.isdecimal()]
     if numbers and numbers < [int(part) for part in NEEDED.split(".")]:
@@ -179,7 +179,7 @@ def _too_old(repository: Repository) -> str:
 
 
 def _why(repository: Repository, result: GitResult) -> str:
-    """Return git's error; raises ``NoRoomError`` if the disk is full."""
+    """Return Git's error; raises ``NoRoomError`` if the disk is full."""
     error = repository.error_of(result, ("merge-tree",))
     if isinstance(error, NoRoomError):
         raise error

@@ -1,4 +1,4 @@
-"""Contents of a new worktree that git does not provide: copied files and the set-up command.
+"""Contents of a new worktree that Git does not provide: copied files and the set-up command.
 
 The set-up command may run for `SETUP_LIMIT_S` seconds. Like every command of a run, it has a keeper
 that stops everything it started.
@@ -23,13 +23,13 @@ MAX_FILES = 2000
 SETUP = "set-up command"
 """The set-up command's name in messages."""
 LAST_WORDS = 300
-"""Maximum length of the output in an error of the set-up command."""
+"""Maximum length of the output quoted in an error about the set-up command."""
 
 
 def read_copied(root: Path, names: Iterable[str]) -> dict[str, str]:
-    """Return files of the user's repository by relative path, with their content as base64.
+    """Return files from the user's repository by relative path, with their content as base64.
 
-    Folders are read whole. Raises ``UsageError`` if a path is missing, outside `root` or
+    Folders are read completely. Raises ``UsageError`` if a path is missing, outside `root` or
     unreadable, or if the files are too large.
     """
     found: dict[str, str] = {}
@@ -46,8 +46,9 @@ def read_copied(root: Path, names: Iterable[str]) -> dict[str, str]:
             size += len(content)
             if size > MAX_COPIED or len(found) >= MAX_FILES:
                 raise UsageError(
-                    f"{one_line(name)} of copy is too large (at most {MAX_COPIED >> 20} MB "
-                    f"in {MAX_FILES} files); create it in the set-up command instead"
+                    f"{one_line(name)}, listed in copy, is too large (at most "
+                    f"{MAX_COPIED >> 20} MB in {MAX_FILES} files); create it in the set-up "
+                    "command instead"
                 )
             found[path.relative_to(root).as_posix()] = b64encode(content).decode()
     return found
@@ -56,7 +57,7 @@ def read_copied(root: Path, names: Iterable[str]) -> dict[str, str]:
 def _files(root: Path, name: str) -> Iterator[Path]:
     path = root / name
     if leaves_folder(root, name):
-        raise UsageError(f"{one_line(name)} of copy is outside {one_line(str(root))}")
+        raise UsageError(f"{one_line(name)}, listed in copy, is outside {one_line(str(root))}")
     if is_plain(path):
         yield path
     elif path.is_dir():
@@ -72,12 +73,16 @@ def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
     for name, content in copied.items():
         path = tree / name
         if leaves_folder(tree, name) or path.name in ("", ".git") or ".git" in path.parts:
-            raise WorkspaceError(f"{one_line(name)} is not a file of a clone; remove it from copy")
+            raise WorkspaceError(
+                f"{one_line(name)} cannot be copied into a clone; remove it from copy"
+            )
         try:
             make_folder(path.parent)
             write_whole(path, b64decode(content), durable=False, mode=0o600)
         except NotBase64 as error:
-            raise WorkspaceError(f"{one_line(name)} of copy was damaged in transfer") from error
+            raise WorkspaceError(
+                f"the copied file {one_line(name)} was damaged in transfer"
+            ) from error
         except OSError as error:
             raise workspace_error(
                 f"{one_line(name)} cannot be copied to {one_line(str(tree))}: {why(error, '')}",
@@ -86,7 +91,7 @@ def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
 
 
 def untracked(tree: Path) -> tuple[str, ...]:
-    """Return untracked, unignored paths in a worktree that no agent has worked in yet."""
+    """Return untracked, unignored paths in a worktree where no agent has worked yet."""
     listed = clone_git(tree, "ls-files", "--others", "--exclude-standard", "--directory", "-z")
     return tuple(os.fsdecode(name) for name in listed.out.split(b"\0")[:MAX_FILES] if name)
 

@@ -1,6 +1,6 @@
-"""Git in folders that only this host has made: only their own configuration is read.
+"""Git in folders made only by this host, where only their own configuration is read.
 
-Once an agent has worked in a worktree, its configuration is foreign. From then on, git is used
+Once an agent has worked in a worktree, its configuration is foreign. From then on, Git is used
 there only through `Repository`.
 """
 
@@ -14,13 +14,13 @@ from ralph_tui.base.git_config import SEALED, sealed_with
 from ralph_tui.text.sanitize import one_line
 
 WORKERS = ("-c", "checkout.workers=2")
-"""Lets two processes write files, which takes a third less time for 20,000 of them."""
+"""Lets two processes write files, which saves a third of the time for 20,000 files."""
 
 
 def clone_git(
     folder: Path, *arguments: str, source: Path | None = None, accept: Iterable[int] | None = (0,)
 ) -> GitResult:
-    """Run git in a folder of ours; `source` is a repository on this machine that it may read.
+    """Run Git in one of our folders; `source` is a repository on this machine that it may read.
 
     Raises ``WorkspaceError`` unless the exit status is in `accept`; None accepts any.
     """
@@ -28,9 +28,9 @@ def clone_git(
 
 
 def configured(repository: Repository, *keys: str) -> dict[str, str]:
-    """Return values of a repository's configuration; reading a foreign one runs nothing.
+    """Return values from a repository's configuration; reading a foreign one runs nothing.
 
-    Missing values are empty. `keys` are lowercase, as git lists them.
+    Missing values are empty. `keys` are lowercase, as Git lists them.
     """
     given = dict(UserConfig(repository.git_dir).of_repository(repository.common_dir))
     return {key: one_line(given.get(key, "")) for key in keys}

@@ -1,7 +1,7 @@
-"""A worktree or clone of its own for a loop.
+"""Make a worktree or clone for a loop.
 
 A clone with hard links is the default: a worktree shares `git stash`, branches, configuration and
-hooks with the user and every other loop. Neither runs a hook or has files that git ignores.
+hooks with the user and every other loop. Neither kind runs hooks or has files that Git ignores.
 """
 
 from contextlib import suppress
@@ -17,7 +17,7 @@ from ralph_tui.ports.clones import Source
 from ralph_tui.text.sanitize import one_line
 
 _TRIES = 100
-"""Maximum number of branch names tried if the wanted one is taken."""
+"""Maximum number of branch names to try if the wanted one is taken."""
 _ORIGIN = "+refs/remotes/origin/*:refs/remotes/origin/*"
 
 
@@ -62,14 +62,14 @@ def make_worktree(tree: Path, origin: Origin, source: Source, branch: str) -> st
     with lock_worktrees(origin.path):
         branch = _free_name(origin.path, branch)
         try:
-            # Without files: writing them would run the repository's own filters.
+            # Without files, because writing them would run the repository's own filters.
             clone_git(
                 *(origin.path, "worktree", "add", "--quiet", "--no-checkout", "-b", branch),
                 *(str(tree), source.commit),
                 source=origin.path,
             )
         except WorkspaceError:
-            with suppress(WorkspaceError):  # report why it was not added
+            with suppress(WorkspaceError):  # report instead why it was not added
                 _forget(tree, origin.path, branch, source.commit)
             raise
     try:
@@ -81,13 +81,13 @@ def make_worktree(tree: Path, origin: Origin, source: Source, branch: str) -> st
 
 
 def remove_worktree(tree: Path, repository: Path, branch: str, commit: str) -> None:
-    """Remove a worktree and make the user's repository forget it.
+    """Remove a worktree, and make the user's repository forget it.
 
-    Its own `branch` is removed too if it is still at `commit` and checked out nowhere else. An
-    empty `branch` means the one checked out in a worktree whose creation did not finish. Raises
+    Its own `branch` is also removed if it is still at `commit` and checked out nowhere else. An
+    empty `branch` means the one checked out in a worktree that was not completed. Raises
     ``WorkspaceError``.
     """
-    remove_folder(tree)  # outside the lock: others would wait for it
+    remove_folder(tree)  # outside the lock, for which others would have to wait
     with lock_worktrees(repository):
         _forget(tree, repository, branch, commit)
 
@@ -111,7 +111,7 @@ def has_commit(repository: Path, commit: str) -> bool:
             repository, "cat-file", "-e", f"{one_line(commit)}^{{commit}}",
             source=repository, accept=None,
         )  # fmt: skip
-    except (WorkspaceError, ValueError):  # not a path that this process can name
+    except (WorkspaceError, ValueError):  # this process cannot name the path
         return False
     return found.status == 0
 

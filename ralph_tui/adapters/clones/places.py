@@ -27,12 +27,12 @@ from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
-"""Names of fleets and loops, as parts of a path."""
+"""Matches names of fleets and loops, which become parts of a path."""
 HOME_FILE = "home-id"
-"""In a base folder: its id, which hosts report to the fleet."""
+"""File in a base folder with its id, which hosts report to the fleet."""
 _HOME = re.compile(r"[0-9a-f]{32}")
 WORKER_LOCK = "worker-lock"
-"""In a worker's base folder, locked while the worker runs."""
+"""File in a worker's base folder, locked while the worker is running."""
 _RUN = re.compile(r"task-\d{1,9}/\d{1,9}")
 
 
@@ -44,7 +44,7 @@ class PlaceRecord(BaseModel):
     place: Place
     """The order, without the content of copied files."""
     branch: str = ""
-    """The checked-out branch, which differs from the order's if that name was taken.
+    """The checked-out branch, which differs from the one in the order if that name was taken.
 
     Empty if the creation did not finish.
     """
@@ -58,7 +58,7 @@ class PlaceRecord(BaseModel):
     """Task and attempt of the run that began in it."""
     run_id: str = ""
     ports: tuple[int, int] | None = None
-    """The ports that it was given."""
+    """The ports reserved for it."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class TreeFolder:
         return ralph_folder(self.tree) / "tasks" / task / "attempts" / number
 
     def create(self) -> None:
-        """Create the folder, empty; an earlier one of the same name was never ready."""
+        """Create an empty folder; an earlier one with the same name was never ready."""
         self.remove()
         try:
             make_folder(self.folder)
@@ -104,7 +104,7 @@ class TreeFolder:
         return None
 
     def unreadable(self) -> str:
-        """Return why the record cannot be read, and what to do; empty if it can, or is missing."""
+        """Return why the record cannot be read and what to do; empty if it can, or is missing."""
         path = one_line(str(self.folder / PLACE_FILE))
         try:
             self._read()
@@ -147,8 +147,8 @@ def fleet_folder(base: Path, fleet_id: str) -> Path:
 def home_of(base: Path) -> str:
     """Return the permanent, unique id of a base folder.
 
-    Raises ``WorkspaceError`` if it cannot be saved or read: a fleet's loops would wait for the host
-    that has their clones without recognizing this one.
+    Raises ``WorkspaceError`` if it cannot be saved or read, because a fleet's loops would then wait
+    for the host with their clones without recognising this one.
     """
     path = base / HOME_FILE
     try:
@@ -189,7 +189,7 @@ def loop_folders(base: Path, fleet_id: str) -> Iterator[TreeFolder]:
 
 
 def _has_place(folder: Path) -> bool:
-    """True if the file exists, and if the system refuses to say."""
+    """True if the file exists, or if the system refuses to say."""
     try:
         (folder / PLACE_FILE).lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -209,7 +209,7 @@ def fleets_in(base: Path) -> list[str]:
 def remove_folder(folder: Path) -> None:
     """Remove a folder; raises ``WorkspaceError`` if anything remains.
 
-    A symbolic link is removed itself: its target is not ours.
+    A symbolic link itself is removed, because its target is not ours.
     """
     try:
         if folder.is_symlink():
@@ -223,7 +223,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def size_of(folder: Path) -> int:
-    """Return the bytes that removing `folder` would free, without files linked elsewhere."""
+    """Return the bytes that removing `folder` would free, excluding files linked elsewhere."""
     total = 0
     for above, _, names in os.walk(folder):
         for name in names:
@@ -238,14 +238,14 @@ def _without_secrets(place: Place) -> Place:
 
 
 def _retry_writable(call: Any, path: str, _: Any) -> None:
-    """Make a read-only folder writable, as its owner may, and retry."""
+    """Make a read-only folder writable, as its owner is allowed to, and retry."""
     Path(path).parent.chmod(0o700)
     with suppress(NotADirectoryError, FileNotFoundError):
         Path(path).chmod(0o700)
     if call is not os.open:
         call(path)
         return
-    with os.scandir(path):  # raises where that was in vain
+    with os.scandir(path):  # raises if that did not help
         pass
     shutil.rmtree(path, onerror=_retry_writable)
 

@@ -4,9 +4,9 @@ After an editable install (``pip install -e``) of the user's files, tests in ano
 the user's code. The work of a loop is then never measured, or passes without being measured.
 
 The probe adds a fault with a unique word to every Python source of a new worktree, except tests,
-and runs the command. If the output contains the word, the command read this worktree. If not, and
-the result is the same without the fault, it did not. No run has begun in the worktree yet; if this
-process dies, the worktree is made again.
+and runs the command. If the output contains the word, the command has read this worktree. If not,
+and if the result is the same without the fault, it has not. No run has begun in the worktree yet;
+if this process dies, the worktree is recreated.
 """
 
 import os
@@ -46,14 +46,14 @@ class Probe:
     variables: Mapping[str, str]
     log: Path
     cancelled_by: Callable[[ShellGate], object]
-    """Called with each command that begins, so that it can be ended."""
+    """Called with each command as it starts, so that it can be ended."""
 
     def has_sources(self) -> bool:
         """True if there is anything to probe; raises ``WorkspaceError``."""
         return bool(self.command.strip() and _sources(self.tree))
 
     def run(self) -> str:
-        """Return a one-sentence warning or an empty text; raises ``WorkspaceError``."""
+        """Return a one-sentence warning, or ""; raises ``WorkspaceError``."""
         word = f"ralph_tui_probe_{uuid.uuid4().hex[:12]}"
         with _faults(self.tree, f"!{word}\n".encode()) as faulty:
             if not faulty:
@@ -66,7 +66,7 @@ class Probe:
             return ""
         name = clip(one_line(self.command), 80)
         return (
-            f"the completion command `{name}` gave the same result with a fault in each of "
+            f"the completion command `{name}` produced the same result with a fault in each of "
             f"{faulty} "
             f"Python sources of {one_line(str(self.tree))}; it tests other files, as after an "
             "editable install of another clone; install each clone in the fleet's set-up command"
@@ -90,7 +90,7 @@ class Probe:
 
 
 def _ran_tests(result: GateResult) -> bool:
-    """True if tests ran at all: a missing program fails with any sources."""
+    """True if any tests ran; a missing program fails with any sources."""
     counted = result.counts is not None and result.counts.total > 0
     return result.ok or (counted and not result.timed_out and not result.cancelled)
 

@@ -1,8 +1,8 @@
 """Import of a loop's work into the user's repository, as a new branch.
 
 Rule: the user's own work does not change. No branch is overwritten, a taken name gets a number, and
-HEAD, index and files are not touched. Only the branch of an earlier collection of the same loop
-moves, if it is where we left it and checked out nowhere.
+HEAD, index and files are not touched. Only the branch from an earlier collection of the same loop
+moves, if it is where we left it and is not checked out anywhere.
 
 The import does not trust a bundle's own claims. Only the reported commit becomes a branch, and only
 snapshots of the loop's own run become refs.
@@ -22,7 +22,7 @@ from ralph_tui.ports.clones import Collected, Earlier
 from ralph_tui.text.sanitize import one_line
 
 BELOW = "ralph/"
-"""Prefix of the branches of fleets."""
+"""Prefix of fleets' branches."""
 _TRIES = 100
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -32,16 +32,16 @@ class Received:
     """A loop's work in the user's repository."""
 
     branch: str
-    """Empty if nothing changed, so that no branch was made."""
+    """Empty if nothing has changed, so that no branch was made."""
     commit: str
     files: int = 0
     """Number of files changed since the base."""
     changed_lines: int = 0
     """Lines added and removed since the base."""
     kept: str = ""
-    """The branch that keeps the earlier collection, if this work does not build on it."""
+    """The branch that keeps the earlier collection if this work does not build on it."""
     snapshots: int = 0
-    """Number of snapshots of the loop's run that are in the repository now."""
+    """Number of snapshots from the loop's run that are now in the repository."""
 
 
 def receive(
@@ -51,7 +51,7 @@ def receive(
     run_id: str,
     earlier: Earlier | None = None,
 ) -> Received:
-    """Import a collection; if this raises ``WorkspaceError``, no branch was made.
+    """Import a collection; if this raises ``WorkspaceError``, no branch has been made.
 
     `earlier` is the previous collection of the loop.
     """
@@ -92,7 +92,7 @@ def _unbundle(repository: Repository, bundle: bytes) -> dict[str, str]:
 
 
 def _check_history(repository: Repository, commit: str, loop: str) -> None:
-    """Reject a shallow history: a branch that lacks objects would break git in the repository."""
+    """Reject a shallow history, because a branch that lacks objects would break the repository."""
     walk = ("rev-list", "--objects", "--quiet", commit, "--not", "--all")
     if repository.git(*walk, accept=None).status:
         raise WorkspaceError(
@@ -104,12 +104,12 @@ def _check_history(repository: Repository, commit: str, loop: str) -> None:
 def _make_branch(
     repository: Repository, wanted: str, commit: str, earlier: Earlier | None
 ) -> tuple[str, str]:
-    """Make the branch; return it, and the branch of the earlier commit if it is no ancestor."""
+    """Make the branch; return it, and the earlier commit's branch if that is not an ancestor."""
     for number in range(1, _TRIES):
         branch = wanted if number == 1 else f"{wanted}-{number}"
         ref = f"refs/heads/{branch}"
-        # Created only if it is absent: git compares and writes in one step. It also rejects invalid
-        # branch names and anything that is not a commit.
+        # The branch is created only if it is absent: Git compares and writes in one step. Git also
+        # rejects invalid branch names and anything that is not a commit.
         made = repository.git("update-ref", ref, commit, "0" * len(commit), accept=None)
         if made.status == 0:
             return branch, ""
@@ -126,7 +126,7 @@ def _make_branch(
 
 
 def _move_branch(repository: Repository, earlier: Earlier, commit: str) -> str | None:
-    """Move the branch of an earlier collection; return None if it must not move.
+    """Move the branch from an earlier collection; return None if it must not move.
 
     If the new commit does not build on the earlier one, that one gets its own branch, which is
     returned.
@@ -159,7 +159,7 @@ def _keep_snapshots(repository: Repository, refs: dict[str, str], run_id: str) -
 def _create_refs(
     repository: Repository, refs: Mapping[str, str], accept: Iterable[int] | None
 ) -> bool:
-    """Create all refs or none, as one may already exist; return True if they were created."""
+    """Create all refs or none, because one may already exist; return True if they were created."""
     lines = "".join(f"create {name}\0{commit}\0" for name, commit in refs.items())
     words = ("update-ref", "--no-deref", "-z", "--stdin")
     return repository.git(*words, stdin=lines.encode(), accept=accept).status == 0

@@ -1,4 +1,4 @@
-"""The commit that the loops of a fleet begin with, and how hosts get it."""
+"""The commit that the loops of a fleet start from, and how hosts get it."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def source_of(repository: Repository, base: str) -> Source:
                 "one with git commit"
             )
         raise UsageError(
-            f"{one_line(base)} is not a commit of {one_line(str(repository.root))}; use a "
+            f"{one_line(base)} is not a commit in {one_line(str(repository.root))}; use a "
             "branch or commit as base"
         )
     config = configured(repository, "remote.origin.url", "user.name", "user.email")
@@ -41,7 +41,7 @@ def source_of(repository: Repository, base: str) -> Source:
 
 
 def is_commit(root: Path, base: str) -> bool:
-    """True if a branch, tag or commit of this name exists, or if git cannot say."""
+    """True if a branch, tag or commit of this name exists, or if Git cannot say."""
     return run_git(root, *_name_error(base), accept=None).status != 1 or base == "HEAD"
 
 
@@ -62,7 +62,7 @@ def base_bundle(repository: Repository, commit: str) -> bytes:
 
 
 def _address(root: Path, remote: str) -> str:
-    """Return the remote without its credentials, which stay here, and with absolute paths."""
+    """Return the remote with absolute paths and without its credentials, which stay here."""
     if "://" in remote:
         return _LOGIN.sub(r"\1", remote)
     if not remote or "::" in remote or _SCP_LIKE.match(remote):

@@ -14,15 +14,15 @@ from ralph_tui.text.sanitize import one_line
 WAIT_S = 60.0
 """Timeout for the lock in seconds; each holder needs only a moment."""
 LOCK = "worktrees-lock"
-"""In ralph-tui's folder of the common git directory."""
+"""File in ralph-tui's folder in the common Git directory."""
 
 
 @contextmanager
 def lock_worktrees(repository: Path) -> Iterator[None]:
-    """Hold the lock on the worktrees against other ralph-tui processes.
+    """Hold the lock on the worktrees, which keeps out other ralph-tui processes.
 
-    Git reads all worktrees when it adds or lists them, and fails over one that is half made or
-    gone. Raises ``WorkspaceError``.
+    Git reads all worktrees when it adds or lists them, and fails if one is half made or gone.
+    Raises ``WorkspaceError``.
     """
     asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")
     common_dir = Path(clone_git(repository, *asked, source=repository).line)

@@ -1,7 +1,7 @@
-"""Learnings of earlier runs, in ``.aiwg/knowledge``: plain files that users may edit.
+"""Learnings from earlier runs, in ``.aiwg/knowledge``: plain files that users may edit.
 
-``ralph-learnings.json`` (and its ``.bak``) has the proven learnings, ``staging.json`` those of
-single runs. Several runs and the user may change them at once (`locking`). `files` reads and
+``ralph-learnings.json`` (and its ``.bak``) has the proven learnings, and ``staging.json`` those
+from single runs. Several runs and the user may change them at once (`locking`). `files` reads and
 repairs them, `ledger` decides what changes, and `store` combines both as ``ports.Knowledge``.
 """
 

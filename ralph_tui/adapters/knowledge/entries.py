@@ -1,6 +1,6 @@
-"""Learnings as entries of the file, and as `Learning` in a run.
+"""Learnings as entries in the file, and as `Learning` in a run.
 
-An entry is never changed in place: a new one replaces it, and keeps the fields that are not ours.
+An entry is never changed in place: a new one replaces it and keeps the fields that are not ours.
 """
 
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ from ralph_tui.text.sanitize import one_line
 
 KINDS = frozenset(get_args(LearningType))
 _DIGITS = 6
-"""Decimal places of fractions in the file; more would only be hard to read."""
+"""Decimal places of fractions in the file; more would only be harder to read."""
 
 
 def is_known(entry: Entry) -> bool:
-    """True if the entry's type is one of ours. Others are kept, but never looked up."""
+    """True if the entry's type is one of ours. Others are kept but never looked up."""
     return entry["type"] in KINDS
 
 
 def learning_of(entry: Entry, standing: Standing = "proven", name: str | None = None) -> Learning:
-    """Return an entry as a sanitized learning; it must fit the schema, and `is_known`."""
+    """Return an entry as a sanitised learning; it must fit the schema and satisfy `is_known`."""
     uses = int(entry.get("uses", 0))
     return Learning(
         learning_id=name if name is not None else entry.get("id", ""),
@@ -45,7 +45,7 @@ def learning_of(entry: Entry, standing: Standing = "proven", name: str | None = 
 
 
 def staged_learning(staged: Entry) -> Learning:
-    """Return an entry of the staging file as a learning."""
+    """Return an entry from the staging file as a learning."""
     learning = learning_of(staged["learning"], "staged", staged["id"])
     return learning.model_copy(update={"runs": 1})
 
@@ -73,7 +73,7 @@ def entry_of(learning: Learning, runs: list[str], at: str) -> Entry:
 
 
 def update_entry(entry: Entry, learning: Learning, at: str) -> Entry:
-    """Return the entry, updated from the `learning` that was made of it; pins and mutes stay."""
+    """Return the entry, updated from the `learning` that was made from it; pins and mutes stay."""
     changed = _numbers(entry, learning) | {"updatedAt": at}
     if not learning.rested:
         changed.pop("restedRuns", None)
@@ -105,7 +105,7 @@ def runs_of(entry: Entry) -> frozenset[str]:
 
 
 def has_id(entry: Entry, learning_id: str) -> bool:
-    """True if the entry has this id; the id may be sanitized, as runs have it."""
+    """True if the entry has this id; the id may be sanitised, as in runs."""
     return entry["id"] == learning_id or one_line(entry["id"]) == learning_id
 
 

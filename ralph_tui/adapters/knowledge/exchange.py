@@ -1,8 +1,8 @@
-"""Export and import of knowledge, as a plain file of the same form.
+"""Export and import of knowledge, as a plain file in the same format.
 
-An export has the proven learnings, sanitized, without fields that only this repository needs. An
+An export has the proven learnings, sanitised, without fields that only this repository needs. An
 import adds entries that fit the schema. Known ones change nothing, so the same file may be imported
-again, and similar ones are merged. The user's pins and mutes are not exchanged.
+again; similar ones are merged. The user's pins and mutes are not exchanged.
 """
 
 from collections import defaultdict
@@ -24,11 +24,11 @@ from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.sanitize import one_line
 
 PRIVATE_FIELDS = ("pinned", "muted", "credits", "promotedFrom")
-"""Fields that mean something in this repository only."""
+"""Fields that mean something only in this repository."""
 
 
 def export_text(learnings: Sequence[Entry], at: datetime | None = None) -> str:
-    """Return the file of the proven learnings, with only printable characters."""
+    """Return a file with the proven learnings, in printable characters only."""
     entries = [cleaned(_without_private(entry)) for entry in learnings]
     at = at if at is not None else datetime.now(UTC)
     return stringify(document_of({}, "learnings", entries, at), 2) + "\n"
@@ -41,9 +41,9 @@ class ImportResult:
     fresh: int = 0
     joined: int = 0
     known: int = 0
-    """Entries that were known already and changed nothing."""
+    """Number of entries that were already known and changed nothing."""
     refused: list[str] = field(default_factory=list)
-    """Why entries do not fit the schema, one reason each."""
+    """Why entries do not fit the schema, one reason per entry."""
 
 
 def entries_of(content: bytes, name: str) -> list[Any]:
@@ -60,7 +60,7 @@ def entries_of(content: bytes, name: str) -> list[Any]:
 
 
 def take(ledger: Ledger, entries: Sequence[Any]) -> ImportResult:
-    """Add to the ledger what it does not know."""
+    """Add to the ledger what it does not have yet."""
     taken = ImportResult()
     learnings = list(ledger.learnings)
     places = {entry["id"]: number for number, entry in enumerate(learnings)}

@@ -1,8 +1,8 @@
-"""A knowledge file on disk: checked on reading, repaired without loss, replaced as a whole.
+"""A knowledge file on disk: checked when read, repaired without loss, replaced as a whole.
 
 Rules. Content that fits the schema counts, even with a wrong checksum, which only means that the
-user edited the file. A file that does not fit is renamed by its date, and a usable backup replaces
-it. Only content that was read as sound is ever deleted or overwritten.
+user edited the file. A file that does not fit is renamed after its date, and a usable backup
+replaces it. Only content that was found to be sound is ever deleted or overwritten.
 """
 
 import errno
@@ -25,7 +25,7 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 
 LARGEST = 1 << 27
-"""Maximum bytes of a file: enough for more than 200,000 learnings."""
+"""Maximum size of a file in bytes: enough for more than 200,000 learnings."""
 _CLOSED = (errno.EACCES, errno.EPERM)
 _TYPES = ("strategy", "antipattern", "estimate", "convention")
 
@@ -33,13 +33,13 @@ _NONE: list[Entry] = []
 
 Condition = Literal["sound", "edited", "damaged", "missing"]
 Repair = Literal["", "edited", "restored"]
-"""Which content counts: unchanged, the user's edit, or the older backup."""
+"""The content that counts: unchanged, the user's edit, or the older backup."""
 Stamp = tuple[int, int, int, int]
 """Device, inode, size and time of change; they change with the file and its content."""
 
 
 def checksum(entries: Sequence[Entry]) -> str:
-    """Return SHA-256 over the compact JSON; raise ``ValueError`` for numbers beyond JSON."""
+    """Return the SHA-256 of the compact JSON; raise ``ValueError`` for numbers that JSON lacks."""
     return hashlib.sha256(stringify(entries).encode("utf-8")).hexdigest()
 
 
@@ -49,7 +49,7 @@ def moment(at: datetime) -> str:
 
 
 def document_of(before: Entry, held: str, entries: Sequence[Entry], at: datetime) -> Entry:
-    """Return a whole file with this list; other fields stay as they were `before`."""
+    """Return a whole file with this list; other fields stay as in `before`."""
     document = {"version": VERSION, **before}
     document |= {"checksum": checksum(entries), "lastUpdated": moment(at)}
     document[held] = list(entries)
@@ -67,14 +67,14 @@ class FileState:
     """Empty if the content cannot be used."""
     stamp: Stamp | None = None
     problem: str = ""
-    """The fault in damaged content, without the file's name."""
+    """What is wrong with damaged content, without the file's name."""
 
 
 class KnowledgeFile:
     """``ralph-learnings.json`` with its backup, or ``staging.json``, which has none."""
 
     def __init__(self, path: Path, held: str, *, backup: bool, warn: Callable[[str], None]) -> None:
-        """`warn` is called with sentences for the user; the list is ``learnings`` or ``staged``."""
+        """`warn` is called with sentences for the user; `held` is ``learnings`` or ``staged``."""
         self.path = path
         self.held = held
         self.backup = path.with_name(f"{path.name}.bak") if backup else None
@@ -86,7 +86,7 @@ class KnowledgeFile:
 
     @property
     def name(self) -> str:
-        """The name for the user: the last three parts of the path."""
+        """The name to show the user: the last three parts of the path."""
         return one_line("/".join(self.path.parts[-3:]))
 
     @property
@@ -97,12 +97,12 @@ class KnowledgeFile:
 
     @property
     def checksum(self) -> str:
-        """The checksum of the list as last read; empty without a file."""
+        """The checksum of the list as last read; empty if there is no file."""
         return str(self._known.document.get("checksum", ""))
 
     @property
     def stamp(self) -> Stamp | None:
-        """Differs when the content does; None without content."""
+        """A value that differs when the content does; None without content."""
         return self._known.stamp
 
     def refresh(self) -> bool:
@@ -124,7 +124,7 @@ class KnowledgeFile:
         return False
 
     def repair(self) -> Repair:
-        """Read the file, repair it if it is not sound, and return how.
+        """Read the file, repair it if it is not sound, and return how it was repaired.
 
         The caller must hold the lock. Raises ``KnowledgeError``.
         """
@@ -188,7 +188,7 @@ class KnowledgeFile:
             return FileState("missing", {})
         except OSError as error:
             if not (isinstance(error, NotPlainError) or error.errno in _CLOSED):
-                raise self._failure("read", error) from error  # it may still be valid
+                raise self._failure("read", error) from error  # its content may still be valid
             return FileState("damaged", {}, problem=error.strerror or str(error))
         except ValueError as error:
             return FileState("damaged", {}, problem=str(error))
@@ -201,14 +201,14 @@ class KnowledgeFile:
             self._known = FileState("missing", self._known.document)
             self._rewrite()
             self._warn(
-                f"{self.name} was deleted while in use and was written again; to delete a "
+                f"{self.name} was deleted while in use and has been restored; to delete a "
                 "learning, use 'ralph-tui memory delete'"
             )
             return ""
         return "restored" if self._fall_back(found) else ""
 
     def _is_outdated(self) -> bool:
-        """True if the backup is newer than the known content, because others write, too."""
+        """True if the backup is newer than the known content, because others also write."""
         if self.backup is None:
             return False
         backup = self._read(self.backup)
@@ -223,7 +223,7 @@ class KnowledgeFile:
         known, self._known = self._known, found
         try:
             self._rewrite()
-        except KnowledgeError:  # it stays an edit that was not accepted so far
+        except KnowledgeError:  # it stays an edit that has not been accepted
             self._known = known
             if kept is not None and self.backup is not None:
                 kept.replace(self.backup)
@@ -232,7 +232,7 @@ class KnowledgeFile:
         self._warn(f"{self.name} was edited by hand; your version is used{before}")
 
     def _fall_back(self, found: FileState) -> bool:
-        """Replace a damaged or missing file by its backup; return False if that is unusable."""
+        """Replace a damaged or missing file with its backup; return False if that is unusable."""
         backup = self._read(self.backup) if self.backup is not None else FileState("missing", {})
         aside = _set_aside(self.path, "damaged")
         if self.backup is not None and backup.condition == "damaged":
@@ -252,12 +252,12 @@ class KnowledgeFile:
         return usable
 
     def _rewrite(self) -> None:
-        """Write the known content with its checksum; its time of update stays."""
+        """Write the known content with its checksum; its update time stays the same."""
         text = self._known.document.get("lastUpdated")
         try:
             at = datetime.fromisoformat(text) if isinstance(text, str) else datetime.now(UTC)
             at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-        except (ValueError, OverflowError):  # no date, or one that is in no year of UTC
+        except (ValueError, OverflowError):  # no date, or one outside the years of UTC
             at = datetime.now(UTC)
         self.write(self.entries, at)
 
@@ -266,7 +266,7 @@ def _content(path: Path) -> bytes:
     with reading(path, below=path.parent) as file:
         size = os.fstat(file.fileno()).st_size
         content = file.read(LARGEST + 1) if size <= LARGEST else b""
-    if max(size, len(content)) > LARGEST:  # it may grow while it is read
+    if max(size, len(content)) > LARGEST:  # it may grow while being read
         raise ValueError(f"it is larger than {LARGEST // (1 << 20)} MB")
     return content
 
@@ -281,7 +281,7 @@ def refuse_other_version(document: Any, name: str) -> None:
 
 
 def load_json(content: bytes) -> Any:
-    """Parse JSON; raise ``ValueError`` that names the line."""
+    """Parse JSON; raise a ``ValueError`` that names the line."""
     try:
         return parse_json(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -290,7 +290,7 @@ def load_json(content: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: it is not JSON ({error.msg})") from None
     except ValueError as error:
-        # Python refuses numbers with thousands of digits, with a long message.
+        # Python rejects numbers with thousands of digits with a long message.
         long = str(error).startswith("Exceeds the limit")
         raise ValueError("a number in it is too large" if long else str(error)) from None
 
@@ -304,7 +304,7 @@ def _stamp(path: Path) -> Stamp | None:
 
 
 def _set_aside(path: Path, word: str) -> Path | None:
-    """Rename a file by the date of its last change; return the new path, or None."""
+    """Rename a file after the date of its last change; return the new path, or None."""
     try:
         changed = datetime.fromtimestamp(path.lstat().st_mtime, UTC)
     except FileNotFoundError:

@@ -3,7 +3,7 @@
 There are three differences from Python. Numbers look different (``1``, not ``1.0``; ``1e-7``), lone
 surrogates are escaped, and keys that are array indices come first. Numbers of any size have the
 precision of a double. Few learnings contain any of these, so Python's own writer, which is three
-times as fast, writes the others.
+times as fast, writes the rest.
 """
 
 import json
@@ -29,19 +29,20 @@ _OURS = [
         r'"[0-9]+":',
     )
 ]
-"""Patterns of what may differ in a compact text. A match inside a string only costs time.
+"""Patterns for what may differ in a compact text. A match inside a string only costs time.
 
 Each begins with a character that is fast to find; a single pattern takes four times as long.
 """
 _AT_ONCE = 20
-"""Values to write at once: a call costs as much as writing one, and one may need our own writer."""
+"""Values to write at once: a call costs as much as a value, and any one may need our own writer."""
 _PYTHON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def stringify(value: Any, indent: int = 0) -> str:
     """Return what ``JSON.stringify(value, null, indent)`` writes for a JSON value.
 
-    Raises ``ValueError`` for a number that JSON cannot hold: beyond the doubles, or not a number.
+    Raises ``ValueError`` for a number that JSON cannot represent: outside the range of doubles, or
+    not a number.
     """
     if not indent and isinstance(value, list):
         return f"[{','.join(_compact_lists(value))}]"
@@ -51,7 +52,7 @@ def stringify(value: Any, indent: int = 0) -> str:
 
 
 def _compact_lists(values: list[Any]) -> Iterator[str]:
-    """Write many values, several at once if Python's writer gives the same text for them."""
+    """Write many values, several at once if Python's writer produces the same text for them."""
     for start in range(0, len(values), _AT_ONCE):
         several = values[start : start + _AT_ONCE]
         text = _by_python(several)
@@ -59,7 +60,7 @@ def _compact_lists(values: list[Any]) -> Iterator[str]:
 
 
 def _compact(value: Any) -> str:
-    """Write one value, with Python's writer if that gives the same text."""
+    """Write one value, with Python's writer if that produces the same text."""
     if text := _by_python([value]):
         return text[1:-1]
     parts: list[str] = []
@@ -78,7 +79,7 @@ def _by_python(values: list[Any]) -> str:
 
 
 def number(value: float) -> str:
-    """Return the number in JavaScript's form; raise ``ValueError`` beyond the doubles."""
+    """Return the number in JavaScript's form; raise ``ValueError`` outside the range of doubles."""
     if isinstance(value, int):
         if -_EXACT <= value <= _EXACT:
             return str(value)
@@ -134,7 +135,7 @@ def _is_index(key: str) -> bool:
 
 
 def _put(value: Any, parts: list[str], indent: str, line: str) -> None:
-    """Add the parts of a value's text; `line` begins a line at the depth of the value."""
+    """Add the parts of a value's text; `line` starts a new line at the value's depth."""
     if isinstance(value, str):
         parts.append(_text(value))
     elif value is None or isinstance(value, bool):
@@ -153,7 +154,7 @@ def _put(value: Any, parts: list[str], indent: str, line: str) -> None:
 
 
 def _put_object(value: dict[str, Any], parts: list[str], indent: str, line: str) -> None:
-    if any(map(_is_index, value)):  # JavaScript's objects have these first
+    if any(map(_is_index, value)):  # JavaScript puts these first in objects
         value = {**{key: value[key] for key in sorted(filter(_is_index, value), key=int)}, **value}
     before, colon = "{", ": " if line else ":"
     for key, inner in value.items():

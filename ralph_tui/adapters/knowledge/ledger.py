@@ -1,6 +1,6 @@
 """How the lists in the two files change: staging, credits, promotions, edits. Pure.
 
-Entries record each change, so that making it again does nothing. A staged entry is identified by
+Entries record each change, so that repeating it does nothing. A staged entry is identified by
 run and id, a credit by run and iteration, and a promotion by its staged entry. Knowledge is written
 before staging. After a crash in between, staging lacks a promotion, and the next promotion finds it
 in the knowledge.
@@ -40,7 +40,7 @@ from ralph_tui.ports.knowledge import Credit, Promotion
 from ralph_tui.text.sanitize import one_line
 
 WAITING, TAKEN, GONE = "staged", "promoted", "deleted"
-"""Status of a staged entry: not proven yet, part of the knowledge, or deleted by the user."""
+"""Status of a staged entry: not yet proven, part of the knowledge, or deleted by the user."""
 
 
 MAX_KEPT = 2000
@@ -49,7 +49,7 @@ UNUSED = timedelta(days=365)
 
 
 class Ledger:
-    """Both lists, to be changed; the given lists stay as they are."""
+    """Copies of both lists that can be changed; the given lists stay as they are."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Ledger:
         self.run = run
         self.at = at
         self._views: dict[int, tuple[Entry, Learning]] = {}
-        """Cache of learnings by entry: making one takes longer than comparing two."""
+        """Cache of learnings by entry, because making one takes longer than comparing two."""
 
     def stage(self, learnings: Sequence[Learning]) -> None:
         """Add what this run has learned, once each."""
@@ -81,7 +81,7 @@ class Ledger:
             self._credit(credit)
 
     def rest(self, looked_up: Collection[str]) -> None:
-        """Count that this run went without each dropped learning it did not look up, once each."""
+        """Count this run for each dropped learning that it did not look up, once each."""
         learnings = [self._with_rest(entry, entry["id"], looked_up) for entry in self.learnings]
         if any(map(is_not, learnings, self.learnings)):
             self.learnings = learnings
@@ -119,8 +119,8 @@ class Ledger:
     def restage_lost(self, *, by_hand: bool) -> None:
         """Update staged entries whose promotion is missing from the knowledge just read.
 
-        If the user edited the file, they were deleted; if an older backup replaced it, they wait
-        again.
+        If the user has edited the file, they were deleted; if an older backup has replaced it, they
+        are waiting again.
         """
         told, status = self._sources(), GONE if by_hand else WAITING
 
@@ -151,7 +151,7 @@ class Ledger:
         ]
         if change == "delete":
             return self._delete(place, learning_id, found=place is not None or bool(waiting))
-        # Users never see learnings of foreign types, whose text cannot be located.
+        # Users never see learnings of foreign types, because their text cannot be located.
         if place is not None and not is_known(self.learnings[place]):
             place = None
         waiting = [number for number in waiting if is_known(self.staged[number]["learning"])]
@@ -163,7 +163,7 @@ class Ledger:
         return place is not None or bool(waiting)
 
     def find(self, learning_id: str) -> Learning | None:
-        """Return the learning as it is now, proven or else staged; None if there is no such id."""
+        """Return the learning as it is now, proven or else staged; None if the id is unknown."""
         for entry in self.learnings:
             if has_id(entry, learning_id) and is_known(entry):
                 return learning_of(entry)
@@ -202,7 +202,7 @@ class Ledger:
         return {**counted, "credits": {**given, self.run: [*iterations, credit.iteration]}}
 
     def _with_rest(self, entry: Entry, name: str, looked_up: Collection[str]) -> Entry:
-        """Return the entry; if it was dropped and not looked up, this run is added to it."""
+        """Return the entry, with this run added if it was dropped and not looked up."""
         rested = entry.get("restedRuns", [])
         if self.run in rested or len(rested) >= RESTED or one_line(name) in looked_up:
             return entry
@@ -211,7 +211,7 @@ class Ledger:
         return {**entry, "restedRuns": [*rested, self.run]}
 
     def _is_waiting(self, place: int) -> bool:
-        """True if the entry may be promoted; unsure estimates may too: others confirm them."""
+        """True if the entry may be promoted; so may unsure estimates, which others confirm."""
         entry = self.staged[place]
         learning = entry["learning"]
         if entry["status"] != WAITING or not is_known(learning):
@@ -220,7 +220,7 @@ class Ledger:
         return learning["type"] == "estimate" or sure
 
     def _promote(self, place: int) -> None:
-        """Promote this entry, and all others that say the same, if together they are proven."""
+        """Promote this entry and all others that say the same if together they are proven."""
         entry = self.staged[place]
         first = self._view(entry["learning"], entry)
         places = [place] + [
@@ -315,7 +315,7 @@ class Ledger:
             self.learnings = [*self.learnings[:place], *self.learnings[place + 1 :]]
         for number, entry in enumerate(self.staged):
             if any(has_id(entry, name) for name in gone):
-                found = True  # it was deleted before
+                found = True  # it has already been deleted
                 self._put_staged(number, status=GONE)
         return found
 

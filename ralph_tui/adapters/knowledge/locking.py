@@ -41,7 +41,7 @@ def explain_refusal(error: OSError) -> str:
 
 
 def _make_folder(folder: Path) -> None:
-    """Create the folder, hidden from git; an existing folder belongs to the user."""
+    """Create the folder, hidden from Git; an existing folder belongs to the user."""
     if not folder.is_dir():
         if os.path.lexists(folder):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))

@@ -1,7 +1,7 @@
-"""Which learnings may fit an objective: few of many, chosen without reading each of them.
+"""Learnings that may fit an objective: a few of many, chosen without reading all of them.
 
 First come those whose words match. Then come the best of each type, for the type of task and for
-any task, because an estimate fits whatever its words are. Pinned ones are always included.
+any task, because an estimate fits regardless of its words. Pinned ones are always included.
 """
 
 import heapq
@@ -26,9 +26,9 @@ BY_TYPE = 8
 
 
 Scores = Callable[[str, str, Callable[[], Mapping[str, str]]], Mapping[str, float]]
-"""Returns how well texts, by id, match an objective; only those that do, above 0.
+"""Returns how well texts match an objective, by id: above 0, and only for those that match.
 
-Its second argument differs when the texts do, so that most calls need not ask for them.
+Its second argument differs when the texts do, so that most calls need not request them.
 """
 
 
@@ -38,9 +38,9 @@ def no_scores(_: str, __: str, ___: Callable[[], Mapping[str, str]]) -> Mapping[
 
 
 class Lookup:
-    """All learnings that one run may be shown, at one state of the files.
+    """All learnings that one run may be shown, for one state of the files.
 
-    Nothing is created per learning, because that would take longer than all else.
+    Nothing is created per learning, because that would take longer than everything else.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class Lookup:
         run: str,
         before: "Lookup | None" = None,
     ) -> None:
-        """What `run` itself staged is left out; `before` is the lookup at the previous state."""
+        """Learnings staged by `run` itself are left out; `before` is the previous lookup."""
         proven: dict[str, Entry] = {}
         for entry in learnings:
             if is_known(entry):
-                # Keep the first entry of a name: changes by the user and credits reach only it.
+                # Keep the first entry with a name: only that one gets user changes and credits.
                 proven.setdefault(strip_controls(entry["id"]), entry)
         self._staged: dict[str, list[Entry]] = {}
         """Entries in the staging file by name, one per run that reported the learning."""
@@ -65,7 +65,7 @@ class Lookup:
                 self._staged.setdefault(name, []).append(entry)
         self._known = proven | {name: one[0]["learning"] for name, one in self._staged.items()}
         self.read: dict[str, tuple[list[Entry], Learning]] = {} if before is None else before.read
-        """Learnings by name, with the entries that they are made of; these never change in place.
+        """Learnings by name, with the entries that they are made from; these never change in place.
 
         Reading one takes longer than finding it.
         """
@@ -85,7 +85,7 @@ class Lookup:
         return self._texts
 
     def candidates(self, scores: Mapping[str, float], task_type: str) -> list[Candidate]:
-        """Return the learnings to choose from; `scores` says how well texts match, by id."""
+        """Return the learnings to choose from; `scores` shows how well texts match, by id."""
         if len(self._known) <= ALL:
             chosen: Iterable[str] = self._known
         else:
@@ -125,7 +125,7 @@ class Lookup:
 
 
 def _best(known: Mapping[str, Entry]) -> dict[tuple[str, str], list[str]]:
-    """Return the best by type and type of task (``""``: any); ``("", "")`` has the pinned ones."""
+    """Return the best by type and task type (``""`` for any); ``("", "")`` has the pinned ones."""
     pools: dict[tuple[str, str], list[str]] = defaultdict(list)
     quality: dict[str, float] = {}
     pinned = []

@@ -1,4 +1,4 @@
-"""The schema of a knowledge file: the types of its fields, and what is wrong if one differs.
+"""The schema of a knowledge file: the types of its fields, and words for what is wrong.
 
 Unknown fields and unknown types of learnings are accepted and stay as they are.
 """
@@ -10,12 +10,12 @@ from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.text.sanitize import shorten
 
 Entry = dict[str, Any]
-"""A learning as it is in the file."""
+"""A learning in the form in which the file has it."""
 Check = tuple[Callable[[Any], bool], str]
 
 VERSION = "1.0.0"
 MAX_COUNT = 10**9
-"""The largest count of uses, runs or iterations, as JSON allows numbers beyond floats."""
+"""The largest count of uses, runs or iterations, because JSON allows numbers beyond floats."""
 
 
 def _is_count(value: Any) -> bool:
@@ -76,7 +76,7 @@ _STAGED_OPTIONAL: Mapping[str, Check] = {"stagedAt": _TEXT, "run": _TEXT}
 def check(document: Any, held: str) -> None:
     """Check a whole file with a list of ``learnings`` or ``staged``.
 
-    Raises ``ValueError`` that names the first wrong place.
+    Raises a ``ValueError`` that names the first invalid place.
     """
     if not isinstance(document, dict):
         raise ValueError("it is not an object")
@@ -92,7 +92,7 @@ def check(document: Any, held: str) -> None:
 
 
 def check_entry(where: str, entry: Entry, held: str = "learnings") -> None:
-    """Check one entry; raise ``ValueError`` that begins with `where`."""
+    """Check one entry; raise a ``ValueError`` whose text begins with `where`."""
     _fields(where, entry, {"id": _NAME}, {})
     if held == "staged":
         _fields(where, entry, _STAGED, _STAGED_OPTIONAL)

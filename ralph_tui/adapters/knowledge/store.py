@@ -25,7 +25,7 @@ from ralph_tui.ports.knowledge import Credit, Promotion
 from ralph_tui.text.sanitize import one_line
 
 OWNER = ""
-"""No run: the command line makes changes for the user."""
+"""Not a run: the command line makes changes for the user."""
 
 
 def knowledge_folder(root: Path) -> Path:
@@ -70,7 +70,7 @@ class KnowledgeStore:
         self._one_at_a_time = Lock()
 
     def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
-        """Return the candidates for an objective; files are read again only if they changed."""
+        """Return the candidates for an objective; files are reread only if they have changed."""
         with self._one_at_a_time:
             self._refresh()
             lookup = self._current_lookup()
@@ -117,7 +117,7 @@ class KnowledgeStore:
 
     def take_notices(self) -> Sequence[str]:
         notices = []
-        # Without the lock: the engine's thread calls this while a job may be waiting.
+        # Without the lock, because the engine's thread calls this while a job may be waiting.
         while self._notices:
             notices.append(self._notices.popleft())
         return list(dict.fromkeys(notices))
@@ -129,7 +129,7 @@ class KnowledgeStore:
             return self._ledger()
 
     def update(self, change: Callable[[Ledger], object]) -> Ledger:
-        """Read, change and write both lists under the lock; return them as they are then.
+        """Read, change and write both lists under the lock; return the changed lists.
 
         Raises ``KnowledgeError``; if `change` raises, nothing is written.
         """
@@ -152,7 +152,7 @@ class KnowledgeStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the lock, with both files sound and read."""
+        """Hold the lock, with both files read and sound."""
         with locked(self.folder / "lock", self._patience_s):
             mended = self._learnings.repair()
             self._staged.repair()
@@ -163,7 +163,7 @@ class KnowledgeStore:
             yield
 
     def _refresh(self) -> None:
-        """Read files that changed; the lock is needed only for files that are not sound."""
+        """Read files that have changed; the lock is needed only for files that are not sound."""
         sound = self._learnings.refresh()
         if not (self._staged.refresh() and sound):
             with self._locked():

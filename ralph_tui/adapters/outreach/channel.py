@@ -1,4 +1,4 @@
-"""The interface of every notification channel, and the context it is built from."""
+"""The interface of every notification channel, and the context from which one is built."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Channel(Protocol):
     place: str
     """The destination, without secrets."""
     comments: bool
-    """True if a run may have an issue there, which takes comments."""
+    """True if a run may have an issue there that takes comments."""
 
     def deliver(self, message: Message, *, again: bool = False) -> str:
         """Send a message and return, in one sentence, where it went; blocks.
@@ -34,10 +34,10 @@ class Channel(Protocol):
 
 @dataclass(frozen=True)
 class ChannelContext:
-    """Settings and surroundings of the channels."""
+    """Settings and environment of the channels."""
 
     settings: OutreachSettings
-    """The section ``outreach``, of which each channel reads its own settings."""
+    """The section ``outreach``, from which each channel reads its own settings."""
     environ: Mapping[str, str]
     """Environment variables with tokens."""
     outbox: Path

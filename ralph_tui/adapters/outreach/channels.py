@@ -1,4 +1,4 @@
-"""The channels of this version, and their construction from the settings."""
+"""The channels in this version, and their construction from the settings."""
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec

@@ -1,7 +1,7 @@
 """Ordered delivery of one channel's messages, in a thread of its own.
 
-Each problem is reported once, not with every retry: by `EscalationDelivered` with ``ok`` False. One
-with ``ok`` True follows when a message has arrived.
+Each problem is reported once, not with every retry, by an `EscalationDelivered` whose ``ok`` is
+False. One whose ``ok`` is True follows once a message has arrived.
 """
 
 import threading
@@ -31,7 +31,7 @@ class DeliveryQueue:
         clock: Clock,
         jitter: Callable[[], float],
     ) -> None:
-        """`jitter` returns 0-1, so that many runs do not return to a recovered service together."""
+        """`jitter` returns 0-1, so that runs do not all return to a recovered service at once."""
         self._channel = channel
         self._outbox = outbox
         self._emit = emit
@@ -42,7 +42,7 @@ class DeliveryQueue:
         self._failures = 0
         self._due = 0.0
         self._blocked = False
-        """True if the set-up is wrong: nothing is delivered before the next run."""
+        """True if the set-up is wrong, so that nothing is delivered before the next run."""
         self._wake = threading.Event()
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -74,7 +74,7 @@ class DeliveryQueue:
             self._thread.join(timeout)
 
     def deliver_due(self) -> float | None:
-        """Deliver all due messages; return the seconds until the next, None without one."""
+        """Deliver all due messages; return the seconds until the next one, or None."""
         while self._entries and not self._blocked:
             pause = self._due - self._clock.monotonic()
             if pause > 0:

@@ -11,13 +11,13 @@ class Dialect:
 
     name: Literal["gitea", "github"]
     api: str
-    """Path that follows the tracker's address."""
+    """The path after the tracker's address."""
     token_variable: str
     """Default environment variable for the token."""
     scheme: str
     """Authorization scheme before the token."""
     page_size: str
-    """Name of the query parameter."""
+    """Name of the query parameter for the page size."""
     labels_by: Literal["id", "name"]
     """How an issue refers to its labels."""
     colour_mark: str

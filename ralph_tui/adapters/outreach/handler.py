@@ -1,4 +1,4 @@
-"""Layer 4's EscalationHandler: sends every escalation to every channel of the settings."""
+"""Layer 4's EscalationHandler: sends every escalation to every channel in the settings."""
 
 import random
 from collections.abc import Callable, Sequence

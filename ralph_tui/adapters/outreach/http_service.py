@@ -40,7 +40,7 @@ class UndeliveredError(Exception):
     """A message was not delivered; the text is one sentence without secrets."""
 
     def __init__(self, text: str, then: NextStep, after_s: float | None = None) -> None:
-        """`then`: retry soon, wait until the set-up is fixed, or drop the message.
+        """`then` says whether to retry soon, wait until the set-up is fixed, or drop the message.
 
         `after_s` is the pause in seconds that the server requested.
         """
@@ -71,7 +71,7 @@ class HttpResponse:
         return value if isinstance(value, dict) else {}
 
     def explanation(self) -> str:
-        """Return the server's error message in parentheses; empty without one."""
+        """Return the server's error message in parentheses; empty if there is none."""
         said = self.object().get("message")
         return f" ({clip(one_line(said), 200)})" if isinstance(said, str) and said else ""
 
@@ -98,7 +98,7 @@ class HttpService:
     """The service's name in messages."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Texts that never appear in a message."""
+    """Texts that must never appear in a message."""
     timeouts: Timeouts = USUAL
 
     def call(
@@ -110,12 +110,12 @@ class HttpService:
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> HttpResponse:
-        """Send one request and return the answer, unless it is "later" (408, 429, 5xx).
+        """Send one request and return the answer, unless it means "later" (408, 429, 5xx).
 
         Raises ``UndeliveredError``.
         """
         try:
-            import httpx  # noqa: PLC0415  only senders pay for it
+            import httpx  # noqa: PLC0415  only senders need it
         except ImportError as error:
             raise UndeliveredError(
                 f"httpx is not installed; {install_hint('notify')}", "mend"
@@ -196,14 +196,14 @@ def _read(response: "httpx.Response") -> bytes | None:
 
 @cache
 def _load_certificates() -> "ssl.SSLContext":
-    """Return the trusted certificates; reading them costs more than a request."""
+    """Return the trusted certificates; reading them takes longer than a request."""
     import httpx  # noqa: PLC0415  as above
 
     return httpx.create_ssl_context()
 
 
 class _Deadline:
-    """Ends a connection whose answer never ends: httpx restarts its timeout with each byte."""
+    """Ends a connection whose answer never ends; httpx restarts its timeout with each byte."""
 
     def __init__(self, seconds: float) -> None:
         self.passed = False
@@ -222,14 +222,14 @@ class _Deadline:
         """Note the connection's socket as soon as it exists."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self._socket = info["return_value"].get_extra_info("socket")
-            if self.passed:  # resolving a name may take long
+            if self.passed:  # resolving a name may take a long time
                 self._end()
 
     def _end(self) -> None:
         self.passed = True
         if self._socket is not None:
-            with suppress(OSError):  # it has just ended
-                # Not the TLS socket's own shutdown: it first drops state that its reader still
+            with suppress(OSError):  # the connection has just ended
+                # Not the TLS socket's own shutdown, which first drops state that its reader still
                 # needs.
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 

@@ -1,6 +1,6 @@
 """The text of a notification as an issue's title and body, a comment, or a webhook's JSON.
 
-Rule: texts in a message are foreign. They mention no user and form no Markdown of their own.
+Rule: texts in a message are foreign, so they must not mention users or form Markdown.
 """
 
 import json
@@ -43,10 +43,10 @@ class Readings(Fact):
 
 
 class Message(Fact):
-    """One escalation with all facts about it, as saved in the outbox."""
+    """One escalation with all the facts about it, as saved in the outbox."""
 
     key: Annotated[str, Field(pattern=r"^[A-Za-z0-9/_.-]{1,200}$")]
-    """The same for every attempt to deliver the message, and unique to it."""
+    """Unique to the message, and the same for every attempt to deliver it."""
     escalation_id: Short
     run_id: Short
     level: EscalationLevel
@@ -128,7 +128,7 @@ def message_of(
 
 
 def comment_of(key: str, text: str, iteration: int, run: RunStarted, at: AwareDatetime) -> Message:
-    """Build a comment for the issue of `run`; `key` is unique among its comments."""
+    """Build a comment for the issue about `run`; `key` is unique among its comments."""
     return Message(
         key=re.sub("[^A-Za-z0-9/_.-]", "-", f"{run.run_id}/{key}")[:200],
         escalation_id=key,
@@ -151,7 +151,7 @@ def issue_body(message: Message) -> str:
 
 
 def comment_body(message: Message) -> str:
-    """Return the text of a later message of the same run."""
+    """Return the text of a later message from the same run."""
     if message.comment:
         return f"{_escaped(message.reason)}\n\n{message.marker}\n"
     return _markdown(message, f"**{message.level.upper()}: {_escaped(message.about)}**\n\n")

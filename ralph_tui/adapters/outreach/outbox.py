@@ -1,11 +1,11 @@
 """Messages saved until they are delivered, even after the end of the run or the process.
 
 Each message and channel has a file in ``.aiwg/ralph/outbox``. It is marked before an attempt and
-removed after a success. If a process dies in between, the file stays marked. A tracker is then
-searched for the message before a new issue is made; a webhook gets the same ``Idempotency-Key``
-again.
+removed after a success. If a process dies in between, the file stays marked. Then a tracker is
+searched for the message before a new issue is opened, and a webhook gets the same
+``Idempotency-Key`` again.
 
-The agent can write here too: files are foreign text, and are sent only to the channels of the
+The agent can also write here, so files are foreign text and are sent only to the channels in the
 settings.
 """
 
@@ -45,13 +45,13 @@ class _File(Fact):
 
 @dataclass
 class QueuedMessage:
-    """A message that waits for one channel."""
+    """A message that is waiting for one channel."""
 
     message: Message
     path: Path | None
-    """None if it could not be written to disk: it is lost when the process ends."""
+    """None if it could not be written to disk, so that it is lost when the process ends."""
     attempted: bool = False
-    """True if an attempt has begun: the message may have arrived."""
+    """True if an attempt has begun, so that the message may have arrived."""
     left_over: bool = False
     """True if an earlier run left it."""
 
@@ -88,12 +88,12 @@ class Outbox:
         return found
 
     def mark(self, entry: QueuedMessage) -> None:
-        """Note on disk that an attempt begins."""
+        """Record on disk that an attempt is beginning."""
         entry.attempted = True
         self._write(entry)
 
     def remove(self, entry: QueuedMessage) -> None:
-        """Remove a message that was delivered or never will be."""
+        """Remove a message that has been delivered or never will be."""
         if entry.path is not None:
             _unlink(entry.path)
 
@@ -107,7 +107,7 @@ class Outbox:
             return
         file = _File(attempted=entry.attempted, message=entry.message)
         try:
-            # Not synced to disk: the engine waits for this.
+            # Not synced to disk, because the engine is waiting for this.
             write_json(entry.path, file.model_dump(mode="json"), durable=False)
         except OSError:
             entry.path = None
@@ -121,7 +121,7 @@ class IssueNumbers:
         self._path = folder / "issues.json"
         self._tracker = tracker
         self._new: dict[str, int | None] = {}
-        """Numbers of this process, which a full disk does not lose."""
+        """Numbers from this process, which are not lost if the disk is full."""
 
     def get(self, run_id: str) -> int | None:
         key = self._key(run_id)

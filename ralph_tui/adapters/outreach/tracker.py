@@ -48,7 +48,7 @@ MAX_PAGES = 20
 
 
 class Labels:
-    """The labels of a repository; caches those found."""
+    """The labels of a repository, with a cache of those found."""
 
     def __init__(self, dialect: Dialect, service: HttpService, repository: str) -> None:
         """`repository` is the URL of its API."""
@@ -113,7 +113,7 @@ def labels_by_level(settings: OutreachSettings) -> dict[EscalationLevel, tuple[s
 LABELS = labels_by_level(OutreachSettings())
 SEARCHED_PAGES = 3
 SEARCHED_PER_PAGE = 10
-"""Small pages: bodies of issues are long, and the size of an answer is limited."""
+"""Small pages, because issue bodies are long and the size of an answer is limited."""
 LISTED_PAGES = 50
 FORBIDDEN = (403, 404, 422)
 NO_LABELS = ", without labels, because the token may not set them"
@@ -121,7 +121,7 @@ NO_LABELS = ", without labels, because the token may not set them"
 
 @dataclass(frozen=True)
 class Issue:
-    """An issue from a tracker: foreign text, sanitized."""
+    """An issue from a tracker, whose foreign text has been sanitised."""
 
     number: int
     title: str
@@ -154,7 +154,7 @@ class Tracker:
         timeouts: Timeouts = USUAL,
         levels: Mapping[EscalationLevel, tuple[str, ...]] = LABELS,
     ) -> None:
-        """`variable` is the token's environment variable, named in messages instead of it."""
+        """`variable` is the token's environment variable, which messages name instead."""
         self.name: str = dialect.name
         self._dialect = dialect
         self._repository = repository
@@ -175,7 +175,7 @@ class Tracker:
 
     @classmethod
     def from_settings(cls, context: ChannelContext) -> "Tracker | None":
-        """Return the tracker of the settings, if any; raises ``UsageError`` if it is incomplete."""
+        """Return the tracker in the settings, if any; raises ``UsageError`` if incomplete."""
         settings = context.settings
         if settings.tracker is None:
             return None
@@ -204,7 +204,7 @@ class Tracker:
         """Send a message and return where it can be read; raises ``UndeliveredError``.
 
         A comment for a run without an issue is dropped, and "" is returned. `again` means that an
-        earlier attempt may have made the issue unnoticed, so it is searched for.
+        earlier attempt may have opened the issue without knowing it, so search for it.
         """
         number = self._numbers.get(message.run_id)
         if number is None and message.comment:
@@ -323,7 +323,7 @@ class Tracker:
         return set(_lower(self._levels[level])) - {MARK}
 
     def _search(self, message: Message) -> dict[str, Any] | None:
-        # One day of tolerance, as the clocks of two machines may differ.
+        # One day of tolerance, because the clocks of two machines may differ.
         since = f"{message.raised - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
         for page in range(1, SEARCHED_PAGES + 1):
             response = self._service.call(
@@ -407,7 +407,7 @@ class Tracker:
 
 
 def _is_issue(issue: object) -> bool:
-    """True for an issue: GitHub also lists pull requests."""
+    """True for an issue; GitHub also lists pull requests."""
     return isinstance(issue, dict) and not issue.get("pull_request")
 
 

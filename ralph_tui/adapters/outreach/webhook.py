@@ -15,14 +15,14 @@ class Webhook:
     comments = False
 
     def __init__(self, url: str, timeouts: Timeouts = USUAL) -> None:
-        """`url` is a secret: messages show only scheme and host."""
+        """`url` is a secret, so messages show only scheme and host."""
         self._url = url
         self.place = shown_address(url)
         self._service = HttpService(self.place, secrets=(url,), timeouts=timeouts)
 
     @classmethod
     def from_settings(cls, context: ChannelContext) -> "Webhook | None":
-        """Return the webhook of the settings; None without one."""
+        """Return the webhook in the settings, or None."""
         url = context.settings.webhook
         return None if url is None else cls(url.get_secret_value())
 

@@ -1,12 +1,12 @@
 """Detect children that this process did not start: orphans it has adopted (Linux).
 
 While a run is active here, a process below this one may lose its parent, with no keeper above it.
-It then becomes a child of this process, not of init. Even if it left its session and emptied its
-environment, it can be found and ended, and is known to belong to the run.
+It then becomes a child of this process, not of init. Even if it has left its session and emptied
+its environment, it can be found and ended, and is known to belong to the run.
 
-An orphan is a child in its own session that was neither there before nor reported to `starting`. So
-anything started here in its own session must be started within `starting`. Its wait status is left
-to the code that started it.
+An orphan is a child in its own session that was neither there before nor reported to `starting`.
+Therefore, anything started here in its own session must be started within `starting`. Its wait
+status is left to the code that started it.
 """
 
 import os
@@ -24,7 +24,7 @@ from ralph_tui.adapters.processes.keeper import (
 )
 
 MAX_CHILDREN = 64
-"""More children of our own than ever live at once; beyond it, ended ones are forgotten."""
+"""More children of our own than ever live at once; above this number, ended ones are forgotten."""
 
 _lock = Lock()
 _own: set[tuple[int, str]] = set()
@@ -33,7 +33,7 @@ _adopting = 0
 
 @contextmanager
 def starting() -> Iterator[Callable[[int], None]]:
-    """Yield a function; the block starts a child and calls it with the child's pid."""
+    """Yield a function; the block must start a child and call the function with its pid."""
     with _lock:
         yield _remember
 
@@ -42,8 +42,8 @@ def starting() -> Iterator[Callable[[int], None]]:
 def adopting() -> Iterator[None]:
     """Adopt orphans of anything started while the block runs; may be nested.
 
-    Does nothing on systems without this (macOS), and in the first process of a container. All
-    orphans of the container arrive there, including those of other users.
+    Does nothing on systems without adoption (macOS), nor in the first process of a container,
+    because all orphans in the container arrive there, including those of other users.
     """
     global _adopting  # noqa: PLW0603 - adopting is a property of the process
     if sys.platform != "linux" or os.getpid() == 1:
@@ -64,7 +64,7 @@ def adopting() -> Iterator[None]:
 
 
 def is_adopted(entry: Entry) -> bool:
-    """True for a child of this process, living or dead, that was not started here."""
+    """True for a child of this process, alive or dead, that was not started here."""
     # A child being started is known before the lock is released.
     with _lock:
         return _is_adopted(entry)

@@ -2,8 +2,8 @@
 
 All output is searched for secrets, but a program that prints without end must not use up the run's
 time. A stream gets `RESERVE_S` seconds of processor time at once, plus `SHARE` of the time that
-passes. Waiting for a busy processor does not count as work: otherwise much output would be lost on
-a loaded machine. The reader of the stream decides what to do with the excess.
+passes. Waiting for a busy processor does not count as work: otherwise, a lot of output would be
+lost on a busy machine. The reader of the stream decides what to do with the excess.
 """
 
 import time
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 RESERVE_S = 5.0
 """Seconds of work that a stream may use at once."""
 SHARE = 0.2
-"""Seconds of work that it earns per second."""
+"""Seconds of work that a stream earns per second."""
 AGAIN_S = 2.0
 """Seconds of work that must be available before searching resumes."""
 TOO_MUCH = "too much output to check in time"
@@ -21,7 +21,7 @@ TOO_MUCH = "too much output to check in time"
 
 
 class BoundedWork:
-    """The work on one stream, done within `working`; check `spent` before it."""
+    """The work on one stream, done within `working`; check `spent` first."""
 
     def __init__(self) -> None:
         self._free_s = RESERVE_S

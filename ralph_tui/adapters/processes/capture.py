@@ -1,7 +1,7 @@
-"""A command's output on its way to a log: secrets out, size bounded, memory bounded.
+"""A command's output on its way to a log: secrets removed, size and memory bounded.
 
 Output may be hundreds of megabytes. Text without a hint of a secret passes unchanged; for the rest,
-`BoundedWork` limits the time. Beyond that limit, only the end of the output is kept, until there is
+`BoundedWork` limits the time. Beyond that limit, only the end of the output is kept until there is
 time again or the output ends. Everything before it is left out.
 """
 
@@ -18,21 +18,21 @@ from ralph_tui.base.plain_files import open_emptied, reading, write_whole
 from ralph_tui.text.secrets.lines import LineFilter
 
 LOG_LIMIT = 256 * 1024 * 1024
-"""Bytes of a log before its middle is left out."""
+"""Size of a log, in bytes, above which its middle is left out."""
 KEPT_LIMIT = 1024 * 1024
 """Bytes kept at each end of a log once its tests have been counted."""
 TAIL_LIMIT = 1024 * 1024
-"""Bytes kept of the end, where test runners print their summaries."""
+"""Bytes kept from the end, where test runners print their summaries."""
 HOLD_LIMIT = 64 * 1024
-"""Maximum bytes kept of an unfinished line, or of an end that cannot be searched yet."""
+"""Maximum bytes kept from an unfinished line, or from an end that cannot be searched yet."""
 BLOCK = 4 * 1024
-"""Bytes searched at once: a block without a hint costs one search."""
+"""Bytes searched at once; a block without a hint of a secret costs one search."""
 
 _BLANK = re.compile(rb"[\s,;]")
 
 
 def shorten(log: Path) -> None:
-    """Keep only both ends of a log that has been read: a run has one log per iteration."""
+    """Keep only the two ends of a log that has been read, because a run has one per iteration."""
     try:
         with reading(log) as file:
             size = file.seek(0, os.SEEK_END)
@@ -46,13 +46,13 @@ def shorten(log: Path) -> None:
         note = b"\n[ralph-tui: %d bytes of output are left out here]\n"
         write_whole(log, head + note % (size - len(head) - len(tail)) + tail)
     except OSError:
-        return  # The log stays as long as it is.
+        return  # The log keeps its full length.
 
 
 class CappedLog:
     """A log file that keeps the first `limit` bytes and the last `TAIL_LIMIT`, redacted.
 
-    A full disk does not stop it: `failure` then has the reason, and the tail stays in memory.
+    A full disk does not stop it: `failure` then contains the reason, and the tail stays in memory.
     """
 
     def __init__(self, path: Path, limit: int = LOG_LIMIT) -> None:
@@ -60,7 +60,7 @@ class CappedLog:
         self.full = False
         """True if it failed because the disk or the quota is full."""
         self.lines = 0
-        """Line ends so far."""
+        """Number of line ends so far."""
         self.unread = 0
         """Bytes left out so far because there was no time to search them."""
         self._room = limit
@@ -93,7 +93,7 @@ class CappedLog:
             self._release()
         self._hold(data[whole:])
         if self._held_size > HOLD_LIMIT:
-            # An endless line is split between two words or, in a word of kilobytes, anywhere.
+            # An endless line is split between two words or, in a word of many kilobytes, anywhere.
             held = b"".join(self._held)
             blanks = _BLANK.finditer(held, max(0, len(held) - 4096))
             *_, place = [len(held), *(blank.end() for blank in blanks)]
@@ -102,11 +102,11 @@ class CappedLog:
             self._hold(held[place:])
 
     def hurry(self) -> None:
-        """Keep only the end of the output from now on, because the caller waits for it."""
+        """Keep only the end of the output from now on, because the caller is waiting for it."""
         self._hurried = True
 
     def close(self) -> None:
-        """Write the pending output, a note on what is missing, then the end of the output."""
+        """Write the pending output, a note about what is missing, then the end of the output."""
         self._release()
         if self._gap:
             self._note_gap()
@@ -142,7 +142,7 @@ class CappedLog:
             self._held, self._held_size = [held[-HOLD_LIMIT:]], HOLD_LIMIT
 
     def _release(self) -> None:
-        """Write what is waiting, without secrets."""
+        """Write the waiting pieces, without secrets."""
         data, self._held, self._held_size = b"".join(self._held), [], 0
         if self._gap:
             data = self._after_gap(data)
@@ -159,10 +159,10 @@ class CappedLog:
             begin = end
 
     def _after_gap(self, data: bytes) -> bytes:
-        """Return what may be kept of `data` after a gap.
+        """Return the part of `data` that may be kept after a gap.
 
-        The rest of the cut line and the line after it are dropped: the name of their secret may be
-        in the gap.
+        The rest of the cut line and the line after it are dropped, because the name of a secret in
+        them may be in the gap.
         """
         line = data.find(b"\n") + 1
         words = len(data) - len(data[line:].lstrip())

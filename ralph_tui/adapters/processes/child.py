@@ -1,4 +1,4 @@
-"""Start a command under a keeper, and learn how it ended.
+"""Start a command under a keeper, and find out how it ended.
 
 The keeper holds the read end of a pipe whose only write end is here, close-on-exec. When this
 process ends, in whatever way, the keeper sees the end of the pipe and stops everything below it.
@@ -37,16 +37,16 @@ NULL = subprocess.DEVNULL
 KEEPER = Path(__file__).with_name("keeper.py")
 
 ASK_S = 2.0
-"""Seconds of a keeper's silence before ralph-tui requests an answer; it repeats the request."""
+"""Seconds of silence from a keeper before ralph-tui requests an answer, repeatedly."""
 UNANSWERED = 5
-"""Unanswered questions in a row after which a keeper counts as dead.
+"""Number of unanswered questions in a row after which a keeper counts as dead.
 
 Questions count, not seconds: none is asked while the machine sleeps or ralph-tui is stopped.
 """
 MIN_SILENCE_S = ASK_S * UNANSWERED
 """Minimum `silence_s`: a living process asks more often, however busy its machine is."""
 KILL_S = 5.0
-"""Seconds within which a killed keeper ends, unless it is stuck in the kernel."""
+"""Seconds within which a killed keeper is gone, unless it is stuck in the kernel."""
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,16 @@ class Exit:
     """How a command ended. Everything it started has ended, except `survivors`."""
 
     code: int | None
-    """As a shell reports it, 128 + signal included; None if the end was not seen."""
+    """As a shell reports it, with 128 + signal; None if the end was not seen."""
     signal: int | None = None
     stopped: bool = False
     """True if it was ordered to stop before it ended."""
     leftovers: int = 0
-    """Other processes that outlived the command, or did not end; they were stopped, too."""
+    """Number of other processes that outlived the command or did not end, and were stopped."""
     survivors: int = 0
-    """Processes that could not be killed: another user's, or stuck in the kernel."""
+    """Number of processes that could not be killed: another user's, or stuck in the kernel."""
     lost: str = ""
-    """The keeper's fate, if its processes had to be stopped from here; else empty."""
+    """What happened to the keeper, if its processes had to be stopped from here; else empty."""
 
 
 class Child:
@@ -92,7 +92,7 @@ class Child:
         self._ended = threading.Event()
         self._exit: Exit | None = None
         self._at_end: list[Callable[[], None]] = []
-        # A daemon: ralph-tui never waits for a command when it ends, but stops it.
+        # A daemon, because ralph-tui never waits for a command when it exits, but stops it.
         threading.Thread(
             target=self._follow, args=(status, lost), name=f"keeper-{keeper.pid}", daemon=True
         ).start()
@@ -102,7 +102,7 @@ class Child:
         self._order(b"interrupt\n")
 
     def stop(self) -> None:
-        """Begin to end the command and all it started, within 6 s; returns at once."""
+        """Begin to stop the command and all it started, which takes up to 6 s; returns at once."""
         self._order(b"stop\n")
 
     def hurry(self) -> None:
@@ -123,7 +123,7 @@ class Child:
         return self._exit
 
     def at_end(self, call: Callable[[], None]) -> None:
-        """Call `call` after the end, or at once if that is past; it must be quick.
+        """Call `call` when the command has ended, or at once if it already has; it must be quick.
 
         A later call runs in the thread that watches the keeper.
         """
@@ -188,14 +188,13 @@ def launch(
 ) -> Child:
     """Start `command` in `cwd` under its own keeper; takes about 30 ms.
 
-    `stdout` and `stderr` are ``PIPE``, ``NULL``, ``STDOUT`` or an open file. The keeper holds
-    `lock_fd` until the last process has ended. The command gets the descriptors `inherited`, with
-    the same numbers. If this process shows no sign of life for `silence_s` seconds (at least
-    `MIN_SILENCE_S`), the command is stopped, as if this process had ended. With None it
-    continues.
+    `stdout` and `stderr` are ``PIPE``, ``NULL``, ``STDOUT`` or an open file. The keeper keeps
+    `lock_fd` open until the last process has ended. The command gets the `inherited` descriptors,
+    with the same numbers. If this process shows no sign of life for `silence_s` seconds (at least
+    `MIN_SILENCE_S`), the command is stopped, as if this process had ended. With None, it continues.
 
     Raises ``ProcessError`` if the command cannot be started. If the keeper is lost during the
-    start, the returned child ends as after a later loss; its `pid` is the keeper's.
+    start, the returned child ends as if the keeper had been lost later; its `pid` is the keeper's.
     """
     command_id = uuid.uuid4().hex
     try:
@@ -253,7 +252,7 @@ class _KeeperLostError(Exception):
 
 
 def _next_line(status: int, ask: Callable[[], None]) -> dict[str, Any]:
-    """Return the keeper's next line that is not a bare answer; `ask` asks it for one.
+    """Return the keeper's next line that is not a bare answer; `ask` requests an answer.
 
     Raises ``_KeeperLostError`` if it is gone, or has left `UNANSWERED` questions unanswered.
     """
@@ -295,11 +294,11 @@ def _describe_failure(program: str, cwd: Path, error: OSError | ValueError) -> s
     if not cwd.is_dir():
         return f"Cannot start {program!r}: the folder {str(cwd)!r} does not exist; create it."
     if not isinstance(error, OSError):
-        return f"Cannot start {program!r}: its command line or environment holds a null character."
+        return f"Cannot start {program!r}: its command line or environment has a null character."
     match error.errno:
         case errno.ENOENT | errno.ENOTDIR:
             return (
-                f"Cannot start {program!r}: no such program on PATH; install it or name its file."
+                f"Cannot start {program!r}: no such program on PATH; install it or give its path."
             )
         case errno.EACCES | errno.EPERM:
             return f"Cannot start {program!r}: it is not executable; make it executable."

@@ -1,7 +1,7 @@
-"""A guard for commands that have no keeper: it ends them when ralph-tui is gone.
+"""A guard for commands that have no keeper; it ends them once ralph-tui is gone.
 
-A guard that is no longer needed is killed. A keeper takes longer to start than most git commands
-take to run. So many commands share one guard, which recognizes them by the mark in their
+A guard that is no longer needed is killed. A keeper takes longer to start than most `git` commands
+take to run, so many commands share one guard, which recognises them by the mark in their
 environment.
 """
 
@@ -31,7 +31,7 @@ class Guard:
             own(self._process.pid)
 
     def dismiss(self) -> None:
-        """End the guard, since no command is left; returns when it is gone."""
+        """End the guard when no command is left; returns once it is gone."""
         # SIGKILL works even if an agent has stopped the guard.
         self._process.kill()
         self._process.communicate()

@@ -1,9 +1,9 @@
-"""The process of a `Guard`: it stops the commands with its mark when ralph-tui is gone.
+"""The process of a `Guard`: it stops the commands with its mark once ralph-tui is gone.
 
 Run as ``python -I -S guard_program.py ID``, in its own session. Its standard input is a pipe whose
-only write end is ralph-tui's, so the end of the pipe means that ralph-tui was killed. The code that
-stops the commands is loaded only then. It takes four times as long to load as Python itself, and
-few guards need it.
+only write end is ralph-tui's, so the end of the pipe means that ralph-tui has been killed. The code
+that stops the commands is loaded only then. It takes four times as long to load as Python itself,
+and few guards need it.
 """
 
 import os
@@ -13,12 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
 else:
-    # The same without its enumerations, which take longer to load than everything else.
+    # The signal module without its enumerations, which take longer to load than everything else.
     import _signal as signal
 
 
 def main(guard_id: str) -> None:
-    """Wait for the end of ralph-tui, then stop the commands."""
+    """Wait for ralph-tui to end, then stop the commands."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     os.read(0, 1)

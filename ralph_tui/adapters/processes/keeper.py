@@ -1,8 +1,8 @@
 """The keeper: the parent of one command, so that nothing the command starts can outlive a run.
 
 Run as ``python -I -S keeper.py OPTIONS -- COMMAND...``, in its own session, ignoring HUP, INT and
-TERM. It ends when the last descendant of its command has ended. It uses only those parts of the
-standard library that load in a few milliseconds.
+TERM. It ends when the last descendant of its command has ended. It uses only parts of the standard
+library that load within a few milliseconds.
 
     --control N   read end of a pipe; orders, one per line: ``interrupt``, ``stop``, ``hurry`` (stop
                   in half a second), ``answer``. The end of the pipe means that ralph-tui is gone,
@@ -15,8 +15,8 @@ standard library that load in a few milliseconds.
                   without this option, silence is unlimited.
     --set NAME=V  a variable for the command's environment; may be repeated.
 
-The stop ladder begins with INT to the command's process group. After 2.5 s it sends TERM to every
-descendant, after 1.5 s more KILL, repeated until none is left. A rung ends as soon as it has
+The stop ladder begins with INT to the command's process group. After 2.5 s, it sends TERM to every
+descendant, and after another 1.5 s KILL, repeated until none is left. A rung ends as soon as it has
 succeeded. ``hurry``, for commands with nothing to finish, shortens the rungs to 0.3 s and 0.2 s.
 """
 
@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
 else:
-    # The same without its enumerations, which take longer to load than everything else.
+    # The signal module without its enumerations, which take longer to load than everything else.
     import _signal as signal
 
 INTERRUPT_S = 2.5
@@ -37,22 +37,22 @@ TERMINATE_S = 1.5
 HURRIED_S = (0.3, 0.2)
 """The same for a hurried stop."""
 LEFTOVER_GRACE_S = 0.05
-"""Seconds in which leftovers may still end by themselves, as the end of a pipeline does."""
+"""Seconds in which leftovers may still end on their own, as the end of a pipeline does."""
 LEFTOVER_TERMINATE_S = 1.0
 GIVE_UP_S = 8.0
-"""Seconds after which survivors count as unkillable; the keeper stays, and keeps the lock."""
+"""Seconds after which survivors count as unkillable; the keeper then stays and keeps the lock."""
 POLL_S = 0.02
 KILL_POLL_S = 0.002
 
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Clock for silence: it also runs while the machine sleeps."""
+"""Clock for silence, which also runs while the machine sleeps."""
 IGNORED_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
 RESTORED = (*IGNORED_SIGNALS, signal.SIGPIPE, signal.SIGXFSZ)
 PR_SET_CHILD_SUBREAPER = 36
 ADOPTS = "ralph-tui-adopts"
 """Name of a memory file that a process has open while it adopts orphans; children lack it."""
 _signs: list[int] = []
-"""The descriptor of that file, if it is open."""
+"""The descriptor of the `ADOPTS` file, if it is open."""
 
 
 class Entry:
@@ -79,11 +79,11 @@ class Entry:
         self.alive = alive
         """True if at least one of its threads is running."""
         self.leaderless = leaderless
-        """True if only its first thread has ended; the others show the environment."""
+        """True if only its first thread has ended; the other threads show its environment."""
 
 
 def process_table() -> dict[int, Entry]:
-    """Return every process by pid, as far as the system shows them."""
+    """Return every process that the system shows, by pid."""
     try:
         names = os.listdir("/proc")  # noqa: PTH208 - this module loads no pathlib
     except FileNotFoundError:
@@ -122,7 +122,7 @@ def read_entry(pid: str) -> Entry | None:
 
 
 def _table_of_ps() -> dict[int, Entry]:
-    """Return the table of a system without /proc (macOS); it knows no sessions."""
+    """Return the table on a system without /proc (macOS); it has no sessions."""
     import subprocess  # noqa: PLC0415 - slow to load, and not needed on Linux
 
     command = ["/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,state=,lstart="]
@@ -136,7 +136,7 @@ def _table_of_ps() -> dict[int, Entry]:
 
 
 def descendants(roots: set[int], table: dict[int, Entry]) -> list[Entry]:
-    """Return every living process below `roots` by parentage, without the roots."""
+    """Return every living descendant of `roots`, without the roots."""
     children: dict[int, list[Entry]] = {}
     for entry in table.values():
         children.setdefault(entry.parent, []).append(entry)
@@ -187,7 +187,7 @@ class Keeper:
             self._wait(self._silence_left())
         began = time.monotonic()
         if self.stopped:
-            # To its process group, as a terminal does: a shell does not pass INT to its commands.
+            # To its process group, as from a terminal: a shell does not pass INT to its commands.
             send(-self.command, signal.SIGINT)
             while self.result is None and self._wait_until(began + self.rungs[0]):
                 pass
@@ -219,7 +219,7 @@ class Keeper:
         )
 
     def _silence_left(self) -> float | None:
-        """Return the seconds the silence may still last; if none are left, stop the command."""
+        """Return the seconds that the silence may still last; if none, stop the command."""
         if self.silence is None:
             return None
         left = self.heard + self.silence - time.clock_gettime(CLOCK)
@@ -262,7 +262,7 @@ class Keeper:
             self.stopped = True
 
     def _reap(self) -> bool:
-        """Reap dead children; False if no child is left, living or dead."""
+        """Reap dead children; False if no child is left, alive or dead."""
         try:
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 if ended[0] == self.command:
@@ -301,7 +301,7 @@ class Keeper:
     def _kill(self) -> None:
         """Send KILL once to everything.
 
-        Whole process groups are killed, because no fork escapes that. The group of a descendant
+        Whole process groups are killed, because no fork can escape that. The group of a descendant
         contains no other processes, because the command began its own session. Children come first,
         before they are reaped: a dead one still shows the group of its own child.
         """
@@ -320,7 +320,7 @@ class Keeper:
             send(entry.pid, signal.SIGKILL)
 
     def _children(self) -> list[int]:
-        """Return direct children, dead ones too; so fast that a loop of forks cannot outrun it."""
+        """Return direct children, even dead ones, so fast that a loop of forks cannot outrun it."""
         try:
             with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children", "rb") as listing:  # noqa: PTH123
                 return [int(pid) for pid in listing.read().split()]
@@ -349,7 +349,7 @@ def send_line(status: int, line: str) -> None:
 def adopt_orphans(*, adopt: bool = True) -> None:
     """Make processes whose parent dies children of this one (Linux), or stop doing so.
 
-    Meanwhile this process has a memory file named `ADOPTS` open, by which others recognize it.
+    Meanwhile, this process keeps open a memory file named `ADOPTS`, by which others recognise it.
     """
     if sys.platform != "linux":
         return
@@ -366,7 +366,7 @@ def adopt_orphans(*, adopt: bool = True) -> None:
 
 
 def spawn(command: list[str], environment: dict[str, str]) -> int:
-    """Start the command in its own session and return its pid; ``OSError`` if that fails."""
+    """Start the command in its own session and return its pid; raises ``OSError``."""
     failure, writer = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -1,6 +1,6 @@
 """The ancestry of a process, and the terminal where its user can be reached.
 
-Standard library only: a command from another terminal is signed with it.
+Standard library only, because it signs commands from other terminals.
 """
 
 import os
@@ -14,7 +14,7 @@ from ralph_tui.adapters.processes.keeper import ADOPTS, Entry, process_table, re
 from ralph_tui.adapters.processes.sweep import has_mark
 
 MAX_ATTEMPTS = 20
-"""Attempts to read an ancestry, since ancestors may end meanwhile."""
+"""Maximum attempts to read an ancestry, because ancestors may end meanwhile."""
 _LOADED = datetime.now(UTC)
 
 
@@ -25,15 +25,15 @@ class Terminal:
     name: str
     """Name as given by ``ttyname``, without ``/dev/``."""
     is_foreground: bool
-    """True if the process is in the foreground there, and so receives what is typed."""
+    """True if the process is in the foreground there, and so receives what the user types."""
 
 
 def lineage(pid: int) -> tuple[Entry, ...]:
     """Return the process and its ancestors, itself first; empty if they cannot be determined.
 
-    A process that loses its parent gets another one. So a line counts only if a second look, begun
-    after the first has ended, finds it again. No process can then drop out of it by ending in
-    between.
+    A process that loses its parent gets another one. Therefore, a line counts only if a second
+    look, begun after the first has ended, finds it again; a process that ended in between cannot be
+    missed.
     """
     before: tuple[Entry, ...] = ()
     for _ in range(MAX_ATTEMPTS):
@@ -47,10 +47,10 @@ def lineage(pid: int) -> tuple[Entry, ...]:
 def belongs_to_run(line: tuple[Entry, ...]) -> bool:
     """True if a run or fleet of this user started the first process; this process does not count.
 
-    A run is recognized by a mark in an environment, or by an ancestor that adopts orphans, and so
-    is a keeper or hosts runs. A process that left its parents and its environment is still below
-    one, as long as one of them is alive. An ancestor that has ended meanwhile shows nothing, so the
-    caller must check the line again afterwards.
+    A run is recognised by a mark in an environment, or by an ancestor that adopts orphans, and so
+    is a keeper or hosts runs. A process that has left its parents and its environment is still
+    below such an ancestor, as long as one is alive. An ancestor that has ended meanwhile shows
+    nothing, so the caller must check the line again afterwards.
     """
     me = os.getpid()
     marked = any(has_mark(entry) for entry in line if entry.pid != me)
@@ -94,13 +94,13 @@ def terminal_of(pid: int) -> Terminal | None:
 
 
 def name_of(pid: int) -> str:
-    """Return how a process signs: by its terminal, because that is where its user is."""
+    """Return how a process signs: by its terminal, where its user is."""
     terminal = terminal_of(pid)
     return f"a script (process {pid})" if terminal is None else f"the terminal {terminal.name}"
 
 
 def process_start() -> datetime:
-    """Return when this process began; if the system hides that, when this module was loaded."""
+    """Return when this process started; if the system hides that, when this module was loaded."""
     with suppress(OSError, ValueError, IndexError, AttributeError):
         ticks = int(Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19])
         age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
@@ -109,7 +109,7 @@ def process_start() -> datetime:
 
 
 def _line(pid: int) -> tuple[Entry, ...]:
-    """Read the line once; empty if an ancestor has ended meanwhile."""
+    """Read the line once; empty if an ancestor ended meanwhile."""
     table = None if Path("/proc/self/stat").exists() else process_table()
     line: list[Entry] = []
     while pid:

@@ -11,7 +11,7 @@ from ralph_tui.adapters.processes.keeper import Entry, descendants, process_tabl
 from ralph_tui.adapters.processes.sweep import COMMAND_MARK, RUN_MARK, environ
 
 FIRST_S, LONGEST_S = 0.1, 5.0
-"""Seconds between two samples: each gap is twice the one before."""
+"""Seconds between two samples, first and longest; each gap is twice the one before."""
 
 
 class MemorySampler:
@@ -56,8 +56,8 @@ class MemorySampler:
 def resident_bytes(run_id: str, *, commands: bool = False) -> int:
     """Return the resident memory of all processes with the run's mark, and their descendants.
 
-    `commands`: count only processes launched as commands, which leaves out the run's own git. A
-    page shared by several processes counts for each. Returns 0 if the system hides it.
+    With `commands`, count only processes launched as commands, which leaves out the run's own
+    `git`. A page shared by several processes counts for each. Returns 0 if the system hides it.
     """
     table = process_table()
     marks = [f"{RUN_MARK}={run_id}".encode(), *([f"{COMMAND_MARK}=".encode()] if commands else [])]
@@ -82,7 +82,7 @@ def ticks_used(pid: int) -> int | None:
 def _ticks(pid: int) -> int | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-        return sum(map(int, fields[11:15]))  # its own, and those of children that have ended
+        return sum(map(int, fields[11:15]))  # its own and those of its ended children
     return None
 
 

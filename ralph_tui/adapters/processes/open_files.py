@@ -1,4 +1,4 @@
-"""Files and sockets in use, as far as the system shows them."""
+"""Files and sockets in use, where the system shows them."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +17,7 @@ def open_files() -> set[tuple[int, int]]:
 
 
 def holders_of_socket(number: int) -> list[int]:
-    """Return the processes that have this socket open, as far as the system shows them."""
+    """Return the processes with this socket open, where the system shows them."""
     name = f"socket:[{number}]"
     found = []
     with suppress(OSError):

@@ -1,8 +1,8 @@
-"""Find and stop what a killed keeper left behind, by the mark in the environment.
+"""Find and stop what a killed keeper has left behind, by the mark in the environment.
 
-A process is a target if its environment has the mark, if it descends from a target, or was once
-seen to do so. The current process, its ancestors and the run they may themselves belong to are
-never targets. Neither are processes of other users or in other containers.
+A process is a target if its environment has the mark, or if it descends, or has been seen to
+descend, from a target. The current process, its ancestors and the run that they may themselves
+belong to are never targets. Neither are processes of other users or in other containers.
 """
 
 import contextlib
@@ -17,21 +17,21 @@ from ralph_tui.adapters.processes.keeper import Entry, descendants, process_tabl
 
 RUN_MARK = "RALPH_RUN_ID"
 PLACE_MARK = "RALPH_WORKTREE"
-"""Value of `place_of`: a copied worktree has the same runs, but not their processes."""
+"""The value of `place_of`, because a copied worktree has the same runs but not their processes."""
 COMMAND_MARK = "RALPH_COMMAND_ID"
-"""Unique per launched command: separates what one keeper kept from the rest of a run."""
+"""Unique per launched command; separates one keeper's processes from the rest of a run."""
 FLEET_MARK = "RALPH_FLEET_ID"
-"""On everything that the loops of a fleet have started."""
+"""Marks everything that the loops of a fleet have started."""
 GUARD_MARK = "RALPH_GUARD_ID"
-"""On commands without a keeper: identifies those of one process of ralph-tui."""
+"""Marks commands without a keeper; identifies those of one ralph-tui process."""
 
 MARKS = (RUN_MARK, FLEET_MARK, COMMAND_MARK, GUARD_MARK)
 """Only processes started by a run or a fleet have any of these."""
 
 LADDER = ((signal.SIGINT, 2.5), (signal.SIGTERM, 1.5), (signal.SIGKILL, 1.5))
-"""Each signal, and the seconds it is given."""
+"""Each signal, and the seconds that it is given to work."""
 KILL_S = 1.0
-"""Seconds for killed processes to end, where there is no time for more."""
+"""Seconds for killed processes to end when there is no time for more."""
 POLL_S = 0.02
 
 IsTarget = Callable[[Entry], bool]
@@ -67,7 +67,7 @@ def sweep(is_dead: Callable[[str], bool], worktree: Path) -> tuple[int, ...]:
 
 
 def mark(entry: Entry, name: str) -> str | None:
-    """Return a variable of the environment that one of our processes was started with."""
+    """Return a variable from the environment that one of our processes was started with."""
     home = Path("/proc") / str(entry.pid)
     with contextlib.suppress(OSError):
         key = f"{name}=".encode()
@@ -78,7 +78,7 @@ def mark(entry: Entry, name: str) -> str | None:
 
 
 def has_mark(entry: Entry) -> bool:
-    """True if a run or fleet of ours, or one of its processes, started it."""
+    """True if one of our runs or fleets, or one of their processes, started it."""
     keys = tuple(f"{name}=".encode() for name in MARKS)
     with contextlib.suppress(OSError):
         return any(variable.startswith(keys) for variable in environ(entry).split(b"\0"))
@@ -86,7 +86,7 @@ def has_mark(entry: Entry) -> bool:
 
 
 def environ(entry: Entry) -> bytes:
-    """Return the environment it was started with; ``OSError`` if the system hides it."""
+    """Return the environment that it was started with; ``OSError`` if the system hides it."""
     home = Path("/proc") / str(entry.pid)
     if not entry.leaderless:
         return (home / "environ").read_bytes()
@@ -98,9 +98,9 @@ def environ(entry: Entry) -> bytes:
 
 
 def stop_command(command_id: str, session: int, below: Iterable[Entry] = ()) -> tuple[int, ...]:
-    """Stop what a lost keeper left: processes with its mark, in the command's session, or adopted.
+    """Stop a lost keeper's processes: those with its mark, in the command's session, or adopted.
 
-    `below`: processes seen below the keeper.
+    `below` are the processes that were seen below the keeper.
     """
 
     def is_target(entry: Entry) -> bool:
@@ -114,7 +114,7 @@ def stop_command(command_id: str, session: int, below: Iterable[Entry] = ()) -> 
 
 @contextlib.contextmanager
 def no_orphans() -> Iterator[None]:
-    """Stop processes that start in the block and are orphans at its end (Linux)."""
+    """Stop processes that start during the block and are orphans at its end (Linux)."""
     with adopting():
         try:
             yield
@@ -134,7 +134,7 @@ def kill_adopted() -> None:
 
 
 def stop_guarded(guard_id: str) -> tuple[int, ...]:
-    """Stop the commands of a guard whose ralph-tui was killed."""
+    """Stop the commands of a guard whose ralph-tui has been killed."""
     return _stop(lambda entry: mark(entry, GUARD_MARK) == guard_id)
 
 
@@ -151,14 +151,14 @@ def keepers(worktree: Path) -> Iterator[int]:
         home = Path("/proc") / str(entry.pid)
         with contextlib.suppress(OSError):
             words = (home / "cmdline").read_bytes().split(b"\0")
-            # A keeper does not have the mark itself: it gives it to its command.
+            # A keeper does not have the mark itself, but gives it to its command.
             is_keeper = any(word.endswith(b"/keeper.py") for word in words[:4])
             if is_keeper and place in words and _is_ours(home):
                 yield entry.pid
 
 
 def processes_below(pid: int) -> list[Entry]:
-    """Return the processes that a session's leader started, as far as the system shows them."""
+    """Return the processes that a session's leader has started, where the system shows them."""
     table = process_table()
     found = {entry.pid: entry for entry in descendants({pid}, table)}
     mates = (e for e in table.values() if e.alive and pid in (e.session, e.group))
@@ -198,7 +198,7 @@ def _stop(is_target: IsTarget, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
                 if number == signal.SIGKILL or (entry.pid, entry.started) not in signalled:
                     signalled.add((entry.pid, entry.started))
                     send(entry.pid, number)
-                    # A stopped process receives no signal but KILL before it continues.
+                    # A stopped process receives no signal but KILL until it continues.
                     send(entry.pid, signal.SIGCONT)
             time.sleep(POLL_S)
             left = _find_all(is_target, known)
@@ -206,10 +206,10 @@ def _stop(is_target: IsTarget, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
 
 
 def _find_all(is_target: IsTarget, known: dict[tuple[int, str], Entry]) -> list[Entry]:
-    """Return living targets; looks twice before it returns none.
+    """Return living targets; look twice before returning none.
 
-    A process shows no environment while it executes another program. One that forks and ends while
-    the table is read appears in it neither before nor after.
+    A process shows no environment while it is executing another program. One that forks and ends
+    while the table is being read may be missing from it, and so may its child.
     """
     return _targets(is_target, known) or _targets(is_target, known)
 
@@ -240,7 +240,7 @@ def _ancestry(table: dict[int, Entry]) -> set[int]:
 
 
 def _is_ours(home: Path) -> bool:
-    """True if it has the same user and the same process namespace."""
+    """True if the process has the same user and the same process namespace."""
     same_user = home.stat().st_uid == os.geteuid()
     namespace = (home / "ns" / "pid").stat().st_ino
     return same_user and namespace == Path("/proc/self/ns/pid").stat().st_ino

@@ -1,6 +1,6 @@
 """The folder of an attempt, and the folder of its task.
 
-A description that is run again makes a new attempt of the same task; a new description makes a new
+Running a description again creates a new attempt of the same task; a new description creates a new
 task.
 """
 
@@ -54,7 +54,7 @@ def _next_prompt(folder: Path) -> str:
 
 
 class AttemptFolder:
-    """The files of one attempt. The content of its journal is written elsewhere."""
+    """The files of one attempt; the content of its journal is written elsewhere."""
 
     def __init__(self, root: Path, task: str, attempt: str, description: str) -> None:
         """See `create`; `folder` may not exist yet."""
@@ -92,7 +92,7 @@ class AttemptFolder:
             make_folder(attempt.folder)
             attempt._begin(number, now)
         except OSError as error:
-            with suppress(OSError):  # remove an attempt without any file
+            with suppress(OSError):  # remove an attempt that has no files
                 for empty in (attempt.folder, attempt.folder.parent, attempt.task_folder):
                     empty.rmdir()
             raise WorkspaceError(
@@ -103,7 +103,7 @@ class AttemptFolder:
 
     @property
     def name(self) -> str:
-        """Name on the command line: ``task-001/002``."""
+        """The name on the command line, such as ``task-001/002``."""
         return f"{self.task}/{self.attempt}"
 
     @property
@@ -147,18 +147,18 @@ class AttemptFolder:
             write_task(self.task_folder, attempt)
 
     def iteration_folder(self, iteration: int) -> Path:
-        """Return ``results/iter-001``, and create it if missing; the baseline is iteration 0."""
+        """Return ``results/iter-001``, creating it if missing; the baseline is iteration 0."""
         keep_out(ralph_folder(self.root))
         folder = self.folder / "results" / f"iter-{iteration:03}"
         make_folder(folder)
         return folder
 
     def relative(self, path: Path) -> str:
-        """Return a path relative to the attempt's folder, as the journal has it."""
+        """Return a path relative to the attempt's folder, as stored in the journal."""
         return path.relative_to(self.folder).as_posix()
 
     def write_prompt(self, iteration: int, prompt: str, unsent: str | None = None) -> Path:
-        """Write a prompt without its secrets; see `Records`.
+        """Write a prompt, with its secrets redacted; see `Records`.
 
         The files are ``prompt.md``, ``prompt-2.md`` and so on. A sent prompt is never overwritten,
         even if a run is resumed after its journal was cut.
@@ -169,7 +169,7 @@ class AttemptFolder:
         return path
 
     def write_iteration_file(self, iteration: int, name: str, content: Any) -> Path:
-        """Write a file of an iteration, see `Records`; a bad file in the way is set aside."""
+        """Write an iteration's file, setting aside a bad one in the way; see `Records`."""
         path = self.iteration_folder(iteration) / name
         put(path, redact(content) if isinstance(content, str) else content)
         return path
@@ -178,6 +178,6 @@ class AttemptFolder:
         return assessment_of(state, iteration)
 
     def write_verification(self, iteration: int, result: GateResult) -> None:
-        """Save the result of a verification as JSON, without unknown values."""
+        """Save the result of a verification as JSON, omitting unknown values."""
         known = {name: value for name, value in asdict(result).items() if value is not None}
         write_json(self.iteration_folder(iteration) / "verification.json", known)

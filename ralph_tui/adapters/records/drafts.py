@@ -1,7 +1,7 @@
-"""The draft of the next run, and how the last run was started: one file of each per worktree.
+"""The draft of the next run and the record of how the last one started, each a file per worktree.
 
-Rule: the files are in the user's own folder. In the worktree, an agent or a clone could replace
-their content.
+Rule: keep the files in the user's own folder; in the worktree, an agent or a clone could replace
+them.
 """
 
 from contextlib import suppress
@@ -65,12 +65,12 @@ def _read(path: Path) -> Draft | None:
 
 
 def save_draft(root: Path, draft: Draft) -> None:
-    """Save the draft; if writing fails, it is lost."""
+    """Save the draft; a failed write is ignored."""
     _keep(draft_file(root), draft)
 
 
 def save_last_start(root: Path, draft: Draft) -> None:
-    """Record how a run is started, without anything that contains a secret."""
+    """Record how a run was started, omitting anything that contains a secret."""
 
     def clean(text: str) -> str:
         return text if redact(text) == text else ""
@@ -87,7 +87,7 @@ def _keep(path: Path, draft: Draft) -> None:
 
 
 def delete_draft(root: Path) -> None:
-    """Delete the draft, because its run has started."""
+    """Delete the draft once its run has started."""
     with suppress(OSError):
         draft_file(root).unlink(missing_ok=True)
 

@@ -24,7 +24,7 @@ def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
 
 
 def without_unknown(value: Any) -> Any:
-    """Remove None fields from JSON values: unknown values are left out, never null."""
+    """Remove None fields from a JSON value; unknown values are left out, never null."""
     if isinstance(value, dict):
         return {name: without_unknown(part) for name, part in value.items() if part is not None}
     return [without_unknown(part) for part in value] if isinstance(value, list) else value

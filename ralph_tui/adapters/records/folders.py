@@ -1,4 +1,4 @@
-"""Folder names, as in ``tasks/task-001/attempts/002`` below ``.aiwg/ralph`` of a worktree."""
+"""Folders in a worktree's ``.aiwg/ralph``, such as ``tasks/task-001/attempts/002``."""
 
 import shlex
 from contextlib import suppress
@@ -10,7 +10,7 @@ from ralph_tui.text.sanitize import one_line
 
 
 def worktree_root(start: Path) -> Path:
-    """Return the nearest folder upwards with ``.git`` or our records, or else `start`.
+    """Return the nearest folder from `start` upwards with ``.git`` or our records, or else `start`.
 
     Git is not run, because commands that only read records do not need it.
     """
@@ -27,18 +27,20 @@ def named_path(name: str) -> Path:
         return Path(name).expanduser()
     except RuntimeError:
         who = one_line(name.partition("/")[0])
-        raise UsageError(f"'{who}' names no known user; write the full path, or ./{who}") from None
+        raise UsageError(
+            f"'{who}' is not the home of a known user; write the full path, or ./{who}"
+        ) from None
 
 
 def from_here(path: Path) -> Path:
-    """Return the path relative to the current folder, if it is below it, to keep messages short."""
+    """Return the path relative to the current folder if it is inside, to keep messages short."""
     with suppress(OSError, ValueError):
         return path.relative_to(Path.cwd())
     return path
 
 
 def as_argument(path: Path) -> str:
-    """The same as a word of a command line."""
+    """Return the same path, quoted as a command-line argument."""
     return shlex.quote(str(from_here(path)))
 
 
@@ -51,10 +53,10 @@ def worktree_around(attempt: Path) -> Path | None:
 
 
 def keep_out(folder: Path) -> None:
-    """Create a folder with a ``.gitignore`` that hides it from git; raises ``OSError``."""
+    """Create a folder with a ``.gitignore`` that hides it from Git; raises ``OSError``."""
     ignore = folder / ".gitignore"
     make_folder(folder)
-    if not is_plain(ignore):  # git would block on a FIFO, and follow a link
+    if not is_plain(ignore):  # Git would block on a FIFO and would follow a link
         write_whole(ignore, b"*\n")
 
 

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class ForeignRun(Protocol):
-    """A run of another tool, found but not read."""
+    """A run of another tool that has been found but not read."""
 
     @property
     def name(self) -> str:
-        """Name on the command line: ``TOOL/1a2b3c4d``."""
+        """The name on the command line, such as ``TOOL/1a2b3c4d``."""
 
     @property
     def path(self) -> Path:
@@ -24,7 +24,7 @@ class ForeignRun(Protocol):
 
     @property
     def folder(self) -> Path:
-        """The folder that contains what the run left."""
+        """The folder that contains the run's files."""
 
     @property
     def changed(self) -> float:
@@ -32,11 +32,11 @@ class ForeignRun(Protocol):
 
     @property
     def stamp(self) -> str:
-        """Changes when one of the run's files is written, created or deleted."""
+        """A value that changes when one of the run's files is written, created or deleted."""
 
 
 class ForeignRuns(Protocol):
-    """The reader of foreign runs. `find` and `row_of` are quick, `read` is slow."""
+    """A reader of foreign runs. `find` and `row_of` are quick, `read` is slow."""
 
     tool: str
     """Name of the tool; empty if nothing reads foreign runs."""
@@ -45,7 +45,7 @@ class ForeignRuns(Protocol):
         """Return all runs of a worktree, in no particular order."""
 
     def find_at(self, path: Path) -> ForeignRun | None:
-        """Return the run with this file or folder, or that it belongs to; the newest of several."""
+        """Return the run that this file or folder belongs to; the newest if there are several."""
 
     def remains(self, root: Path) -> Sequence[str]:
         """Return a sentence for each place in a worktree whose run cannot be listed."""
@@ -79,9 +79,9 @@ class NoForeignRuns:
 
 
 def foreign_runs(root: Path | None = None) -> ForeignRuns:
-    """Return the reader of foreign runs; without its extension, it finds nothing.
+    """Return the reader of foreign runs, which finds nothing if its extension is missing.
 
-    With `root`, the extension is only loaded if that worktree may have foreign runs.
+    With `root`, the extension is loaded only if that worktree may have foreign runs.
     """
     if root is not None and not any((root / ".aiwg" / place).exists() for place in FOREIGN_PLACES):
         return NoForeignRuns()

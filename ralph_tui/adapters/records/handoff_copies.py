@@ -1,7 +1,7 @@
 """Copies of handoffs for people and other tools: ``.claude/handoffs/2026-01-07-1145.md``.
 
-Files are named by local time; the second of a minute ends in ``-2``. Links are not followed: the
-agent could have created one that leads out of the worktree.
+Files are named by local time; the second one in a minute ends in ``-2``. Links are not followed,
+because the agent could have created one that leads out of the worktree.
 """
 
 import os
@@ -13,11 +13,11 @@ from ralph_tui.text.secrets import redact
 
 FOLDER = Path(".claude") / "handoffs"
 MOST = 100
-"""Maximum handoffs per minute."""
+"""Maximum number of handoffs per minute."""
 
 
 def copy_handoff(root: Path, text: str, now: datetime, before: str = "") -> str:
-    """Write a copy, or replace the copy `before`; return its path below `root`.
+    """Write a copy, or replace the copy `before`; return its path relative to `root`.
 
     Raises ``OSError``.
     """
@@ -29,7 +29,7 @@ def copy_handoff(root: Path, text: str, now: datetime, before: str = "") -> str:
 
 
 def _free(root: Path, base: str) -> str:
-    """Create an empty file under a new name; return the name."""
+    """Create an empty file with an unused name; return the name."""
     for number in range(1, MOST + 1):
         name = (FOLDER / (f"{base}.md" if number == 1 else f"{base}-{number}.md")).as_posix()
         try:

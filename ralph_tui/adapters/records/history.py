@@ -1,4 +1,4 @@
-"""Past tasks: all of them from the index, or one of them from the records of its attempts.
+"""Past tasks: all of them from the index, or one from the records of its attempts.
 
 A task's name from the command line is looked up among the existing folders, so that it cannot lead
 anywhere else.
@@ -45,7 +45,7 @@ class TaskHistory:
 
 
 def list_tasks(root: Path) -> dict[str, TaskRow]:
-    """Return all readable tasks, oldest first; an unfinished one without a process has died.
+    """Return all readable tasks, oldest first; an unfinished task without a process has died.
 
     Raises ``WorkspaceError`` if the records cannot be listed.
     """

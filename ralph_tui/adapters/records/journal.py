@@ -48,16 +48,14 @@ class Reserve:
         """Make sure that the file, which ends at byte `end`, can grow; never raises."""
         if end + LEAST <= self._until:
             return
-        self._until = (
-            end + RESERVE_SIZE
-        )  # set even on failure, so that it is not retried for every event
+        self._until = end + RESERVE_SIZE  # set even on failure, to avoid retrying for every event
         _allocate(descriptor, end, RESERVE_SIZE)
 
 
 def _allocate(descriptor: int, start: int, size: int) -> None:
     if not sys.platform.startswith("linux"):
         return
-    with suppress(OSError, AttributeError, ImportError):  # a C library without the call, or none
+    with suppress(OSError, AttributeError, ImportError):  # no C library, or one without the call
         import ctypes  # noqa: PLC0415 - only writers need it
 
         call = ctypes.CDLL(None).fallocate
@@ -66,10 +64,10 @@ def _allocate(descriptor: int, start: int, size: int) -> None:
 
 
 S = TypeVar("S", bound=Event)
-"""The first event of a kind of journal."""
+"""The type of a journal's first event."""
 CUT_OFF = "its last line was cut off by a crash"
 SYNC_SECONDS = 1.0
-"""Maximum seconds of the record that a power cut may lose."""
+"""Maximum seconds of events that a power cut may lose."""
 E = TypeVar("E", bound=Event)
 
 
@@ -102,10 +100,10 @@ class Journal:
             raise JournalError(f"cannot write the journal {self.path}: {what}") from error
 
     def append(self, event: E) -> E:
-        """Write one event; return it with its stamp.
+        """Write one event; return it stamped.
 
         The wall clock may be set back, but `at` never decreases within a journal. Raises
-        ``JournalError`` if writing fails; then nothing of the line remains in the file.
+        ``JournalError`` if writing fails; then no part of the line remains in the file.
         """
         self._last_at = max(self._last_at, self._clock.now())
         stamped = event.model_copy(update={"seq": self.seq + 1, "at": self._last_at})
@@ -146,9 +144,9 @@ class Journal:
         self._dirty = False
 
     def tick(self) -> bool:
-        """Once a second, sync, and check that the file still exists under its name.
+        """Sync, and check that the file still exists under its name; called once a second.
 
-        Returns True if the file had been deleted (``git clean -fdx``, ``rm``) and was written
+        Returns True if the file had been deleted (``git clean -fdx``, ``rm``) and has been written
         again. If the disk is full, the open descriptor keeps the record until there is room.
         """
         now = self._clock.monotonic()
@@ -218,13 +216,13 @@ class Recording:
     problem: str = ""
     """One sentence about the first bad line; empty if there was no bad line."""
     good_bytes: int = 0
-    """Length of the readable part, where a writer may continue."""
+    """Bytes in the readable part, after which a writer may continue."""
     torn: bool = False
     """True if a crash cut the last line off; it is not in `events`."""
     size: int = 0
-    """Bytes of the file when it was read; if this differs, the file was written to since."""
+    """Size of the file in bytes when it was read; a different size means a later write."""
     records_root: Path | None = None
-    """Folder of the paths in its events; None for the folder of `path`."""
+    """Folder that paths in its events are relative to; None for the folder of `path`."""
 
     @property
     def folder(self) -> Path:
@@ -239,13 +237,13 @@ class Recording:
 
     @property
     def remark(self) -> str:
-        """The main reason why something is missing; empty if nothing is."""
+        """The main reason why something is missing; empty if nothing is missing."""
         torn = CUT_OFF if self.torn else ""
         return self.problem or self.newer or torn
 
     @property
     def is_outdated(self) -> bool:
-        """True if the journal was written to, or removed, since it was read."""
+        """True if the journal has been written to or removed since it was read."""
         return _size(self.path) != self.size
 
 
@@ -307,8 +305,8 @@ def read_events(
             break
         if event.seq != len(events) + 1:
             problem = (
-                f"{from_here(path)}:{number} has number {event.seq} where {len(events) + 1} "
-                "belongs; only earlier events are shown"
+                f"{from_here(path)}:{number} has number {event.seq} instead of "
+                f"{len(events) + 1}; only earlier events are shown"
             )
             break
         events.append(event)
@@ -319,7 +317,7 @@ def read_events(
 
 
 def cut(recording: Recording, keep: int | None = None) -> Path | None:
-    """Cut off what a writer cannot continue after: a torn last line, or all but `keep` events.
+    """Cut off a torn last line, or all but `keep` events, so that a writer can continue.
 
     With `keep`, the journal is copied first, and the copy's path is returned. The caller must hold
     the lock. Raises ``JournalError``.

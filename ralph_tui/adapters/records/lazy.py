@@ -1,8 +1,8 @@
-"""A journal for replay: its lines are kept, and become events only when they are needed.
+"""A journal for replay, whose lines are parsed only when their events are needed.
 
-Creating the 100,000 events of a long record takes long, and most of them are never viewed. What
-replay needs to know about all of them is read from the raw lines. The file may grow, be cut,
-replaced or deleted meanwhile; lines that were read remain.
+Parsing the 100,000 events of a long record would take a long time, and most are never viewed. What
+replay needs to know about every event is read from the raw lines. Meanwhile, the file may grow or
+be cut, replaced or deleted; lines that have been read are kept.
 """
 
 import re
@@ -17,8 +17,8 @@ from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.state.outline import TELLING, Outline
 
-TRUNCATED = "the journal was cut or replaced since it was opened; showing what was read before"
-GONE = "the journal was deleted since it was opened; showing what was read before"
+TRUNCATED = "the journal has been cut or replaced since it was opened; showing what was read before"
+GONE = "the journal has been deleted since it was opened; showing what was read before"
 _HEAD = re.compile(rb'\{"seq":(\d+),"at":"([^"\\]+)","kind":"([^"\\]+)"')
 """Matches a line's beginning as the writer writes it; other lines are parsed completely."""
 
@@ -28,7 +28,7 @@ _OUTLINED = frozenset({b"run_started", *(kind.encode() for kind in TELLING)})
 
 
 class LazyJournal:
-    """The events of a run, from its journal. One thread calls `look`; any thread may read."""
+    """The events of a run, from its journal. Only one thread may call `look`; any may read."""
 
     def __init__(self, path: Path) -> None:
         """Read the existing lines.
@@ -128,7 +128,7 @@ class LazyJournal:
                 raise refused.wrong_start_error(self.path, self._number(index))
             self._started = event
         if event.seq != index + 1:
-            return self._stop_at(index, f"has number {event.seq} where {index + 1} belongs")
+            return self._stop_at(index, f"has number {event.seq} instead of {index + 1}")
         self.outline.add(event.kind, event.at.timestamp(), lambda: event)
         self._lines.append(line)
         return True
@@ -143,5 +143,5 @@ class LazyJournal:
         return False
 
     def _number(self, index: int) -> int:
-        """Return the line of the file that an event is in."""
+        """Return the line number of an event in the file."""
         return index + 1 + bisect_right(self._blank, index)

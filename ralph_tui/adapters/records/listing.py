@@ -1,8 +1,8 @@
 """The runs of a worktree as rows of a list, newest first.
 
 Rule: a row needs only one small file, the run's status, so that ten thousand rows load in a moment.
-No journal is read completely. The agent can write that file, so each value is checked, and an
-invalid one is left out.
+No journal is read completely. The agent can write to that file, so each value is checked, and
+invalid ones are left out.
 """
 
 import math
@@ -35,20 +35,20 @@ __all__ = [
 ]
 
 OBJECTIVE = 300
-"""Maximum characters of an objective in a row."""
+"""Maximum length of an objective in a row, in characters."""
 COMPLETIONS = 200
-"""Maximum measurements in a row, the last ones."""
+"""Maximum number of measurements in a row; the latest are kept."""
 ROW_BYTES = 4 << 20
-"""Maximum bytes of a row's file: ours are kilobytes, and ten thousand are read at once."""
+"""Maximum bytes in a row's file; ours are kilobytes, and ten thousand are read at once."""
 _EDGE = 1 << 16
-"""Bytes to read at both ends of a journal if there is no smaller file."""
+"""Bytes to read at each end of a journal if there is no smaller file to read."""
 _ENDINGS = ("run_finished", "run_crashed", "run_resumed")
-"""Events that end a run, or undo its end."""
+"""Events that end a run or undo its end."""
 _EARLIEST = datetime.fromtimestamp(0, UTC)
 
 
 class ListedRun(NamedTuple):
-    """A run, found but not read."""
+    """A run that has been found but not read."""
 
     written: float
     """When the run was last recorded, in seconds since the epoch."""
@@ -62,22 +62,22 @@ class ListedRun(NamedTuple):
 
 
 def newest_first(rows: Iterable[RunRow]) -> list[RunRow]:
-    """Return live runs first, then the others by when they were last recorded."""
+    """Return live runs first, then the others, most recently recorded first."""
     return sorted(rows, key=lambda row: (row.live, row.updated or _EARLIEST), reverse=True)
 
 
 def list_rows(root: Path) -> list[RunRow]:
-    """Return our runs and loops recorded by hooks, newest first; raises ``WorkspaceError``."""
+    """Return our runs and the loops recorded by hooks, newest first; raises ``WorkspaceError``."""
     owner = active_owner(root)
     return newest_first(row_of(listed.run, owner) for listed in list_runs(root))
 
 
 def list_runs(root: Path, tasks: int | None = None) -> list[ListedRun]:
-    """Return our runs and loops recorded by hooks, last written first.
+    """Return our runs and the loops recorded by hooks, most recently written first.
 
-    `tasks` limits the result to the newest tasks. If a folder cannot be listed, only its runs are
-    missing; ``WorkspaceError`` is raised if that is all of them. Paths stay strings until they are
-    needed, because there may be ten thousand.
+    `tasks` limits the result to the newest tasks. If a folder cannot be listed, its runs are left
+    out; if that leaves out all of them, raises ``WorkspaceError``. Paths stay strings until they
+    are needed, because there may be ten thousand.
     """
     folder = ralph_folder(root)
     hooked, ours = str(folder / HOOKED), str(folder / "tasks")
@@ -98,12 +98,12 @@ def active_owner(root: Path) -> Owner | None:
     """Return the owner of the run that is active in this worktree, or None."""
     try:
         return worker(ralph_folder(root) / "lock")
-    except WorkspaceError:  # something other than a lock file tells nothing
+    except WorkspaceError:  # anything other than a lock file names no owner
         return None
 
 
 def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
-    """Return a run's row, from its files; `owner` is the active run's owner in its worktree."""
+    """Build a run's row from its files; `owner` is the owner of its worktree's active run."""
     known = _Known(_status(run))
     outcome, phase = known.text("outcome"), known.text("phase")
     if run.hooked:  # no process of ours runs it
@@ -137,7 +137,7 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
 
 
 def _status(run: RecordedRun) -> dict[str, Any]:
-    """Return the run's status. Some runs have no status file: hooks, older versions, accidents."""
+    """Return the run's status, even if its file is missing (hooks, older versions, accidents)."""
     if not run.hooked:
         status = read_json(run.status, most=ROW_BYTES)
         if status is not None and "phase" in status:
@@ -150,7 +150,7 @@ def _status(run: RecordedRun) -> dict[str, Any]:
 
 
 def _from_record(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a status that an attempt's record has."""
+    """Return the status fields that an attempt's record contains."""
     did = _mapping(record.get("execution"))
     history = did.get("quality_history")
     qualities = [_mapping(each) for each in history] if isinstance(history, list) else []
@@ -170,7 +170,7 @@ def _from_record(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _from_ends(journal: Path) -> dict[str, Any]:
-    """Return the fields of a status that the first and last lines of a journal have."""
+    """Return the status fields that the first and last lines of a journal contain."""
     seen = list(_ends(journal))
     if not seen:
         return {}
@@ -265,7 +265,7 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def _folders(parent: str, *, needed: bool = False) -> list[str]:
-    """Return the names of subfolders that are not links; `needed` raises if that is impossible."""
+    """Return the names of subfolders that are not links; with `needed`, raise if that fails."""
     try:
         with os.scandir(parent) as entries:
             return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]

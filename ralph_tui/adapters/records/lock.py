@@ -3,8 +3,8 @@
 Only keepers inherit the descriptor, so the lock is free exactly when ralph-tui and the last agent
 process are gone. A stale file never blocks; only an open descriptor does.
 
-Before the lock file, a run locks the worktree's folder. So no second run gets in, even if the lock
-file is removed, or replaced between opening and locking.
+Before the lock file, a run locks the worktree's folder, which keeps out a second run even if the
+lock file is removed, or is replaced between opening and locking.
 
 Use flock, never lockf: a POSIX lock is lost when its owner merely opens and closes the file.
 """
@@ -26,14 +26,14 @@ from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.sanitize import one_line
 
 LARGEST = 1 << 16
-"""Maximum bytes to read of a lock file."""
+"""Maximum bytes to read from a lock file."""
 GRACE_SECONDS = 8.0
-"""Seconds that a keeper may need to clean up after a run died."""
+"""Seconds that a keeper may need to clean up after a run has died."""
 
 
 @dataclass(frozen=True)
 class Owner:
-    """The owner of a lock, as its file says."""
+    """The owner of a lock, as named in its file."""
 
     pid: int = 0
     host: str = ""
@@ -81,7 +81,7 @@ class Owner:
 
 
 class Lock:
-    """A lock that was acquired; `release` or the end of the process frees it."""
+    """An acquired lock; `release` or the end of the process frees it."""
 
     def __init__(self, path: Path, descriptor: int, gate: int, owner: Owner) -> None:
         """See `acquire`; `gate` is the descriptor of the worktree's folder."""
@@ -110,7 +110,7 @@ class Lock:
         except OSError:
             os.close(fresh)
             return
-        # The old descriptor's number now refers to the new file: keepers inherit the number.
+        # The old descriptor's number must refer to the new file, because keepers inherit it.
         os.dup2(fresh, self.descriptor, inheritable=False)
         os.close(fresh)
 
@@ -125,7 +125,7 @@ def acquire(
 ) -> Lock:
     """Acquire the worktree's lock.
 
-    If the owner is dead but its agents are still being stopped, wait and call `hurry` meanwhile.
+    If the owner is dead but its agents are still being stopped, call `hurry` while waiting.
     Raises ``LockHeldError`` with the owner, or ``WorkspaceError`` if the file cannot be created.
     """
     descriptor, gate = _open(path), -1
@@ -212,7 +212,7 @@ def _try_gate(descriptor: int) -> bool:
     try:
         return _try(descriptor)
     except OSError:
-        return True  # a network file system may not lock folders; the file's lock must do
+        return True  # a network file system may not lock folders; the file's lock must suffice
 
 
 def _is_named(descriptor: int, path: Path) -> bool:

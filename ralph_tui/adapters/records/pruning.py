@@ -1,7 +1,7 @@
 """Prunable parts of old runs: transcripts and logs. Journals, prompts and results stay.
 
-Rule: only listed files are deleted. Both listing and deletion go down from the worktree, folder by
-folder, without following links. A file that changed since it was listed is left alone.
+Rule: only listed files are deleted. Both listing and deletion descend from the worktree, folder by
+folder, without following links. A file that has changed since it was listed is left alone.
 """
 
 import errno
@@ -35,24 +35,24 @@ _WORK = {"run_started", "run_resumed", "step_entered", "iteration_started"}
 _ITERATION = re.compile(r"iter-\d+")
 _LINE_LIMIT = 1 << 20
 _ANOTHER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
-"""Errors if the file is gone, or if a link replaced a folder."""
+"""Errors raised if the file is gone or a link has replaced a folder."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
 class OldFile:
-    """A file as it was listed."""
+    """A file as it was when listed."""
 
     path: Path
     size: int
     """Bytes."""
     identity: tuple[int, ...]
-    """Device, inode, size and time of change; another file with this name has others."""
+    """Device, inode, size and time of change; they differ in another file of the same name."""
 
 
 @dataclass(frozen=True)
 class OldRun:
-    """An ended run, and the files that it can lose."""
+    """An ended run and its files that can be deleted."""
 
     run: RecordedRun
     run_id: str
@@ -90,7 +90,8 @@ class _Ends:
 def old_runs(root: Path, *, keep: int, age: timedelta, dead: bool, now: datetime) -> Listing:
     """Return the runs that ended at least `age` ago, except for the newest `keep` of all runs.
 
-    With `dead`, this includes runs without a process or an end, and runs with a damaged journal.
+    With `dead`, this includes runs that have neither a process nor an end, and runs that have a
+    damaged journal.
     """
     owner = holder(ralph_folder(root) / "lock")
     left, found = [], []
@@ -138,7 +139,7 @@ def is_alive(root: Path, run_id: str) -> bool:
 
 
 def known_run_ids(roots: Iterable[Path]) -> frozenset[str]:
-    """Return the ids of all runs that these worktrees have a journal of, or work on.
+    """Return the ids of all runs that these worktrees work on or have a journal for.
 
     Raises ``WorkspaceError`` if a worktree or journal cannot be read, because its snapshots would
     look like orphans.
@@ -207,7 +208,7 @@ def _logs(root: Path, path: Path, names: frozenset[str]) -> Iterator[OldFile]:
 
 @contextmanager
 def _opened(root: Path, folder: Path) -> Iterator[int]:
-    """Open a folder below `root` for the duration; raise ``OSError`` if a link is on the way."""
+    """Keep a folder below `root` open; raise ``OSError`` if a link is on its path."""
     descriptor = os.open(root, _FOLDER)
     try:
         for part in folder.relative_to(root).parts:

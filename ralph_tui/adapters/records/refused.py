@@ -1,4 +1,4 @@
-"""Errors for files that cannot be read as journals, the same for all readers."""
+"""Errors for files that cannot be read as journals, shared by all readers."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""The form of a run's ``status.json``, for its writer and for all readers.
+"""The format of a run's ``status.json``, for its writer and all readers.
 
 Rule: values are plain JSON, completion is in points, times are ISO-8601 in UTC. A file may come
-from an older version or from anyone: missing fields read as None, so readers need defaults.
+from an older version or from anyone, and missing fields read as None, so readers need defaults.
 """
 
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ralph_tui.layers.context.sizes import Size
 
 Intervened = Literal["logs", "warnings", "redirects", "pauses", "aborts"]
-"""Names of the interventions' totals."""
+"""Names of the intervention totals."""
 Question = dict[str, Any]
 """The fields of `QuestionAsked`."""
 
@@ -97,7 +97,7 @@ class WaitStatus(TypedDict):
 
 
 class ItemStatus(TypedDict):
-    """An open item of the plan, and the share of a window it may take, in percent."""
+    """An open item in the plan, and the share of a window that it may take, in percent."""
 
     text: str
     size: "Size"
@@ -119,11 +119,11 @@ class CheckpointStatus(TypedDict):
     snapshot: int | None
     files: int
     modified: list[str]
-    """The first of the files."""
+    """The first few modified files."""
 
 
 class UseStatus(TypedDict):
-    """How full the context window got in an iteration."""
+    """How full the context window became during an iteration."""
 
     iteration: int
     peak_percent: float | None
@@ -186,7 +186,7 @@ class RunStatus(TypedDict):
     command: str | None
     agent: str | None
     stands_in: str
-    """Why a fallback agent works; empty if the first agent does."""
+    """Why a fallback agent is working; empty if the first agent is."""
     model: str | None
     permissions: str | None
     phase: str
@@ -225,7 +225,7 @@ class RunStatus(TypedDict):
     health: str
     detections: list[DetectedStatus]
     totals: HealthStatus | None
-    """None in files of an older version."""
+    """None in files from an older version."""
     intervention: ActedStatus | None
     interventions: int
     strategy: StrategyStatus | None
@@ -240,7 +240,7 @@ class RunStatus(TypedDict):
     model_help: ModelHelp | None
     context_percent: float | None
     context: ContextStatus | None
-    """None in files of an older version."""
+    """None in files from an older version."""
     waiting: WaitStatus | None
     refused: str
     question: Question | None
@@ -270,4 +270,4 @@ class RunStatus(TypedDict):
     of_fleet: NotRequired[bool]
     """Added by `status`: True for a loop of a fleet, which only its fleet can resume."""
     asked_as: NotRequired[str | None]
-    """Added by `status`: the user's name for the run."""
+    """Added by `status`: the name by which the user asked for the run."""

@@ -18,20 +18,20 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 
 HOOKED = "hooks"
-"""Folder and name of loops recorded by hooks."""
+"""Folder of loops recorded by hooks, and RUN for the newest of them."""
 SILENCE_S = 900.0
 """Seconds without an event before a hooked loop counts as lost; a tool may take ten minutes."""
 NAMED = 5
-"""Maximum fleets, the newest, to name if there is no run."""
+"""Maximum number of fleets to name if there is no run; the newest are named."""
 PLACE_FILE = "place.json"
-"""The record next to a loop's worktree: the loop and fleet it belongs to."""
+"""File next to a loop's worktree that names its loop and fleet."""
 STATUS_VERSION = 2
 """Version of ``status.json``; if a file is older, the journal is folded again."""
 
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A run on disk, found but not read."""
+    """A run on disk that has been found but not read."""
 
     journal: Path
 
@@ -49,7 +49,8 @@ class RecordedRun:
     def name(self) -> str:
         """The name: ``task-001/002`` for an attempt, ``fleet-001/3a`` for a fleet's loop.
 
-        A loop recorded by hooks is named ``hooks/`` and its folder; any other run, only its folder.
+        A loop recorded by hooks is named ``hooks/`` plus its folder's name; any other run is named
+        after its folder.
         """
         if self.hooked:
             return f"{HOOKED}/{self.folder.name}"
@@ -67,7 +68,7 @@ class RecordedRun:
 
     @property
     def fleet(self) -> Path | None:
-        """Folder of the fleet, if the run is a loop of one; otherwise None.
+        """Folder of the fleet if the run is one of its loops; otherwise None.
 
         The loop runs in its own clone, and this run is a mirror of its record.
         """
@@ -102,9 +103,9 @@ def find_runs(root: Path) -> Iterator[RecordedRun]:
 
 
 def find_mirrors(root: Path) -> Iterator[RecordedRun]:
-    """Yield the mirrors that a repository's fleets have of their loops' runs.
+    """Yield the mirrored runs of the loops in a repository's fleets.
 
-    The repository has the snapshots of loops that were collected.
+    The repository has the snapshots of loops that have been collected.
     """
     fleets = ralph_folder(root) / "fleets"
     for journal in sorted(fleets.glob("*/loops/*/attempts/*/events.jsonl")):
@@ -192,7 +193,7 @@ def resolve_run(root: Path, name: str | None, *, hooked: bool = False) -> Record
     if found.hooked and not hooked:
         raise UsageError(
             f"{one_line(found.name)} is a loop of Claude Code sessions that ralph-tui did not "
-            "start; you can only attach ('ralph-tui attach'), replay and report it"
+            "start; you can only attach to it ('ralph-tui attach'), replay it or report on it"
         )
     return found
 

@@ -1,7 +1,7 @@
 """A run as each user last saw it: ``seen/<uid>/task-001-001.json``, one file per attempt.
 
-Rule: this is only a convenience. If the file is missing or invalid, nothing was seen, and no screen
-fails.
+Rule: this is only a convenience. A missing or invalid file means that nothing has been seen, and
+must not make a screen fail.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""``ralph-state.json`` of our own runs, merged under a lock with what other tools wrote.
+"""``ralph-state.json`` of our own runs, merged under a lock with what other tools have written.
 
 If the file is invalid, or belongs to another loop that has not ended, a copy with the date in its
 name is kept.
@@ -19,7 +19,7 @@ from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.secrets import redact
 
 LARGEST = 1 << 24
-"""Maximum bytes of a state file."""
+"""Maximum size of a state file, in bytes."""
 
 
 class RunStateFile:
@@ -42,7 +42,7 @@ class RunStateFile:
         except OSError as error:
             raise WorkspaceError(
                 f"the state file {self._name} cannot be written: "
-                f"{why(error, 'check its permissions, or set context.state_file to another')}"
+                f"{why(error, 'check its permissions, or set context.state_file to another path')}"
             ) from error
 
     def _keep(self, now: Mapping[str, Any]) -> list[str]:

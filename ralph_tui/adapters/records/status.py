@@ -31,7 +31,7 @@ NEEDED = 1 << 16
 EVERY_VERSION = 1
 """The newest journal schema that every version knows."""
 MAX_FIRST = 1_000_000
-"""Maximum bytes of a journal's first line, which names the version that wrote it."""
+"""Maximum bytes in a journal's first line, which names the version that wrote it."""
 PARSED_BYTES = 4_000_000
 """Up to this size, every line of a journal is parsed; above it, only lines that look wrong."""
 
@@ -40,10 +40,10 @@ T = TypeVar("T")
 
 
 class Damage(NamedTuple):
-    """The place from which a journal cannot be read."""
+    """The point from which a journal cannot be read."""
 
     words: str
-    """One sentence."""
+    """The problem, in one sentence."""
     kept: int
     """Number of events before it."""
 
@@ -56,7 +56,7 @@ class _Known(dict[str, Any]):
 
 
 def describe_status(run: RecordedRun, words: Callable[[RunStatus], T]) -> T:
-    """Return `words` for the run's status; if its file is invalid, fold the journal.
+    """Return the result of `words` for the run's status; if its file is invalid, fold the journal.
 
     The agent can write the file, so it may contain anything.
     """
@@ -67,7 +67,7 @@ def describe_status(run: RecordedRun, words: Callable[[RunStatus], T]) -> T:
 
 
 def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
-    """Return the fields of `summarize`, and `alive`: True if a process works on the run.
+    """Return the fields of `summarize`, and `alive`: True if a process is working on the run.
 
     The status file is used if it is complete; otherwise the journal is folded.
     """
@@ -80,7 +80,7 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
     status["journal"] = str(run.journal)
     if status["outcome"] is None and not alive:
         status["phase"], status["reason"] = phase_without_end(run)
-    elif alive and _is_full(run.folder):  # the file could not be updated since the disk is full
+    elif alive and _is_full(run.folder):  # the disk is full, so the file could not be updated
         status["phase"] = "limited"
         status["verdict_glyph"], status["verdict"] = WAITS["disk_full"].glyph, DISK_FULL
         status["waiting"] = {
@@ -106,7 +106,7 @@ def _is_full(folder: Path) -> bool:
 
 
 def worked_s(status: RunStatus) -> float:
-    """Return the seconds a run has worked: to its end, its last sign of life, or now."""
+    """Return the seconds that a run has worked until its end, its last sign of life, or now."""
     until = status["ended"] or (None if status["alive"] else status["updated"])
     if status["started"] is None:
         return 0.0
@@ -135,13 +135,13 @@ def worked_after_s(path: Path, run_id: str, seq: int) -> float:
 
 
 def _silent_s(status: RunStatus) -> float:
-    """Return the seconds from the last event to the status, which is written every second."""
+    """Return the seconds between the last event and the status, which is written every second."""
     told = status["silent_s"]
     return max(0.0, told) if isinstance(told, float) and isfinite(told) else 0.0
 
 
 def has_process(run: RecordedRun, run_id: str | None) -> bool:
-    """True if a process works on the run, or on the fleet whose loop it is."""
+    """True if a process is working on the run, or on the fleet that it is a loop of."""
     owner, fleet = worker(run.lock), run.fleet
     if owner is None:
         return False
@@ -151,7 +151,7 @@ def has_process(run: RecordedRun, run_id: str | None) -> bool:
 def phase_without_end(run: RecordedRun, *, kept: int | None = None) -> tuple[str, str]:
     """Return the phase and the reason for a run that has neither a process nor an end.
 
-    `kept`: the number of events before the damage, if its journal is damaged.
+    `kept` is the number of events before the damage, if its journal is damaged.
     """
     if run.of_fleet:
         return "unheard", FLEET_GONE
@@ -164,7 +164,7 @@ def phase_without_end(run: RecordedRun, *, kept: int | None = None) -> tuple[str
 
 
 def status_of_past(events: "Sequence[Event]", name: str, path: Path) -> RunStatus:
-    """Return the status of a run that no process of ours works on, from its events."""
+    """Return the status of a run, from its events, when no process of ours is working on it."""
     from ralph_tui.adapters.records.summary import summarize  # noqa: PLC0415  folding is the rare case
     from ralph_tui.state import RunState  # noqa: PLC0415
 

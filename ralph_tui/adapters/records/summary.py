@@ -31,7 +31,7 @@ from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention
 
 ITERATIONS = 100
-"""Maximum iterations in the history, the last ones."""
+"""Maximum number of iterations in the history; the latest are kept."""
 
 
 def context_status(state: RunState) -> ContextStatus:
@@ -115,10 +115,10 @@ def _handoff(state: RunState) -> HandoffStatus | None:
 def summarize(
     state: RunState, now: datetime | None = None, silent_s: float | None = None
 ) -> RunStatus:
-    """Return the state of a run as its status file has it.
+    """Return the state of a run in the form of its status file.
 
-    The verdict is for the time `now`, by default that of the last event. `silent_s` is the number
-    of seconds since that event, if the run is working.
+    The verdict is as of `now`, by default the time of the last event. `silent_s` is the number of
+    seconds since that event, if the run is working.
     """
     run, control = state.run, state.control
     signal = control.latest
@@ -281,7 +281,7 @@ def _knowledge(state: RunState) -> list[KnownStatus]:
 
 
 def _refused(state: RunState, now: datetime) -> str:
-    """Describe the trouble with a service while the agent retries; otherwise return ""."""
+    """Describe the trouble with a service while the agent is retrying; otherwise return ""."""
     trouble = state.service.trouble
     return trouble.words(now) if trouble else ""
 
@@ -321,7 +321,7 @@ def _question(state: RunState) -> Question | None:
 
 
 def _best_snapshot(state: RunState) -> int | None:
-    """Return the snapshot to roll back to, or None without an accepted measurement."""
+    """Return the snapshot to roll back to, or None if no measurement has been accepted."""
     best = state.best_span
     return best.boundary.number if best and best.boundary else None
 

@@ -1,7 +1,8 @@
-"""Whole lines of a file, as another process writes them.
+"""Whole lines from a file that another process is writing.
 
-A line without its newline is not returned yet. If the writer replaces the file by a copy (because
-an agent ran ``git clean``), reading continues where it was. Any other replacement is a new file.
+A line is returned only once it has its newline. If the writer replaces the file with a copy
+(because an agent ran ``git clean``), reading continues from the same place. Any other replacement
+is treated as a new file.
 """
 
 import os
@@ -19,7 +20,7 @@ class ReplacedError(Exception):
 
 
 class Tail:
-    """A file that is followed by its name, like ``tail -F`` does."""
+    """A file that is followed by name, as ``tail -F`` does."""
 
     def __init__(self, path: Path) -> None:
         """The file is not opened yet and may not exist."""
@@ -62,7 +63,7 @@ class Tail:
         return text[:end].splitlines(keepends=True) if end else []
 
     def _is_moved(self) -> bool:
-        """Return True if a new file was found under the name; it is open now."""
+        """Return True if a new file was found under the name; it is now open."""
         try:
             there = self._path.lstat()
         except OSError:

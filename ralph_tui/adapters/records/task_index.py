@@ -22,15 +22,15 @@ from ralph_tui.base.file_lock import clear_unfinished, locked
 from ralph_tui.text.sanitize import clip, one_line
 
 _FILES = ("metadata.json", "summary.json", "trajectory.json")
-"""Files of a task that make its row."""
+"""Files from which a task's row is built."""
 _VAGUE = ("success", "failure", "timeout")
-"""Last outcomes in files of older versions."""
+"""Last outcomes found in files from older versions."""
 DESCRIPTION = 160
-"""Maximum characters of a description in a row."""
+"""Maximum length of a description in a row, in characters."""
 
 
 Agents = dict[str, list[str]]
-"""Attempts by agent, as in ``task-001/002``."""
+"""Names of attempts, such as ``task-001/002``, by agent."""
 
 
 class TaskIndex:
@@ -94,7 +94,7 @@ class TaskIndex:
             del self._reported[task]
 
     def likely(self, names: Set[str], description: str) -> list[str]:
-        """Return the tasks in `names` that may have this description, in order; no others do."""
+        """Return the tasks in `names` that may have this description, in order; no others can."""
         table = TaskTable.read(self._file) or TaskTable()
         told = clip(one_line(description), DESCRIPTION)
         unsure = {name for name in names if name not in table.rows or name in table.open}
@@ -201,7 +201,7 @@ class TaskIndex:
     # -- a task's own files ----------------------------------------------------------------------
 
     def _update_row(self, table: TaskTable, name: str) -> Agents:
-        """Update the row of a task; return who worked on it."""
+        """Update the row of a task; return its attempts by agent."""
         found = self._read(name)
         if found is None:
             table.rows.pop(name, None)
@@ -213,7 +213,7 @@ class TaskIndex:
     def _files(self, name: str) -> dict[str, dict[str, Any]] | None:
         """Return a task's files; if missing or outdated, they are folded from its attempts.
 
-        None if nothing of the task can be read.
+        None if none of the task's files can be read.
         """
         folder = self._tasks / name
         found = {file: content for file in _FILES if (content := read_json(folder / file))}
@@ -231,7 +231,7 @@ class TaskIndex:
         return fold_task(folder)
 
     def _read(self, name: str) -> tuple[TaskRow, Agents] | None:
-        """Return the row of a task and who worked on it, or None if nothing can be read."""
+        """Return a task's row and its attempts by agent, or None if nothing can be read."""
         files = self._files(name)
         if files is None:
             return None

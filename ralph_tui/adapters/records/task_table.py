@@ -15,7 +15,7 @@ VERSION = 3
 
 
 class TaskRow(NamedTuple):
-    """A task in a list; its texts must be sanitized before they are shown."""
+    """A task in a list; its texts must be sanitised before they are shown."""
 
     description: str
     status: str
@@ -38,18 +38,18 @@ _NUMBERS: dict[str, frozenset[type[object]]] = {
     "best": frozenset({int, float, type(None)}),
     "cost_usd": frozenset({int, float, type(None)}),
 }
-"""Types in the columns of numbers; all other columns are text."""
+"""Types in the numeric columns; all other columns are text."""
 
 
 @dataclass
 class TaskTable:
-    """The rows of all tasks, by task."""
+    """The rows of all tasks, by the task's name."""
 
     rows: dict[str, TaskRow] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)
     """Tasks whose files may have been written since."""
     listed: int = 0
-    """When the tasks' folder last changed, in ns, if each task has a row; 0 if unknown."""
+    """When the tasks' folder last changed, in ns, if every task has a row; 0 if unknown."""
 
     @classmethod
     def read(cls, path: Path) -> "TaskTable | None":
@@ -68,7 +68,7 @@ class TaskTable:
             return None
 
     def text(self) -> str:
-        """Return the file's content, for `read`."""
+        """Return the file's content in the form that `read` expects."""
         names = ("task", *TaskRow._fields)
         columns = [*zip(*((name, *row) for name, row in self.rows.items()), strict=True)]
         fields: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Send one command to a run of another process and return its answer.
+"""Send one command to a run in another process and return its answer.
 
 Uses only the standard library until the answer arrives.
 """
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 PATIENCE_S = 10.0
 """Seconds to wait for an answer."""
 RETURN_S = 5.0
-"""Seconds to wait for a running run's socket: a cleaner may have removed it, and it returns."""
+"""Seconds to wait for a live run's socket, which returns if a cleaner has removed it."""
 LOOK_S = 0.05
-"""Seconds between two checks whether the socket has returned."""
+"""Seconds between two checks for the socket's return."""
 GONE = "the run is gone; see ralph-tui status"
 
 
@@ -44,7 +44,7 @@ def send(
 ) -> "Accepted | Refused":
     """Send a command, as `Engine.request` would; `timeout` in seconds.
 
-    `alive`: returns True if the run's process exists; a missing socket is then waited for briefly.
+    `alive` returns True if the run's process exists; then wait briefly for a missing socket.
     Raises ``RalphError`` if the run is gone or does not answer.
     """
     from ralph_tui.ports.host import Accepted, Refused  # noqa: PLC0415  `request` does without them
@@ -64,8 +64,8 @@ def request(
 ) -> int:
     """Send a command's fields; return the number of the first event it caused.
 
-    Works like `send`. `loop`: at a fleet's socket, the loop the command is for; empty: the fleet
-    itself.
+    Works like `send`. At a fleet's socket, `loop` is the loop that the command is for, or empty for
+    the fleet itself.
 
     Raises ``RefusedError`` with the run's own sentence.
     """
@@ -76,7 +76,7 @@ def request(
         answer = _ask(path, request, time.monotonic() + timeout, alive)
     except PermissionError:
         raise RalphError(
-            "the run belongs to another user of this machine; only that user can command it"
+            "the run belongs to another user on this machine; only that user can command it"
         ) from None
     except (TimeoutError, BlockingIOError):
         raise RalphError(
@@ -114,7 +114,7 @@ def _ask(path: Path, request: bytes, deadline: float, alive: Callable[[], bool])
 
 
 def _connected(path: Path, deadline: float, alive: Callable[[], bool]) -> socket.socket:
-    """Connect to the run; while the run lives, wait for its socket to answer."""
+    """Connect to the run; as long as it is alive, wait for its socket to answer."""
     comes_back = min(deadline, time.monotonic() + RETURN_S)
     while True:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -1,8 +1,8 @@
 """The process at the other end of a connection, as the system reports it.
 
 The peer's own claims are ignored. Checks fail closed: a process that is gone, or cannot be traced
-up to the first process, is refused. So a connection is valid only as long as the process that
-opened it lives.
+up to the first process, is refused. A connection is therefore valid only as long as the process
+that opened it is alive.
 """
 
 import errno
@@ -23,9 +23,9 @@ from ralph_tui.adapters.processes.lineage import (
 from ralph_tui.base.errors import RalphError
 
 SO_PEERPIDFD = 77
-"""Linux 6.5 and later; Python has no name for it yet."""
+"""In Linux 6.5 and later; Python has no name for it yet."""
 SOL_LOCAL, LOCAL_PEERCRED, LOCAL_PEERPID = 0, 1, 2
-"""Constants of macOS."""
+"""Constants from macOS."""
 
 ANOTHER_USER = "only the user who started a run can command it"
 STARTED_BY_RUN = "processes started by a run cannot command a run; use your own terminal"
@@ -45,7 +45,7 @@ class Speaker:
     name: str
     """Its terminal or script, for the record."""
     at_terminal: bool
-    """True if a person can be there: it is in the foreground of a terminal."""
+    """True if a person can be there, because it is in the foreground of a terminal."""
 
 
 class Peer:
@@ -62,13 +62,13 @@ class Peer:
         if uid != os.geteuid():
             raise UnwelcomeError(ANOTHER_USER)
         line = lineage(pid) if pid > 0 else ()
-        # The process inspected is the opener itself, if that has not ended meanwhile.
+        # The inspected process is the opener itself, unless that has ended meanwhile.
         if not line or not _opener_lives(connection):
             raise UnwelcomeError(GONE)
         return cls(pid, line[0].started)
 
     def identify(self) -> Speaker:
-        """Return who it is now; ``UnwelcomeError`` if it may not command the run, or no longer."""
+        """Return its identity; ``UnwelcomeError`` if it may not, or no longer, command the run."""
         line = lineage(self._pid)
         if not line or line[0].started != self._started:
             raise UnwelcomeError(GONE)
@@ -95,13 +95,13 @@ def find_opener(descriptor: int) -> int:
 
 
 def _inside(line: tuple[Entry, ...]) -> bool:
-    """True if a run started it: a run in this process, or any other."""
+    """True if a run started it, in this process or any other."""
     me = os.getpid()
     return any(entry.pid == me for entry in line[1:]) or belongs_to_run(line)
 
 
 def _credentials(connection: socket.socket) -> tuple[int, int]:
-    """Return pid and uid from when the connection was opened; -1 each if unknown."""
+    """Return the opener's pid and uid; -1 each if unknown."""
     try:
         if hasattr(socket, "SO_PEERCRED"):
             credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
@@ -115,7 +115,7 @@ def _credentials(connection: socket.socket) -> tuple[int, int]:
 
 
 def _opener_lives(connection: socket.socket) -> bool:
-    """True if the kernel says that the opener lives, or cannot tell."""
+    """True if the kernel says that the opener is alive, or cannot tell."""
     try:
         descriptor = connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
     except OSError as error:

@@ -6,7 +6,7 @@
 
 A request to a fleet also names a loop: {"version": 1, "loop": "3a", "command": {...}}.
 
-Standard library only, so that a command from another terminal takes no longer than Python's start.
+Standard library only, so that a command from another terminal takes no longer than starting Python.
 """
 
 import json
@@ -18,24 +18,24 @@ from ralph_tui.text.sanitize import clip, one_line
 
 VERSION = 1
 LIMIT = 2 << 20
-"""Maximum bytes of a request: 100 000 characters fit, even if JSON spells each with twelve."""
+"""Maximum bytes in a request: 100,000 characters fit, even if JSON needs twelve for each."""
 ANSWER_LIMIT = 1 << 16
-"""Maximum bytes of an answer."""
+"""Maximum size of an answer, in bytes."""
 REASON_LIMIT = 500
-"""Maximum characters of a refusal."""
+"""Maximum length of a refusal, in characters."""
 
 
 class RefusedError(RalphError):
-    """The run received a command but refused it; the text says why."""
+    """The run has received a command but refused it; the text says why."""
 
 
 def request_line(command: Mapping[str, object], loop: str | None = None) -> bytes:
-    """Return a command's fields as a request; `loop`: in a fleet, the loop it is for."""
+    """Return a command's fields as a request; `loop` is the loop that it is for, in a fleet."""
     return _line({"command": command} | ({} if loop is None else {"loop": loop}))
 
 
 def accepted_line(seq: int) -> bytes:
-    """Return the answer to an accepted command; `seq` of the first event it caused."""
+    """Return the answer to an accepted command; `seq` is that of the first event it caused."""
     return _line({"accepted": seq})
 
 
@@ -47,11 +47,11 @@ def refused_line(reason: str) -> bytes:
 def read_answer(line: bytes) -> int:
     """Return the `seq` of an acceptance.
 
-    Raises ``RefusedError``, or ``ValueError`` if the line is not an answer of this version.
+    Raises ``RefusedError``, or ``ValueError`` if the line is not an answer in this version.
     """
     fields = parse_json(line)
     if not isinstance(fields, dict) or not is_version(fields.get("version")):
-        raise ValueError("no answer of this version")
+        raise ValueError("not an answer in this version")
     match fields:
         case {"accepted": int(seq)}:
             return seq

@@ -12,16 +12,16 @@ from ralph_tui.commands import AnyCommand, Command
 from ralph_tui.text.sanitize import clip, one_line
 
 REST_LIMIT = 10_000
-"""Maximum characters of a command without its text."""
+"""Maximum length of a command without its text, in characters."""
 LONGEST_ID = 100
-"""Maximum characters of a loop's id."""
+"""Maximum length of a loop's id, in characters."""
 
 _COMMANDS: TypeAdapter[Command] = TypeAdapter(AnyCommand)
 
 
 @dataclass(frozen=True)
 class Request:
-    """A command, and which part of a fleet it is for."""
+    """A command and the part of a fleet that it is for."""
 
     command: Command
     loop: str = ""
@@ -29,7 +29,7 @@ class Request:
 
 
 def read_request(line: bytes, by: str) -> Command:
-    """Return the command, signed by `by`, whatever signature the line itself has.
+    """Return the command, signed by `by`, regardless of any signature in the line itself.
 
     Raises ``ValueError`` with one sentence if the line has no valid command.
     """
@@ -75,7 +75,7 @@ def command_of(fields: Mapping[str, Any], by: str) -> Command:
     except ValidationError as error:
         raise ValueError(_sentence(error)) from None
     if len(command.model_dump_json(exclude={"text"})) > REST_LIMIT:
-        raise ValueError(f"a command has at most {REST_LIMIT:,} characters beside its text")
+        raise ValueError(f"a command has at most {REST_LIMIT:,} characters besides its text")
     return command.model_copy(update={"by": by})
 
 

@@ -1,7 +1,8 @@
 """The command socket of a run: commands in, one answer each out, in a thread of its process.
 
-Whatever arrives, the run continues. Only the run's user gets in, and the system confirms the sender
-again for each command. Lines have a maximum length, and a slow or silent client delays no one else.
+Whatever arrives, the run continues. Only the run's user gets in, and the sender is checked with the
+system for each command. Lines have a maximum length, and a slow or silent client delays no one
+else.
 """
 
 import asyncio
@@ -26,9 +27,9 @@ from ralph_tui.ports.host import Accepted, Refused
 
 BACKLOG = 64
 NEW_SUFFIX = ".new"
-"""Suffix of a socket that does not listen yet."""
+"""Suffix of a socket that is not listening yet."""
 NEW_SECONDS = 60.0
-"""Seconds until it listens; an older one belongs to a killed process."""
+"""Seconds until such a socket listens; an older one belongs to a killed process."""
 
 
 def bind(run_id: str) -> tuple[socket.socket, Path]:
@@ -36,7 +37,7 @@ def bind(run_id: str) -> tuple[socket.socket, Path]:
 
     Raises ``OSError`` if there is no place for one: no private folder, or no path short enough.
     """
-    failure = OSError("there is no private folder for it")
+    failure = OSError("there is no private folder for the socket")
     for folder in _folders():
         path = folder / f"{run_id.replace('-', '')[:12]}.sock"
         try:
@@ -91,7 +92,7 @@ def _remove_deserted(folder: Path) -> None:
 
 def _folders() -> Iterator[Path]:
     runtime = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
-    # After `su` it may still be another user's.
+    # After `su`, it may still be another user's.
     if runtime.is_absolute() and runtime.is_dir() and runtime.stat().st_uid == os.geteuid():
         yield runtime / "ralph-tui"
     yield Path(tempfile.gettempdir()).absolute() / f"ralph-tui-{os.geteuid()}"
@@ -107,15 +108,15 @@ def _make_private(folder: Path) -> None:
 
 
 CONNECTIONS = 16
-"""Connections served at once; the one silent longest makes room for a new one."""
+"""Connections served at once; the one that has been silent longest makes room for a new one."""
 READ_SECONDS = 10.0
-"""Seconds a client may take to send one line."""
+"""Seconds that a client may take to send one line."""
 ANSWER_SECONDS = 60.0
-"""Seconds the engine may take; after that, the client gets no answer."""
+"""Seconds that the engine may take; after that, the client gets no answer."""
 LOOK_SECONDS = 2.0
-"""Seconds between checks of the socket file: a logout or a cleaner may remove it."""
+"""Seconds between checks of the socket file, which a logout or a cleaner may remove."""
 FAREWELL_SECONDS = 1.0
-"""Seconds the last answers may take."""
+"""Seconds that the last answers may take."""
 ONLY_PEOPLE = (
     "only a person at a terminal can widen the agent's permissions: on the run's screen, with "
     "ralph-tui attach, or with ralph-tui decide in the foreground"
@@ -127,7 +128,7 @@ ONLY_PEOPLE_OF_FLEET = (
 
 
 class CommandReceiver(Protocol):
-    """The engine as the server needs it; both methods are callable from any thread."""
+    """The engine, as the server uses it; both methods may be called from any thread."""
 
     def request(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
         """Carry out a command; `reply` is called once with the result, from another thread."""
@@ -141,7 +142,7 @@ Reply = Callable[[Accepted | Refused], None]
 
 @dataclass(frozen=True)
 class SocketUser:
-    """The receiver of a socket's commands, and how they are read."""
+    """The receiver of a socket's commands, and the function that parses them."""
 
     read: Callable[[bytes, str], Request]
     """Parses a line, given the sender's signature; raises ``ValueError`` with one sentence."""
@@ -157,7 +158,7 @@ class SocketUser:
 def listening(receiver: CommandReceiver, run_id: str) -> Iterator[Path | None]:
     """Receive commands for `receiver` while the block runs; yield the socket's path.
 
-    Yields None if no socket could be made; the run is warned and continues without one.
+    Yields None if no socket could be created; the run gets a warning and continues without one.
     """
 
     def warn(text: str) -> None:
@@ -181,7 +182,7 @@ def hearing_fleet(
 
 @contextmanager
 def serving(hearing: SocketUser, run_id: str) -> Iterator[Path | None]:
-    """Serve any kind of receiver, as `listening` does for a run."""
+    """Serve any kind of receiver, in the way `listening` serves a run."""
     try:
         listener, path = bind(run_id)
     except OSError as error:
@@ -210,7 +211,7 @@ class CommandServer:
         self._clients: set[asyncio.Task[None]] = set()
         """One task for each connection."""
         self._silent: dict[asyncio.Task[None], None] = {}
-        """Connections waiting for a line, the longest first."""
+        """Connections that are waiting for a line, in order of their wait, longest first."""
         self._told = False
         self._thread = threading.Thread(target=self._run, name="ralph-socket", daemon=True)
 
@@ -219,7 +220,7 @@ class CommandServer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop listening, send the answers that are due, and remove the socket."""
+        """Stop listening, send the pending answers, and remove the socket."""
         with suppress(RuntimeError):  # it has already stopped
             self._loop.call_soon_threadsafe(self._stopped.set)
         self._thread.join(2 * FAREWELL_SECONDS)
@@ -244,7 +245,7 @@ class CommandServer:
                 try:
                     self._listener = listen(self._path)
                     break
-                except OSError:  # its folder is gone, and may return with the next login
+                except OSError:  # its folder is gone, but may return with the next login
                     await self._stops()
         self._listener.close()
         with suppress(OSError):
@@ -286,7 +287,7 @@ class CommandServer:
             self._clients.discard(task)
 
     def _make_room(self) -> str:
-        """Drop a silent client to make room for a new one; return why not, or an empty string."""
+        """Drop a silent client to make room for a new one; return why that failed, or ""."""
         if len(self._clients) <= CONNECTIONS:
             return ""
         if not self._silent:
@@ -349,7 +350,7 @@ class CommandServer:
                 return refused_line(answer.reason)
 
     def _record_bug(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Record a bug of the server as an event, once: a traceback would overwrite the screen."""
+        """Record a bug in the server as an event, once; a traceback would overwrite the screen."""
         if self._told:
             return
         self._told = True

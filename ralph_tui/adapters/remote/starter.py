@@ -1,9 +1,9 @@
 """Commands from the process that started a run, through a socket that the run inherited.
 
-The command socket asks the system who is sending. Here that is known: only the starter has the
-other end, no other process can open it, and the run's children do not inherit it. So the signature
-in the line is trusted. Commands reserved for people (`empowers`) are accepted, because the starter
-has checked who sent them. Lines follow `protocol`, with an `id` that the answer repeats.
+The command socket asks the system who is sending. Here, that is known: only the starter has the
+other end, no other process can open it, and the run's children do not inherit it. The signature in
+the line is therefore trusted. Commands reserved for people (`empowers`) are accepted, because the
+starter has checked who sent them. Lines follow `protocol`, with an `id` that the answer repeats.
 """
 
 import json
@@ -25,7 +25,7 @@ from ralph_tui.text.sanitize import clip, one_line
 
 CHUNK = 1 << 16
 MAX_NAME = 200
-"""Maximum characters of a signature, and of a request's id."""
+"""Maximum length of a signature or a request's id, in characters."""
 
 
 def starter_of(descriptor: int | None) -> socket.socket | None:
@@ -43,7 +43,7 @@ def starter_of(descriptor: int | None) -> socket.socket | None:
 
 @contextmanager
 def hearing(receiver: CommandReceiver, starter: socket.socket | None) -> Iterator[None]:
-    """Receive commands of the `starter` while the block runs; without one, do nothing."""
+    """Receive commands from the `starter` while the block runs; without one, do nothing."""
     if starter is None:
         yield
         return
@@ -107,7 +107,7 @@ class _Listener:
                 self._answer(request, {"refused": answer.reason})
 
     def _answer(self, request: str, fields: Mapping[str, Any]) -> None:
-        """Send an answer without waiting for a reader: this is the engine's thread."""
+        """Send an answer without waiting for a reader, because this is the engine's thread."""
         if "refused" in fields:
             fields = {"refused": clip(one_line(str(fields["refused"])), REASON_LIMIT)}
         line = json.dumps({"version": VERSION, "id": request, **fields}).encode() + b"\n"
@@ -117,7 +117,7 @@ class _Listener:
         except OSError:
             sent = 0
         if sent < len(line):
-            self.hang_up()  # half a line, or a reader that does not read: send nothing more
+            self.hang_up()  # half a line was sent, or the reader does not read: send nothing more
 
 
 def _name(value: object) -> str:

@@ -1,7 +1,7 @@
-"""An SQLite file used as a cache. If it is missing, damaged or outdated, it is created again.
+"""An SQLite file used as a cache. If it is missing, damaged or outdated, it is recreated.
 
-An agent can write to its folder. So anything in its way is removed, its schema is not trusted, and
-callers must sanitize its texts before showing them.
+An agent can write to its folder. Therefore anything in the way is removed, the schema is not
+trusted, and callers must sanitise its texts before showing them.
 """
 
 import sqlite3
@@ -28,7 +28,7 @@ _REFUSED = {
     sqlite3.SQLITE_IOERR: "the disk reports an error; check it",
     sqlite3.SQLITE_PERM: "it is not writable; make it writable",
 }
-"""Errors that a new file would not fix, and what to do."""
+"""Errors that a new file would not fix, and what to do about them."""
 _MOVED = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
 """Errors that also occur while another process replaces the file; these are retried once."""
 
@@ -40,11 +40,11 @@ def index_folder(root: Path) -> Path:
 
 @dataclass(frozen=True)
 class Database:
-    """A cache: where its file is, and what it contains."""
+    """A cache: the location of its file, and its contents."""
 
     path: Path
     version: int
-    """To be increased with every change to `schema` or to what is stored."""
+    """Increase it with every change to `schema` or to what is stored."""
     schema: str
 
     def use(
@@ -67,16 +67,16 @@ class Database:
                     raise SearchError(what) from error
                 if not moved:
                     self.remove()
-        raise AssertionError("the last try returns or raises")
+        raise AssertionError("the last attempt returns or raises")
 
     def connect(self, *, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
-        """Return a connection to the database in this version.
+        """Return a connection to this version of the database.
 
         Any thread may use it, but only one at a time. It has no implicit transactions. Raises
         ``SearchError`` or ``sqlite3.DatabaseError``.
         """
         try:
-            keep_out(self.path.parent)  # the records of other tools need not be hidden from git
+            keep_out(self.path.parent)  # other tools' records need not be hidden from Git
             for companion in _COMPANIONS:
                 clear_way(self.path.with_name(self.path.name + companion))
         except OSError as error:
@@ -108,7 +108,7 @@ class Database:
             raise SearchError(f"cannot use the index {self.path}: {_REFUSED[code]}") from error
 
     def remove(self) -> None:
-        """Delete the file; the next use creates it again."""
+        """Delete the file; the next use recreates it."""
         for companion in _COMPANIONS:
             with suppress(OSError):
                 self.path.with_name(self.path.name + companion).unlink(missing_ok=True)

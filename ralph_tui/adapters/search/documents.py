@@ -1,6 +1,6 @@
-"""The searchable parts of a journal: documents, each with the event that it came from.
+"""The searchable parts of a journal: documents, each with the event that it comes from.
 
-Events sanitize their texts when they are parsed, so the index contains only sanitized texts.
+Events sanitise their texts when they are parsed, so the index contains only sanitised texts.
 """
 
 import re
@@ -16,11 +16,11 @@ from ralph_tui.text.sanitize import clip, plain
 from ralph_tui.text.terms import in_words
 
 KINDS: Final = ("objective", "reflection", "learning", "outcome", "handoff", "action")
-"""Kinds of documents; of two equally good matches, the earlier kind comes first."""
+"""Kinds of documents; for equally good matches, the earlier kind comes first."""
 LONGEST: Final = 4000
-"""Maximum characters of a document."""
+"""Maximum length of a document, in characters."""
 REASONING: Final = 200
-"""Maximum characters of the agent's last words before a tool call."""
+"""Maximum length of the agent's last words before a tool call, in characters."""
 LARGEST_HANDOFF: Final = 1 << 20
 
 _READ = (
@@ -64,14 +64,14 @@ class Documents:
     """Documents from a journal, starting at its first event or at a saved position."""
 
     def __init__(self, folder: Path, iteration: int = 0, spoken: str = "") -> None:
-        """`folder` is the attempt's; `iteration` and `spoken` are those at the saved position."""
+        """`folder` is the attempt's folder; the others are the values at the saved position."""
         self.iteration = iteration
         self.spoken = spoken
-        """Words of the agent since its last tool call, shortened."""
+        """The agent's words since its last tool call, shortened."""
         self._folder = folder
 
     def take(self, event: ev.Event) -> Iterator[Document]:
-        """Yield the documents of an event."""
+        """Yield the documents from an event."""
         match event:
             case ev.IterationStarted():
                 self.iteration, self.spoken = event.iteration, ""

@@ -2,7 +2,7 @@
 
 The built-in embedder needs no download and knows no language. It hashes words, pieces of words, and
 the concepts in a small table (``synonyms.txt``, written for ralph-tui). It relates "login" to
-"authentication" only because the table does. The extra ``ralph-tui[embeddings]`` adds a trained
+"authentication" only because that table does. The extra ``ralph-tui[embeddings]`` adds a trained
 embedder.
 """
 
@@ -37,10 +37,10 @@ class Embedder(Protocol):
     """An embedder. Any thread may call it; a call may take seconds."""
 
     name: str
-    """The method and its version; vectors under different names cannot be compared."""
+    """The method and its version; vectors from different ones cannot be compared."""
     dimension: int
     threshold: float
-    """Tasks at least this alike (see `likeness`) are related."""
+    """Tasks at least this similar are related."""
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         pass
@@ -50,7 +50,7 @@ WORD: Final = 1.0
 CONCEPT: Final = 1.5
 PIECE: Final = 0.3
 GENERAL: Final = 0.3
-"""Weights: a word, all of its concepts, all of its pieces; and the factor for general words."""
+"""Weights of a word, all its concepts and all its pieces, and the factor for general words."""
 PIECE_LENGTH: Final = 4
 
 _GENERAL_WORDS = frozenset(
@@ -62,7 +62,7 @@ _GENERAL_WORDS = frozenset(
         ),
     )
 )
-"""Words that any task may contain."""
+"""Words that may occur in any task."""
 
 
 class HashedConcepts:
@@ -90,7 +90,7 @@ class HashedConcepts:
 
 @lru_cache(maxsize=16_384)
 def _features(term: str, dimension: int) -> tuple[tuple[int, float], ...]:
-    """Return positions in the vector, and what to add there."""
+    """Return positions in the vector and what to add at each."""
     marked = f"<{term}>"
     pieces = [marked[i : i + PIECE_LENGTH] for i in range(len(marked) - PIECE_LENGTH + 1)]
     parts = (

@@ -1,8 +1,8 @@
 """The full-text index over the runs of a worktree: ``.aiwg/ralph/index/search.db``.
 
 It follows the journals: each attempt is read from where the last update ended. If the index is
-missing, damaged or outdated, it is created again; deleting it loses nothing. Callers supply the
-runs of other tools, which only higher layers can read.
+missing, damaged or outdated, it is recreated; deleting it loses nothing. Callers supply the runs of
+other tools, which only higher layers can read.
 """
 
 import re
@@ -43,11 +43,11 @@ _WHOLE: Final = -1
 
 @dataclass(frozen=True)
 class OtherRun:
-    """A run without a journal of ours. It is indexed as a whole, and again when it changes."""
+    """A run without a journal of ours, indexed as a whole, and again whenever it changes."""
 
     name: str
     stamp: str
-    """Differs when the record has changed."""
+    """A value that differs when the record has changed."""
     folder: Path
     read: Callable[[], Sequence[Event]]
 
@@ -58,10 +58,10 @@ def index_of(root: Path) -> Database:
 
 
 def index_attempt(root: Path, attempt_folder: Path, *, wait: float = WAIT_SECONDS) -> str:
-    """Add to the index what is new in an attempt's journal; blocks.
+    """Add what is new in an attempt's journal to the index; blocks.
 
-    Returns "", or a sentence about why it failed. Nothing is lost then: the next search, or the
-    next call, adds it.
+    Returns "", or a sentence about why it failed. Even then nothing is lost, because the next
+    search or the next call adds it.
     """
     run = RecordedRun(attempt_folder / "events.jsonl")
     try:
@@ -76,8 +76,8 @@ def catch_up(
 ) -> None:
     """Bring the index up to date with all journals and the `others`; forget deleted runs.
 
-    Without `others`, the known runs of other tools stay. A damaged journal is indexed up to the
-    damage. Raises ``sqlite3.DatabaseError``.
+    Without `others`, known runs of other tools stay in the index. A damaged journal is indexed up
+    to the damage. Raises ``sqlite3.DatabaseError``.
     """
     known = dict(index.execute("SELECT run, size FROM attempts WHERE size != ?", (_WHOLE,)))
     for run in (*find_runs(root), *find_hooked(root)):
@@ -98,7 +98,7 @@ def catch_up(
 
 @dataclass(frozen=True)
 class _Place:
-    """How far an attempt is indexed."""
+    """How much of an attempt has been indexed."""
 
     run_id: bytes = b""
     size: int = 0
@@ -145,7 +145,7 @@ def _index_whole(index: sqlite3.Connection, run: OtherRun) -> None:
     taken = [document for event in run.read() for document in documents.take(event)]
     with index:
         index.execute("BEGIN IMMEDIATE")
-        _forget(index, run.name)  # an older state, or one that another process just indexed
+        _forget(index, run.name)  # an older state, or one that another process has just indexed
         for document in taken:
             _add(index, run.name, document)
         row = (run.name, run.stamp.encode(), _WHOLE, 0, 0, "")
@@ -153,7 +153,7 @@ def _index_whole(index: sqlite3.Connection, run: OtherRun) -> None:
 
 
 def _is_same_journal(journal: BinaryIO, place: _Place) -> bool:
-    """True if this is still the journal that was indexed, and it is not shorter."""
+    """True if this is still the journal that was indexed and has not become shorter."""
     if journal.seek(0, 2) < place.size:
         return False
     journal.seek(place.size)

@@ -1,8 +1,8 @@
-"""Which learnings match a text: a full-text index, fast however many learnings there are.
+"""A full-text index that finds the learnings that match a text, however many there are.
 
-A word in nearly every learning says nothing, but would make all of them candidates. So a query has
-two steps. First, the newest learnings with its rarest words are selected, at most `MAX_CHECKED`.
-These are then ranked by the exact BM25 over all of its words.
+A word in nearly every learning says nothing, but would make all of them candidates. Therefore, a
+query has two steps. First, the newest learnings with its rarest words are selected, at most
+`MAX_CHECKED`. These are then ranked by the exact BM25 over all its words.
 """
 
 import sqlite3
@@ -21,15 +21,15 @@ from ralph_tui.adapters.search.terms import query_terms, terms
 from ralph_tui.base.errors import SearchError
 
 MAX_CHECKED: Final = 200
-"""Maximum learnings to rank for a query; the others share no rarer word with it."""
+"""Maximum number of learnings to rank for a query; the others share no rarer word with it."""
 MAX_TERMS: Final = 24
-"""Maximum words of a query that count, the rarest."""
+"""Maximum number of words in a query that count; the rarest are chosen."""
 _BATCH = 5000
 MEANT: Final = 200
 """Learnings that are also compared by meaning, the newest."""
 
 VERSION: Final = 2
-"""Also to be increased when the same knowledge file gives other texts than before."""
+"""Also increase it when the same knowledge file yields different texts than before."""
 SCHEMA: Final = """
 CREATE TABLE learnings (
   number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, text TEXT NOT NULL, terms TEXT NOT NULL
@@ -44,7 +44,7 @@ CREATE TABLE source (state TEXT NOT NULL, learnings INTEGER NOT NULL, length REA
 
 
 class LearningIndex:
-    """The index of one knowledge file, below ``.aiwg/ralph/index``; one per process.
+    """The index of one knowledge file, below ``.aiwg/ralph/index``; create one per process.
 
     If the file cannot be used (locked, disk full), the index is in memory. No call raises.
     """
@@ -65,7 +65,7 @@ class LearningIndex:
     def scores_among(
         self, query: str, state: str, texts: Callable[[], Mapping[str, str]]
     ) -> dict[str, float]:
-        """Return `scores` among `texts`, which are called only if the index has another `state`."""
+        """Return `scores` among `texts`; it is called only if the index has a different `state`."""
         if state != self._state:
             self.update(texts, state)
         return self._with_meaning(query, self.scores(query))
@@ -88,7 +88,7 @@ class LearningIndex:
         """Bring the index up to date with all learnings (id to text), indexing only differences.
 
         Call it when the knowledge file has changed. It blocks, for about 20 µs per new learning.
-        `state` identifies the texts: an index that has it is not compared; empty means unknown.
+        `state` identifies the texts: an index with that state is not compared; empty means unknown.
         """
         with self._lock:
             self._state, self._texts = state, texts
@@ -124,7 +124,7 @@ class LearningIndex:
         return self._connection
 
     def _restart(self) -> None:
-        """Continue with an index in memory, after damage or an error."""
+        """Switch to an index in memory after damage or an error."""
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()

@@ -1,4 +1,4 @@
-"""Searching: what a user types, where it was found, and an excerpt of each place.
+"""Search for what a user types: the places where it occurs, with an excerpt from each.
 
 Rule: a query consists of words. Quotes, operators and colons mean nothing. A word also matches
 longer words that begin with it.
@@ -22,13 +22,13 @@ from ralph_tui.ports.search import Found
 from ralph_tui.text.sanitize import one_line, plain
 
 MAX_WORDS: Final = 32
-"""Maximum words of a query; the rest is ignored."""
+"""Maximum number of words in a query; the rest is ignored."""
 SPARE: Final = 4
-"""How many rows to fetch per result, because some say the same."""
+"""Number of rows to fetch per result, because some say the same thing."""
 EXCERPT: Final = 200
-"""Maximum characters of an excerpt."""
+"""Maximum length of an excerpt, in characters."""
 BEFORE: Final = 40
-"""Characters of an excerpt before the first match."""
+"""Number of characters before the first match in an excerpt."""
 WEIGHTS: Final = dict(zip(KINDS, (1.6, 1.5, 1.4, 1.2, 1.2, 1.0), strict=True))
 """Weights of documents by kind; an action is one of thousands."""
 _TOKENS = re.compile(r"[^\W_]+")
@@ -47,11 +47,11 @@ def search(
     others: Sequence[OtherRun] | None = None,
     report: Callable[[str], None] = ignore_sentence,
 ) -> list[Found]:
-    """Return where the words of a query occur in a worktree's records, best first; blocks.
+    """Return the places in a worktree's records where a query's words occur, best first; blocks.
 
-    `others` are the runs there that other tools recorded. The index is brought up to date first. If
-    it cannot be written, an index in memory is used, and `report` is called with a sentence. Raises
-    ``SearchError``.
+    `others` are the runs there that other tools have recorded. The index is brought up to date
+    first. If it cannot be written, an index in memory is used, and `report` is called with a
+    sentence. Raises ``SearchError``.
     """
     index = index_of(root)
 
@@ -87,7 +87,7 @@ def _search(
     try:
         return [_found(index, row, query_terms(query)) for _, row in best]
     except (ValueError, TypeError) as error:
-        raise sqlite3.DatabaseError("a row of another form than ours") from error
+        raise sqlite3.DatabaseError("a row whose form is not ours") from error
 
 
 def _rows(
@@ -110,7 +110,7 @@ def _tokens(query: str) -> list[str]:
 
 
 def _expression(token: str) -> str:
-    """Return the index's expression for a word, which has only letters and digits."""
+    """Return the index's expression for a word of only letters and digits."""
     whole, *parts = terms(token)
     begins = f'"{whole}"*' if len(whole) > 2 else f'"{whole}"'
     if len(parts) < 2:
@@ -120,7 +120,7 @@ def _expression(token: str) -> str:
 
 
 def _found(index: sqlite3.Connection, row: Sequence[Any], wanted: Sequence[str]) -> Found:
-    """Build a result. Anyone may have written to the file, so its texts are sanitized."""
+    """Build a result. Anyone may have written to the file, so its texts are sanitised."""
     run, kind, seq, iteration, at, text, _ = row
     objective = index.execute(
         "SELECT text FROM documents WHERE run = ? AND kind = 'objective'", (run,)
@@ -140,7 +140,7 @@ def _found(index: sqlite3.Connection, row: Sequence[Any], wanted: Sequence[str])
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A piece of a text, on one line, and where the matches are in it."""
+    """A piece of a text on one line, and the places of the matches in it."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()

@@ -13,12 +13,12 @@ B: Final = 0.75
 
 
 def weights(texts: int, having: Mapping[str, int]) -> dict[str, float]:
-    """Return the weight of each term, from the number of the `texts` that have it."""
+    """Return the weight of each term, given how many of the `texts` have it."""
     return {term: log(1 + (texts - met + 0.5) / (met + 0.5)) for term, met in having.items()}
 
 
 def bm25(said: Sequence[str], weight: Mapping[str, float], average: float) -> float:
-    """Return the BM25 of a text's terms; `average` is the usual number of terms in a text."""
+    """Return the BM25 of a text's terms; `average` is the average number of terms in a text."""
     times: dict[str, int] = {}
     for term in said:
         if term in weight:
@@ -28,11 +28,11 @@ def bm25(said: Sequence[str], weight: Mapping[str, float], average: float) -> fl
 
 
 def shares(query: str, texts: Sequence[str]) -> list[float]:
-    """Return each text's BM25 as a share of what the query itself would have: 0 to about 1."""
+    """Return each text's BM25 as a share of the query's own: 0 to about 1."""
     said = [terms(text) for text in texts]
     having = Counter(term for words in said for term in set(words))
     wanted = query_terms(query)
-    # Words that no text has count too: half of the words matched means half of the share.
+    # Words that no text has count as well: matching half of the words yields half of the share.
     weight = weights(len(texts), {term: having[term] for term in wanted})
     average = max(1.0, sum(map(len, said)) / max(1, len(said)))
     whole = bm25(terms(query), weight, average)

@@ -23,7 +23,7 @@ Method = Literal["text", "embedder", "both"]
 BEST: Final[Method] = "both"
 """The default; ``python -m bench --only retrieval`` measures each method."""
 TEXT_SHARE: Final = 0.2
-"""Weight of the words in `both`, the best on the half of the data used for tuning."""
+"""Weight of the words in `both`; the best value on the half of the data used for tuning."""
 
 Embed = Callable[[Sequence[str]], Sequence[Vector]]
 
@@ -161,8 +161,8 @@ def related_tasks(
 ) -> list[SimilarTask]:
     """Return the tasks of a worktree that are similar to `description`, best first; blocks.
 
-    `own` is the task itself, whose recorded description may differ from `description`. If the
-    records cannot be read, the result is empty: related tasks help, but are not needed.
+    `own` is the name of the task itself, whose recorded description may differ from `description`.
+    If the records cannot be read, the result is empty: related tasks are helpful but not essential.
     """
     using = using or embedder()
     others = [
@@ -179,7 +179,7 @@ def related_tasks(
 
 
 def _descriptions(root: Path) -> Sequence[tuple[str, str]]:
-    """Return tasks and their descriptions, newest first, without loops of hooks."""
+    """Return tasks and their descriptions, newest first, without loops recorded by hooks."""
     index = index_of(root)
 
     def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:

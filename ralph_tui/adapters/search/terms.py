@@ -1,7 +1,7 @@
-"""Terms, by which texts are found: their words in order, without endings.
+"""Terms by which texts are found: their words, in order, without endings.
 
-Rule: texts and queries both go through `terms`. So a term has only letters and digits, and users
-need not know the index's syntax.
+Rule: texts and queries both go through `terms`. Terms therefore have only letters and digits, and
+users need not know the index's syntax.
 """
 
 import re
@@ -25,7 +25,7 @@ _ENDINGS = (
     *("er", "ed", "es", "ly", "s", "e"),
 )
 _SHORTEST = 3
-"""Minimum letters that remain when an ending is removed."""
+"""Minimum number of letters that must remain when an ending is removed."""
 
 
 @lru_cache(maxsize=65_536)
@@ -47,7 +47,7 @@ def stem(word: str) -> str:
 
 
 FILLERS: Final = frozenset(stem(word) for word in _FILLERS.split())
-"""Terms without meaning of their own, searched for only if a query has nothing else."""
+"""Terms without a meaning of their own, searched for only if a query has nothing else."""
 
 
 def terms(text: str) -> list[str]:

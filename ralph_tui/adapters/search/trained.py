@@ -32,7 +32,7 @@ class Trained:
     """Not measured yet; ``python -m bench --only retrieval`` measures it."""
 
     def __init__(self, model: Any) -> None:
-        """`model` is the library's."""
+        """`model` is an object from the library."""
         self._model = model
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -59,5 +59,5 @@ def trained_embedder(*, fetch: bool = False) -> tuple[Embedder | None, str]:
 
 
 def models_folder() -> Path:
-    """Return the folder with the model, which all repositories of a user share."""
+    """Return the model's folder, which all of a user's repositories share."""
     return user_cache_path("ralph-tui", appauthor=False) / "models"

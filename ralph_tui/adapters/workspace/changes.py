@@ -30,7 +30,7 @@ _GITLINK = "160000"
 
 @dataclass(frozen=True)
 class DiffEntry:
-    """One row of git's raw diff."""
+    """One row of Git's raw diff."""
 
     status: str
     old_mode: str
@@ -38,9 +38,9 @@ class DiffEntry:
     old: str
     """Object id."""
     new: str
-    """Object id; zeros for a file of the worktree."""
+    """Object id; zeros for a file in the worktree."""
     lines: tuple[int, int] | None = None
-    """Lines added and removed; None if git counts none: a binary file, or no difference."""
+    """Lines added and removed; None if Git counts none (a binary file or no difference)."""
 
 
 def between(private: PrivateRepository, since: str, until: str) -> tuple[FileChange, ...]:
@@ -54,7 +54,7 @@ def between(private: PrivateRepository, since: str, until: str) -> tuple[FileCha
 def live(private: PrivateRepository, since: str, missing: frozenset[str]) -> tuple[FileChange, ...]:
     """Return the changes from a tree to the current worktree.
 
-    `missing` are paths that no snapshot holds.
+    `missing` are paths that no snapshot contains.
     """
     changes = live_changes_by_path(private, since, missing)
     return tuple(changes[path] for path in sorted(changes))
@@ -103,13 +103,13 @@ def live_changes_by_path(
 def diff_trees(
     private: PrivateRepository, since: str, until: str, *options: str
 ) -> dict[str, DiffEntry]:
-    """Return git's raw diff of two trees by path, without submodules."""
+    """Return Git's raw diff between two trees by path, without submodules."""
     threshold = f"core.bigFileThreshold={MAX_FILE}"
     return parse(private.git("-c", threshold, "diff-tree", *_OPTIONS, *options, since, until).out)
 
 
 def parse(output: bytes) -> dict[str, DiffEntry]:
-    """Parse rows of ``--raw -z``, with the counts of ``--numstat -z`` if they follow."""
+    """Parse rows from ``--raw -z``, with counts from ``--numstat -z`` if they follow."""
     entries: dict[str, DiffEntry] = {}
     fields = iter(os.fsdecode(part) for part in output.split(b"\0")[:-1])
     for head in fields:
@@ -141,13 +141,13 @@ def _change(path: str, entry: DiffEntry) -> FileChange:
 
 
 def _is_only_touched(path: Path, entry: DiffEntry) -> bool:
-    """True if only the timestamp changed: git's raw diff then lists an unchanged file."""
+    """True if only the timestamp has changed; Git's raw diff lists even such a file."""
     uncounted = entry.lines is None and not entry.new.strip("0")
     return entry.status == "M" and uncounted and _is(path, entry.new_mode, entry)
 
 
 def _is(path: Path, mode: str, entry: DiffEntry) -> bool:
-    """True if a file, which now has `mode`, equals the tree's version."""
+    """True if a file, whose mode is now `mode`, equals the tree's version."""
     size = _size(path)
     if mode != entry.old_mode or size is None or size > MAX_FILE:
         return False
@@ -173,7 +173,7 @@ def _size(path: Path) -> int | None:
 
 
 def _lines(path: Path) -> int:
-    """Count the lines of a text file; 0 for a binary file, as in git."""
+    """Count the lines of a text file; 0 for a binary file, as in Git."""
     content = _content(path)
     if not content or b"\0" in content[:8000]:
         return 0
@@ -181,7 +181,7 @@ def _lines(path: Path) -> int:
 
 
 def _content(path: Path) -> bytes | None:
-    """Return what git stores for a file or a symbolic link; None if unreadable or anything else."""
+    """Return what Git stores for a file or a symbolic link; None for anything else."""
     try:
         if path.is_symlink():
             return os.fsencode(path.readlink())
@@ -191,7 +191,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def preview_restore(changes: tuple[FileChange, ...]) -> tuple[FileChange, ...]:
-    """Return the effect of undoing these changes on each file."""
+    """Return the effect that undoing these changes has on each file."""
     status: dict[ChangeStatus, ChangeStatus] = {"added": "deleted", "deleted": "added"}
     return tuple(
         change.model_copy(

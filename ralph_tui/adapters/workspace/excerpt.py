@@ -1,7 +1,7 @@
-"""Size-limited diff of two trees, for a person or a model to read.
+"""A size-limited diff between two trees, for a person or a model to read.
 
-Each file gets its share, so that a large one does not crowd out the others, and omissions are
-noted. Secrets are removed before anything is cut, because a cut must not split one.
+Each file gets a share, so that a large one does not crowd out the others, and omissions are noted.
+Secrets are removed before anything is cut, because a cut must not split one.
 """
 
 from ralph_tui.adapters.workspace.changes import DiffEntry, diff_trees
@@ -13,7 +13,7 @@ from ralph_tui.text.sanitize import plain
 MAX_FILES = 100
 """Maximum number of files whose text is read."""
 MAX_LINES = 5000
-"""Maximum number of changed lines of a file whose text is read."""
+"""Maximum number of changed lines in a file whose text is read."""
 MAX_BYTES = 262_144
 """Maximum size, in bytes, of a file whose text is read."""
 GAP_NOTE_ROOM = 60
@@ -21,7 +21,7 @@ GAP_NOTE_ROOM = 60
 
 
 def excerpt(private: PrivateRepository, since: str, until: str, limit: int) -> str:
-    """Return a unified diff of two trees, cut to `limit` characters; untrusted text."""
+    """Return a unified diff between two trees, cut to `limit` characters; untrusted text."""
     if since == until:
         return ""
     entries = diff_trees(private, since, until, "--numstat")
@@ -47,7 +47,7 @@ def share_limit(texts: list[str], limit: int) -> list[str]:
 
 
 def _cut(text: str, most: int) -> str:
-    """Keep whole lines and note how many more there are."""
+    """Keep whole lines, and note how many are missing."""
     if len(text) <= most:
         return text
     head = text[: max(0, most - GAP_NOTE_ROOM)]

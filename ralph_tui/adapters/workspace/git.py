@@ -1,7 +1,7 @@
-"""The only module that starts git.
+"""The only module that starts Git.
 
-This package spells out the arguments of every command. Git runs sealed (see `git_config`), without
-locks, prompts, pager, locale or the variables of a hook. Otherwise a run started from a git hook
+This package spells out the arguments to every command. Git runs sealed (see `git_config`), without
+locks, prompts, pager, locale or the variables of a hook. Otherwise a run started from a Git hook
 would write into that hook's index.
 """
 
@@ -29,11 +29,11 @@ from ralph_tui.base.git_config import SEALED
 from ralph_tui.text.sanitize import one_line
 
 MAX_NAMED = 3
-"""Maximum number of files named from an error of git."""
+"""Maximum number of files to name from a Git error."""
 
 
 def reason_of(error: str) -> str:
-    """Return git's error line with the files it names; empty if git gave no reason."""
+    """Return Git's error line with the files it names; empty if Git gave no reason."""
     lines = [line.strip() for line in error.splitlines()]
     lines = [line for line in lines if line and not line.startswith("hint:")]
     first = next((n for n, line in enumerate(lines) if line.startswith(("fatal:", "error:"))), 0)
@@ -44,9 +44,9 @@ def reason_of(error: str) -> str:
     return one_line(f"{lines[first]} {', '.join(named[:MAX_NAMED])}{more}")
 
 
-# GitPython runs git on import, with the user's configuration, where a FIFO would block it forever.
-# So it must not find git then; `begin_git` reports a missing git. The variables are restored,
-# because agents inherit this process's environment.
+# GitPython runs Git on import, with the user's configuration, where a FIFO would block it forever.
+# It must therefore not find Git then; `begin_git` reports a missing Git. The variables are
+# restored, because agents inherit this process's environment.
 _AT_IMPORT = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": os.devnull}
 _users = {name: os.environ.get(name) for name in _AT_IMPORT}
 os.environ.update(_AT_IMPORT)
@@ -72,14 +72,14 @@ _ENVIRONMENT = {
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_PAGER": "cat",
-    "GIT_FLUSH": "1",  # else a command that stays open may delay its answer
+    "GIT_FLUSH": "1",  # otherwise, a command that stays open may delay its answer
     "LC_ALL": "C",
-    # Otherwise glibc releases git's memory after every object it writes and requests it again for
+    # Otherwise glibc releases Git's memory after every object it writes and requests it again for
     # the next, a tenth of a millisecond each. Other C libraries ignore these variables.
     "MALLOC_TOP_PAD_": str(2 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(4 << 20),
 }
-# Variables that git passes to hooks, or a shell may have, and that would redirect a command.
+# Variables that Git passes to hooks or that a shell may have, and that would redirect a command.
 MISLEADING = frozenset(
     f"GIT_{name}"
     for name in (
@@ -94,7 +94,7 @@ MISLEADING = frozenset(
 
 @dataclass(frozen=True)
 class GitResult:
-    """Exit status and output of a git command."""
+    """Exit status and output of a Git command."""
 
     status: int
     out: bytes
@@ -116,7 +116,7 @@ ErrorOf = Callable[[GitResult, Iterable[str]], WorkspaceError]
 
 
 class Running:
-    """A running git command; as a context manager, it ends the command with the block."""
+    """A running Git command; as a context manager, it ends the command with the block."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class Running:
         error_of: ErrorOf,
         calls: GitCalls,
     ) -> None:
-        self._process = process  # kept because it ends git when it is garbage-collected
+        self._process = process  # kept because it ends Git when it is garbage-collected
         self._popen = cast("Popen[bytes]", process.proc)
         self._arguments = tuple(arguments)
         self._error_of = error_of
@@ -141,7 +141,8 @@ class Running:
     def ask(self, request: bytes, lines: int = 1) -> list[str]:
         """Send a request to a command that answers line by line, and return its answer.
 
-        The command then waits for the next request. Raises like `finish` if it ended instead.
+        The command then waits for the next request. Raises like `finish` if the command has ended
+        instead.
         """
         stdin, stdout = cast("IO[bytes]", self._popen.stdin), cast("IO[bytes]", self._popen.stdout)
         answer = []
@@ -156,7 +157,7 @@ class Running:
         return [os.fsdecode(line.removesuffix(b"\n")) for line in answer]
 
     def _forget_warnings(self) -> None:
-        """Drain warnings about earlier requests: a full pipe would block git forever."""
+        """Drain warnings about earlier requests, because a full pipe would block Git forever."""
         error = cast("IO[bytes]", self._popen.stderr).fileno()
         os.set_blocking(error, False)
         with suppress(BlockingIOError):
@@ -180,10 +181,10 @@ class Running:
 
 
 class PersistentGit:
-    """A git command that stays open for many requests, because starting it takes longer.
+    """A Git command that stays open for many requests, because starting it takes longer.
 
-    It starts when it is needed, and again if it has ended. Git ends when this process ends in any
-    way, because no other process has the other end of its input.
+    It starts when it is needed, and again if it has ended. However this process ends, Git ends as
+    well, because no other process has the other end of its input.
     """
 
     def __init__(self, begin: Callable[[], Running]) -> None:
@@ -191,7 +192,7 @@ class PersistentGit:
         self._running: Running | None = None
 
     def begin(self) -> None:
-        """Start the command unless it runs, so that it can get ready in the meantime."""
+        """Start the command unless it is running, so that it can get ready in the meantime."""
         self._running = self._running or self._begin()
 
     def ask(self, request: bytes, lines: int = 1) -> list[str]:
@@ -236,7 +237,7 @@ def begin_git(
 ) -> Running:
     """Start ``git -C folder arguments``; with `waits`, `finish` sends its input.
 
-    `calls` of its repository make sure that it ends.
+    `calls`, those of its repository, make sure that it ends.
     """
     calls = calls or GitCalls(folder)
     scrubbed = sorted(MISLEADING.intersection(os.environ))
@@ -253,7 +254,7 @@ def begin_git(
                 istream=PIPE if waits else None,
                 env=given,
                 as_process=True,
-                # A ctrl+c for the run must not interrupt a git command.
+                # Ctrl+C for the run must not interrupt a Git command.
                 start_new_session=True,
             )
             own(cast("Popen[bytes]", process.proc).pid)
@@ -279,7 +280,7 @@ def run_git(
 ) -> GitResult:
     """Run ``git -C folder arguments``; raises ``WorkspaceError`` unless its status is in `accept`.
 
-    `accept` None takes any status.
+    With `accept=None`, it accepts any status.
     """
     started = begin_git(
         folder,
@@ -294,7 +295,7 @@ def run_git(
 
 
 def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> WorkspaceError:
-    """Return the error for a failed command: ``NoRoomError`` if git reports a full disk."""
+    """Return the error for a failed command: ``NoRoomError`` if Git reports a full disk."""
     what, where = f"git {subcommand(arguments)}", f"in {one_line(str(folder))}"
     if hit_size_limit(result):
         limit = OSError(errno.EFBIG, os.strerror(errno.EFBIG))
@@ -307,13 +308,13 @@ def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> Work
 
 
 def hit_size_limit(result: GitResult) -> bool:
-    """True if git tried to write a larger file than its process may."""
+    """True if Git tried to write a larger file than its process may."""
     # Python ignores SIGXFSZ, but restores the fatal default for programs it starts.
     return result.status == -signal.SIGXFSZ or os.strerror(errno.EFBIG) in result.error
 
 
 def subcommand(arguments: Iterable[str]) -> str:
-    """Return the subcommand that follows git's own options."""
+    """Return the subcommand that follows Git's own options."""
     words = [*arguments]
     while words and words[0] in {"-c", "-C"}:
         del words[:2]

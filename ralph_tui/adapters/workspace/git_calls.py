@@ -1,9 +1,9 @@
-"""Time limits for git: every awaited command ends on its own, at its timeout, or with the run.
+"""Time limits for Git: every awaited command ends on its own, at its timeout, or with the run.
 
 A thread checks awaited commands several times a second. A slow one may be reading a pipe that an
-agent put in place of a file, which gives neither content nor an end. The thread finds, reports and
-remembers such a pipe, so that git is not started again while it exists. If this process is killed,
-a guard ends the remaining commands.
+agent has put in place of a file, which yields neither content nor an end. The thread finds, reports
+and remembers such a pipe, so that Git is not started again as long as it exists. If this process is
+killed, a guard ends the remaining commands.
 """
 
 import signal
@@ -25,29 +25,29 @@ from ralph_tui.base.errors import GitEndedError
 from ralph_tui.text.sanitize import one_line
 
 PIPE_BYTES = 1 << 12
-"""Minimum capacity of a pipe in bytes, for a user with very many of them."""
+"""Minimum capacity of a pipe in bytes, for users with very many pipes."""
 POLL_S = 0.25
-"""Seconds between two checks; a shorter command is never checked."""
+"""Seconds between two checks; a command that takes less is never checked."""
 LIMIT_S = 60.0
 """Timeout of any command in seconds, extended in a large worktree."""
 FILES_PER_S = 200
 BYTES_PER_S = 4_000_000
-"""Minimum speed of git, which extends the timeout in a large worktree."""
+"""Minimum speed of Git, from which longer timeouts for large worktrees are computed."""
 ENDING_S = 1.5
 """Seconds for a command once the run is about to end."""
 PATHS_PER_S = 100
-"""Minimum speed for the paths given to a command, which extends its time even then."""
+"""Minimum number of paths per second that a command handles, which extends its time even then."""
 TERMINATE_S = 0.5
-"""Seconds for git to remove its locks."""
+"""Seconds for Git to remove its locks."""
 SURVEY_S = 0.2
-"""Seconds of one survey step; the next check continues the survey."""
+"""Seconds per step of a survey; the next check continues the survey."""
 
 HELD_S = 2.0
-"""Seconds to search for a pipe that a command waits for, before it counts as replaced."""
+"""Seconds to search for a pipe that a command is waiting for before it counts as replaced."""
 
 
 class Wait:
-    """A command that a caller waits for."""
+    """A command that a caller is waiting for."""
 
     def __init__(
         self, process: "subprocess.Popen[bytes]", what: str, paths: int, mark: str
@@ -66,10 +66,10 @@ class Wait:
         """The reason for ending it; empty while it may run."""
         self.warned_at = 0.0
         self.killed = False
-        """True if no more output will come, even if another process holds its pipes."""
+        """True if no more output will come, even if another process has its pipes open."""
         self.below: list[Entry] = []
         self.finding_out = Lock()
-        """Locked while a check may unblock the command: its end counts only after the check."""
+        """Locked while a check may unblock the command, whose end counts only after the check."""
         self._mark = mark
 
     def end(self, reason: str) -> None:
@@ -91,11 +91,11 @@ class GitCalls:
     def __init__(
         self, root: Path, git_dirs: Iterable[Path] = (), read: Iterable[Path] = ()
     ) -> None:
-        """`root` is the worktree; `read` are further files that git reads."""
+        """`root` is the worktree; `read` are further files that Git reads."""
         self._root = root
         self._pipes = Pipes(root, git_dirs, read)
         self.marks: Mapping[str, str] = {GUARD_MARK: str(uuid4())}
-        """Environment variables that identify the commands of a killed process."""
+        """Environment variables that identify the commands of this process if it is killed."""
         self._dismiss: finalize[[], GitCalls] | None = None
         self._lock = Lock()
         self._waits: set[Wait] = set()
@@ -106,11 +106,11 @@ class GitCalls:
         self._over = ""
 
     def guard(self) -> None:
-        """Start a guard for all commands from now on, until `dismiss_guard`."""
+        """Start a guard for all commands from now until `dismiss_guard`."""
         with suppress(OSError), self._lock:
             if self._dismiss is None:
                 self._dismiss = finalize(self, Guard(self.marks[GUARD_MARK]).dismiss)
-                # Not dismissed at exit: the guard then looks for remaining commands.
+                # Not dismissed at exit, because the guard then looks for remaining commands.
                 self._dismiss.atexit = False
 
     def dismiss_guard(self) -> None:
@@ -121,7 +121,7 @@ class GitCalls:
             dismiss()
 
     def hurry(self) -> None:
-        """Give commands only a second or two from now on, because the run is about to end.
+        """From now on, give commands only a second or two, because the run is about to end.
 
         In a large worktree, they get twice the time of the slowest command so far.
         """
@@ -129,7 +129,7 @@ class GitCalls:
             self._hurried_at = time.monotonic()
 
     def check(self, *, walks: bool) -> None:
-        """Raise ``GitEndedError`` if git would block forever or the run has no time for it.
+        """Raise ``GitEndedError`` if Git would block forever or the run has no time for it.
 
         `walks` is True for a command that walks the worktree.
         """
@@ -142,7 +142,7 @@ class GitCalls:
     def waiting(
         self, process: "subprocess.Popen[bytes]", what: str, paths: int = 0
     ) -> Iterator[Wait]:
-        """Watch a command while the block waits for it; `paths` is the number of its input paths.
+        """Watch a command while the block waits for it; `paths` is its number of input paths.
 
         Raises ``GitEndedError`` if it had to be ended.
         """
@@ -151,7 +151,7 @@ class GitCalls:
             self._waits.add(wait)
             if self._thread is None:
                 thread = Thread(target=self._watch, name="git watch", daemon=True)
-                with suppress(RuntimeError):  # no more threads: git runs unwatched
+                with suppress(RuntimeError):  # no more threads: Git runs unwatched
                     thread.start()
                     self._thread = thread
         try:
@@ -193,7 +193,7 @@ class GitCalls:
                 self._over = f"git {wait.what} was still running and was ended with the run"
                 wait.end(self._over)
         elif age >= wait.limit:
-            # Measured only now, because it takes as long as git itself.
+            # Measured only now, because it takes as long as Git itself.
             wait.limit = LIMIT_S + self._time_for_tree()
             if age >= wait.limit:
                 wait.end(
@@ -202,13 +202,13 @@ class GitCalls:
                 )
 
     def _waits_for_pipe(self, wait: Wait, age: float) -> bool:
-        """Return True if the command reads a pipe in place of a file, and ask it to end.
+        """Return True if the command is reading a pipe in place of a file, and ask it to end.
 
-        The worktree is surveyed in steps, so that other reasons to end a command are noticed too.
+        The worktree is surveyed in steps, so that other reasons to end a command are also noticed.
         """
         until = time.monotonic() + SURVEY_S
         for found in wait.survey:
-            # The check unblocks git, so that it may end with some error of its own.
+            # The check unblocks Git, so that it may end with some error of its own.
             with wait.finding_out:
                 if found is not None and is_released(found):
                     self._pipes.remember(found)
@@ -221,7 +221,7 @@ class GitCalls:
         return False
 
     def _is_blocked(self, wait: Wait, now: float) -> bool:
-        """Return True if it waits too long for a pipe that is not found, and ask it to end."""
+        """Return True if it has waited too long for a pipe that cannot be found; ask it to end."""
         below = [entry.pid for entry in processes_below(wait.process.pid)]
         if not any(map(waits_for_pipe, (wait.process.pid, *below))):
             wait.held_since = None
@@ -229,7 +229,7 @@ class GitCalls:
             wait.held_since = now
         elif now - wait.held_since >= HELD_S:
             wait.end(
-                f"git {wait.what} waits for a FIFO that replaced a file in "
+                f"git {wait.what} is waiting for a FIFO that replaced a file in "
                 f"{one_line(str(self._root))}; find the program that creates it, and try again"
             )
         return bool(wait.reason)
@@ -248,15 +248,15 @@ class GitCalls:
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:
-    """End a command that no caller waits for any more."""
-    process.terminate()  # git removes its locks
+    """End a command that no caller is waiting for any more."""
+    process.terminate()  # Git removes its locks
     try:
         process.communicate(timeout=TERMINATE_S)
     except subprocess.TimeoutExpired:
         kill(processes_below(process.pid))
         process.kill()
         process.wait()
-        # Not read to the end: another holder of the pipes may never end.
+        # Not read to the end, because another holder of the pipes may never end.
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
                 with suppress(OSError):
@@ -264,7 +264,7 @@ def stop(process: "subprocess.Popen[bytes]") -> None:
 
 
 def communicate(git: subprocess.Popen[bytes], stdin: bytes, wait: Wait) -> tuple[bytes, bytes]:
-    """Return the output of an awaited git; empty if it was killed while others hold its pipes."""
+    """Return an awaited command's output; empty if it was killed while others hold its pipes."""
     given: bytes | None = stdin or None
     if len(stdin) > PIPE_BYTES and git.stdin is not None:
         # A second `Popen.communicate` would forget input that the first has not written yet.
@@ -279,6 +279,6 @@ def communicate(git: subprocess.Popen[bytes], stdin: bytes, wait: Wait) -> tuple
 
 
 def _feed(pipe: IO[bytes], stdin: bytes) -> None:
-    """Write all input; if git has ended, it needs no more."""
+    """Write all input; if Git has ended, it needs no more of it."""
     with suppress(OSError), pipe:
         pipe.write(stdin)

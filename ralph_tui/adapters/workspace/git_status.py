@@ -1,6 +1,7 @@
-"""Status of the user's repository: branch, commit and differing paths. Read only.
+"""Status of the user's repository: branch, commit and differing paths. Read-only.
 
-A status takes one git process, with the user's own index. Each list has at most `MAX_PATHS` names.
+Reading a status takes one Git process, with the user's own index. Each list has at most `MAX_PATHS`
+names.
 """
 
 import re
@@ -24,13 +25,13 @@ _STATUS = (
     *("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"),
 )
 _MAY_BE_TEST = re.compile("test|spec|e2e", re.IGNORECASE)
-"""Matches every test's path: a cheap filter for many paths, most of which are not tests."""
+"""Matches every test's path, as a cheap filter for many paths, most of which are not tests."""
 _FIELDS_BEFORE_PATH = {"1": 8, "2": 9, "u": 10}
 
 
 @dataclass
 class GitStatus:
-    """Status of the repository. Paths are relative to its root, in git's order."""
+    """Status of the repository. Paths are relative to its root, in Git's order."""
 
     branch: str = ""
     """Empty if HEAD is detached."""
@@ -45,29 +46,29 @@ class GitStatus:
 
 
 class CachedStatus:
-    """Reads the status and lists the test files again only if it changed."""
+    """Reads the status, and lists the test files again only if it has changed."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._read = self._counted = b""
-        """Digests of the last status and of the one whose test files are counted."""
+        """Digests of the last status and of the one whose test files were counted."""
         self._tests = 0
 
     def status(self) -> GitStatus:
-        """Return the current status; raises ``WorkspaceError`` if git fails."""
+        """Return the current status; raises ``WorkspaceError`` if Git fails."""
         out = self._repository.git(*_STATUS).out
         self._read = sha256(out).digest()
         return _status_of(out)
 
     def test_files(self) -> int:
-        """Like `count_test_files`, as of the last status, which lists added and deleted files."""
+        """Like `count_test_files`, as of the last status, which lists additions and deletions."""
         if self._read != self._counted or not self._read:
             self._tests, self._counted = count_test_files(self._repository), self._read
         return self._tests
 
 
 def git_status(repository: Repository) -> GitStatus:
-    """Return the current status; raises ``WorkspaceError`` if git fails."""
+    """Return the current status; raises ``WorkspaceError`` if Git fails."""
     return _status_of(repository.git(*_STATUS).out)
 
 
@@ -100,7 +101,7 @@ def count_test_files(repository: Repository) -> int:
     """Count tracked and untracked files that are tests by name, without ignored ones."""
     listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
     result = repository.git(*listing, accept=None)
-    if result.status != 0:  # older than git 2.31
+    if result.status != 0:  # older than Git 2.31
         result = repository.git(*listing[:-1])
     paths = set(split(result.out))
     likely = (path for path in paths if _MAY_BE_TEST.search(path) and not is_own(path))
@@ -108,7 +109,7 @@ def count_test_files(repository: Repository) -> int:
 
 
 def commits_between(repository: Repository, before: str, after: str) -> list[str]:
-    """Return ``<hash> <subject>`` of the commits of `after` that `before` lacks, newest first.
+    """Return ``<hash> <subject>`` for the commits in `after` but not in `before`, newest first.
 
     Empty if a commit no longer exists: the history may have been rewritten.
     """

@@ -1,4 +1,4 @@
-"""Hidden refs of all runs of a repository: listed, and deleted exactly as listed."""
+"""Hidden refs of all runs in a repository: list them, and delete them exactly as listed."""
 
 import os
 import re
@@ -39,7 +39,7 @@ def hidden_refs(repository: Repository) -> list[HiddenRef]:
 def delete_refs(repository: Repository, refs: Iterable[HiddenRef]) -> int:
     """Delete the refs that have not moved since they were listed, and return their number.
 
-    Raises ``WorkspaceError`` if git cannot delete an unmoved one.
+    Raises ``WorkspaceError`` if Git cannot delete an unmoved one.
     """
     refs = list(refs)
     if not refs or _delete(repository, refs).status == 0:
@@ -75,10 +75,10 @@ def worktrees(repository: Repository) -> list[Path]:
 
 
 def saved_snapshots(repository: Repository, snapshots: list[SnapshotTaken]) -> frozenset[int]:
-    """Return the numbers of the snapshots whose ref still leads to the recorded tree.
+    """Return the numbers of the snapshots whose ref still points to the recorded tree.
 
-    Other snapshots cannot be restored, because the ref's commit lists what they do not hold. Raises
-    ``WorkspaceError``.
+    Other snapshots cannot be restored, because the ref's commit lists what they do not contain.
+    Raises ``WorkspaceError``.
     """
     if not snapshots:
         return frozenset()

@@ -1,13 +1,13 @@
-"""Paths that git ignores by the worktree's current rules. Reads only."""
+"""Paths that Git ignores by the worktree's current rules. Reads only."""
 
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_within
 from ralph_tui.adapters.workspace.staging import OTHERS, nul_separated, split
 
 
 def ignored_paths(private: PrivateRepository, paths: list[str], *options: str) -> set[str]:
-    """Return the paths that git ignores; tracked files do not count without ``--no-index``.
+    """Return the paths that Git ignores; tracked files count only with ``--no-index``.
 
-    Paths behind a symbolic link are never included: git refuses to answer about them.
+    Paths behind a symbolic link are never included, because Git refuses to answer about them.
     """
     paths = [path for path in paths if is_within(private.repository.root, path)]
     if not paths:
@@ -23,6 +23,6 @@ def ignored_paths(private: PrivateRepository, paths: list[str], *options: str) -
 
 
 def ignored_folders(private: PrivateRepository) -> set[str]:
-    """Return the folders, ending in ``/``, in which git ignores everything."""
+    """Return the folders, ending in ``/``, in which Git ignores everything."""
     listing = (*OTHERS, "--ignored", "--directory")
     return {path for path in split(private.git(*listing).out) if path.endswith("/")}

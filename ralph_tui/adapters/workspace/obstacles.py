@@ -22,7 +22,7 @@ _KINDS = {
     stat.S_IFSOCK: "a socket",
 }
 HOLLOW = frozenset({"a named pipe", "a socket"})
-"""Kinds without content that could be lost: they give way to a file that was in their place."""
+"""Kinds without content to lose, which give way to the file that was in their place."""
 
 
 def kind_of(path: Path) -> str:
@@ -66,7 +66,7 @@ def obstacle(root: Path, path: str, *, held: bool, to_delete: Set[str] = frozens
 
 
 def explain_unsaved(root: Path, path: str) -> str:
-    """Return why no snapshot holds this path; a folder's path may end in ``/``."""
+    """Return why no snapshot contains this path; a folder's path may end in ``/``."""
     kind = kind_of(root / path)
     if kind == FOLDER or PurePosixPath(path).name == ".git":
         return "it is a repository of its own, or cannot be read"
@@ -76,7 +76,7 @@ def explain_unsaved(root: Path, path: str) -> str:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Yield everything in a folder that is not a folder; an unreadable folder counts as a file."""
+    """Yield everything in a folder except folders; an unreadable folder counts as a file."""
     try:
         entries = sorted(folder.iterdir())
     except OSError:

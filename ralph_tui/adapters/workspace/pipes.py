@@ -1,8 +1,9 @@
-"""Pipes in place of files that git reads, which give neither content nor an end.
+"""Pipes in place of files that Git reads, which yield neither content nor an end.
 
-A few places are checked before git starts. While a git command is slow, the whole worktree is
-surveyed. Opening a pipe for writing without blocking succeeds only if a reader waits for it. A pipe
-that was replaced has no path any more, but Linux shows the process that waits for it.
+A few places are checked before Git starts. While a Git command is slow, the whole worktree is
+surveyed. Opening a pipe for writing without blocking succeeds only if a reader is waiting for it. A
+pipe that has been replaced no longer has a path, but Linux shows the process that is waiting for
+it.
 """
 
 import os
@@ -14,16 +15,16 @@ from pathlib import Path
 from ralph_tui.text.sanitize import one_line
 
 READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
-"""Files of a worktree that git opens by name."""
+"""Files in a worktree that Git opens by name."""
 STDERR = 2
 _READ_IN_GIT_DIR = ("HEAD", "index", "info/exclude", "info/attributes")
 
 
 class Pipes:
-    """Possible pipes in one repository, and those that git has waited for."""
+    """Possible pipes in one repository, and those that Git has waited for."""
 
     def __init__(self, root: Path, git_dirs: Iterable[Path], read: Iterable[Path]) -> None:
-        """`root` is the worktree; `read` are further files that git reads."""
+        """`root` is the worktree; `read` are further files that Git reads."""
         self._root = root
         git_dirs = tuple(git_dirs)
         self._outside = [path for path in git_dirs if not path.is_relative_to(root)]
@@ -32,11 +33,11 @@ class Pipes:
         self._suspects = frozenset(named | inside | set(read))
 
     def known(self) -> Path | None:
-        """Return a pipe at a place that is checked before git starts; None if there is no pipe."""
+        """Return a pipe at one of the places checked before Git starts; None if there is none."""
         return next(filter(_is_pipe, self._suspects), None)
 
     def remember(self, pipe: Path) -> None:
-        """Check this pipe before git starts from now on, because git has waited for it."""
+        """From now on, check this pipe before Git starts, because Git has waited for it."""
         self._suspects |= {pipe}
 
     def about(self, pipe: Path) -> str:
@@ -45,7 +46,7 @@ class Pipes:
         return f"git reads {one_line(str(name))}, which is a FIFO and never ends; delete it"
 
     def survey(self) -> Iterator[Path | None]:
-        """Yield pipes that git may read, and None after each searched folder."""
+        """Yield pipes that Git may read, and None after each searched folder."""
         yield from filter(_is_pipe, self._suspects)
         for top in (self._root, *self._outside):
             for folder, entries in folders(top):
@@ -56,7 +57,7 @@ class Pipes:
 
 
 def is_released(pipe: Path) -> bool:
-    """True if a process has the pipe open for reading or waits for that.
+    """True if a process has the pipe open for reading or is waiting to open it.
 
     A waiting process then continues.
     """
@@ -68,7 +69,7 @@ def is_released(pipe: Path) -> bool:
 
 
 def waits_for_pipe(pid: int) -> bool:
-    """True if a process has a named pipe open or waits to open one; only Linux reveals it."""
+    """True if a process has a named pipe open or is waiting to open one; only Linux reveals it."""
     home = Path("/proc") / str(pid)
     with suppress(OSError):
         if (home / "wchan").read_text() == "wait_for_partner":
@@ -106,7 +107,7 @@ def folders(top: Path) -> Iterator[tuple[str, list["os.DirEntry[str]"]]]:
 
 
 def _is_pipe(path: Path) -> bool:
-    """True if git would open a pipe here; in the worktree it follows no link."""
+    """True if Git would open a pipe here; in the worktree it follows no link."""
     try:
         found = path.lstat() if path.name in READ_BY_GIT else path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The plan file that progress may be read from."""
+"""The plan file from which progress may be read."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""The private git directory: its own index, attributes and excludes next to the user's.
+"""The private Git directory: its own index, attributes and excludes next to the user's.
 
-It is inside the worktree's git directory, which ``git clean -fdx`` does not touch and which every
-linked worktree has for itself. Objects go into the repository's store; nothing else of the
+It is inside the worktree's Git directory, which ``git clean -fdx`` does not touch and of which
+every linked worktree has its own. Objects go into the repository's store; nothing else in the
 repository is written.
 """
 
@@ -27,12 +27,12 @@ from ralph_tui.base.plain_files import clear_way, is_plain, read_bytes, write_wh
 from ralph_tui.text.sanitize import one_line
 
 OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/", ".claude/handoffs/")
-"""Folders that ralph-tui writes in the worktree: no snapshot has them, and none is watched."""
+"""Folders that ralph-tui writes to in the worktree; no snapshot has them, and none is watched."""
 OWN_FILES = re.compile(r"\.?ralph-state\.json(?:\..*)?", re.DOTALL)
-"""State files by name, with their locks and set-aside copies; treated the same."""
+"""Names of state files, their locks and set-aside copies, which are treated the same way."""
 
 _OWN_PATTERNS = ("ralph-state.json", "ralph-state.json.*", ".ralph-state.json.*")
-"""The same as patterns for git's excludes."""
+"""The names in `OWN_FILES`, as patterns for Git's excludes."""
 
 # Bytes pass unchanged, whatever the user's attributes say: info/attributes outranks every
 # .gitattributes, so no filter (LFS), line ending, ident or encoding conversion applies.
@@ -48,7 +48,7 @@ class PrivateRepository:
 
     repository: Repository
     run_id: str = ""
-    """The run's mark in git's environment, which identifies a git left over after a kill."""
+    """The run's mark in Git's environment; identifies Git processes left over after a kill."""
     folder: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class PrivateRepository:
 
     @property
     def has_index(self) -> bool:
-        """True if there is an index that git can read."""
+        """True if there is an index that Git can read."""
         return is_plain(self.index)
 
     def git(
@@ -75,7 +75,7 @@ class PrivateRepository:
         environment: Mapping[str, str] | None = None,
         accept: Iterable[int] | None = (0,),
     ) -> GitResult:
-        """Run git in the worktree's root on the private index."""
+        """Run Git in the worktree's root on the private index."""
         started = self.begin(*arguments, waits=bool(stdin), environment=environment)
         with started:
             return started.finish(stdin, accept)
@@ -128,29 +128,29 @@ class PrivateRepository:
             ensure_file(
                 folder / "config", config_of_private(self.repository.settings, ignore_case=case)
             )
-            clear_way(self.index, below=self.repository.git_dir)  # git would wait for a FIFO
+            clear_way(self.index, below=self.repository.git_dir)  # Git would wait for a FIFO
 
     def write_note(self, name: str, content: bytes) -> Path:
-        """Write a file for git to read; raises ``WorkspaceError`` if that fails."""
+        """Write a file for Git to read; raises ``WorkspaceError`` if that fails."""
         path = self.folder / name
         with self.repository.writing():
             write_whole(path, content, below=self.repository.git_dir, durable=False)
         return path
 
     def unlock(self) -> None:
-        """Remove the lock of the index, which no other process writes."""
+        """Remove the lock on the index, to which no other process writes."""
         with self.repository.writing():
             self.index.with_name("index.lock").unlink(missing_ok=True)
 
     def check(self) -> None:
         """Raise ``WorkspaceError`` if the index is damaged.
 
-        A power failure can truncate it, which git would read as an index of fewer files.
+        A power failure can truncate it, which Git would read as an index of fewer files.
         """
         try:
             index = read_bytes(self.index, below=self.repository.git_dir, most=None)
         except OSError:
-            return  # there is no index yet, or git reports the problem
+            return  # there is no index yet, or Git reports the problem
         if not any(
             index[-size:] == hashlib.new(name, index[:-size], usedforsecurity=False).digest()
             for name, size in _CHECKSUMS.items()
@@ -165,7 +165,7 @@ class PrivateRepository:
 
 
 def is_within(root: Path, path: str) -> bool:
-    """True if all existing parents are folders, not links: only then is the path inside `root`."""
+    """True if all existing parents are folders, not links; only then is the path inside `root`."""
     for parent in reversed(PurePosixPath(path).parents[:-1]):
         try:
             found = (root / parent).lstat()
@@ -179,6 +179,6 @@ def is_within(root: Path, path: str) -> bool:
 
 
 def is_own(path: str) -> bool:
-    """True if a path of the worktree belongs to ralph-tui itself."""
+    """True if a path in the worktree belongs to ralph-tui itself."""
     name = path.rpartition("/")[2]
     return f"{path}/".startswith(OWN_FOLDERS) or OWN_FILES.fullmatch(name) is not None

@@ -1,7 +1,7 @@
-"""The user's repository, read only: its location, its git directories, and git on its index.
+"""The user's repository, read-only: its location, its Git directories, and Git on its index.
 
-Git sees the repository through a folder of ours in place of the common git directory. It has links
-to the parts that git needs, and the configuration of `git_config`.
+Git sees the repository through one of our folders in place of the common Git directory. It has
+links to the parts that Git needs, and the configuration from `git_config`.
 """
 
 import os
@@ -58,11 +58,11 @@ _WALK = ("status", "ls-files")
 
 @dataclass(frozen=True)
 class Repository:
-    """A worktree and its git directories; resolved, absolute paths."""
+    """A worktree and its Git directories; resolved, absolute paths."""
 
     root: Path
     git_dir: Path
-    """The git directory of this worktree; linked worktrees each have their own."""
+    """The Git directory of this worktree; linked worktrees each have their own."""
     common_dir: Path
     """The directory with objects, refs and configuration, shared by all worktrees."""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Repository:
 
     @property
     def folder(self) -> Path:
-        """ralph-tui's folder in the git directory of this worktree."""
+        """ralph-tui's folder in this worktree's Git directory."""
         return self.git_dir / "ralph-tui"
 
     @property
@@ -90,9 +90,9 @@ class Repository:
         environment: Mapping[str, str] | None = None,
         accept: Iterable[int] | None = (0,),
     ) -> GitResult:
-        """Run git in the worktree's root, on the user's own index and refs.
+        """Run Git in the worktree's root, on the user's own index and refs.
 
-        Raises ``NoRoomError`` if the disk is full, even if git does not report it.
+        Raises ``NoRoomError`` if the disk is full, even if Git does not report it.
         """
         started = self.begin(*arguments, waits=bool(stdin), environment=environment)
         with started:
@@ -103,7 +103,7 @@ class Repository:
     ) -> Running:
         """Like `git`, but only starts it; with `waits`, `finish` sends its input."""
         self.calls.check(walks=arguments[0] in _WALK)
-        # Set explicitly: if this one were deleted, git would use a repository further up the path.
+        # Set explicitly: if this one were deleted, Git would use a repository further up the path.
         sealed = SEALED | {
             "GIT_DIR": str(self.git_dir),
             "GIT_COMMON_DIR": str(self._view()),
@@ -135,7 +135,7 @@ class Repository:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Turn errors of the file system in `folder` into ``WorkspaceError``."""
+        """Turn file system errors in `folder` into ``WorkspaceError``."""
         try:
             yield
         except OSError as error:
@@ -151,7 +151,7 @@ class Repository:
         return (self.git_dir / "head").exists()
 
     def _view(self) -> Path:
-        """Return the folder that replaces the common git directory.
+        """Return the folder that replaces the common Git directory.
 
         Its content is restored first, because the agent can write to it.
         """
@@ -161,16 +161,16 @@ class Repository:
             ensure_file(
                 view / "config", config_of_view(self.settings, ignore_case=self.ignores_case)
             )
-            # relative, so that a copy has its own
+            # relative, so that a copy gets its own
             common = Path(os.path.relpath(self.common_dir, view))
             for name in COMMON:
-                # A git that stays open must find packed refs that appear later.
+                # A Git process that stays open must find packed refs that appear later.
                 if name == "packed-refs" or (self.common_dir / name).exists():
                     ensure_link(view / name, common / name)
         return view
 
     def error_of(self, result: GitResult, arguments: Iterable[str]) -> WorkspaceError:
-        """Like `git_error`, but checks the disk if git does not say why it could not write."""
+        """Like `git_error`, but checks the disk if Git does not say why it could not write."""
         error = git_error(result, arguments, self.root)
         if "write" in result.error.lower() and not self.has_room():
             return NoRoomError(str(error))
@@ -185,9 +185,9 @@ class Repository:
             return error.errno not in NO_ROOM
 
     def clear_pieces(self, since: float) -> None:
-        """Remove partial objects that a git without disk space has left since then; best effort.
+        """Try to remove partial objects that a Git process without disk space has left since then.
 
-        The journal needs the space. Files that git still writes stay.
+        The journal needs the space. Files that Git is still writing stay.
         """
         pieces = [piece for piece in self.objects.glob("??/tmp_obj_*") if is_plain(piece)]
         in_use = open_files() if pieces else set()
@@ -213,7 +213,7 @@ def open_repository(path: Path) -> Repository:
     """Open the repository whose worktree contains `path`.
 
     Raises ``UsageError`` if there is no repository or only a bare one, and ``WorkspaceError`` if
-    git is missing, too old, or refuses.
+    Git is missing, too old, or refuses.
     """
     shown = one_line(str(path))
     if not path.is_dir():
@@ -257,7 +257,7 @@ def _not_opened(folder: Path, result: GitResult, asked: Iterable[str]) -> RalphE
 
 
 def _worktree(folder: Path, git_dir: Path) -> Path:
-    """Return the folder at or above `folder` that has this git directory."""
+    """Return the folder at or above `folder` that has this Git directory."""
     inside = folder.is_relative_to(git_dir)
     for root in () if inside else (folder, *folder.parents):
         pointer = content_of(root / ".git", follow=True) or b""
@@ -277,7 +277,7 @@ def _worktree(folder: Path, git_dir: Path) -> Path:
 
 @cache
 def _check_version(_path: str) -> None:
-    """Check the version of the git on this path, once."""
+    """Check the version of the Git program at this path, once."""
     text = run_git(Path("/"), "version").line
     found = re.search(r"(\d+)\.(\d+)", text)
     if found and [int(found[1]), int(found[2])] < [int(part) for part in OLDEST_GIT.split(".")]:

@@ -1,9 +1,9 @@
-"""Restore of a snapshot into the worktree, byte for byte.
+"""Restores a snapshot into the worktree, byte for byte.
 
-It overwrites or deletes only what the current snapshot holds, and pipes or sockets, which have no
-content, in place of files. Ignored files, paths that a snapshot could not hold, and any other
-obstacle stay, each with a reason. No symbolic link is followed. The paths reported as not restored
-are those that the worktree shows afterwards, not those that were expected to stay.
+It overwrites or deletes only what the current snapshot contains, and pipes or sockets in place of
+files, because they have no content. Ignored files, paths that a snapshot could not contain, and any
+other obstacle stay, each with a reason. No symbolic link is followed. The paths reported as not
+restored are those that the worktree shows afterwards, not those that were expected to stay.
 """
 
 import stat
@@ -39,16 +39,16 @@ class Target:
 
     tree: str
     missing: frozenset[str]
-    """Paths that it could not hold (folders end in ``/``)."""
+    """Paths that it could not contain (folders end in ``/``)."""
     gone: Callable[[], frozenset[str]]
-    """Returns paths of earlier snapshots that were gone at this one; called only if needed."""
+    """Returns paths in earlier snapshots that were gone by this one; called only if needed."""
 
 
 def restore(private: PrivateRepository, present: Staged, target: Target) -> dict[str, str]:
     """Change the worktree to a tree; returns known reasons why paths were left alone."""
     differing = _differing(private, present.tree, target.tree)
     root = private.repository.root
-    # A pipe in place of a held file gets a reason of its own.
+    # A pipe in place of a saved file gets a reason of its own.
     unsaved = frozenset(path for path in present.missing if not is_special(root / path))
     why = {path: _NOT_SAVED for path in differing if covered(path, target.missing)}
     for path in differing.keys() - why.keys():
@@ -60,7 +60,7 @@ def restore(private: PrivateRepository, present: Staged, target: Target) -> dict
     try:
         private.git("read-tree", target.tree, environment=scratch)
         # The target's ignore rules come first. They show which files the target may never have
-        # held: that such a file is not in the target does not mean that it did not exist.
+        # contained: that such a file is not in the target does not mean that it did not exist.
         rules = {p: entry for p, entry in waiting.items() if PurePosixPath(p).name == ".gitignore"}
         why |= _apply(private, rules, scratch)
         rest = {p: entry for p, entry in waiting.items() if p not in rules or p in why}
@@ -68,7 +68,7 @@ def restore(private: PrivateRepository, present: Staged, target: Target) -> dict
         why |= dict.fromkeys(spared, _MAY_HAVE_EXISTED)
         why |= _apply(private, {p: e for p, e in rest.items() if p not in spared}, scratch)
     finally:
-        with suppress(OSError):  # git overwrites it the next time
+        with suppress(OSError):  # Git overwrites it the next time
             index.unlink()
     return why
 
@@ -115,7 +115,7 @@ def _differing(private: PrivateRepository, since: str, until: str) -> dict[str, 
 def _to_keep(
     private: PrivateRepository, entries: dict[str, DiffEntry], target: Target
 ) -> frozenset[str]:
-    """Return paths to be deleted that may have existed although the target does not hold them."""
+    """Return paths to be deleted that may have existed even though the target lacks them."""
     to_delete = [path for path, entry in entries.items() if entry.status == "D"]
     written = {path for path, entry in entries.items() if entry.status != "D"}
     ignored = ignored_paths(private, to_delete, "--no-index")
@@ -144,7 +144,7 @@ def _apply(
         command = ("checkout-index", "-f", "-z", "--stdin")
         private.git(*command, stdin=nul_separated(set(modes)), environment=scratch)
     for path, mode in modes.items():
-        # Git knows only the executable bit: a private file stays private.
+        # Git knows only the executable bit, so a private file stays private.
         if mode is not None and (now := _mode(root / path)) is not None:
             wanted = (mode & 0o666) | (now & 0o111 & (mode & 0o444) >> 2)
             if wanted != now:

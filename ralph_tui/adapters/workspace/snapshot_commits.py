@@ -1,7 +1,7 @@
-"""Snapshots as commits on hidden refs, which protect them from git's garbage collection.
+"""Snapshots as commits on hidden refs, which protect them from Git's garbage collection.
 
-Each commit follows the previous one. The two git commands it takes stay open between snapshots,
-because starting them takes longer than their work.
+Each commit follows the previous one. The two Git commands that this takes stay open between
+snapshots, because starting them takes longer than their work.
 """
 
 import json
@@ -19,7 +19,7 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import plain
 
 RECORDED_MISSING = 1_000
-"""Maximum number of missing paths in a commit; beyond that, their folders replace them."""
+"""Maximum number of missing paths in a commit; beyond it, folders replace the paths."""
 
 _AUTHOR = "ralph-tui <ralph-tui@localhost>"
 _MISSING = "Missing: "
@@ -43,7 +43,7 @@ class SnapshotCommits:
         """Ref and commit of the newest snapshot."""
 
     def begin(self) -> None:
-        """Start the commands for `commit` early; otherwise `commit` starts them."""
+        """Start the commands for `commit` early; otherwise, `commit` starts them."""
         self._writer.begin()
         self._updater.begin()
 
@@ -63,7 +63,7 @@ class SnapshotCommits:
         return commit
 
     def _after_last(self, tree: str, text: str, ref: str) -> str | None:
-        """Commit after the last commit; return None if that one's ref is gone."""
+        """Commit on top of the last commit; return None if its ref is gone."""
         if self._last is None:
             return None
         last_ref, last = self._last
@@ -81,7 +81,7 @@ class SnapshotCommits:
         content = "\n".join([*head, f"author {when}", f"committer {when}", "", text])
         path = self._private.write_note("commit", content.encode("utf-8", "replace"))
         (commit,) = self._writer.ask(os.fsencode(quoted(path)) + b"\n")
-        # A killed git may have left a lock; no other process writes this ref.
+        # A killed Git process may have left a lock; no other process writes this ref.
         with suppress(OSError):
             (self._repository.common_dir / f"{ref}.lock").unlink()
         update = f"{condition}update {ref}\0{commit}\0\0"
@@ -99,7 +99,7 @@ class SnapshotCommits:
         return self._private.git("cat-file", "-e", commit, accept=None).status == 0
 
     def _newest(self) -> str | None:
-        """Return the commit of this run's last snapshot by an earlier process, for a resume."""
+        """Return the commit of the last snapshot that an earlier process of this run took."""
         order = ("--sort=-version:refname", "--count=1", "--format=%(objectname)")
         return self._repository.git("for-each-ref", *order, self._refs + "/").line or None
 
@@ -110,7 +110,7 @@ class SnapshotCommits:
         return _paths(body.rpartition(_MISSING)[2].strip()) if _MISSING in body else []
 
     def recorded(self, tree: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the missing paths of all snapshots with this tree, in any run, and the commits."""
+        """Return the missing paths and the commits of all snapshots with this tree, in any run."""
         layout = "--format=%(tree)%00%(objectname)%00%(contents:body)%00"
         fields = split(self._repository.git("for-each-ref", layout, _REFS).out)
         missing: set[str] = set()
@@ -124,11 +124,11 @@ class SnapshotCommits:
         return frozenset(missing), frozenset(commits)
 
     def deleted_before(self, commits: frozenset[str]) -> frozenset[str]:
-        """Return paths that were deleted from one snapshot to the next, up to these commits."""
+        """Return paths that were deleted between one snapshot and the next, up to these commits."""
         ours = set(self._repository.git("for-each-ref", "--format=%(objectname)", _REFS).lines)
         chain = ("rev-list", "--parents", f"--max-count={len(ours)}", *sorted(commits))
         rows = [row.split() for row in self._repository.git(*chain).lines] if commits else []
-        # The user's own commits are not snapshots: a file that they delete may have stayed as an
+        # The user's own commits are not snapshots: a file deleted in them may have stayed as an
         # ignored file.
         after = [commit for commit, *parents in rows if commit in ours and ours.issuperset(parents)]
         command = ("diff-tree", "--stdin", "-r", "-z", "--no-commit-id", *_DELETED)
@@ -137,7 +137,7 @@ class SnapshotCommits:
 
 
 def _paths(text: str) -> list[str]:
-    """Return the paths in a commit's message, which anyone may have written; empty if invalid."""
+    """Return the paths in a commit message, which anyone may have written; empty if invalid."""
     try:
         value = parse_json(text)
     except ValueError:
@@ -146,7 +146,7 @@ def _paths(text: str) -> list[str]:
 
 
 def _folded(paths: tuple[str, ...]) -> list[str]:
-    """Reduce to `RECORDED_MISSING` paths, replacing the deepest by their folders with ``/``."""
+    """Reduce to `RECORDED_MISSING` paths, replacing the deepest with their folders, with ``/``."""
     folded = set(paths)
     depth = max(path.rstrip("/").count("/") for path in folded)
     while len(folded) > RECORDED_MISSING and depth > 0:

@@ -1,7 +1,7 @@
 """The workspace of a run: snapshots on hidden refs, and their uses.
 
 A snapshot is a commit below ``refs/ralph/<run>/``. The user's index, branch, stash and
-configuration are never written.
+configuration are never changed.
 """
 
 import time
@@ -40,8 +40,8 @@ def predict_restore(
     """Predict the effect of a restore on each file, with the reason if it will be left alone.
 
     It reads and changes nothing; `restore.outcome` reports the actual result. `missing` are paths
-    that no snapshot holds now, `not_in_tree` those that the tree could not hold; folders end in
-    ``/``.
+    that no snapshot contains now, `not_in_tree` those that the tree could not contain; folders end
+    in ``/``.
     """
     root = private.repository.root
     changes = live_changes_by_path(private, tree, missing, unsaved=True)
@@ -75,11 +75,11 @@ def _size(private: PrivateRepository, path: str) -> int:
 
 
 SHOWN_MISSING = 20
-"""Maximum number of missing paths named by a snapshot."""
+"""Maximum number of missing paths that a snapshot names."""
 
 
 class GitWorkspace:
-    """`ralph_tui.ports.Workspace` on a git repository; any thread may call it."""
+    """`ralph_tui.ports.Workspace` on a Git repository; any thread may call it."""
 
     def __init__(self, repository: Repository, run_id: str) -> None:
         self.repository = repository
@@ -92,16 +92,16 @@ class GitWorkspace:
         self._missing: frozenset[str] = frozenset()
         self._conflicts: tuple[str, ...] = ()
         self._index: tuple[int, int, int] | None = None
-        """Inode, size and time of the user's index in which they were found."""
+        """Inode, size and time of the user's index in which the conflicts were found."""
         self._recalled = False
-        """True once the missing paths of an earlier process are known."""
+        """True once the missing paths from an earlier process are known."""
         self._full = False
         """True if the last snapshot found the disk full."""
 
     def snapshot(self, number: int, message: str) -> Snapshot:
         """Write the worktree as a tree on a hidden ref.
 
-        Raises ``WorkspaceError`` if git fails, ``NoRoomError`` if the disk is full.
+        Raises ``WorkspaceError`` if Git fails, ``NoRoomError`` if the disk is full.
         """
         ref = f"{self._refs}/{number:03d}"
         with self._lock:
@@ -117,14 +117,14 @@ class GitWorkspace:
         return Snapshot(number, ref, commit, staged.tree, named, len(staged.missing))
 
     def close(self) -> None:
-        """End the commands that stay open between snapshots; a later snapshot starts them again."""
+        """End the commands that stay open between snapshots; a later snapshot restarts them."""
         self.hurry()
         with self._lock:
             self._commits.close()
             self.repository.calls.dismiss_guard()
 
     def hurry(self) -> None:
-        """Limit every git command to a few seconds, because the run is about to end."""
+        """Limit every Git command to a few seconds, because the run is about to end."""
         self.repository.calls.hurry()
 
     def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
@@ -140,7 +140,7 @@ class GitWorkspace:
         return set(changes.diff_trees(self._private, since, until))
 
     def preview_restore(self, tree: str) -> tuple[tuple[FileChange, str], ...]:
-        """Predict what `restore` would do to each file, and the reason if it would not."""
+        """Predict what `restore` would do to each file, with a reason where it would do nothing."""
         if not self._private.has_index:
             with self._lock:
                 self._capture()
@@ -148,7 +148,7 @@ class GitWorkspace:
         return predict_restore(self._private, tree, self._missing, missing)
 
     def diff(self, since: str, until: str, path: str | None = None) -> str:
-        """Return the unified diff of two trees, for one path or all; untrusted text from git."""
+        """Return the unified diff between two trees, for one or all paths; untrusted text."""
         options = ("-p", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
         limit = () if path is None else ("--", path)
         result = self._private.git("diff-tree", *options, since, until, *limit)
@@ -194,7 +194,7 @@ class GitWorkspace:
         return tuple(dict.fromkeys(spelled_name(path) for path in paths if path))
 
     def ignored(self, paths: list[str]) -> set[str]:
-        """Return the paths that git ignores and no snapshot holds; raises ``WorkspaceError``."""
+        """Return the paths that Git ignores and no snapshot contains; raises ``WorkspaceError``."""
         return ignored_paths(self._private, paths) if self._private.has_index else set()
 
     def _capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
@@ -204,7 +204,7 @@ class GitWorkspace:
         return staged
 
     def _take(self, message: str, ref: str) -> tuple[Staged, str]:
-        # On a full disk, each failure of git briefly takes space from the journal.
+        # On a full disk, each failed Git command briefly takes space from the journal.
         if self._full and not self.repository.has_room():
             raise NoRoomError(f"no disk space for a snapshot in {one_line(str(self.root))}")
         if not self._recalled:
@@ -215,6 +215,6 @@ class GitWorkspace:
             return staged, self._commits.commit(staged, message, ref)
         except (NoRoomError, GitEndedError):
             raise
-        except WorkspaceError:  # the agent's own git may have pruned its objects
+        except WorkspaceError:  # the agent's own Git may have pruned its objects
             staged = self._staging.rebuild()
             return staged, self._commits.commit(staged, message, ref)

@@ -1,6 +1,6 @@
 """Staging of the worktree in the private index, whose tree becomes the snapshot.
 
-It includes all files that the user tracks, even ignored ones, and all untracked files that git does
+It includes all files that the user tracks, even ignored ones, and all untracked files that Git does
 not ignore, up to the limits below. Once included, a file stays until it is gone. These are left out
 and listed as missing:
 
@@ -25,11 +25,11 @@ from ralph_tui.base.errors import GitEndedError, NoRoomError, WorkspaceError
 
 
 class Unlisted:
-    """Finds paths that git does not list, which are reported as missing.
+    """Finds paths that Git does not list, which are reported as missing.
 
-    A ``.git`` turns a folder of included files into a repository of its own, which git skips. A
+    A ``.git`` turns a folder with included files into a repository of its own, which Git skips. A
     pipe or socket in place of an included file has no content, so it cannot be restored. To find
-    both, this class remembers the folders of included files and its earlier findings.
+    both, this class remembers the folders with included files and its earlier findings.
     """
 
     def __init__(self, root: Path) -> None:
@@ -38,16 +38,16 @@ class Unlisted:
         self._special: set[str] = set()
 
     def add_folders(self, held: Iterable[str]) -> None:
-        """Remember the folders of files that are, or will be, in the index."""
+        """Remember the folders with files that are, or will be, in the index."""
         for path in held:
             _note_folders(path, self._folders)
 
     def recall(self, missing: Iterable[str]) -> None:
-        """Remember the missing paths of an earlier process's last snapshot."""
+        """Remember the paths missing from an earlier process's last snapshot."""
         self._special.update(missing)
 
     def repositories(self) -> set[str]:
-        """Return each ``.git`` that turns a folder of included files into a repository.
+        """Return each ``.git`` that turns a folder with included files into a repository.
 
         A path ends in ``/`` if it is a folder.
         """
@@ -71,7 +71,7 @@ class Unlisted:
 
 
 def _note_folders(path: str, known: set[str]) -> None:
-    """Add the folders above a path; those above a known one are already included."""
+    """Add the folders above a path; those above a known folder are already included."""
     folder = path.rpartition("/")[0]
     while folder and folder not in known:
         known.add(folder)
@@ -85,7 +85,7 @@ MAX_FILES = 20_000
 MAX_BYTES = 500_000_000
 """Maximum total size of included untracked files in bytes."""
 MAX_REFUSED = 100
-"""Maximum number of files that git may refuse one by one before a snapshot fails."""
+"""Maximum number of files that Git may refuse one by one before a snapshot fails."""
 
 OTHERS = ("ls-files", "-z", "--others", "--exclude-standard")
 """Git's list of the paths outside the private index; see `untracked_paths`."""
@@ -100,12 +100,12 @@ _STORE_FAULT = re.compile(
 )
 """Git's messages for storage failures that are not a file's fault."""
 _CLOSED = re.compile(r"^warning: could not open directory '(.+?)(/': .*)?$", re.MULTILINE)
-"""A folder that is unreadable or whose name is too long; git cuts its message at 4 kB."""
+"""Matches a folder that is unreadable or whose name is too long; Git cuts its message at 4 kB."""
 
 
 @dataclass(frozen=True)
 class Staged:
-    """The worktree as a tree, and the paths it could not hold (folders end in ``/``)."""
+    """The worktree as a tree, and the paths that it could not contain (folders end in ``/``)."""
 
     tree: str
     missing: tuple[str, ...]
@@ -123,20 +123,20 @@ class Staging:
         self._away: set[str] = set()
         """Files that were missing at the last check.
 
-        If they return where git ignores them, git's list of others does not show them.
+        If they return where Git ignores them, Git's list of others does not show them.
         """
         self.unlisted = Unlisted(self._root)
         self._written: set[str] = set()
-        """Files to include in the next capture, even if git ignores them."""
+        """Files to include in the next capture, even if Git ignores them."""
 
     def include(self, paths: Iterable[str]) -> None:
-        """Include these files if they exist, even ignored ones: a snapshot had them before."""
+        """Include these files if they exist, even ignored ones: an earlier snapshot had them."""
         self._written.update(paths)
 
     def capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
         """Write the worktree as a tree; a broken private index is rebuilt once.
 
-        `meanwhile` is called once, while git searches for changes. Raises ``NoRoomError`` if the
+        `meanwhile` is called once, while Git searches for changes. Raises ``NoRoomError`` if the
         disk is full.
         """
         self._private.prepare()
@@ -150,7 +150,7 @@ class Staging:
 
     def rebuild(self) -> Staged:
         """Like `capture`, with a new private index: after `git gc`, the old one may be invalid."""
-        with suppress(WorkspaceError):  # a damaged index tells nothing
+        with suppress(WorkspaceError):  # a damaged index yields nothing
             self.include(self._indexed())
         self._private.reset()
         return self._capture()
@@ -162,8 +162,8 @@ class Staging:
             held = self._indexed()
             self.unlisted.add_folders(held)
             self._untracked = self._sizes(held - self._tracked())
-        # Starting git is most of the cost of a small change, so later commands start while these
-        # two walk the worktree. The second uses all cores, so it is not the first.
+        # Starting Git is most of the cost for a small change, so later commands start while these
+        # two walk the worktree. The second uses all cores, so it does not come first.
         with (
             self._private.begin(*OTHERS) as walk,
             self._private.begin(*_DIFFERENCES) as look,
@@ -172,10 +172,10 @@ class Staging:
             if meanwhile is not None:
                 meanwhile()
             self._private.check()
-            nested = self.unlisted.repositories()  # while git works
+            nested = self.unlisted.repositories()  # while Git works
             modified, gone = _differences(look.finish())
             missing = self._add_changes(modified, gone, untracked_paths(walk.finish()), update)
-        # Even if nothing changed: git then checks that its objects still exist.
+        # Even if nothing changed: Git then checks that its objects still exist.
         tree = self._private.git(*_WRITE_TREE).line
         missing.update(path for path in nested if not covered(path, missing))
         return Staged(tree, tuple(sorted(missing)))
@@ -183,7 +183,7 @@ class Staging:
     def _add_changes(
         self, modified: set[str], gone: set[str], others: set[str], update: Running
     ) -> set[str]:
-        """Add these paths to the index; return those that it could not hold."""
+        """Add these paths to the index; return those that it could not contain."""
         missing = {path for path in others if path.endswith("/")}
         candidates = modified | (others - missing) | self._tracked_but_ignored(others)
         sizes = self._sizes({path for path in candidates if not is_own(path)})
@@ -191,10 +191,10 @@ class Staging:
             kind = kind_of(self._root / path)
             if is_own(path) or not kind:
                 continue
-            if kind != FOLDER:  # git lists the content of a folder itself
+            if kind != FOLDER:  # Git lists the content of a folder itself
                 missing.add(path)
             # A pipe or a folder in place of a file means that the file is gone; an unreadable file
-            # stays as last read.
+            # stays as it was last read.
             if path in modified and kind != FILE:
                 gone.add(path)
         excess = self._remove_excess(sizes, modified)
@@ -242,7 +242,7 @@ class Staging:
 
     def _update(self, paths: list[str], started: Running | None) -> GitResult:
         result = self._update_once(paths, started)
-        # Git was killed, or a file shrank while git read it: only a bad file fails again.
+        # Git was killed, or a file shrank while Git read it: only a bad file fails again.
         again = result.status < 0 and not hit_size_limit(result)
         return self._update_once(paths) if again else result
 
@@ -266,12 +266,12 @@ class Staging:
         if back:
             self._away -= back
             back -= others
-        if back:  # else git is not asked
+        if back:  # otherwise, Git is not asked
             found |= back & self._tracked()
         return found | self._newly_tracked()
 
     def _newly_tracked(self) -> set[str]:
-        """Return tracked but ignored files; git is asked only if the user's index changed."""
+        """Return tracked but ignored files; Git is asked only if the user's index has changed."""
         try:
             found = (self._private.repository.git_dir / "index").stat()
         except FileNotFoundError:
@@ -307,7 +307,7 @@ class Staging:
         """Return untracked files beyond the limits, and update `_untracked` to those within."""
         untracked = self._untracked if self._untracked is not None else {}
         asking = {path: n for path, n in sizes.items() if path not in modified or path in untracked}
-        kept = untracked.copy()  # copied whole, as it may be large and few files change
+        kept = untracked.copy()  # copied whole, because it may be large and few files change
         for path in asking:
             kept.pop(path, None)
         if not _is_within_limits(kept, asking):
@@ -335,13 +335,13 @@ def _is_within_limits(kept: dict[str, int], asking: dict[str, int]) -> bool:
 
 
 def _ignored_by_git(error: str) -> list[str]:
-    """Return names that git accepts in no tree, such as ``.GIT/config``."""
+    """Return names that Git does not accept in any tree, such as ``.GIT/config``."""
     mark = "Ignoring path "
     return [line.removeprefix(mark) for line in error.splitlines() if line.startswith(mark)]
 
 
 def untracked_paths(result: GitResult) -> set[str]:
-    """Return unignored paths outside the private index, from git's answer to `OTHERS`.
+    """Return unignored paths outside the private index, from Git's answer to `OTHERS`.
 
     Nested repositories and unreadable folders end in ``/``.
     """
@@ -366,5 +366,5 @@ def split(output: bytes) -> list[str]:
 
 
 def nul_separated(paths: set[str] | list[str]) -> bytes:
-    """Return paths in the form that git reads with ``-z --stdin``."""
+    """Return paths in the form that Git reads with ``-z --stdin``."""
     return b"".join(os.fsencode(path) + b"\0" for path in paths)

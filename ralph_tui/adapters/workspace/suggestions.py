@@ -1,7 +1,7 @@
 """Completion commands suggested by a repository's files: offered, never used silently.
 
-Rule: a suggestion names the file that supports it, and its output must have counts that we can
-parse.
+Rule: a suggestion names the file that supports it, and the command's output must have counts that
+we can parse.
 """
 
 import re
@@ -15,7 +15,7 @@ from ralph_tui.ports.new_runs import Suggestion
 from ralph_tui.text.foreign_json import bounded, parse_json
 
 MAX_BYTES = 1 << 20
-"""Maximum number of bytes read of each file."""
+"""Maximum number of bytes read from each file."""
 _TARGET = re.compile(r"^(test|check)[ \t]*:(?!=)", re.MULTILINE)
 _RECIPE = re.compile(r"^test(?:[ \t][^:\n=]*)?:(?!=)", re.MULTILINE)
 _NO_TESTS = "no test specified"
@@ -40,10 +40,10 @@ def _python(root: Path) -> Iterator[Suggestion]:
     for name, mark in _PYTEST:
         text = _text(root / name)
         if not because and text and mark in text:
-            because = f"{name} has settings of pytest"
+            because = f"{name} has settings for pytest"
     tests = next((name for name in ("tests", "test") if _has_tests(root / name)), "")
     if not because and tests:
-        because = f"{tests}/ holds Python tests"
+        because = f"{tests}/ contains Python tests"
     if not because and _has_tests(root):
         because = "Python tests found"
     if because:
@@ -73,7 +73,7 @@ def _node(root: Path) -> Iterator[Suggestion]:
     script = scripts.get("test") if isinstance(scripts, dict) else None
     if isinstance(script, str) and script.strip() and _NO_TESTS not in script:
         command = next(name for lock, name in _RUNNERS if not lock or (root / lock).is_file())
-        yield Suggestion(command, "package.json has a script test")
+        yield Suggestion(command, "package.json has a test script")
 
 
 def _cargo(root: Path) -> Iterator[Suggestion]:
@@ -90,13 +90,13 @@ def _go(root: Path) -> Iterator[Suggestion]:
 def _make(root: Path) -> Iterator[Suggestion]:
     for name in ("GNUmakefile", "makefile", "Makefile"):
         for target in dict.fromkeys(_TARGET.findall(_text(root / name))):
-            yield Suggestion(f"make {target}", f"{name} has a target {target}")
+            yield Suggestion(f"make {target}", f"{name} has a {target} target")
 
 
 def _just(root: Path) -> Iterator[Suggestion]:
     for name in ("justfile", "Justfile"):
         if _RECIPE.search(_text(root / name)):
-            yield Suggestion("just test", f"{name} has a recipe test")
+            yield Suggestion("just test", f"{name} has a test recipe")
 
 
 def _text(path: Path) -> str:

@@ -15,9 +15,9 @@ _CREATE = "create it, or remove intelligence.prompt_template"
 
 
 def load_template(root: Path, name: str | None) -> PromptTemplate | None:
-    """Return the template of the setting; raises ``UsageError`` if it is not usable.
+    """Return the template that the setting names; raises ``UsageError`` if it is not usable.
 
-    A relative path is inside the repository, where no link is followed.
+    A relative path is inside the repository, where links are not followed.
     """
     if name is None:
         return None
@@ -26,7 +26,7 @@ def load_template(root: Path, name: str | None) -> PromptTemplate | None:
 
 
 def parse_text(name: str, text: str) -> Template:
-    """Parse a template; raises ``UsageError`` with the line number of an error."""
+    """Parse a template; raises ``UsageError`` with the line number of the error."""
     try:
         return parse_template(text)
     except TemplateError as error:

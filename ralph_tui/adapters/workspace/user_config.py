@@ -1,8 +1,8 @@
-"""The user's git configuration, read without blocking.
+"""The user's Git configuration, read without blocking.
 
-Git itself would open every included file and everything that `trace2.*` names, before anything
-else: a FIFO there blocks git forever. So ralph-tui opens the files itself, plain ones only, and a
-sealed git parses their text.
+Before anything else, Git itself would open every included file and everything that `trace2.*`
+names, and a FIFO there would block it forever. Therefore, ralph-tui opens the files itself, plain
+ones only, and lets a sealed Git parse their text.
 """
 
 import os
@@ -19,7 +19,7 @@ from ralph_tui.base.plain_files import NotPlainError, read_bytes
 LARGEST = 1 << 20
 """Maximum size of one file in bytes."""
 DEEPEST = 10
-"""Maximum depth of includes; git's own limit."""
+"""Maximum depth of includes; Git's own limit."""
 _LIST = ("config", "--file", "-", "--no-includes", "-z", "--list")
 _NO_REPOSITORY = {"GIT_DIR": os.devnull}
 _TRUE = ("true", "yes", "on", "1")
@@ -27,16 +27,16 @@ _TRUE = ("true", "yes", "on", "1")
 
 @dataclass
 class UserConfig:
-    """Entries of all files in git's order: lowercase names and their values."""
+    """Entries from all files in Git's order: lowercase names and their values."""
 
     git_dir: Path | None = None
     """Decides which `includeIf` applies; with None, no such include applies."""
     blocked: list[Path] = field(default_factory=list)
-    """Pipes and sockets named in the configuration: the user's own git would block on them."""
+    """Pipes and sockets named in the configuration, on which the user's own Git would block."""
     _parsed: dict[Path, list[tuple[str, str]]] = field(default_factory=dict)
 
     def protected(self) -> list[tuple[str, str]]:
-        """Return entries of the system, the user and the environment, but of no repository."""
+        """Return entries from the system, the user and the environment, but from no repository."""
         return [*self._of_files(_user_files()), *_from_environment()]
 
     def of_repository(self, common_dir: Path) -> list[tuple[str, str]]:
@@ -51,7 +51,7 @@ class UserConfig:
             yield from self._entries(path, 0)
 
     def _entries(self, path: Path, depth: int) -> Iterator[tuple[str, str]]:
-        """Yield the entries of a file, each `include` replaced by the entries of its file."""
+        """Yield the entries of a file, with each `include` replaced by the entries of its file."""
         if depth > DEEPEST:
             return
         if path not in self._parsed:
@@ -82,7 +82,7 @@ class UserConfig:
             self.blocked.append(path)
 
     def _is_matching(self, condition: str, path: Path) -> bool:
-        """True if the git directory matches `gitdir:`; other kinds of conditions count as false."""
+        """True if the Git directory matches `gitdir:`; other kinds of condition count as false."""
         kind, _, pattern = condition.partition(":")
         if self.git_dir is None or kind not in ("gitdir", "gitdir/i"):
             return False
@@ -104,12 +104,12 @@ def _expression(pattern: str) -> str:
 
 
 def expand_home(path: str) -> str:
-    """Expand ``~``; without a home, return the path unchanged."""
-    return os.path.expanduser(path)  # noqa: PTH111 - a Path raises without a home
+    """Expand ``~``; without a home folder, return the path unchanged."""
+    return os.path.expanduser(path)  # noqa: PTH111 - a Path raises without a home folder
 
 
 def default_excludes() -> Path:
-    """Return git's default file of ignored paths."""
+    """Return Git's default excludes file."""
     return _xdg_folder() / "ignore"
 
 
@@ -119,7 +119,7 @@ def _xdg_folder() -> Path:
 
 
 def _user_files() -> list[Path]:
-    """Return the files of the system and the user, in git's order."""
+    """Return the files of the system and the user, in Git's order."""
     system, user = os.environ.get("GIT_CONFIG_SYSTEM"), os.environ.get("GIT_CONFIG_GLOBAL")
     found = [Path("/etc/gitconfig")]
     if program := shutil.which("git"):

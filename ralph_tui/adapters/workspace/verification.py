@@ -27,10 +27,10 @@ CHUNK = 64 * 1024
 PIPE_SIZE = 1024 * 1024
 TAIL_CHARACTERS = 4000
 MAX_LINES = 4_000_000
-"""Maximum number of lines searched for counts; of a longer output, only the end is searched."""
+"""Maximum number of lines searched for counts; in longer output, only the end is searched."""
 LONGEST_LINE = 1 << 16
 MAX_TESTS = 1_000_000
-"""More tests than any runner counts in a run."""
+"""More tests than any runner reports for one run."""
 DOUBT = (
     "the output of the {called} reports {tests:,} tests, which is not plausible; its numbers are "
     "ignored; check what prints it."
@@ -41,7 +41,7 @@ CountTests = Callable[[Iterable[str]], Counts | None]
 
 
 class ShellGate:
-    """Runs one shell command in the worktree, any number of times, one run at a time."""
+    """Runs one shell command in the worktree, any number of times but never twice at once."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class ShellGate:
                 self._child, self._cancelled = None, False
 
     def cancel(self) -> None:
-        """End a running command, or one about to start. Any thread may call."""
+        """End a running command, or one about to start. Any thread may call it."""
         with self._lock:
             self._cancelled = True
             if self._child is not None:
@@ -150,7 +150,7 @@ class ShellGate:
         poller.register(pipe, select.POLLIN)
         late = False
         rest: int | None = None
-        """Bytes left to read that the command had written before it ended."""
+        """Bytes that the command had written before it ended, and that are left to read."""
         while rest is None or rest > 0:
             if late or self._cancelled:
                 output.hurry()
@@ -182,7 +182,7 @@ class ShellGate:
             counts = count(io.StringIO(output.tail().decode("utf-8", "replace")))
         else:
             counts = count(lines_of(log))
-        # Searching 2000 names for secrets takes a while, but no one waits for this thread.
+        # Searching 2000 names for secrets takes a while, but nothing is waiting for this thread.
         return counts and replace(counts, failing=tuple(map(one_name, counts.failing)))
 
     def _tail(self, output: CappedLog) -> str:
@@ -222,7 +222,7 @@ class ShellGate:
 def _unread_bytes(pipe: int) -> int:
     """Return the bytes waiting in the pipe.
 
-    Output that another process, such as a contacted service, writes later is not the command's.
+    Later output from another process, such as a contacted service, is not the command's.
     """
     size = array("i", [0])
     ioctl(pipe, FIONREAD, size)
@@ -230,7 +230,7 @@ def _unread_bytes(pipe: int) -> int:
 
 
 def _widen(pipe: int) -> None:
-    """Enlarge the pipe for fewer, larger reads; if the system refuses, the usual size works."""
+    """Enlarge the pipe for fewer, larger reads; if the system refuses, the usual size will do."""
     try:
         from fcntl import F_SETPIPE_SZ, fcntl  # noqa: PLC0415 - only on Linux
 
@@ -263,7 +263,7 @@ def _raw_lines(path: Path) -> Iterator[bytes]:
 
 
 def _pieces(file: BinaryIO, piece: bytes) -> Iterator[bytes]:
-    """Yield the rest of a long line, cut before tags; without one, never inside a closing mark."""
+    """Yield the rest of a long line, cut before tags or, without a tag, never in a closing mark."""
     rest = piece
     while piece and not piece.endswith(b"\n"):
         cut = rest.rfind(b"<")

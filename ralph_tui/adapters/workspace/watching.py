@@ -1,7 +1,7 @@
-"""Reports changes in the worktree at most once a second, or every two during many changes.
+"""Reports changes in the worktree at most once a second, or every two seconds if there are many.
 
-A thread waits for events of the file system, which only trigger a check: git determines the
-changes. If the system has no watches left, the thread checks every five seconds instead.
+A thread waits for file system events, which only trigger a check: Git determines the changes. If
+the system has no watches left, the thread checks every five seconds instead.
 """
 
 import errno
@@ -29,7 +29,7 @@ from ralph_tui.ports.host import Emit
 Batches = Iterable[set[tuple[watchfiles.Change, str]]]
 
 MAX_FILTERED = 500
-"""Maximum number of paths in a batch to filter by git's ignore rules; a larger one counts."""
+"""Maximum number of paths in a batch to filter by Git's ignore rules; larger ones always count."""
 MAX_DATED = 200
 """Maximum number of paths whose times are read to find the one that changed last."""
 
@@ -39,19 +39,19 @@ class Pace:
     """Intervals in seconds."""
 
     quiet: float = 0.1
-    """A change is checked when nothing followed it for this long."""
+    """A change is checked once nothing has followed it for this long."""
     storm: float = 2.0
-    """Changes that never pause are checked this often."""
+    """Continuous changes are checked this often."""
     between: float = 1.0
     """Minimum time between two checks."""
     polling: float = 5.0
-    """Interval of checks if the system has no watches left."""
+    """Interval between checks if the system has no watches left."""
     heartbeat: float = 30.0
     """Maximum time without a check, because watches can be lost silently."""
 
 
 class FileWatcher:
-    """`ralph_tui.ports.Watcher` on a git workspace."""
+    """`ralph_tui.ports.Watcher` on a Git workspace."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class FileWatcher:
                 self._stopping.wait(pace.between)
 
     def _report_changes(self, paths: list[str]) -> None:
-        """Ask git for the changes, and report them if they are new."""
+        """Ask Git for the changes, and report them if they are new."""
         target = self._target
         if target is None or self._stopping.is_set():
             return
@@ -168,7 +168,7 @@ class FileWatcher:
         )
 
     def _relevant(self, paths: list[str]) -> list[str]:
-        """Return the paths that git does not ignore, and remember the ignored folders."""
+        """Return the paths that Git does not ignore, and remember the ignored folders."""
         if any(PurePosixPath(path).name == ".gitignore" for path in paths):
             self._ignored_folders.clear()
         if len(paths) > MAX_FILTERED:
@@ -176,7 +176,7 @@ class FileWatcher:
         folders = {str(p) for path in paths for p in PurePosixPath(path).parents if p.name}
         try:
             ignored = self._workspace.ignored(sorted(folders.union(paths)))
-        except WorkspaceError:  # a path behind a symbolic link, or a deleted one: check all
+        except WorkspaceError:  # a path is behind a symbolic link, or deleted: check all
             return paths
         self._ignored_folders |= folders & ignored
         return [path for path in paths if path not in ignored]
@@ -184,7 +184,7 @@ class FileWatcher:
 
 @contextmanager
 def _utf8_name(folder: Path) -> Iterator[str]:
-    """Yield a path of the folder in UTF-8, the only encoding that the library accepts."""
+    """Yield a path to the folder in UTF-8, the only encoding that the library accepts."""
     try:
         str(folder).encode("utf-8")
     except UnicodeEncodeError:
@@ -215,7 +215,7 @@ def _describe_failure(error: Exception) -> str:
 
 
 def out_of_watches(error: Exception) -> bool:
-    """True if the error shows that the system's limit of watches is reached."""
+    """True if the error shows that the system's limit on watches has been reached."""
     words = str(error).lower()
     return getattr(error, "errno", None) in (errno.ENOSPC, errno.EMFILE) or any(
         word in words for word in ("os error 28", "os error 24", "no space left", "limit")

@@ -1,9 +1,9 @@
-"""Commits of a session's work on the user's branch, with the user's own git setup.
+"""Commits of a session's work on the user's branch, with the user's own Git setup.
 
-Everything else reads the repository with a git that is sealed off from the user's configuration. A
-commit is the user's own, with their identity, hooks and signature, so it runs under the keeper with
-a timeout. Only the session's changes are committed. Files with earlier changes are left out, and so
-are ralph-tui's records. The index must be clean before, and is clean again if the commit fails.
+Everything else reads the repository with Git sealed off from the user's configuration. A commit is
+the user's own, with the user's identity, hooks and signature, so it runs under the keeper with a
+timeout. Only the session's changes are committed. Files with earlier changes are left out, and so
+are ralph-tui's records. The index must be clean beforehand, and is clean again if the commit fails.
 """
 
 import os
@@ -22,9 +22,9 @@ from ralph_tui.text.sanitize import one_line, shorten
 LIMIT_S = 120.0
 """Timeout of a commit in seconds, including its hooks."""
 MAX_OUTPUT = 1 << 16
-"""Maximum number of bytes read from the end of the output of git and the hooks."""
+"""Maximum number of bytes to read from the end of the output of Git and its hooks."""
 RECORDS = ".aiwg/"
-"""Never work, even if not ignored; the same is true of paths that no snapshot holds."""
+"""Never counts as work, even if not ignored; nor do paths that no snapshot contains."""
 IN_PROGRESS = {
     "rebase-merge": "a rebase",
     "rebase-apply": "a rebase",
@@ -34,7 +34,7 @@ IN_PROGRESS = {
     "sequencer": "a cherry-pick",
     "BISECT_LOG": "a bisect",
 }
-"""Files of git that show an unfinished operation of the user."""
+"""Git's files that reveal an unfinished operation by the user."""
 
 
 class WorkCommits:
@@ -76,14 +76,14 @@ class WorkCommits:
         return Committed(commit, len(paths), tuple(left_out))
 
     def cancel(self) -> None:
-        """End a commit in progress; the blocked `commit` then raises. Any thread may call."""
+        """End a commit in progress; the blocked `commit` then raises. Any thread may call it."""
         with self._lock:
             self._cancelled = True
             if self._child is not None:
                 self._child.stop()
 
     def _check(self) -> str:
-        """Return the commit of HEAD; raises if a commit would interfere with the user's work."""
+        """Return HEAD's commit; raises if a new commit would interfere with the user's work."""
         for name, what in IN_PROGRESS.items():
             if os.path.lexists(self._git_dir / name):
                 raise WorkspaceError(f"{what} is in progress in {self._place}; finish or abort it")
@@ -141,7 +141,7 @@ class WorkCommits:
         return self._git(*arguments)[1].strip()
 
     def _git(self, *arguments: str) -> tuple[int, str]:
-        """Return git's exit code and the end of the output of git and its hooks."""
+        """Return Git's exit code and the end of the output of Git and its hooks."""
         what = next(a for a in arguments if not a.startswith("-") and "=" not in a)
         with tempfile.TemporaryFile(prefix="ralph-tui-git-") as output:
             try:
@@ -185,7 +185,7 @@ class WorkCommits:
                 self._child = None
 
     def _describe_end(self) -> str:
-        return "the run ends" if self._cancelled else "its process was killed; see git status"
+        return "the run is ending" if self._cancelled else "its process was killed; see git status"
 
     @property
     def _place(self) -> str:
@@ -193,6 +193,6 @@ class WorkCommits:
 
 
 def _environment() -> dict[str, str]:
-    """Return the user's environment without variables that redirect git; disable prompts."""
+    """Return the user's environment without variables that redirect Git; disable prompts."""
     kept = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     return {**kept, "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":", "LC_ALL": "C"}

@@ -67,7 +67,7 @@ def test_a_bad_line_is_named_and_what_is_before_it_is_read(path: Path, bad: byte
 def test_a_missing_line_is_named(path: Path) -> None:
     whole = lines(path)
     path.write_bytes(b"".join([*whole[:2], whole[3]]))
-    assert "has number 4 where 3 belongs" in read_fleet(path).remark
+    assert "has number 4 instead of 3" in read_fleet(path).remark
 
 
 def test_a_kind_of_a_newer_version_is_passed_over(path: Path) -> None:

@@ -86,7 +86,7 @@ def _commands(lines: list[str]) -> list[str]:
 
 
 class AcpAgent:
-    """An ACP program, started again for each session."""
+    """An ACP program, started anew for each session."""
 
     def __init__(
         self, name: str, command_line: list[str], quirks: Quirks, context: AgentContext
@@ -135,7 +135,7 @@ def any_agent(context: AgentContext) -> AcpAgent:
 
 
 def describe(context: AgentContext, quirks: Quirks) -> str:
-    """Describe the program, as in ``0.61.0, /usr/bin/gemini``; raise ``UsageError`` without it."""
+    """Describe the program, as in ``0.61.0, /usr/bin/gemini``; ``UsageError`` if it is missing."""
     path = program_path(context, quirks.commands[0])
     version = _VERSION.search(probe_output([path, "--version"], context))
     return f"{version[0] if version else VERSION_UNKNOWN}, {path}"

@@ -19,9 +19,9 @@ from ralph_tui.text.json_fields import as_list, as_map, as_text
 Json = Mapping[str, object]
 
 MAX_REFUSALS = 30
-"""Turns per session that may end with a refusal before the session ends."""
+"""Number of turns ended by a refusal after which the session ends."""
 MAX_REPEATS = 3
-"""Turns in a row that may ask only for refused things before the session ends."""
+"""Number of turns in a row that ask only for refused things after which the session ends."""
 REPEATED_REQUEST = (
     f"The agent repeated a refused request in {MAX_REPEATS} turns in a row; its session was ended."
 )
@@ -103,7 +103,7 @@ class Refusals:
         self._acts = acts
 
     def reminder(self, acts: int, *, ended_turn: bool) -> str:
-        """Return the refusals to repeat in the next prompt, or "" if it needs none."""
+        """Return the refusals to repeat in the next prompt, or "" if there are none to repeat."""
         if not self._pending or self._turns >= MAX_REFUSALS:
             return ""
         ended = ended_turn or self._acts == acts

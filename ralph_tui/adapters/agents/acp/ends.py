@@ -1,7 +1,7 @@
 """How ACP sessions end: by an answer, a failed request, a silent service or an exit.
 
-Agents report a failed call to their service in different ways: as an error code, as a class in the
-data, or only in words. One agent even ends the turn as if it had succeeded.
+Agents report a failed call to their service in different ways: as an error code, as an error class
+in the data, or only in words. One agent even ends the turn as if it had succeeded.
 """
 
 import re
@@ -41,7 +41,7 @@ _IN_ERROR_OUTPUT = re.compile(rb"\bstatus(?: code)?[:=]? (?P<status>[45]\d\d)\b"
 _IN_WORDS = re.compile(r"\b(?:(?:unexpected )?status:?|API Error:) (?P<status>[45]\d\d)\b")
 _DAILY = re.compile(r"\bdaily quota\b|\bquota .{0,40}per day\b", re.I)
 _PACIFIC = "America/Los_Angeles"
-"""The time zone in which the days of Google's quotas begin."""
+"""The time zone of Google's daily quotas."""
 _STOPS: Mapping[str, SessionEnd] = {
     "end_turn": SessionEnd("success"),
     "refusal": SessionEnd("success", "The model refused to continue."),
@@ -90,7 +90,7 @@ def of_silence(seconds: float, status: int) -> SessionEnd:
     """Return the end of a session whose service was silent; `status` is its last status, or 0."""
     call = classify(status=status) if status else FailedCall("limited", "outage")
     limit = call.limit if call.outcome == "limited" else "outage"
-    told = f"; its last refusal was {status}" if status else ""
+    told = f"; its last refusal had status {status}" if status else ""
     return SessionEnd(
         "limited", f"The agent's service has not answered for {duration(seconds)}{told}", limit
     )

@@ -13,7 +13,7 @@ Json = Mapping[str, object]
 PROTOCOL = 1
 _FULL = ("bypasspermissions", "yolo", "fullaccess", "agentfullaccess", "dontask")
 _ASKING = ("default", "ask", "manual", "normal")
-"""Names of asking modes among unknown agents, reduced to letters."""
+"""Names that unknown agents give to modes that ask, reduced to letters."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Setting:
 
 
 def initialize() -> Json:
-    """Return the parameters of ``initialize``; the agent uses no files or terminal of ours."""
+    """Return the parameters of ``initialize``; ralph-tui offers no files or terminal."""
     return {
         "protocolVersion": PROTOCOL,
         "clientCapabilities": {
@@ -91,7 +91,7 @@ def capabilities(result: object) -> Capabilities:
 def settings(
     session_id: str, result: object, quirks: Quirks, mode: str, model: str | None
 ) -> list[Setting]:
-    """Return the calls that set mode and model, as far as the session offers them."""
+    """Return the calls that set mode and model, where the session offers them."""
     fields = as_map(result)
     return [*_mode(session_id, fields, quirks, mode), *_model(session_id, fields, quirks, model)]
 

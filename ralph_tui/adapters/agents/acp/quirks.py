@@ -15,19 +15,19 @@ Usage = Literal["turn", "last call"]
 
 @dataclass(frozen=True)
 class Quirks:
-    """The quirks of one agent; whatever is not set is unknown."""
+    """The quirks of one agent; unset fields are unknown."""
 
     title: str
     """Product name."""
     commands: tuple[str, ...] = ()
-    """Names of its program in a command line."""
+    """Names of its program on a command line."""
     names: tuple[str, ...] = ()
-    """How it names itself in its answer to ``initialize``, in lower case."""
+    """Names it gives itself in its answer to ``initialize``, in lower case."""
     arguments: tuple[str, ...] = ()
     """Arguments that make it speak the protocol."""
     install: str = ""
     modes: Mapping[str, str] = field(default_factory=dict)
-    """Its mode for each of ours: ``edits``, ``ask``, ``skip``. A mode that asks is enough."""
+    """Its mode for each of ours: ``edits``, ``ask``, ``skip``. Any mode that asks will do."""
     refusal_ends_turn: bool = False
     """True if a refused permission ends its turn without an explanation to the model."""
     second_prompt: Literal["folded in", "queued", "ends the first", ""] = ""
@@ -39,19 +39,19 @@ class Quirks:
     resumes: bool = True
     """False if it cannot resume sessions even though it reports that it can."""
     noise: tuple[str, ...] = ()
-    """Prefixes of the program's messages that arrive as words of the model."""
+    """Prefixes of the program's own messages that arrive as if the model had said them."""
     lasting: frozenset[str] = frozenset()
-    """Options whose effect outlasts the session: never chosen."""
+    """Options that are never chosen because their effect outlasts the session."""
     first_title_names_tool: bool = False
     """True if the first title of a tool call is the tool's name."""
     takes_rules: bool = False
-    """True if it gets extra permission rules, see `agent.with_rules`."""
+    """True if it gets extra permission rules; see `agent.with_rules`."""
     denied_by_rule: str = ""
     """Prefix of a tool's result when one of our rules denied the call."""
     model_by_flag: bool = False
     """True if the model is set on its command line."""
     login: str = "log in to the agent by hand, then start the run again"
-    """Advice if it is not allowed to use its service."""
+    """Advice to the user if it is not allowed to use its service."""
     abilities: Abilities = field(default_factory=Abilities)
 
 

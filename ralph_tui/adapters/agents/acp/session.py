@@ -138,7 +138,7 @@ class AcpSession(AgentSession):
             if setting.what == "model":
                 return self._finish_with(ends.no_model(setting.value, words, self.quirks))
             # ralph-tui answers the requests of any mode by its own rules.
-            text = f"The agent keeps its own mode, not {setting.value!r}: {words}"
+            text = f"The agent stays in its own mode instead of {setting.value!r}: {words}"
             k = self._turn.iteration
             described = ev.SessionDescribed(iteration=k, permission_mode=self._own_mode)
             return [ev.AgentNoted(iteration=k, text=text), described, *self._set(others)]
@@ -195,7 +195,7 @@ class AcpSession(AgentSession):
                 ev.GuidanceAcknowledged(guidance_id=guidance_id),
             ]
 
-        # If it is refused, the guidance stays queued for the next prompt.
+        # If the agent refuses, the guidance stays queued for the next prompt.
         self.call("_session/steering", self._prompt(text), on_taken)
 
     def _on_refused(self, failure: Failure) -> Iterable[ev.Event]:
@@ -218,7 +218,7 @@ class AcpSession(AgentSession):
             self._plan.ledger.costs[self._session_id] = self._reader.usage.total_usd
         return super()._finish_with(end)
 
-    # -- what it tells and asks ------------------------------------------------------------------
+    # -- notifications and requests --------------------------------------------------------------
 
     def _on_notification(self, notification: Notification) -> Iterable[ev.Event] | None:
         self._sync_reader()

@@ -26,7 +26,7 @@ _NAME_IN_ID = re.compile(r"(\w{1,60}?)__\1_\d")
 """Matches the tool's name in a call's id, the only place where some agents put it."""
 _NO_OUTPUT = re.compile(r"\((?:\w+ completed with )?no output\)")
 MAX_DIFFED = 2000
-"""Maximum lines of a change to compare; for longer changes only lengths are counted."""
+"""Maximum lines in a change to compare; for longer changes, only lengths are counted."""
 
 
 class ToolUse:
@@ -63,7 +63,7 @@ class ToolUse:
 
     @property
     def title(self) -> str:
-        """Title in the agent's words."""
+        """The title, in the agent's words."""
         return as_text(self.fields.get("title"))
 
     @property
@@ -96,7 +96,7 @@ class ToolUse:
 
     @property
     def paths(self) -> list[str]:
-        """The files that the call works on, without duplicates."""
+        """The files that the call affects, without duplicates."""
         places = map(as_map, as_list(self.fields.get("locations")))
         found = [as_text(place.get("path")) for place in places]
         found += [as_text(diff.get("path")) for diff in self._blocks("diff")]
@@ -116,7 +116,7 @@ class ToolUse:
         return has_input or self.status in ("in_progress", "completed", "failed")
 
     def subject(self, roots: Sequence[str]) -> str:
-        """Return the file, command or pattern that the call works on."""
+        """Return the file, command or pattern that the call is about."""
         if self.kind == "execute" or "command" in self.input:
             return shorten(self.command or self.title)
         if self.paths and self.kind not in ("fetch", "search"):
@@ -135,7 +135,7 @@ class ToolUse:
         return self.status == "completed" and self._exit() in (None, 0)
 
     def result(self) -> str:
-        """Summarize the result, as in ``exit 1``, ``212 lines``, ``+9 −4``."""
+        """Summarise the result, as in ``exit 1``, ``212 lines``, ``+9 −4``."""
         exit_code = self._exit()
         if exit_code:
             return f"exit {exit_code}"

@@ -1,7 +1,7 @@
 """Updates between a prompt and its answer, as unstamped events. Pure.
 
 Malformed updates never raise: unknown kinds are reported once and stay in the transcript. Nothing
-is reported before the first prompt, because a loaded session replays its past. The caller supplies
+is reported before the first prompt, because a resumed session replays its past. The caller supplies
 the time, in seconds that never go back.
 
 Unreported usage stays unknown. A cost of zero counts as unknown too, because agents report zero for
@@ -64,12 +64,12 @@ class Usage(SessionUsage):
 
 
 LONGEST_TEXT = 1 << 20
-"""Maximum characters of a joined text; longer ones are reported in parts."""
+"""Maximum length of a joined text in characters; longer ones are reported in parts."""
 _SILENT = frozenset(
     {"user_message_chunk", "available_commands_update", "current_mode_update",
      "config_option_update"}
 )  # fmt: skip
-"""Kinds of updates that other events report better, or that bring nothing new."""
+"""Kinds of updates that other events report better, or that contain nothing new."""
 
 
 class UpdateReader(SessionReader):

@@ -51,7 +51,7 @@ class ClaudeAgent(StreamAgent):
     def __init__(self, context: AgentContext) -> None:
         self.program = installed_program(context)
         if context.hands_off:
-            # In a window of 200,000 tokens it would compact at 83 %, before its handoff.
+            # With a window of 200,000 tokens, it would compact at 83 %, before its handoff.
             environ = {"DISABLE_AUTO_COMPACT": "1", **context.environ}
             context = replace(context, environ=environ)
         super().__init__(CLAUDE.name, [self.program.path], context)
@@ -81,5 +81,5 @@ class ClaudeAgent(StreamAgent):
         return self.program.session(turn, self.context.settings.model)
 
     def first_message(self, turn: Turn) -> str:
-        """Return the prompt, after the system context if the command line cannot carry that."""
+        """Return the prompt, after the system context if that does not fit on the command line."""
         return turn.prompt if self.program.fits_context(turn) else turn.whole_prompt

@@ -1,6 +1,6 @@
 """How sessions of Claude Code end: by a result, a failed call or an exit. Pure.
 
-A result is judged by ``is_error``, ``terminal_reason`` and ``api_error_status``, never by its
+Results are judged by ``is_error``, ``terminal_reason`` and ``api_error_status``, never by their
 subtype or the exit code alone: a refused login arrives as subtype "success". Older versions may
 report only words; then the words decide.
 """
@@ -86,7 +86,7 @@ def end_of_exit(exit_code: int | None, text: str, *, heard: bool) -> SessionEnd:
 def _failed(result: Mapping[str, object]) -> bool:
     if result.get("is_error") is True:
         return True
-    # Older versions report a turn that ran out of turns as no error; only then the subtype counts.
+    # Older versions do not report reaching the turn limit as an error; then the subtype counts.
     silent = not as_text(result.get("terminal_reason"))
     return silent and as_text(result.get("subtype")).startswith("error_")
 
@@ -112,11 +112,11 @@ class EndTracker:
 
     def __init__(self) -> None:
         self.of_last_turn: SessionEnd | None = None
-        """How the last turn ended; None while no turn has ended."""
+        """How the last turn ended; None until a turn has ended."""
         self.unrecoverable: SessionEnd | None = None
         """How the session ends because of a failed call that retrying cannot fix."""
         self.limit: tuple[bool, datetime | None] = (False, None)
-        """A usage limit: True if it is reached, and when it ends."""
+        """Whether a usage limit has been reached, and when it ends."""
         self._failed_call: FailedCall | None = None
 
     def answered(self) -> None:

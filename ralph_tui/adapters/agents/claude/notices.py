@@ -1,4 +1,4 @@
-"""Signs of life that are not work: retries, limits, hooks, background tasks. Pure."""
+"""Signs of life other than work: retries, limits, hooks, background tasks. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def retry(fields: Json) -> Notice:
 
 
 def rejected_until(fields: Json) -> tuple[bool, datetime | None]:
-    """Return whether a usage limit is reached, and when all reached limits have ended."""
+    """Return whether a usage limit has been reached, and when all such limits have ended."""
     info = as_map(fields.get("rate_limit_info"))
     if as_text(info.get("status")) != "rejected":
         return False, None
@@ -63,12 +63,12 @@ def _hook(fields: Json) -> Notice:
 
 def _status(fields: Json) -> Notice | None:
     compacting = as_text(fields.get("status")) == "compacting"
-    return ("The agent compacts its context", "log") if compacting else None
+    return ("The agent is compacting its context", "log") if compacting else None
 
 
 def _fallback(fields: Json) -> Notice:
     model = as_text(fields.get("fallback_model")) or as_text(fields.get("to_model"))
-    return f"The agent changed to another model{': ' * bool(model)}{model}", "warn"
+    return f"The agent switched to another model{': ' * bool(model)}{model}", "warn"
 
 
 def _progress_notice(fields: Json) -> Notice | None:
@@ -90,9 +90,9 @@ SENTENCES: Mapping[str, Callable[[Json], Notice | None]] = {
 
 
 MAX_TASKS = 1000
-"""Maximum tasks to remember; the oldest are dropped first."""
+"""Maximum number of tasks to remember; the oldest are dropped first."""
 NAMED = 20
-"""Maximum tasks that an event names."""
+"""Maximum number of tasks that an event names."""
 
 
 @dataclass
@@ -103,11 +103,11 @@ class _Task:
     started: float
     tool_id: str | None
     is_detached: bool = False
-    """True once no tool waits for it."""
+    """True once no tool is waiting for it."""
 
 
 class BackgroundTasks:
-    """Background tasks of one session; if a tool waits for a task, its tool call reports it."""
+    """Background tasks of one session; while a tool waits for a task, its tool call reports it."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, _Task] = {}
@@ -128,7 +128,7 @@ class BackgroundTasks:
         )
 
     def is_detached(self, fields: Json) -> bool:
-        """True if an event reports that no tool waits for the task anymore."""
+        """True if an event reports that no tool is waiting for the task any more."""
         patch = as_map(fields.get("patch"))
         return fields.get("is_backgrounded") is True or patch.get("is_backgrounded") is True
 

@@ -1,4 +1,4 @@
-"""One-shot questions: the prompt on stdin, a JSON object from the output.
+"""One-shot questions: the prompt goes to stdin, and a JSON object comes from the output.
 
 ``--output-format json`` wraps the answer in a result, or in a list of all events of the session.
 The answer may wrap its JSON in a code fence or in prose.
@@ -20,9 +20,9 @@ from ralph_tui.text.sanitize import clip, one_line
 
 SHOWN = 120
 LONGEST_OUTPUT = 4000
-"""Maximum characters to keep of an answer without a JSON object."""
+"""Maximum number of characters to keep from an answer without a JSON object."""
 _OBJECTS = 50
-"""Maximum opening braces to try as the start of an object."""
+"""Maximum number of opening braces to try as the start of an object."""
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 
 
@@ -43,7 +43,7 @@ def read_answer(printed: str) -> Asked:
         answer = _object(result.get("structured_output")) or find_object(words)
         if answer is None:
             said = words[:LONGEST_OUTPUT]
-            error = f"The answer holds no JSON object: {clip(one_line(words[:1000]), SHOWN)}"
+            error = f"The answer contains no JSON object: {clip(one_line(words[:1000]), SHOWN)}"
     return Asked(answer, error, said, usage.cost_usd, usage.tokens)
 
 
@@ -88,7 +88,7 @@ def _parse(text: str) -> object:
 
 
 LONGEST_ANSWER = 16 << 20
-"""Maximum bytes of an answer."""
+"""Maximum size of an answer, in bytes."""
 
 
 def ask_once(argv: Sequence[str], context: AgentContext, question: Ask, program: str) -> Asked:

@@ -1,4 +1,4 @@
-"""Claude Code as installed: version, flags, and the command lines that they allow."""
+"""The installed Claude Code: its version, its flags, and the command lines that they allow."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ OLDEST: Version = (1, 0, 60)
 
 CONTEXT = "--append-system-prompt"
 LONGEST_CONTEXT = 60_000
-"""Maximum bytes: half of Linux's limit for one argument."""
+"""Maximum size in bytes: half of Linux's limit for one argument."""
 
 _SINCE: Mapping[str, Version] = {
     "--replay-user-messages": (1, 0, 86),

@@ -18,14 +18,14 @@ from ralph_tui.text.sanitize import shorten
 Json = Mapping[str, object]
 
 MAX_OPEN = 20
-"""Maximum open requests per session; further ones are refused."""
+"""Maximum number of open requests per session; further ones are refused."""
 NO_APPROVER = "No one can approve it now. Continue without it."
 WITHDRAWN = "the agent withdrew it"
 NO_PLANS = ("EnterPlanMode", "ExitPlanMode")
-"""Tools that asking enables, and that wait for an approval which no run needs."""
+"""Tools that the asking mode enables, and whose approval no run needs."""
 _CHOICE = "AskUserQuestion"
 _WHOLE = {"Bash": "command", "WebFetch": "url", "WebSearch": "query", "Read": "file_path"}
-"""Tools that one field describes completely."""
+"""Tools whose calls one field describes completely."""
 _PATHS = ("file_path", "notebook_path")
 
 
@@ -119,7 +119,7 @@ def allowances(request: Json) -> list[dict[str, object]]:
         rules = [as_map(rule) for rule in as_list(suggestion.get("rules"))]
         folders = [as_text(folder) for folder in as_list(suggestion.get("directories"))]
         if kind == "setMode" and suggestion.get("mode") == "acceptEdits":
-            continue  # the session is in that mode already
+            continue  # the session is already in that mode
         allows = suggestion.get("behavior") == "allow" and all(map(_rule, rules))
         if kind == "addRules" and allows:
             about: dict[str, object] = {"rules": rules, "behavior": "allow"}

@@ -1,8 +1,8 @@
 """Sessions that speak Claude Code's stream-json in both directions.
 
 The prompt is the first user message. Guidance follows as further messages, each with a uuid for
-which the agent sends receipts. Stdin is closed once there is a result and no guidance is on its
-way. Output is read to its end, because background work starts further turns.
+which the agent sends receipts. Stdin is closed once there is a result and no guidance is in
+transit. Output is read to its end, because background work starts further turns.
 """
 
 import json
@@ -26,7 +26,7 @@ LONGEST_LINE = 64 << 20
 RECEIPT_S = 10.0
 """Seconds to wait for a finished agent's receipt for guidance before closing its stdin."""
 BACKGROUND_S = 540.0
-"""Seconds to wait for silent background work after a turn: servers never end."""
+"""Seconds to wait for silent background work after a turn, because servers never end."""
 LINGER_S = 20.0
 """Seconds to wait for an agent to exit when it has nothing left to do."""
 
@@ -123,7 +123,7 @@ class StreamSession(ProcessSession):
         self._input_closed = False
         self._asks = turn.permissions.mode == "ask"
         self._awaits = False
-        """True from `BackgroundAwaited` on until no background work holds the session open."""
+        """True from `BackgroundAwaited` until no background work keeps the session open."""
         self._send(user_message(turn.prompt))
 
     def send(self, guidance_id: str, text: str) -> bool:

@@ -57,9 +57,9 @@ class StreamReader(SessionReader):
         """The agent's session id."""
         self.ends = EndTracker()
         self.heard = False
-        """True once a line was an event."""
+        """True once any line has been an event."""
         self.results = 0
-        """Turns that ended; `turns` is the agent's own count."""
+        """Number of turns that have ended; `turns` is the agent's own count."""
         self.in_turn = False
         """True while a turn is in progress."""
         self.background = BackgroundTasks()
@@ -68,7 +68,7 @@ class StreamReader(SessionReader):
 
     @property
     def began(self) -> bool:
-        """True once the session has described itself, which every started session does."""
+        """True once the session has described itself, as every started session does."""
         return self._described is not None
 
     def feed(self, line: str, offset: int, now: float) -> list[Event]:
@@ -145,13 +145,13 @@ class StreamReader(SessionReader):
     def _user(self, fields: Json) -> list[Event]:
         content = as_map(fields.get("message")).get("content")
         if isinstance(content, str) or fields.get("isReplay") is True:
-            # The receipt of older versions.
+            # Older versions send their receipt this way.
             return self.receipts.repeated(content_text(content))
         structured, events = fields.get("tool_use_result"), list[Event]()
         for block in map(as_map, as_list(content)):
             if as_text(block.get("type")).endswith("tool_result"):
                 events += self.tools.finished(block, structured)
-        # Older versions report only in the tool's result that it does not wait.
+        # In older versions, only the tool's result says that the tool is not waiting.
         task = as_text(as_map(structured).get("backgroundTaskId"))
         return events + self._background_events(self.background.left(task))
 

@@ -109,7 +109,7 @@ class ToolCalls(SessionTools):
     def denied(self, fields: Json) -> list[Event]:
         """Handle a denial, from its own event or from a result's list.
 
-        The list also has calls whose request was interrupted; these are not denials.
+        The list also contains calls whose request was interrupted; these are not denials.
         """
         tool_id = as_text(fields.get("tool_use_id"))
         if tool_id and tool_id in self._denied | self._unanswered:

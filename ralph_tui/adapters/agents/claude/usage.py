@@ -41,9 +41,9 @@ class Ledger:
     Empty for a session that has not responded yet.
     """
     windows_asked: set[str] = field(default_factory=set)
-    """Models whose window was already requested."""
+    """Models whose window has already been requested."""
     subscription: bool = False
-    """True once the service reported usage windows, which only subscriptions have."""
+    """True once the service has reported usage windows, which only subscriptions have."""
 
     def name_of(self, session_id: str) -> str:
         """Return the id to resume a session with, or "" if there is nothing to resume."""
@@ -78,7 +78,7 @@ class Usage(SessionUsage):
         return True
 
     def message(self, message: Json, *, main: bool) -> list[Event]:
-        """Count an assistant message; further blocks of a counted message change nothing."""
+        """Count an assistant message; further blocks of the same message change nothing."""
         usage = as_map(message.get("usage"))
         message_id = as_text(message.get("id"))
         if not usage or message_id in self._counted:
@@ -140,7 +140,7 @@ class Usage(SessionUsage):
                 self._resumed = Total(0.0 if alike else self._resumed.cost_usd)
             self.tokens = total - self._resumed.tokens
         else:
-            # Versions without totals report the turn's tokens, without those of subagents.
+            # Versions without totals report the turn's tokens, excluding those of subagents.
             usage = as_map(result.get("usage"))
             turn = sum(as_count(usage.get(name)) for name in (*_INPUT, "output_tokens"))
             self.tokens += max(0, turn - self._live)
@@ -162,5 +162,5 @@ class Usage(SessionUsage):
         before = self._costs.get(session_id, self._resumed.cost_usd)
         self._costs[session_id] = total
         self._ledger.totals[session_id] = Total(total, tokens)
-        # A lower total has started over.
+        # A lower total means that the count has started over.
         self.cost_usd = (self.cost_usd or 0.0) + (total - before if total >= before else total)

@@ -1,6 +1,6 @@
-"""Sessions of Codex's app-server: ``initialize``, a thread, a turn. The turn's end ends them.
+"""Sessions of Codex's app-server: ``initialize``, a thread, a turn. A session ends with its turn.
 
-Guidance steers the turn in progress, and is acknowledged when the model takes it. Guidance that
+Guidance steers the turn in progress, and is acknowledged when the model receives it. Guidance that
 arrives too late starts another turn. A command keeps running when its turn is interrupted; it ends
 with the server, which exits when stdin is closed.
 """
@@ -34,7 +34,7 @@ RECEIPT_S = 10.0
 NOT_RETRIED = ("auth", "unknown_model")
 """Failures that retrying cannot fix."""
 RETRY_S = 90.0
-"""Seconds of silence after a failed call before the session ends: longer waits mean a limit."""
+"""Seconds of silence after a failed call before the session ends; a longer wait means a limit."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Plan:
         free = turn.permissions.mode == "skip"
         asked: dict[str, object] = {
             "cwd": str(self.root),
-            # Codex asks for anything but reading; the session's rules or the user answer.
+            # Codex asks before anything but reading; the session's rules or the user answer.
             "approvalPolicy": "never" if free else "untrusted",
             "approvalsReviewer": "user",
             "sandbox": "danger-full-access" if free else "workspace-write",
@@ -74,7 +74,7 @@ class Plan:
 
 
 class CodexSession(AgentSession):
-    """A running Codex."""
+    """A running session of Codex."""
 
     version = ""
     protocol = "the protocol of Codex's app-server"
@@ -158,7 +158,7 @@ class CodexSession(AgentSession):
     def _end_of(self, failure: Failure) -> SessionEnd:
         return self._reader.windows.end(classify(text=failure.message), local_now())
 
-    # -- words for the agent ---------------------------------------------------------------------
+    # -- prompts and guidance --------------------------------------------------------------------
 
     def _words(self, text: str, guidance_id: str = "") -> dict[str, object]:
         asked: dict[str, object] = {
@@ -198,7 +198,7 @@ class CodexSession(AgentSession):
         self._begin_turn(late[1], late[0])
         return reader.receipts.record(late[0], "queued")
 
-    # -- what it tells and asks ------------------------------------------------------------------
+    # -- notifications and requests --------------------------------------------------------------
 
     def _on_notification(self, notification: Notification) -> Iterable[Event] | None:
         self._sync_reader()

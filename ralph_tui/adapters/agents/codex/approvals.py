@@ -33,7 +33,7 @@ class _Use(Approval):
 
 @dataclass
 class _Questions(Approval):
-    """Questions of the model's own."""
+    """Questions that the model itself asks."""
 
     names: list[str] = field(default_factory=list)
     """Codex's ids of the questions."""
@@ -79,7 +79,7 @@ def _changes(number: Id, params: Json, tools: ToolItems) -> Approval:
     paths, folder = paths_of(changes), as_text(params.get("grantRoot"))
     shown = format_changes(changes, tools.roots)
     if folder:
-        # Permission for a whole folder is never granted along with that for one change.
+        # Permission for a whole folder is never granted along with permission for one change.
         shown, paths = f"{shown}\nand everything below {folder}", [folder]
     once = bool(folder)
     return _Use(number, "Edit", "edit", shown=shown, paths=paths, once=once)

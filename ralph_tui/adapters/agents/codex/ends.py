@@ -25,7 +25,7 @@ REMEDIES: Remedies = {
     "unknown_model": "choose a model with --model, or correct Codex's config.toml",
 }
 SIGNED_OUT = FailedCall("auth", said="Codex reports that you are not signed in")
-"""The end of a signed-out session: Codex would retry refused calls for minutes."""
+"""Ends a signed-out session at once; otherwise, Codex would retry refused calls for minutes."""
 NEAR = 90.0
 """Percent of a usage window at which a warning is shown."""
 
@@ -39,7 +39,7 @@ def failed(error: Json) -> FailedCall:
     words = as_text(error.get("message"))
     details = as_text(error.get("additionalDetails"))
     call = classify(name, status, f"{words} {details}".strip())
-    # The message of a retried call counts the attempts.
+    # The message about a retried call counts the attempts.
     return replace(call, said=details or words)
 
 
@@ -64,7 +64,7 @@ class Windows:
 
     @property
     def known(self) -> bool:
-        """True if any window is known, which means that the account is a subscription."""
+        """True if any window is known, which shows that the account is a subscription."""
         return bool(self._windows)
 
     def take(self, limits: Json) -> list[str]:
@@ -100,7 +100,7 @@ class Windows:
 def _span(window: Json) -> str:
     minutes = as_amount(window.get("windowDurationMins")) or 0.0
     if not minutes:
-        return "its window"
+        return "usage window"
     hours = minutes / 60
     if hours < 2:
         return f"{minutes:.0f}-minute window"

@@ -1,4 +1,4 @@
-"""Codex's items of work: their tool, subject and result, as events. Pure.
+"""Codex's work items: their tool, subject and result, as events. Pure.
 
 Tools are named as in permission lines: ``Bash``, ``Edit``.
 """
@@ -58,7 +58,7 @@ def tool_of(item: Json) -> str:
 
 
 def command_of(item: Json) -> str:
-    """Return a command without its shell, so ``touch x`` for ``/bin/bash -lc 'touch x'``."""
+    """Return a command without its shell: ``touch x`` for ``/bin/bash -lc 'touch x'``."""
     command = as_text(item.get("command"))
     try:
         words = shlex.split(command)
@@ -92,7 +92,7 @@ def paths_of(changes: Sequence[Change]) -> list[str]:
 
 
 def summary_of(item: Json, roots: Sequence[str]) -> str:
-    """Return the file, command or pattern that an item works on."""
+    """Return the file, command or pattern that an item is about."""
     match as_text(item.get("type")):
         case "commandExecution":
             return shorten(command_of(item))
@@ -134,7 +134,7 @@ def output_of(item: Json) -> str:
 
 
 def result_of(item: Json) -> str:
-    """Summarize the result, as in ``exit 1``, ``212 lines``, ``+9 −4``."""
+    """Summarise the result, as in ``exit 1``, ``212 lines``, ``+9 −4``."""
     ok, exit_code = succeeded(item), item.get("exitCode")
     match as_text(item.get("type")):
         case "commandExecution" if type(exit_code) is int and exit_code:
@@ -186,7 +186,7 @@ def _count_lines(changes: Sequence[Change]) -> str:
 
 
 MAX_KEPT = 1000
-"""Maximum running items to remember; the oldest are dropped first."""
+"""Maximum number of running items to remember; the oldest are dropped first."""
 
 
 class ToolItems(SessionTools):

@@ -1,4 +1,4 @@
-"""Codex as installed: find the program, and ask once for its version."""
+"""The installed Codex: find the program and ask for its version once."""
 
 import re
 

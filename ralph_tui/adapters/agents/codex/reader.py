@@ -1,7 +1,7 @@
 """Notifications of Codex's app-server about a session, as unstamped events. Pure.
 
 Malformed notifications never raise; unknown families are left to the caller. The caller supplies
-the time, in seconds that never go back. Items of subagents carry their thread as parent.
+the time, in seconds that never go back. Items of subagents have their thread as parent.
 
 Codex reports totals per thread. These keep growing when the thread is resumed, so a session's usage
 is a difference. Subagents have their own threads; only the main thread's context is reported.
@@ -30,7 +30,7 @@ class Ledger:
     """Facts that the sessions of one run share."""
 
     threads: dict[str, str] = field(default_factory=dict)
-    """Codex's thread ids, by our session ids; empty for a thread that did not answer."""
+    """Codex's thread ids, by our session ids; empty for a thread that has not answered."""
     totals: dict[str, int] = field(default_factory=dict)
     """Tokens of a thread, as last reported."""
 
@@ -80,7 +80,7 @@ IGNORED = (
     "item/agentMessage/delta", "item/reasoning/textDelta", "item/plan/delta", "turn/diff/updated",
     "thread/status/changed", "app/list/updated", "skills/changed", "remoteControl/status/changed",
 )  # fmt: skip
-"""Notifications to turn off: they bring no news, or arrive again in one piece."""
+"""Notifications to turn off, because they bring no news or arrive again in one piece."""
 _BEATS = frozenset(
     {"item/commandExecution/outputDelta", "item/reasoning/summaryTextDelta",
      "item/agentMessage/delta", "item/reasoning/summaryPartAdded", "item/reasoning/textDelta",
@@ -159,7 +159,7 @@ class CodexReader(SessionReader):
         return self._describe(billing=self._billing) if self.thread and self._billing else []
 
     def turn_began(self, turn: object) -> None:
-        """Record the main thread's turn, unless its end was already reported."""
+        """Record the main thread's turn, unless its end has already been reported."""
         number = as_text(as_map(turn).get("id"))
         if number and number == self._ended_turn:
             return
@@ -233,7 +233,7 @@ class CodexReader(SessionReader):
                 return self.tools.finished(item, parent)
 
     def _on_guidance(self, item: Json) -> list[Event]:
-        """Acknowledge guidance that the model takes."""
+        """Acknowledge guidance that the model has received."""
         guidance_id = shorten(as_text(item.get("clientId")))
         if guidance_id in self.receipts.awaited:
             return self.receipts.record(guidance_id, "started")
@@ -253,7 +253,7 @@ class CodexReader(SessionReader):
         model = shorten(as_text(params.get("toModel")))
         if not model or not self._is_main(params):
             return []
-        note = self._note(f"The agent changed to another model: {model}", "warn")
+        note = self._note(f"The agent switched to another model: {model}", "warn")
         return [note, *self._describe(model=model)]
 
     def _server(self, params: Json) -> list[Event]:
@@ -266,7 +266,7 @@ class CodexReader(SessionReader):
         texts = (as_text(params.get(name)) for name in ("message", "summary"))
         return [self._note(text) for text in texts if text.strip()]
 
-    # -- what they share -------------------------------------------------------------------------
+    # -- shared helpers --------------------------------------------------------------------------
 
     def _is_main(self, params: Json) -> bool:
         return as_text(params.get("threadId")) in ("", self.thread)

@@ -20,13 +20,13 @@ from ralph_tui.text.sanitize import shorten
 BATCH_S = 0.1
 """Seconds of output per batch."""
 SLOWEST_S = 2.0
-"""Maximum seconds per batch, for a command that prints all night: megabytes, not gigabytes."""
+"""Maximum seconds per batch; printing all night then takes megabytes, not gigabytes."""
 LINES = 12
 """Lines to keep at each end of a batch."""
 FLOOD_RATE = 2 * LINES / BATCH_S
 """Lines per second up to which every line is reported; above it, batches get longer."""
 SPOKEN = 2000
-"""Maximum characters of a batch."""
+"""Maximum length of a batch, in characters."""
 
 
 class CommandAgent:
@@ -54,7 +54,7 @@ class CommandSession(ProcessSession):
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
-        # A command that echoes its prompt repeats the contract, which is not a claim.
+        # A command that echoes its prompt repeats the contract; that is not a claim.
         orders = frozenset(self._turn.whole_prompt.splitlines())
         self._claims = ClaimReader(self._turn.iteration, orders)
         self._batch = Batch()
@@ -120,13 +120,13 @@ class Batch:
         return self._count / max(time.monotonic() - self.began, BATCH_S)
 
     def add(self, line: str, offset: int, claimed: Iterable[Event]) -> None:
-        """Add a line and the claims it completes; of each kind, the last claim wins."""
+        """Add a line and the claims it completes; the last claim of each kind wins."""
         if not self._count:
             self.began, self._offset = time.monotonic(), offset
         self._count += 1
         for claim in claimed:
             self._claims[claim.kind] = claim
-        # A progress bar redraws its line after a carriage return: the last state counts.
+        # A progress bar redraws its line after a carriage return; only the last state counts.
         shown = line[-SPOKEN * 4 :].rstrip("\r").rpartition("\r")[2] if "\r" in line else line
         if len(self._head) < LINES:
             self._head.append(shown[: 2 * SPOKEN])

@@ -1,1 +1,1 @@
-"""The common part of adapters for agents that speak JSON-RPC in lines, in both directions."""
+"""The common part of adapters for agents that speak line-delimited JSON-RPC in both directions."""

@@ -1,7 +1,7 @@
 """The common part of sessions with Codex and ACP agents: permissions, a silent service, the end.
 
 A permission is granted by the session's rules, granted by the user, or refused. What the user
-allows for the session is kept here; no agent is asked to keep a rule. When an agent has nothing
+allows for the session is kept here; no agent is asked to store a rule. When an agent has nothing
 left to do, its stdin is closed, and it has `linger_s` to exit.
 """
 
@@ -23,20 +23,20 @@ from ralph_tui.ports.host import Emit
 from ralph_tui.text.format import duration
 
 FIRST_S = 10.0
-"""Seconds without a first answer until a note reports it, once."""
+"""Seconds without a first answer before a note reports it, once."""
 QUIET_S = 60.0
-"""Seconds of silence until a note reports it."""
+"""Seconds of silence before a note reports it."""
 NO_ANSWER = "No answer from the agent's service yet; still waiting"
 
 
 class Silence:
-    """How long a service has been silent, in stages; any sign of it starts again."""
+    """How long a service has been silent, in stages; any sign of life restarts the first stage."""
 
     def __init__(self, end_s: float | None = None) -> None:
         """After `end_s` seconds the silence is too long; None if only a first answer matters."""
         self._end_s = end_s
         self._answered = False
-        """True once the service answered, or its silence was reported."""
+        """True once the service has answered or its silence has been reported."""
         self._passed_s = 0.0
 
     def heard(self, *, answered: bool = False) -> None:
@@ -94,7 +94,7 @@ class AgentSession(RpcSession):
         self._reader = reader
         self._permits = Permits(turn.permissions, turn.command, root)
         self._open: dict[str, Approval] = {}
-        """Questions to the user that are open, by the id we give them."""
+        """Open questions to the user, by the id we give them."""
         self._granted: set[str] = set()
         """Rules that the user allowed for this session."""
         self._over: SessionEnd | None = None
@@ -177,7 +177,7 @@ class AgentSession(RpcSession):
         k = self._turn.iteration
         return [AgentAskedNoMore(iteration=k, request_id=name, reason=reason) for name in gone]
 
-    # -- what it tells ---------------------------------------------------------------------------
+    # -- output ----------------------------------------------------------------------------------
 
     def _sync_reader(self) -> None:
         self._reader.seek(self.offset, time.monotonic())

@@ -1,7 +1,7 @@
 """Permission requests of agents: which rules permit them, and how they are answered. Pure.
 
-A permission is for one use, or for the session by a rule that ralph-tui keeps. A rule of the
-agent's own would be written to its folder and would outlast the session.
+A permission is for one use, or for the session, by a rule that ralph-tui keeps. The agent would
+write a rule of its own to its folder, and the rule would outlast the session.
 """
 
 from collections.abc import Mapping
@@ -24,15 +24,15 @@ READS = frozenset({"read", "search", "think"})
 
 @dataclass
 class Approval:
-    """A permission request that is not answered yet."""
+    """A permission request that has not been answered yet."""
 
     id: Id
     tool: str
     kind: str = ""
-    """``execute``, ``fetch``, ``other``, one of `EDITS` or `READS`; empty: no rule permits it."""
+    """``execute``, ``fetch``, ``other``, one of `EDITS` or `READS`; empty if no rule permits it."""
     tool_id: str = ""
     about: str = ""
-    """The subject, in a line; empty to use the first line of `shown`."""
+    """The subject, in one line; empty to use the first line of `shown`."""
     shown: str = ""
     why: str = ""
     command: str = ""
@@ -53,7 +53,7 @@ class Approval:
 
     @property
     def subject(self) -> str:
-        """The subject, in a line."""
+        """The subject, in one line."""
         words = self.about or (self.shown or self.why or self.tool).strip().split("\n", 1)[0]
         return shorten(words)
 

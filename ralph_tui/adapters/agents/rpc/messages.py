@@ -1,4 +1,4 @@
-"""JSON-RPC in lines: parsing and writing messages. Pure.
+"""Line-delimited JSON-RPC: parsing and writing messages. Pure.
 
 Parsing is lenient: ``jsonrpc`` may be missing, parameters may have any shape, and any other line is
 noise, never an error. Both sides number their requests from 0, so an id alone does not say whose
@@ -19,7 +19,7 @@ Id = int | str
 NO_METHOD = -32601
 """Error code for a request with an unknown method."""
 SHOWN = 80
-"""Maximum characters to show of a line that is not a message."""
+"""Maximum number of characters to show from a line that is not a message."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Failure:
     code: int = 0
     message: str = ""
     data: object = None
-    """Whatever the other side adds: often an object, sometimes a string."""
+    """Data added by the other side: often an object, sometimes a string."""
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
-"""A session with an agent that speaks JSON-RPC in lines, in both directions.
+"""A session with an agent that speaks line-delimited JSON-RPC in both directions.
 
 Handlers run on the reading thread, in the order of the lines, and return events; they never wait.
 Any thread may call `call`, `notify`, `respond` and `refuse`, even under the session's lock: they
 only add a line to the outbox.
 
-Unexpected input does no harm: an unknown or repeated answer, a line that is not a message, or a
-request with an unknown method. Such a request is refused, so that the agent does not wait.
+Unexpected input does no harm, whether an unknown or repeated answer, a line that is not a message,
+or a request with an unknown method. Such a request is refused, so that the agent does not wait.
 """
 
 import itertools
@@ -35,19 +35,19 @@ from ralph_tui.ports.host import Emit
 
 LONGEST_LINE = 64 << 20
 HANDSHAKE_S = 60.0
-"""Seconds after its start before an idle agent that is not ready is ended."""
+"""Seconds after its start before an idle agent that is not ready is stopped."""
 LONGEST_HANDSHAKE_S = 180.0
-"""The same for a slow starter, which uses the processor or prints something."""
+"""The same for a slow starter that uses the processor or prints something."""
 LIFE_SIGNS = 4
 """How many times per `HANDSHAKE_S` to check for activity."""
 NOT_READY_S = 10.0
 """Seconds of silence before a note says that the agent is not ready yet."""
 MAX_NOISE = 200
-"""Lines that are not messages before an agent that is not ready is ended."""
+"""Number of lines that are not messages before an agent that is not ready is stopped."""
 MAX_ANSWERED = 50
-"""Maximum answered requests to remember, in case they are repeated."""
+"""Maximum number of answered requests to remember, in case they are repeated."""
 MAX_REPORTS = 5
-"""Maximum notes about lines that are not messages, and about unknown methods."""
+"""Maximum number of notes about lines that are not messages and about unknown methods."""
 
 OnResult = Callable[[object], Iterable[Event]]
 OnFailure = Callable[[Failure], Iterable[Event]]
@@ -60,7 +60,7 @@ def nothing(_: object) -> Iterable[Event]:
 
 @dataclass(frozen=True)
 class _Call:
-    """A request from us that is not answered yet."""
+    """A request from us that has not been answered yet."""
 
     method: str
     on_result: OnResult
@@ -90,9 +90,9 @@ class RpcSession(ProcessSession):
         self._numbers = itertools.count()
         self._calls: dict[Id, _Call] = {}
         self._open_requests: dict[Id, Request] = {}
-        """Requests from the agent that are not answered yet."""
+        """Requests from the agent that have not been answered yet."""
         self._given: dict[Id, tuple[Request, bytes]] = {}
-        """The last answered requests and their answers."""
+        """The most recently answered requests and their answers."""
         self._complaints: set[str] = set()
         self._lateness_reported = False
         self._noise = 0
@@ -133,7 +133,7 @@ class RpcSession(ProcessSession):
         return self._reply(request_id, error={"code": code, "message": text})
 
     def withdraw(self, request_id: Id) -> Request | None:
-        """Remove an open request that needs no answer anymore; return None if it is not open."""
+        """Remove an open request that no longer needs an answer; return None if it is not open."""
         return self._open_requests.pop(request_id, None)
 
     def _reply(self, request_id: Id, **answer: object) -> bool:
@@ -175,7 +175,7 @@ class RpcSession(ProcessSession):
     def _is_news(self, line: bytes) -> bool:
         return line.startswith(b"{")
 
-    # -- an agent that does not begin ------------------------------------------------------------
+    # -- an agent that does not start ------------------------------------------------------------
 
     def _idle_after_s(self) -> float | None:
         quiet = self.began or self._end_requested or self._lateness_reported
@@ -223,7 +223,7 @@ class RpcSession(ProcessSession):
 
     def _take_request(self, request: Request) -> Iterable[Event]:
         if request.id in self._open_requests:
-            # A repetition, which is answered once.
+            # A repeated request is answered only once.
             return ()
         ours = self._calls.get(request.id)
         if not self.began and ours is not None and ours.method == request.method:

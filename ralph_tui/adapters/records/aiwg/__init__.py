@@ -1,4 +1,4 @@
-"""Files of the AIWG schema, for people and other tools, derived from the journal or next to it.
+"""AIWG files for people and other tools, derived from the journal or written next to it.
 
 These are ``attempt.json``, ``outcome.json``, ``plan.md``, ``actions.jsonl``, a task's files, and
 files about single moments of a session. A run does not read them, except that a new run finds its

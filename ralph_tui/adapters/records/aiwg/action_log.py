@@ -3,7 +3,7 @@
 If an agent reports no tool calls, its sessions and changed files take their place, marked as
 derived. Unknown fields (``reasoning``, ``expected_outcome``) are left out. A line is written when
 its tool call has a result, or can no longer get one. The journal is read from where the last update
-ended. If the file was changed since, all of it is written again.
+ended. If the file has been changed since, all of it is rewritten.
 """
 
 import json
@@ -37,7 +37,7 @@ _ENDS = (
     | ev.RunFinished
     | ev.RunCrashed
 )
-"""After one of these events, tool calls that began before it get no result."""
+"""Events after which tool calls that began earlier get no result."""
 _READ = (ev.ToolStarted, ev.ToolFinished, ev.ToolDenied, *DERIVED_FROM)
 _SPOKEN = b"agent_spoke"
 _KINDS = {kind for kind, event_type in ev.EVENT_TYPES.items() if issubclass(event_type, _READ)}
@@ -52,7 +52,7 @@ _SUBJECTS: dict[ActionKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _AgentWords:
-    """Words of the agent, not processed yet, because few of them are needed."""
+    """Words from the agent, left unprocessed until needed, because few of them are."""
 
     text: str
     parent: str | None
@@ -74,7 +74,7 @@ class Actions:
         self._open: dict[str, _OpenCall] = {}
         self._denied: dict[str, str] = {}
         self._words: dict[str | None, _AgentWords] = {}
-        """Last words by speaker: None for the agent, the starting tool call for a subagent."""
+        """Last words by speaker: None for the agent, or the tool call that started a subagent."""
         self._derivation = Derivation()
 
     def take(self, event: ev.Event | _AgentWords) -> Iterator[dict[str, Any]]:
@@ -112,7 +112,7 @@ class ActionLog:
     """The file ``actions.jsonl``, kept up to date with the journal."""
 
     def __init__(self, journal: Path, path: Path, *, until: int | None = None) -> None:
-        """Nothing is read until `catch_up`, and no byte of the journal after `until`."""
+        """Nothing is read until `catch_up`, and nothing after byte `until` of the journal."""
         self._journal = journal
         self._path = path
         self._until = until
@@ -123,7 +123,7 @@ class ActionLog:
         self._read = 0
         """Bytes of the journal read so far."""
         self._written = -1
-        """Size of the file when last written, in bytes; negative to write all of it again."""
+        """Size of the file when last written, in bytes; negative to rewrite all of it."""
 
     def catch_up(self) -> list[Path]:
         """Bring the file up to date; return the paths of bad files that were set aside.
@@ -170,7 +170,7 @@ class ActionLog:
 
 
 def _parse_words(line: bytes) -> _AgentWords:
-    """Parse words of the agent; raise ``ValueError`` for any other line."""
+    """Parse the agent's words; raise ``ValueError`` for any other line."""
     fields = parse_json(line)
     known = fields if isinstance(fields, dict) else {}
     text, parent = known.get("text"), known.get("parent")

@@ -1,7 +1,7 @@
 """The result of an attempt, as files that can be derived again from the folded run.
 
 These are ``attempt.json``, ``outcome.json`` (once the attempt has ended) and ``plan.md``. All times
-are those of events, so a file that is written again has the same bytes.
+come from events, so rewriting a file produces the same bytes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -56,7 +56,7 @@ def plan_text(started: RunStarted, made: PlanMade | None) -> str:
     plan = plan_of(started, made)
     end = "" if plan.approach.endswith((".", "!", "?")) else "."
     parts = [
-        f"# Plan of {started.name}",
+        f"# Plan for {started.name}",
         started.objective.strip(),
         f"## Approach\n\n{plan.approach}{end}",
         *([_numbered("Steps", plan.steps)] if made and plan.steps else []),
@@ -80,7 +80,7 @@ def _estimate(plan: AttemptPlan) -> list[str]:
 def _limits(started: RunStarted) -> list[str]:
     limits = [
         f"at most {count(started.max_iterations, 'iteration')}",
-        f"a session at most {duration(started.session_timeout_s)}",
+        f"at most {duration(started.session_timeout_s)} per session",
     ]
     if started.budget_usd is not None:
         limits.append(f"${started.budget_usd:,.2f} for the run")
@@ -108,9 +108,9 @@ def _listed(title: str, items: list[str]) -> str:
 
 
 LONGEST = 1_000
-"""Maximum characters of a reason."""
+"""Maximum length of a reason, in characters."""
 MAX_LESSONS = 5
-"""Maximum gains, and losses, that an outcome lists."""
+"""Maximum number of gains, and of losses, that an outcome lists."""
 
 
 def describe_ending(state: RunState) -> Ending | None:
@@ -171,7 +171,7 @@ def _failed(state: RunState) -> Iterator[str]:
 
 
 def _detected(state: RunState) -> Iterator[str]:
-    """Yield behaviour that the overseer detected and no alarm reports."""
+    """Yield behaviour that the overseer detected but no alarm reports."""
     found = [one.name for check in state.oversight.checks for one in check.detections]
     for name in ("objective_deviation", "resource_burn", "circuit"):
         if often := found.count(name):
@@ -270,7 +270,7 @@ def _changed_files(state: RunState) -> list[str]:
 
 
 def _qualities(state: RunState) -> list[Quality]:
-    """Return the measurements and gains; after a restore, a gain refers to the restored files."""
+    """Return measurements and gains; after a restore, gains are relative to the restored files."""
     readings = state.gate.readings
     gained = {span.number: state.timeline.gain(span) for span in state.timeline.spans}
     before = [reading.completion for reading in (*readings[:1], *readings)]

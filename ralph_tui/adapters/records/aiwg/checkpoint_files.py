@@ -1,4 +1,4 @@
-"""Files of a session next to the journal: checkpoints, and inventories before and after it."""
+"""A session's files next to the journal: checkpoints, and inventories before and after it."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ from ralph_tui.ports.host import Clock
 from ralph_tui.ports.records import CheckpointFacts, Records
 
 MAX_MODIFIED = 10_000
-"""Maximum modified files to list."""
+"""Maximum number of modified files to list."""
 
 
 class GitState(Camel):
@@ -71,7 +71,7 @@ class CheckpointData(Camel):
 
 
 class GitCounts(Camel):
-    """Number of files per list of `GitState`."""
+    """Number of files in each list of `GitState`."""
 
     modified: int
     staged: int
@@ -95,7 +95,7 @@ class CheckpointsSummary(Camel):
 
     total: int
     total_duration: int
-    """Milliseconds, all sessions together."""
+    """Milliseconds, for all sessions together."""
     files_modified: list[Line]
     checkpoints: list[CheckpointRow]
 
@@ -110,7 +110,7 @@ def read_checkpoints(folder: Path) -> list[CheckpointData]:
 
 
 def summarize(checkpoints: Sequence[CheckpointData]) -> CheckpointsSummary:
-    """Summarize the checkpoints of an iteration."""
+    """Summarise the checkpoints of an iteration."""
     lasted: dict[str, int] = {}
     for one in checkpoints:
         lasted[one.session_id] = max(one.duration, lasted.get(one.session_id, 0))
@@ -142,7 +142,7 @@ class CheckpointManager:
     def __init__(
         self, folder: Path, root: Path, clock: Clock, *, session_id: str = "unknown"
     ) -> None:
-        """`folder` is the iteration's."""
+        """`folder` is the folder of the iteration."""
         self.folder = folder
         self.session_id = session_id
         self._root = root
@@ -151,9 +151,9 @@ class CheckpointManager:
         self._lock = Lock()
 
     def capture(self, facts: CheckpointFacts, read_git: Callable[[], GitFacts]) -> CheckpointData:
-        """Write a checkpoint; `read_git` raises ``RalphError`` if git fails.
+        """Write a checkpoint; `read_git` raises ``RalphError`` if Git fails.
 
-        If git or the file system cannot report something, the checkpoint records that as `error`.
+        If Git or the file system cannot report something, the checkpoint records that as `error`.
         Raises ``WorkspaceError`` if it cannot be written, ``NoRoomError`` if the disk is full.
         """
         with self._lock:
@@ -223,7 +223,7 @@ class AiwgCheckpointFiles:
     def __init__(
         self, records: Records, root: Path, clock: Clock, probes: Probes, plan: str, command: str
     ) -> None:
-        """`plan` and the files named in `command` are key files of the inventories."""
+        """`plan` and the files named in `command` are key files in the inventories."""
         self._records = records
         self._root = root
         self._clock = clock
@@ -239,7 +239,7 @@ class AiwgCheckpointFiles:
 
     def capture(self, facts: CheckpointFacts) -> None:
         folder = self._records.iteration_folder(facts.iteration)
-        read_git = cache(self._probes.read_git)  # run git once for all files of this moment
+        read_git = cache(self._probes.read_git)  # run Git once for all files at this moment
         try:
             if facts.trigger == "start" and self._iteration_begun != facts.iteration:
                 self._before = (facts.iteration, self._inventory(read_git))

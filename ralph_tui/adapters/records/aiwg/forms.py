@@ -1,4 +1,4 @@
-"""The common part of checkpoints and inventories: format on disk, and scan of ``.aiwg``."""
+"""The common part of checkpoints and inventories: their format on disk and the ``.aiwg`` scan."""
 
 import os
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 MAX_FILES = 1_000
-"""Maximum names per list."""
+"""Maximum number of names per list."""
 MAX_SCANNED = 20_000
-"""Maximum files per scan of ``.aiwg``."""
+"""Maximum number of files per scan of ``.aiwg``."""
 
 
 def stamp(moment: datetime) -> str:
@@ -47,7 +47,7 @@ class GitFacts(Protocol):
 
 
 def aiwg_files(root: Path, refused: Callable[[str], None]) -> dict[str, os.stat_result]:
-    """Return the files below ``.aiwg`` by relative path, without ralph-tui's own.
+    """Return the files below ``.aiwg`` by relative path, without ralph-tui's own files.
 
     Links are not followed. `refused` is called with the reason for anything that cannot be read.
     """
@@ -63,7 +63,7 @@ def aiwg_files(root: Path, refused: Callable[[str], None]) -> dict[str, os.stat_
         folders[:] = sorted(name for name in folders if not (here == top and name == "ralph"))
         for name in sorted(names):
             if len(found) == MAX_SCANNED:
-                refused(f"only {MAX_SCANNED} files of {top} were checked")
+                refused(f"only {MAX_SCANNED} files in {top} were checked")
                 return found
             try:
                 found[(here / name).relative_to(top).as_posix()] = (here / name).lstat()

@@ -1,8 +1,8 @@
 """Inventories before and after a session, and the difference between them.
 
 The files are ``pre-snapshot.json``, ``post-snapshot.json`` and ``snapshot-diff.json`` in the
-iteration's folder, in camelCase. The schema calls an inventory a snapshot, which is a git tree
-everywhere else in this program. An inventory lists what exists; the git snapshots show file
+iteration's folder, in camelCase. The schema calls an inventory a snapshot, which is a Git tree
+everywhere else in this program. An inventory lists what exists; the Git snapshots show file
 changes.
 """
 
@@ -26,7 +26,7 @@ from ralph_tui.text.format import duration
 
 MAX_KEY_FILES = 64
 LARGEST_KEY_FILE = 4 << 20
-"""Maximum bytes of a key file to hash."""
+"""Maximum size of a key file to hash, in bytes."""
 
 _KEY_FILES = re.compile(
     r"package\.json|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?"
@@ -72,14 +72,14 @@ class AiwgInventory(Camel):
 
 
 class TestsInventory(Camel):
-    """Test files, recognized by their names."""
+    """Test files, recognised by their names."""
 
     found: bool = False
     files: int = 0
 
 
 class Inventory(Camel):
-    """The files and git's status at one moment."""
+    """The files and Git's status at one moment."""
 
     timestamp: Timestamp
     git: GitInventory
@@ -120,9 +120,9 @@ def take_inventory(
     plan: str | None = None,
     command: str = "",
 ) -> Inventory:
-    """Take an inventory; blocks while git runs. A git failure is recorded as an error.
+    """Take an inventory; blocks while Git runs. A Git failure is recorded as an error.
 
-    `plan` and the files named in `command` are key files, too.
+    `plan` and the files named in `command` are also key files.
     """
     try:
         git = read_git()
@@ -235,7 +235,7 @@ def _read_aiwg(root: Path) -> AiwgInventory:
 
 def _names(folder: Path) -> list[str]:
     try:
-        return os.listdir(folder)  # noqa: PTH208  names are all that is needed
+        return os.listdir(folder)  # noqa: PTH208  only the names are needed
     except OSError:
         return []
 

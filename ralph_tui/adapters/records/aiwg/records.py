@@ -39,7 +39,7 @@ class AttemptPlan(_Record):
     approach: Plain = ""
     steps: list[Plain] = []
     estimated_iterations: int | None = None
-    """From earlier runs; None if no similar task is known."""
+    """Based on earlier runs; None if no similar task is known."""
     estimate_from: int | None = None
     """Number of runs that the estimate is based on."""
     cites: list[Line] = []
@@ -63,7 +63,7 @@ class Execution(_Record):
     model: Line | None = None
     iterations: int = 0
     actions_performed: int = 0
-    """Lines of ``actions.jsonl``, once every tool call has a result."""
+    """Number of lines in ``actions.jsonl`` once every tool call has a result."""
     quality_history: list[Quality] = []
     cost_usd: float | None = None
     """None if the agent does not report it."""
@@ -71,11 +71,11 @@ class Execution(_Record):
     """None if the agent does not report them."""
     duration_s: float = 0.0
     sessions: int = 0
-    """Sessions, each with a context window of its own; 0 in older records."""
+    """Number of sessions, each with a context window of its own; 0 in older records."""
 
     @property
     def measured(self) -> int:
-        """Measured iterations, as learnings count them; all iterations of an older record."""
+        """Number of measured iterations, as learnings count them; of all in older records."""
         known = {step.iteration for step in self.quality_history if step.iteration}
         return len(known) or self.iterations
 
@@ -131,7 +131,7 @@ class Reflection(_Record):
 
 
 class Credited(_Record):
-    """How one iteration went whose prompt contained a learning."""
+    """The result of an iteration whose prompt contained a learning."""
 
     iteration: int
     success: bool

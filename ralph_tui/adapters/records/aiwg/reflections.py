@@ -1,4 +1,4 @@
-"""Reflections of a task's earlier attempts, as the next plan cites them."""
+"""Reflections on a task's earlier attempts, in the form that the next plan cites."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from ralph_tui.layers.memory.past import PastReflection
 
 
 def past_reflections(task_folder: Path, before: int) -> Iterator[PastReflection]:
-    """Yield reflections of attempts numbered below `before`, oldest first.
+    """Yield reflections on attempts numbered below `before`, oldest first.
 
     Attempts that cannot be read are skipped.
     """

@@ -32,10 +32,10 @@ from ralph_tui.text.sanitize import plain
 def task_files(task: str, attempts: Sequence[Attempt], old: dict[str, Any]) -> dict[str, Any]:
     """Return file contents by name; `attempts` must be in order and not empty.
 
-    Only two things are taken from the `old` metadata: tags by others, and related tasks while no
-    plan names any.
+    Only two things are taken from the `old` metadata: tags added by others, and related tasks as
+    long as no plan names any.
     """
-    # A reflection long after an end does not make an old attempt the current one.
+    # A reflection written long after the end does not make an old attempt the current one.
     current = max(attempts, key=lambda attempt: (attempt.ended or attempt.updated, attempt.id))
     history = current.execution.quality_history
     completion = history[-1].quality if history else None
@@ -176,7 +176,7 @@ class Rebuilt:
 
 
 def rebuild_attempt(folder: Path) -> Rebuilt:
-    """Write all derived files of an ended attempt again, from its journal.
+    """Rewrite all derived files of an ended attempt from its journal.
 
     Raises ``JournalError`` if the journal cannot be read to its end, and ``OSError``.
     """
@@ -217,7 +217,7 @@ def fold_task(task_folder: Path) -> dict[str, Any] | None:
 
 
 def write_task(task_folder: Path, mine: Attempt | None = None) -> list[Path]:
-    """Write the task's files again; return the paths of bad files that were set aside.
+    """Rewrite the task's files; return the paths of bad files that were set aside.
 
     `mine` is the attempt in progress, whose record is not read again. Raises ``OSError``.
     """

@@ -1,4 +1,4 @@
-"""Traces of a session in files: its commits, and the state of a loop that ran inside it.
+"""Traces that a session leaves in files: its commits, and the state of a loop that ran inside it.
 
 An agent can write both files, so their form is checked. A file older than the session is about
 another session and is ignored.
@@ -16,12 +16,12 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import shorten
 
 LARGEST = 1 << 22
-"""Maximum bytes of a file."""
+"""Maximum size of a file, in bytes."""
 MAX_COMMITS = 200
 OURS = "ralph: checkpoint iter "
-"""How the subjects of our own commits begin, with ``context.commit_wip``."""
+"""Prefix of our own commits' subjects, used with ``context.commit_wip``."""
 HIGHEST = 1_000_000
-"""Maximum iterations that a loop can claim."""
+"""Maximum number of iterations that a loop can claim."""
 
 
 def read_traces(attempt: Path, root: Path, iteration: int, since: datetime) -> Traces:
@@ -48,7 +48,7 @@ def _read(path: Path, since: datetime) -> dict[str, Any] | None:
 
 
 def _subjects(commits: object) -> list[str]:
-    """Return the subjects from lines of ``<hash> <subject>``, without our own commits."""
+    """Return the subjects from lines of ``<hash> <subject>``, excluding our own commits."""
     told = commits[:MAX_COMMITS] if isinstance(commits, list) else []
     subjects = [_text(each.partition(" ")[2]) for each in told if isinstance(each, str)]
     return [subject for subject in subjects if not subject.startswith(OURS)]

@@ -1,4 +1,4 @@
-"""Writing of derived files: only if the content is new, and without destroying bad files.
+"""Write derived files, but only if the content is new, and without destroying bad files.
 
 If a derived file cannot be read, it is renamed to ``name.<time>.bad`` before it is replaced.
 """
@@ -15,7 +15,7 @@ from ralph_tui.text.foreign_json import parse_json
 
 
 def write_all(folder: Path, contents: Mapping[str, Any]) -> list[Path]:
-    """`put` each content under its name in `folder`."""
+    """Call `put` for each content under its name in `folder`."""
     return [aside for name, content in contents.items() for aside in put(folder / name, content)]
 
 

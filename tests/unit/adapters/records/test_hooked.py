@@ -36,7 +36,9 @@ def test_it_has_a_name_of_its_own_and_is_no_run_of_ours(tmp_path: Path, loop: Ho
     assert [run.name for run in find_hooked(tmp_path)] == [f"hooks/{NAME}"]
     for name in ("hooks", f"hooks/{NAME}", str(loop.folder), str(loop.journal)):
         assert resolve_run(tmp_path, name, hooked=True).journal.samefile(loop.journal)
-        with pytest.raises(UsageError, match=r"you can only attach .*, replay and report it"):
+        with pytest.raises(
+            UsageError, match=r"you can only attach to it .*, replay it or report on it"
+        ):
             resolve_run(tmp_path, name)
 
 

@@ -100,7 +100,7 @@ def test_a_missing_number_is_a_problem(journal: Journal) -> None:
     journal.path.write_bytes(lines[0] + lines[2])
     recording = read_journal(journal.path)
     assert len(recording.events) == 1
-    assert ":2 has number 3 where 2 belongs" in recording.problem
+    assert ":2 has number 3 instead of 2" in recording.problem
 
 
 @each_row(

@@ -86,7 +86,7 @@ def test_a_bad_line_is_found_where_it_is_made(path: Path) -> None:
     [
         (b"{}\n", "events.jsonl:31 cannot be read; only earlier events are shown"),
         (b"\xff\x00\n", "events.jsonl:31 cannot be read; only earlier events are shown"),
-        (lines()[4], "has number 5 where 31 belongs; only earlier events are shown"),
+        (lines()[4], "has number 5 instead of 31; only earlier events are shown"),
     ],
 )
 def test_a_line_that_is_none_ends_the_record(path: Path, instead: bytes, says: str) -> None:

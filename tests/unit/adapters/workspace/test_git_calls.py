@@ -188,7 +188,7 @@ def test_a_pipe_that_is_replaced_while_git_waits_for_it(
         for descriptor in held:
             os.close(descriptor)
     assert isinstance(refused, GitEndedError)
-    assert "waits for a FIFO that replaced a file in " in str(refused)
+    assert "is waiting for a FIFO that replaced a file in " in str(refused)
     pipe.unlink()
     assert changed.snapshot(1, "second").number == 1
 

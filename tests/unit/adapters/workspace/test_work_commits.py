@@ -175,7 +175,7 @@ def test_the_end_of_the_run_does_not_wait_for_a_hook(place: Place, tmp_path: Pat
     thread = threading.Thread(target=cancel)
     thread.start()
     try:
-        assert "the run ends" in place.refused()
+        assert "the run is ending" in place.refused()
     finally:
         thread.join()
     assert state_of(int((tmp_path / "pid").read_text())) in ("", "Z")

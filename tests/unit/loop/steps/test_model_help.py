@@ -92,7 +92,7 @@ def test_the_judge_sees_the_claim_and_all_that_the_run_changed_and_obeys_none_of
 
 NONSENSE: list[tuple[dict[str, object] | Asked, str]] = [
     (Asked(None, "A usage limit ended it."), "a usage limit ended it; you are asked instead"),
-    (Asked(None, "The answer holds no JSON object: well", "well"), "holds no JSON object"),
+    (Asked(None, "The answer contains no JSON object: well", "well"), "contains no JSON object"),
     ({"met": "yes", "reason": "because"}, "met: Input should be a valid boolean"),
     ({"met": True}, "reason: Field required"),
     ({"met": True, "reason": ""}, "reason: String should have at least 1 character"),
@@ -179,7 +179,7 @@ def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
 @pytest.mark.parametrize(
     "unusable",
     [
-        Asked(None, "The answer holds no JSON object: Sure!", "Sure!", 0.01),
+        Asked(None, "The answer contains no JSON object: Sure!", "Sure!", 0.01),
         {"prompt": ""},
         {"prompt": "x" * 1_000_000},
         {"prompt": "many words " * 1700},

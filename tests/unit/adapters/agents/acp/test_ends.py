@@ -151,7 +151,7 @@ def test_error_output_names_what_a_silent_service_refuses(
         settings={"silence_s": 0.4},
     )
     assert (finished.outcome, finished.limit) == ("limited", "usage_limit")
-    assert finished.reason.endswith("its last refusal was 429")
+    assert finished.reason.endswith("its last refusal had status 429")
 
 
 def test_a_question_or_a_tool_is_no_silence_of_the_service(

@@ -156,7 +156,8 @@ def test_a_mode_that_is_refused_is_said_and_the_rules_stand(bench: Bench) -> Non
     )
     assert finished.outcome == "success"
     assert (
-        "keeps its own mode, not 'yolo': untrusted folder" in bench.heard.of(ev.AgentNoted)[0].text
+        "stays in its own mode instead of 'yolo': untrusted folder"
+        in bench.heard.of(ev.AgentNoted)[0].text
     )
     assert (bench.root / "x").exists()
 

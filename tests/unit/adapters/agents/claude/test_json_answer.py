@@ -39,7 +39,7 @@ def test_the_envelope_is_taken_off(printed: str) -> None:
         ("", "It printed nothing."),
         ("<html>", "It printed no result, but: <html>"),
         ('{"type": "x"}', 'It printed no result, but: {"type": "x"}'),
-        (json.dumps({**RESULT, "result": "no"}), "The answer holds no JSON object: no"),
+        (json.dumps({**RESULT, "result": "no"}), "The answer contains no JSON object: no"),
         (
             json.dumps({**RESULT, "is_error": True, "result": "broken"}),
             "The agent reported a failure: broken",

@@ -80,8 +80,8 @@ def test_a_call_that_is_answered_after_all_leaves_no_outage() -> None:
 def test_an_unknown_model_is_told_with_what_to_do() -> None:
     end = end_of_result({"is_error": True, "api_error_status": 404, "result": "No such model."})
     assert end.reason == (
-        "The service knows no such model or address (No such model.): choose a model with --model, "
-        "or correct ANTHROPIC_BASE_URL."
+        "The service does not know this model or address (No such model.): choose a model with "
+        "--model, or correct ANTHROPIC_BASE_URL."
     )
 
 
