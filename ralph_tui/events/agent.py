@@ -51,7 +51,7 @@ NO_FAULT: Final[frozenset[SessionOutcome]] = frozenset({"success", "rolled_over"
 
 
 Prevented = Literal["", "denied", "interrupted"]
-"""The reason why a tool did not run, if it is no failure of the tool."""
+"""Why a tool did not run, if that is not a failure of the tool."""
 
 
 _ENDED = {
@@ -80,7 +80,7 @@ NAMED_TASKS = 3
 """Maximum number of background tasks named in a sentence."""
 LONGEST_TASK = 60
 LONGEST_AGE_S = 1e7
-"""Upper limit for a background task's age; a record can be damaged."""
+"""Upper limit for a background task's age, because a record can be damaged."""
 
 
 class AgentChanged(Event):
@@ -104,7 +104,7 @@ class AgentChanged(Event):
         "unknown_model",
         "back",
     ] = "back"
-    """The reason why `before` cannot work; ``back`` if the run returns to its preferred `agent`."""
+    """Why `before` cannot work; ``back`` if the run returns to its preferred `agent`."""
     reason: Plain = ""
     """One sentence from the service or the program."""
     until: datetime | None = None
@@ -239,7 +239,7 @@ class ToolDenied(Event):
     permit: Line = ""
     """The ``permissions.allow`` line that would permit it."""
     also: list[Line] = []
-    """Further lines that it needs in addition."""
+    """Other lines that it also needs."""
     final: bool = False
     """True if no such line can permit it."""
 
@@ -250,7 +250,7 @@ class ToolDenied(Event):
 
     @property
     def words(self) -> str:
-        """As in ``Bash denied: it may not push``."""
+        """The tool and the reason, as in ``Bash denied: it may not push``."""
         return f"{self.tool} denied{': ' + self.message if self.message else ''}"
 
     @property
@@ -278,7 +278,7 @@ class AgentNoted(Event):
     level: Literal["log", "warn", "error"] = "log"
     text: Plain
     service: Literal["", "silent", "usage_limit", "overload", "outage"] = ""
-    """The reason why a call to its service failed, which the agent retries; empty if none did."""
+    """Why a call to its service failed, which the agent retries; empty if none did."""
     parent: Line | None = None
     """The tool call that started the subagent concerned; None for the main agent."""
     offset: int = 0
@@ -313,11 +313,11 @@ class BackgroundAwaited(Event):
     silence_s: float = 0.0
     """Seconds without output from the agent after which the session and the tasks are ended."""
     given_up: bool = False
-    """True if that time has passed and the tasks are ended."""
+    """True if that time has passed and the tasks have been ended."""
 
     @property
     def words(self) -> str:
-        """As in ``waits for 1 background task: make (since 03:14)``; empty without tasks."""
+        """A text like ``waits for 1 background task: make (since 03:14)``; empty without tasks."""
         if not self.tasks:
             return ""
         tasks = [task.since(self.at) for task in self.tasks[:NAMED_TASKS]]
@@ -368,7 +368,7 @@ class AgentReported(Event):
 
     @property
     def words(self) -> str:
-        """As in ``claims 56 % · fixed two · blocked by no network · next: the parser``."""
+        """Its parts, as in ``claims 56 % · fixed two · blocked by no network · next: parser``."""
         blocked = f"blocked by {'; '.join(self.blockers)}" if self.blockers else ""
         following = f"next: {self.next}" if self.next else ""
         parts = [self._claim, self.summary, blocked, following]

@@ -63,7 +63,7 @@ class FleetTable(_GivenKeys):
 
     name: Words | None = None
     agents: Annotated[int, Field(ge=0, le=MAX_AGENTS)] | None = None
-    """0 if only other hosts run its loops, see ``--listen``."""
+    """0 if only other hosts run its loops (see ``--listen``)."""
     budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
     base: Words | None = None
     isolation: Isolation | None = None
@@ -78,7 +78,7 @@ class AccountTable(Table):
     """An account that loops use."""
 
     agents: Number = 1
-    """Maximum loops at once."""
+    """Maximum number of loops at once."""
 
 
 class ObjectiveTable(_GivenKeys):
@@ -93,7 +93,7 @@ class ObjectiveTable(_GivenKeys):
 
 T = TypeVar("T", bound=Table)
 PLACE = "\0"
-"""Placeholder in a message for the place it is about; no file contains this character."""
+"""Placeholder for the place that a message is about; no file contains this character."""
 SECTIONS: Mapping[str, type[Table]] = {
     "fleet": FleetTable, "account": AccountTable, "objective": ObjectiveTable,
 }  # fmt: skip
@@ -107,7 +107,7 @@ class FileRead:
 
     file: SettingsFile
     agents: Mapping[str, bool] = field(default_factory=dict)
-    """The known agents, and whether each runs an ``agent_command``; empty accepts any name."""
+    """Known agents, and whether each runs an ``agent_command``; if empty, any name is accepted."""
     problems: list[tuple[int, str]] = field(default_factory=list)
 
     def place(self, name: str) -> str:
@@ -182,7 +182,7 @@ def describe_unknown(name: str, known: Iterable[str], where: str) -> str:
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 MAX_SENTENCES = 500
-"""Maximum problems reported; high, so that a user with many objectives fixes them all at once."""
+"""Maximum number of problems reported; high, so that users can fix them all at once."""
 RESERVED = frozenset({"all"})
 """Names that have another meaning in commands."""
 
@@ -192,7 +192,7 @@ def read_fleet_file(
     agents: Mapping[str, bool] = MappingProxyType({}),
     is_commit: Callable[[str], bool] = lambda _: True,
 ) -> Plan:
-    """Return the plan that a file describes; texts of objectives given as issues are still missing.
+    """Return the plan that a file describes; objectives given as issues do not have texts yet.
 
     `agents` is as in `FileRead`. `is_commit` tests whether a base is a commit.
 
@@ -374,7 +374,7 @@ def _objective_ids(read: FileRead, objectives: list[ObjectiveTable]) -> Iterator
 
 
 def _after_ids(one: ObjectiveTable, ids: list[str]) -> Iterator[str]:
-    """Yield the ids of the objectives it waits for; skip unknown ones."""
+    """Yield the ids of the objectives that this one waits for; skip unknown ones."""
     for value_given in dict.fromkeys(one.after or []):
         if isinstance(value_given, int) and 1 <= value_given <= len(ids):
             yield ids[value_given - 1]
@@ -456,10 +456,10 @@ def _check_paths(read: FileRead, fleet: FleetTable) -> None:
 def _merge_settings(
     read: FileRead, common: Mapping[str, str], own: Mapping[str, str]
 ) -> dict[str, str]:
-    """Merge the settings of all objectives with those of this one, so that agent and command fit.
+    """Merge the shared settings with this objective's own, so that agent and command match.
 
     A shell command is run by the agent named ``command``, unless a named agent runs commands. An
-    objective that names another agent does not inherit the command of all objectives.
+    objective that names another agent does not inherit the shared command.
     """
     settings = {**common, **own}
     runs_it = read.agents.get(settings.get("agent.name", ""), False)

@@ -69,7 +69,7 @@ class FleetFolder:
         return self.path.parent / "lock"
 
     def mirror(self, loop: str, attempt: int) -> Path:
-        """Return the folder of the mirror of a loop's run.
+        """Return the folder that mirrors a loop's run.
 
         Raises ``ValueError`` for a loop id that is not valid as a folder name.
         """
@@ -230,7 +230,7 @@ def copied_words(folder: FleetFolder, started: FleetStarted) -> str:
 
 
 MAX_STATUS = 400
-"""Maximum fields of a ``status.json`` that are accepted."""
+"""Maximum number of fields accepted in a ``status.json``."""
 
 
 class GapError(ValueError):
@@ -262,7 +262,7 @@ class Mirror:
 
     @property
     def run_id(self) -> str:
-        """Id of the run; empty while nothing of it is known."""
+        """Id of the run; empty until it is known."""
         return self._started.run_id if self._started else ""
 
     def append(self, first: int, lines: Sequence[str | bytes]) -> list[Event]:

@@ -82,7 +82,7 @@ class FleetState:
     chosen: dict[str, ev.WinnerChosen] = field(default_factory=dict)
     """Winners by the name that the attempts share."""
     budget_percent: int = 0
-    """0, or 90 or 100 once that much is used."""
+    """90 or 100 once that much has been used, else 0."""
     stopping: ev.StopAsked | None = None
     paused: ev.CommandGiven | None = None
     """Set while the whole fleet is paused, so that no queued loop begins."""

@@ -339,7 +339,7 @@ def spent_words(state: FleetState) -> str:
 
 
 WIDTH = 600
-"""Maximum characters of a line; the journal has the rest."""
+"""Maximum number of characters of a line; the journal has the rest."""
 
 
 def fleet_line(event: FleetEvent, *, as_json: bool = False) -> str | None:

@@ -158,7 +158,7 @@ class LoopFile:
         return None if state is None or state_file.has_ended(state) else state
 
     def words(self, *, installed: bool) -> str:
-        """Describe if the hooks are active here, in a sentence without its final stop."""
+        """Describe whether the hooks are active here, in a sentence without its full stop."""
         state = self.state
         if self.content is None:
             return (
@@ -246,8 +246,8 @@ class CopyStatus:
 class Program:
     """The files of the program, and their copy in one project.
 
-    Files that differ from the list of the copy were changed by the user. They are kept with a date
-    before another version replaces them.
+    Files that differ from the copy's list were changed by the user. They are saved under dated
+    names before another version replaces them.
     """
 
     def __init__(self, root: Path, files: Mapping[str, bytes], version: str) -> None:
@@ -350,7 +350,7 @@ def _hash(content: bytes) -> str:
 def read_program() -> dict[str, bytes]:
     """Return the program's files by their paths in its folder. Raises ``OSError``.
 
-    It runs as ``python3 -I -S FOLDER post-tool-use``, and with ``stop``.
+    The program runs as ``python3 -I -S FOLDER post-tool-use``, or with ``stop``.
     """
     package = Path(__file__).parents[1]
     paths = [

@@ -56,7 +56,7 @@ class Container(NamedTuple):
     """The offset of the closing bracket."""
 
     def find(self, name: str) -> Part | None:
-        """Return the member with this name; of duplicates the last, which is the effective one."""
+        """Return the member with this name; among duplicates, the last, which takes effect."""
         return next((part for part in reversed(self.parts) if part.name == name), None)
 
 
@@ -88,13 +88,13 @@ class SettingsFile:
             raise RalphError(_refusal_text("it is not text")) from error
 
     def with_hooks(self) -> bytes:
-        """Return the content with our hooks. Raises ``RalphError`` for settings of another form."""
+        """Return the content with our hooks. Raises ``RalphError`` for malformed settings."""
         return self._bytes(_edit_text(self.text, remove=False))
 
     def without_hooks(self) -> bytes | None:
         """Return the content without our hooks; None if there was no file. Raises ``RalphError``.
 
-        If nothing else has changed since they were added, this is the content from before.
+        If nothing else has changed since they were added, this is the original content.
         """
         text = _edit_text(self.text, remove=True)
         if text == self.text:
@@ -177,7 +177,7 @@ def hook_command(word: str) -> str:
 def add_hooks(text: str) -> str:
     """Return the settings with our hooks; unchanged if they are already there.
 
-    Raises ``ValueError``, a sentence without its final stop, for settings of another form.
+    Raises ``ValueError``, a sentence without its full stop, for malformed settings.
     """
     present = find_hooks(text)
     if not text.strip():
@@ -224,7 +224,7 @@ def _find_cuts(text: str, part: Part, depth: int = 0) -> list[tuple[int, int]] |
 
 
 def find_hooks(text: str) -> dict[str, str]:
-    """Return our commands by event. Raises ``ValueError`` for settings of another form."""
+    """Return our commands by event. Raises ``ValueError`` for malformed settings."""
     ours = {
         event: [hook["command"] for group in groups for hook in _hooks(group) if _is_ours(hook)]
         for event, groups in sorted(_read(text).items())
@@ -334,7 +334,7 @@ def _part_cuts(inside: Container, parts: Sequence[Part]) -> list[tuple[int, int]
     for place, part in enumerate(inside.parts):
         if part.start not in gone:
             continue
-        if part.start > kept[-1].start:  # nothing after it stays, so cut the comma before it
+        if part.start > kept[-1].start:  # nothing after it remains, so cut the comma before it
             cuts.append((inside.parts[place - 1].end, part.end))
         else:
             cuts.append((part.start, inside.parts[place + 1].start))
@@ -373,7 +373,7 @@ def _append(text: str, inside: Container, value: Any, name: str = "") -> str:
 
 
 def _indent_unit(text: str) -> str:
-    """Return the indentation of a level, as in the first indented line, by default two spaces."""
+    """Return one level's indentation, as in the first indented line; two spaces by default."""
     found = _MARGIN.search(text)
     return found[1] if found else "  "
 

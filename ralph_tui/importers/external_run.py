@@ -73,9 +73,9 @@ _REASONS = {
 }
 KNOWLEDGE = "knowledge/ralph-learnings.json"
 MAX_LEARNINGS = 200
-"""Maximum learnings of one run."""
+"""Maximum number of learnings from one run."""
 MAX_CHANGES = 5_000
-"""Maximum changed files of one iteration."""
+"""Maximum number of changed files in one iteration."""
 _UNRATED: float = Learning.model_fields["success_rate"].default
 _DIFFED: Mapping[str, ChangeStatus] = {
     "filesAdded": "added",

@@ -27,7 +27,7 @@ from ralph_tui.state.ending import ended
 STATUS_SECONDS = 1.0
 """Minimum seconds between two writes of the status file, except after an urgent event."""
 SAME_STATUS_SECONDS = 5.0
-"""The same while nothing happens: only ages and the sign of life change."""
+"""The same while nothing happens, when only ages and the sign of life change."""
 OVER = "the run has ended"
 LONGEST_WAIT = 1.0
 """Seconds; the journal is checked at least this often."""
@@ -64,7 +64,7 @@ class Engine:
         self._recorded_at = clock.monotonic()
         self._keep_lock = keep_lock
         self._orders: list[Callable[[Accepted | Refused], None]] = []
-        """Callbacks of senders that wait for an answer."""
+        """Callbacks of senders that are waiting for an answer."""
         self._closing = threading.Lock()
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -174,7 +174,7 @@ class Engine:
                 self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
 
     def _refuse_pending(self) -> None:
-        """Refuse the commands that still wait for an answer, because the run has ended."""
+        """Refuse the commands that are still waiting for an answer, because the run has ended."""
         with self._closing:
             self._closed = True
             waiting, self._orders = self._orders, []

@@ -1,4 +1,4 @@
-"""The prompt a run would send next, built by the same code; it asks and changes nothing.
+"""The prompt a run would send next, built by the same code; nothing is asked or changed.
 
 It leaves out learnings, which are looked up when an iteration begins, and any model's wording.
 """

@@ -8,7 +8,7 @@ class FleetWork:
     """The fleet's facts about one of its runs."""
 
     name: str
-    """As in ``fleet-001/1``."""
+    """Fleet and loop, as in ``fleet-001/1``."""
     base: str
     """The commit that the run started from."""
     branch: str = ""

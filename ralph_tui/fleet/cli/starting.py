@@ -61,7 +61,7 @@ def check_arguments(args: argparse.Namespace) -> None:
 def build_plan(args: argparse.Namespace, root: Path) -> Plan:
     """Build the plan from a file, from one objective with several attempts, or from issues.
 
-    Raises ``UsageError`` with everything that is wrong with it.
+    Raises ``UsageError`` that lists every problem.
     """
     given = (args.what or "").strip()
     if args.from_issues:

@@ -43,7 +43,7 @@ LOG = "worker-log.txt"
 END_S = 10.0
 """Seconds to wait at the end: a connection may never close if both ends stop at once."""
 TWICE_S = 1.0
-"""Ignore a second signal within these seconds: timeout(1) and job managers send it twice."""
+"""Seconds in which a second signal is ignored: timeout(1) and job managers send it twice."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _MAX_AGENTS = 1000
 
@@ -182,16 +182,16 @@ def _print(sentence: str) -> None:
 
 
 WIDTH = 600
-"""Maximum characters of a line."""
+"""Maximum number of characters of a line."""
 
 
 class WorkerLines:
-    """Print each line about a host's loops once, although a reconnecting fleet gets all again."""
+    """Prints each line about a host's loops once, though reconnecting fleets get them all again."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._print = write
         self._at_work: dict[tuple[str, str, int], bool] = {}
-        """By fleet, loop and attempt number: True once it was printed that the run began."""
+        """By fleet, loop and attempt number; True once the start of the run has been printed."""
 
     def report(self, what: Observation, fleet_id: str) -> None:
         """Print an observation if it is new; skip routine ones."""

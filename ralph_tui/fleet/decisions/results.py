@@ -68,7 +68,7 @@ def _choose_winner(state: FleetState, common: str, attempts: list[LoopState]) ->
     open_ = [one for one in attempts if not one.over or must_run_again(state, one)]
     best = rank_attempts(attempts)
     if _choice(attempts) == "all" and (open_ or any(awaits_collection(state, one) for one in best)):
-        return None  # the lines each changed are known only after collection
+        return None  # the number of lines that each changed is known only after collection
     for place, loop in enumerate(best):
         if not _may_win(loop):
             continue

@@ -260,7 +260,7 @@ class FleetWorker(Worker):
 
 
 def _unused_address() -> str:
-    """Return a unique address of no machine.
+    """Return a unique address that belongs to no machine.
 
     Nothing connects to a host, but Dask identifies hosts by their addresses. Packets sent to
     100::/64 are discarded (RFC 6666).

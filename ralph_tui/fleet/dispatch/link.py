@@ -40,7 +40,7 @@ class HostOffer:
     name: str
     """Name of the host, unique within the fleet."""
     slots: int
-    """Maximum loops at once."""
+    """Maximum number of loops at once."""
     scratch: Path
     """Folder for Dask's files."""
     lease_s: float | None = None
@@ -87,7 +87,7 @@ class HostLink:
         self._call_soon(self._announce_leave)
 
     def stop(self, reason: str = "it was stopped") -> None:
-        """Make `run` return once the observations so far are sent. Thread-safe."""
+        """Make `run` return once the observations so far have been sent. Thread-safe."""
         self._reason = self._reason or reason
         self._stop_asked.set()
         self._call_soon(self._stop.set)
@@ -102,10 +102,10 @@ class HostLink:
             self._worker.batched_send({"op": wire.LEAVING, "reason": self._reason})
 
     async def run(self, host: LoopHost) -> str:
-        """Keep `host` connected until it is stopped; return why the fleet dismissed it, or nothing.
+        """Keep `host` connected until it is stopped or the fleet dismisses it.
 
-        Raises ``UsageError`` if the first attempt shows that the fleet has other TLS files, or
-        none.
+        Return the reason for a dismissal; empty if there was none. Raises ``UsageError`` if the
+        first attempt shows that the fleet uses different TLS files, or none.
         """
         self._loop = asyncio.get_running_loop()
         dismissed = ""
@@ -150,7 +150,7 @@ class HostLink:
         return True
 
     async def _serve_once(self, host: LoopHost) -> str:
-        """Serve one connection until it ends; return why it ended for good, or nothing."""
+        """Serve one connection until it ends; return why it ended for good; empty if it did not."""
         name = f"{self._offer.name}-{uuid4().hex[:12]}"
         worker = FleetWorker(self._address, name, self._offer.scratch, self._security)
         dismissed: list[str] = []
@@ -168,7 +168,7 @@ class HostLink:
             self._was_connected, self._ended = True, False
             self._report(f"connected to {one_line(title)} at {self._address}")
             host.on_fleet_found(fleet)
-            self._outbox.take()  # drop these: the fleet asks again for them
+            self._outbox.take()  # drop these: the fleet will ask for them again
             worker.batched_send({"op": wire.HOLDS, "holds": wire.encode_held(host.holds())})
             self._worker = worker
 

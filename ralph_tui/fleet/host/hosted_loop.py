@@ -52,7 +52,7 @@ from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line, shorten
 
 MAX_STDERR = 1 << 20
-"""Maximum bytes of a run's stderr that are read."""
+"""Maximum number of bytes read from a run's stderr."""
 MAX_WORDS = 500
 BY_KEEPER = "stopped by SIGINT"
 """Reason that a run records when its keeper stops it: no user can press ctrl+c there."""
@@ -127,7 +127,7 @@ BUG = "a bug of ralph-tui ended the host's work on it: the host's output says mo
 
 
 MAX_CLONING = 2
-"""Maximum clones made at once; more would only wait for the disk."""
+"""Maximum number of clones made at once; more would only wait for the disk."""
 
 
 class Preparer:
@@ -243,7 +243,7 @@ class HostedLoop:
     def __init__(
         self, place: Place, folder: TreeFolder, observe: Observe, preparer: Preparer, slots: Slots
     ) -> None:
-        """Hold an attempt that `start` will begin; without a call of `start` it counts as over."""
+        """Hold an attempt for `start` to begin; until `start` is called, it counts as over."""
         self.place = place
         self.folder = folder
         self.busy = threading.Lock()
@@ -261,7 +261,7 @@ class HostedLoop:
         self._over: Ended | None = None
         self._done = threading.Event()
         self._ended = threading.Event()
-        """Set once its end was also observed."""
+        """Set once its end has also been observed."""
         self._thread: threading.Thread | None = None
 
     @property
@@ -307,7 +307,7 @@ class HostedLoop:
         self._answer(order)
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait up to `timeout` seconds until its end was observed; return True if it was."""
+        """Wait up to `timeout` seconds for its end to be observed; return True if it was."""
         return self._thread is None or self._ended.wait(timeout)
 
     # -- called during preparation ------------------------------------------------------------

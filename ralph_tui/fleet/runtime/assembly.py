@@ -61,7 +61,7 @@ class Connection:
     reach: ev.Reach = field(default_factory=ev.Reach)
     """On a resume, empty fields keep their earlier values."""
     agents: int | None = None
-    """Maximum loops at once on this machine; None for the plan's value."""
+    """Maximum number of loops at once on this machine; None for the plan's value."""
     unattended: bool = True
     """True for a fleet without a screen, which cannot ask questions."""
 

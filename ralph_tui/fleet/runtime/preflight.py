@@ -162,7 +162,7 @@ def check_trees(root: Path, trees: Path) -> None:
 
 
 def check_home(state: FleetState, fleet_id: str, trees: Path) -> None:
-    """Raise ``UsageError`` if a loop's clone in `trees` was made when that had another identity.
+    """Raise ``UsageError`` if a loop's clone was made when `trees` had another identity.
 
     Otherwise the loop would wait for a host with the old identity.
     """
@@ -193,7 +193,7 @@ FILE_KEYS = (
 
 
 def check_base(repository: Repository, source: Source, plan: Plan, trees: Path) -> None:
-    """Raise ``UsageError`` if a completion command passes on the base already; blocks.
+    """Raise ``UsageError`` if a completion command already passes on the base; blocks.
 
     Each command runs once, in a temporary clone of the base. A loop whose command passes there
     could never detect its completion, so the fleet is refused before anything is spent.

@@ -34,7 +34,7 @@ def _if_any_loop(view: FleetView) -> str:
 
 
 def _if_accepted(*, abort: bool = False) -> Callable[[FleetView], str]:
-    """Return a check that refuses for the selected loop as the fleet itself would."""
+    """Return a check that refuses what the fleet itself would refuse for the selected loop."""
 
     def why(view: FleetView) -> str:
         row = view.row

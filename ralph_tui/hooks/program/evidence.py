@@ -26,10 +26,10 @@ from ralph_tui.text.git_diff import parts_of
 from ralph_tui.text.sanitize import spelled_name
 
 LIMIT_S = 5.0
-"""Maximum seconds for all commands, once in a session, because its other hooks wait."""
+"""Maximum number of seconds for all commands, once a session, as its other hooks wait."""
 LARGEST_DIFF = 1 << 23
 LARGEST_FILE = 1 << 20
-"""Maximum bytes read of a new file; a larger one is identified by size and time."""
+"""Maximum number of bytes read from a new file; a larger one is identified by size and time."""
 MAX_FILES = 500
 OURS = (".claude/", ".aiwg/", "PROMPT.md")
 """Paths that the hooks and the loop write themselves."""

@@ -16,7 +16,7 @@ from ralph_tui.layers.context.state_file import NAME, has_ended
 HOOKS = {"post-tool-use": "PostToolUse", "stop": "Stop"}
 """Claude Code's name of each hook, by the program's argument."""
 LIMIT_S = 20
-"""Maximum seconds of a call; Claude Code waits for 30."""
+"""Maximum number of seconds for a call; Claude Code waits for 30."""
 
 
 def main(arguments: list[str]) -> int:

@@ -3,8 +3,8 @@
 The checks have a fixed order: the promise of completion, a context checkpoint, a fatal error, the
 limit of iterations, the circuit breaker. If none applies, the loop continues.
 
-Inside Claude Code, continuing keeps the session from stopping. Each time counts as an iteration, so
-the limit and the circuit breaker end it.
+Inside Claude Code, the loop continues by keeping the session from stopping. Each time counts as an
+iteration, so the limit and the circuit breaker still end the loop.
 
 Only a fresh session has an empty window. After a checkpoint this session stops, even if the user
 writes to it. An outer loop or the user starts the next one, and the state stays as it is until
@@ -45,9 +45,9 @@ from ralph_tui.layers.context.state_file import (
 FATAL = frozenset(
     {"authentication_failed", "billing_error", "invalid_request", "oauth_org_not_allowed"}
 )
-"""Errors of the service that a retry does not fix."""
+"""Service errors that a retry does not fix."""
 EXTRA_ITERATIONS = 3
-"""Iterations beyond the limit for sessions that end at a checkpoint.
+"""Iterations allowed beyond the limit for sessions that end at a checkpoint.
 
 With too small a window size, sessions could otherwise do so forever.
 """
@@ -172,7 +172,7 @@ def _is_decided(call: Call, activity: Activity) -> bool:
 
 
 def _is_used_up(call: Call) -> bool:
-    """True if even the extra iterations for checkpoints are used."""
+    """True if even the extra iterations for checkpoints are used up."""
     return bool(call.iteration > call.state["max_iterations"] + EXTRA_ITERATIONS)
 
 

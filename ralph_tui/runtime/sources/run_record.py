@@ -38,7 +38,7 @@ class RunRecord:
     """Implements `ports.source.OnDisk` for a journal."""
 
     def __init__(self, journal: Path, recording: Recording | None = None) -> None:
-        """`recording`: the journal, if already read; otherwise it is read when needed."""
+        """`recording` is the journal if already read; otherwise it is read when needed."""
         self._journal = journal.absolute()
         self._run = RecordedRun(self._journal)
         first = recording.events[0] if recording is not None and recording.events else None
