@@ -346,7 +346,7 @@ class UsageReported(Event):
     context_window: int | None = None
     """Size in tokens; None if not reported, 0 if unknown because another model answers now."""
     cost_usd: float | None = None
-    """Dollars of this session so far."""
+    """Dollars spent in this session so far."""
     cost_estimated: bool = False
 
 

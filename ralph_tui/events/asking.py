@@ -117,7 +117,7 @@ class AgentRefusedAgain(Event):
     question_id: Line
     """The question whose answer refused it."""
     times: int = 1
-    """Number of repeats refused without a question so far."""
+    """Number of repeats refused so far without asking the user."""
 
     def row(self) -> Row:
         often = "asked again" if self.times == 1 else f"asked again {count(self.times, 'time')}"

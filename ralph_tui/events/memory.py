@@ -46,11 +46,11 @@ CHANGED: dict[Change, str] = {
     "edit": "reworded",
     "delete": "deleted",
 }
-"""The change of a learning in words."""
+"""Each kind of change to a learning, in words."""
 
 
 def unchanged_words(learning_id: str, why: str) -> str:
-    """Explain why a requested change of a learning was not made."""
+    """Explain why a requested change to a learning was not made."""
     return f"learning {learning_id} was not changed: {why}"
 
 

@@ -219,7 +219,7 @@ class QuestionAsked(Event):
         return Row("warn", "QUESTION", self.text, f"{choices}\n{default}")
 
     def line(self, *, said: bool = False) -> str:
-        """Return the question, how to answer, and its default; `said` leaves out a known text."""
+        """Return the question, how to answer, and its default; `said` omits a known text."""
         choices = ", ".join(
             dict.fromkeys(terms.answer_word(option.answer) for option in self.options)
         )

@@ -208,7 +208,7 @@ def read_fleet_file(
     if not is_commit(plan.base):
         read.add_problem(
             "fleet.base",
-            f"fleet.base ({PLACE}) is {clip(repr(plan.base), 80)}, which is no commit here: "
+            f"fleet.base ({PLACE}) is {clip(repr(plan.base), 80)}, which is not a commit here: "
             "name a branch or a commit",
         )
     if read.problems:
@@ -274,7 +274,7 @@ def _build_loops(
         where = f"objective.{place}"
         if one.text is not None and one.issue is not None:
             read.add_problem(
-                where, f"the objective ({PLACE}) has a text and an issue: leave one out"
+                where, f"the objective ({PLACE}) has both text and an issue: leave one out"
             )
         if (
             one.text is None
@@ -320,8 +320,8 @@ def _end_condition(
     elif one.until_promise and (table.criterion is not None or table.command is None):
         read.add_problem(
             f"objective.{place}.until_promise",
-            f"until_promise ({PLACE}) goes with a command and without a criterion: you are asked "
-            "at each promise anyway",
+            f"until_promise ({PLACE}) needs a command and no criterion; with a criterion, you "
+            "are asked at each promise anyway",
         )
     return {
         "command": table.command,
@@ -352,21 +352,19 @@ def _objective_ids(read: FileRead, objectives: list[ObjectiveTable]) -> Iterator
         if name is not None and not _NAME.fullmatch(name):
             read.add_problem(
                 where,
-                f"objective.name ({PLACE}) must be a letter and up to 39 letters, digits, - and _, "
-                f"not {clip(repr(name), 80)}",
+                f"objective.name ({PLACE}) must be a letter and then up to 39 letters, digits, "
+                f"- and _, not {clip(repr(name), 80)}",
             )
             name = None
         if name in RESERVED:
             read.add_problem(
                 where,
-                f"objective.name ({PLACE}) cannot be {name!r}: commands mean all loops by it, give "
-                "it another name",
+                f"objective.name ({PLACE}) cannot be {name!r}: in commands it means all loops; "
+                "give it another name",
             )
             name = None
         if name in seen:
-            read.add_problem(
-                where, f"two objectives have the name {name!r} ({PLACE}): give one another"
-            )
+            read.add_problem(where, f"two objectives have the name {name!r} ({PLACE}): rename one")
             name = None
         if name is not None:
             seen.add(name)
@@ -398,11 +396,12 @@ def _check_after(read: FileRead, objectives: list[ObjectiveTable], ids: list[str
                 hint = f"did you mean {guess}?" if guess else known_are
                 read.add_problem(
                     where,
-                    f"after ({PLACE}) names {clip(repr(value_given), 80)}, no objective: {hint}",
+                    f"after ({PLACE}) names {clip(repr(value_given), 80)}, "
+                    f"not an objective: {hint}",
                 )
         if _has_path(ids[place], ids[place], waits):
             read.add_problem(
-                where, f"objective {ids[place]} waits for itself (after, {PLACE}): take one out"
+                where, f"objective {ids[place]} waits for itself (after, {PLACE}): leave that out"
             )
 
 
@@ -438,8 +437,8 @@ def _check_agents(read: FileRead) -> None:
             takers = " and ".join(one for one, takes in agents.items() if takes)
             read.add_problem(
                 f"{where}.agent_command",
-                f"agent_command ({PLACE}) is what the agents {takers} run, and agent says {name}: "
-                "leave one of the two out",
+                f"agent_command ({PLACE}) is only for the agents {takers}, but agent is {name}: "
+                "leave out one of the two",
             )
 
 

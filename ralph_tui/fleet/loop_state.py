@@ -384,7 +384,7 @@ def end_event(loop: LoopState, outcome: Outcome, reason: str, **more: bool) -> e
     )
 
 
-_NOT_RUNNING = {"queued": "waits for a slot", "placing": "is starting"}
+_NOT_RUNNING = {"queued": "is waiting for a slot", "placing": "is starting"}
 
 
 def refusal(loop: LoopState, *, abort: bool = False) -> str:

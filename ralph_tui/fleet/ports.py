@@ -164,7 +164,7 @@ class StatusChanged(Fact):
 
 
 class Ended(Fact):
-    """The run has ended or could not begin; nothing of it is alive."""
+    """The run has ended or could not begin; none of its processes is alive."""
 
     kind: Literal["over"] = "over"
     loop: Line
@@ -268,7 +268,7 @@ class LoopHost(Protocol):
         """
 
     def close(self) -> None:
-        """Stop all loops gracefully; return when nothing of them is alive."""
+        """Stop all loops gracefully; return when none of their processes is alive."""
 
 
 class Dispatcher(Protocol):

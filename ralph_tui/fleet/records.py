@@ -101,7 +101,7 @@ def find_fleet(root: Path, name: str | None = None) -> FleetFolder:
     fleets = find_fleets(root)
     if not fleets:
         raise UsageError(
-            f"no fleet was recorded in {root} yet; start one with 'ralph-tui fleet run'"
+            f"no fleet has been recorded in {root} yet; start one with 'ralph-tui fleet run'"
         )
     if name is None:
         return fleets[-1]
@@ -164,9 +164,9 @@ def remove_unbegun(fleet: FleetFolder) -> None:
 def _describe_lock(owner: Owner | None, root: Path) -> str:
     ways = "watch it with 'ralph-tui fleet attach', or stop it with 'ralph-tui fleet stop'"
     if owner is None or not owner.pid:
-        return f"another fleet runs in {root}: {ways}"
+        return f"another fleet is running in {root}: {ways}"
     who = f"{owner.run or 'another one'} (process {owner.pid} on {owner.host}"
-    return f"a fleet runs in {root} already, {who}, since {owner.since}): {ways}"
+    return f"a fleet is already running in {root}, {who}, since {owner.since}): {ways}"
 
 
 @dataclass(frozen=True)
@@ -195,9 +195,9 @@ class FleetRecording:
         """Where the journal breaks off and how to repair it; empty if it is intact."""
         where = self.journal.problem.partition(";")[0]
         broken_text = (
-            f"the fleet's journal breaks off: {where}; remove that line if ralph-tui has not"
+            f"the fleet's journal breaks off: {where}; remove that line if ralph-tui did not"
         )
-        return where and f"{broken_text} written it"
+        return where and f"{broken_text} write it"
 
     def state(self) -> FleetState:
         """Fold all events into a new state."""
@@ -272,7 +272,7 @@ class Mirror:
         Raises ``ValueError`` for a line that is not an event of this run; earlier lines are kept.
         """
         if first > self.seq + 1:
-            raise GapError(f"event {first} came where {self.seq + 1} belongs")
+            raise GapError(f"event {first} arrived instead of {self.seq + 1}")
         new: list[Event] = []
         fault: ValueError | None = None
         for line in lines[self.seq + 1 - first :]:
@@ -296,7 +296,7 @@ class Mirror:
         run_id = self._started.run_id if self._started else status.get("run_id")
         ours = status.get("version") == STATUS_VERSION and isinstance(status.get("phase"), str)
         if not ours or status.get("run_id") != run_id or len(status) > MAX_STATUS:
-            raise ValueError("it is no status of this loop's run")
+            raise ValueError("it is not a status of this loop's run")
         kept: dict[str, Any] = cleaned(dict(status))
         try:
             write_json(self.run.status, kept, durable=False)
@@ -307,7 +307,7 @@ class Mirror:
     def _read(self, line: str | bytes, number: int) -> Event:
         event = parse_line(line.encode() if isinstance(line, str) else line, self._started)
         if event.seq != number:
-            raise ValueError(f"event {event.seq} came where {number} belongs")
+            raise ValueError(f"event {event.seq} arrived instead of {number}")
         if number == 1:
             if not isinstance(event, RunStarted):
                 raise ValueError("its first event does not begin a run")

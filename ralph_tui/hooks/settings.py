@@ -37,7 +37,7 @@ _MARGIN = re.compile(r"\n([ \t]+)\S")
 
 
 class Part(NamedTuple):
-    """The position in the text of a member of an object or an element of an array."""
+    """The position in the text of an object's member or an array's element."""
 
     start: int
     """The offset of the part; a member starts with its name."""
@@ -108,7 +108,7 @@ class SettingsFile:
         return None if untouched.with_hooks() == self.content else self._bytes(text)
 
     def backups(self) -> list[Path]:
-        """Return the backups of the file, the newest first."""
+        """Return the backups of the file, newest first."""
         found = self.path.parent.glob(f"{self.path.name}.*.bak")
         return sorted((path for path in found if path.is_file()), reverse=True)
 

@@ -459,7 +459,7 @@ def analytics_rows(about: Json) -> Sequence[Json]:
 
 
 def analytics_end(about: Json, entry: ExternalState | None) -> datetime | None:
-    """Return the latest recorded time, because ``end_time`` is that of some iteration."""
+    """Return the latest recorded time, because ``end_time`` can be that of any iteration."""
     times = [as_time(row.get("timestamp")) for row in analytics_rows(about)]
     last = [as_time(about.get("end_time")), *times, entry.updated if entry else None]
     return max((at for at in last if at is not None), default=None)

@@ -169,7 +169,7 @@ class ExternalReader:
             content.notes.append(note(f"{TOOL} recorded it as iteration {number}", "log"))
         if one.entry is None:
             content.status, content.read = "interrupted", False
-            text = f"iteration {one.shown} crashed: {TOOL} recorded nothing of it"
+            text = f"iteration {one.shown} crashed: {TOOL} recorded nothing about it"
             content.notes.append(note(text))
         else:
             self._apply_entry(content, entry, number)

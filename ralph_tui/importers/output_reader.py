@@ -270,7 +270,7 @@ class OutputReader:
         return events
 
     def _promise_events(self) -> list[Event]:
-        """Return the promise once in a session."""
+        """Return the promise, once per session."""
         before, self._promise = self._promise, True
         return [] if before else [PromiseMade(iteration=self._iteration)]
 

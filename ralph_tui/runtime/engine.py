@@ -108,7 +108,7 @@ class Engine:
         self._thread.start()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait for the end of the run, at most `timeout` seconds; True if it has ended."""
+        """Wait up to `timeout` seconds for the run to end; return True if it has."""
         if self._thread is not None:
             self._thread.join(timeout)
             return not self._thread.is_alive()
@@ -220,7 +220,7 @@ class Engine:
             self.record(ended)
 
     def _is_end_requested(self) -> bool:
-        """Keep the next item of the inbox, if any, for the loop; True if it asks for the end."""
+        """Keep the inbox's next item, if any, for the loop; return True if it asks for the end."""
         item = self._inbox.get(LONGEST_WAIT)
         if item is not None:
             self._kept.append(item)
@@ -247,7 +247,7 @@ class Engine:
         self._record_last(ended(self.state.run, "failed", reason, self.clock.now()))
 
     def _write_status(self, *, now: bool = False) -> bool:
-        """Write the status file if it is due; True if it was."""
+        """Write the status file if it is due; return True if it was."""
         moment = self.clock.monotonic()
         if not now and moment < self._status_due:
             return False

@@ -35,7 +35,7 @@ class NextPrompt(NamedTuple):
 def next_prompt(
     root: Path, run: RecordedRun, load_settings: Callable[[Mapping[str, object]], Settings]
 ) -> NextPrompt:
-    """Return the prompt that is sent next, or would be if the run were resumed.
+    """Return the prompt that will be sent next, or would be if the run were resumed.
 
     `load_settings` receives the recorded settings, as one layer of several. Raises ``JournalError``
     or ``UsageError``.

@@ -44,7 +44,7 @@ class OversightFold(Fold):
         self.escalated: set[tuple[int, str]] = set()
         """Iteration and subject of each escalation."""
         self.untold: dict[str, ev.EscalationRaised] = {}
-        """By id, the escalations that no channel has delivered yet."""
+        """Escalations that no channel has delivered yet, by id."""
         self.redirect: ev.RedirectDecided | None = None
         """The approved redirect; every prompt carries its instructions until the episode ends."""
         self.episode: Intervention | None = None

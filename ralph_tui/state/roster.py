@@ -72,11 +72,11 @@ class RosterFold(Fold):
         self.working = ""
         """The agent that works now or next."""
         self.refusals: dict[str, Refusal] = {}
-        """By agent, why it cannot work."""
+        """Refusals of the agents that cannot work, by agent."""
         self.away: dict[str, ev.AgentChanged] = {}
-        """By agent, the change to its fallback; removed when it works again."""
+        """The change from each agent to its fallback; removed when the agent works again."""
         self.worked: dict[str, AgentWork] = {}
-        """By the agent's name in its sessions, in the order of their first sessions."""
+        """Keyed by the agent's name in its sessions, in the order of their first sessions."""
         self._first = self._session = ""
         self._waited: ev.WaitStarted | None = None
 

@@ -205,7 +205,7 @@ def _explain_lock(fleet: FleetFolder) -> str:
     owner = worker(fleet.lock)
     if owner is None:
         return ""
-    runs = owner.run or "the fleet that runs"
+    runs = owner.run or "the running fleet"
     return f"prune can record the loss of its work only when {runs} has ended"
 
 
@@ -333,10 +333,8 @@ def _block_workers(base: Path, held: ExitStack) -> None:
     except OSError as error:
         if error.errno == errno.EAGAIN:
             pid = holder_of(lock)
-            raise UsageError(
-                f"a worker (process {pid}) works in {base}: stop it first, it is left alone"
-            ) from error
-        raise UsageError(f"cannot look at {base}: {why(error, 'name another folder')}") from error
+            raise UsageError(f"a worker (process {pid}) is using {base}: stop it first") from error
+        raise UsageError(f"cannot check {base}: {why(error, 'name another folder')}") from error
 
 
 def _find_branches(root: Path, known: dict[str, KnownFleet]) -> list[LeftBranch]:

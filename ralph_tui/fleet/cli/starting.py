@@ -61,7 +61,7 @@ def check_arguments(args: argparse.Namespace) -> None:
 def build_plan(args: argparse.Namespace, root: Path) -> Plan:
     """Build the plan from a file, from one objective with several attempts, or from issues.
 
-    Raises ``UsageError`` that lists every problem.
+    Raises a ``UsageError`` that lists every problem.
     """
     given = (args.what or "").strip()
     if args.from_issues:
@@ -154,7 +154,7 @@ def _parse_dollars(text: str | None) -> float | None:
     except ValueError:
         value = math.nan
     if not 0 < value <= 1_000_000:
-        raise UsageError(f"--budget takes dollars, as 12.50, not {clip(one_line(text), 40)!r}")
+        raise UsageError(f"--budget takes dollars, such as 12.50, not {clip(one_line(text), 40)!r}")
     return value
 
 

@@ -55,8 +55,7 @@ def run(args: argparse.Namespace) -> int:
     """
     if any(mark in os.environ for mark in MARKS):
         raise UsageError(
-            "a process that a run has started cannot join a fleet: use a terminal that no run has "
-            "started"
+            "a process started by a run cannot join a fleet: use a terminal that no run has started"
         )
     address, name, lease = (
         Address.parse(args.address),
@@ -92,7 +91,7 @@ def _serve(
         link = HostLink(str(address), HostOffer(name, agents, scratch, lease), security, _print)
 
         host = WorkerHost(name, agents, base, link.observe, WorkerLines(_print).report)
-        _print(f"{name} takes {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
+        _print(f"{name} runs up to {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
         _print(KEY_HOLDERS)
         with signals.forward_signals(_StopHandler(host, link, base)), no_orphans():
             try:
@@ -143,7 +142,7 @@ def _lock(base: Path, held: ExitStack) -> None:
         if error.errno == errno.EAGAIN:
             pid = holder_of(base / WORKER_LOCK)
             raise UsageError(
-                f"another worker (process {pid}) works in {base}: name another folder with --base"
+                f"another worker (process {pid}) is using {base}: name another folder with --base"
             ) from error
         raise UsageError(f"cannot work in {base}: {why(error, 'name another --base')}") from error
 

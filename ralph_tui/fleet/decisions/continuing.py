@@ -154,7 +154,7 @@ def _handle_loss(state: FleetState, loop: LoopState) -> FleetEvent:
     if is_unwanted(state, loop) or state.stopping is not None or loop.stop_asked:
         return end_event(loop, "interrupted", LOST)
     if state.budget_percent:
-        return end_event(loop, "limit_reached", f"{LOST}, and the fleet's budget is nearly used")
+        return end_event(loop, "limit_reached", f"{LOST}, and the fleet's budget is nearly used up")
     if _count_attempts(loop) >= MAX_ATTEMPTS:
         return end_event(loop, "failed", f"{LOST}, and it was lost {_count_attempts(loop)} times")
     if loop.tree_removed:

@@ -103,7 +103,7 @@ def _sort_key(loop: LoopState) -> tuple[float, float, float]:
 def _explain_best(attempts: Sequence[LoopState], best: Sequence[LoopState], place: int) -> str:
     loop = best[place]
     passed_over = [one.spec.id for one in best[:place]]
-    but = f"; not {', '.join(passed_over)}: see there" if passed_over else ""
+    but = f"; {', '.join(passed_over)} could not be confirmed" if passed_over else ""
     if _choice(attempts) == "first":
         return f"it completed first{but}"
     rest = best[place + 1 :]

@@ -254,7 +254,7 @@ class FleetWorker(Worker):
             await self.close(reason="the connection has ended")
 
     async def close(self, *args: Any, **kwargs: Any) -> str | None:  # type: ignore[override]
-        """Close the connection, and at once wake everything that waits for its end."""
+        """Close the connection, and at once wake everything that is waiting for its end."""
         self.cut.set()
         return await super().close(*args, **kwargs)
 

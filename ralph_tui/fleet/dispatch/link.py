@@ -140,8 +140,8 @@ class HostLink:
                 ) from error
             if _is_unknown(error) and not self._was_connected:
                 raise UsageError(
-                    f"the fleet at {self._address} uses other key files: copy the folder "
-                    "that 'fleet run --listen' made, and name it with --tls"
+                    f"the fleet at {self._address} uses different key files: copy the folder "
+                    "that 'fleet run --listen' made, and pass it with --tls"
                 ) from error
             self._report(
                 f"cannot reach the fleet at {self._address}, trying again: {_describe_cause(error)}"
@@ -275,7 +275,7 @@ def _describe_cause(error: BaseException) -> str:
     while deepest.__cause__ is not None:
         deepest = deepest.__cause__
     if isinstance(deepest, ssl.SSLError):
-        return "it does not use TLS, or has other key files"
+        return "it does not use TLS, or has different key files"
     if isinstance(deepest, OSError) and deepest.strerror:
         return deepest.strerror
     if isinstance(deepest, ValueError | StreamClosedError | TimeoutError | asyncio.CancelledError):

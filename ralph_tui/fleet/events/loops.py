@@ -269,9 +269,9 @@ class ResultCollected(FleetEvent):
     best: float | None = None
     """From 0 to 1; None if it was never better than at its end."""
     record: Line = ""
-    """Name of its run for commands here; empty if none of its snapshots can be restored here.
+    """Its run's name in commands here; empty if none of its snapshots can be restored here.
 
-    That is so if no snapshot is here, or if the loop may continue with its record.
+    None can if no snapshot is here, or if the loop may continue with its record.
     """
 
     def row(self) -> Row:

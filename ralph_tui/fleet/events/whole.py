@@ -169,7 +169,9 @@ class HostLeaving(FleetEvent):
     reason: Line = ""
 
     def row(self) -> Row:
-        return said("log", f"{host_words(self.host)} stops its loops and leaves", self.reason)
+        return said(
+            "log", f"{host_words(self.host)} is stopping its loops and leaving", self.reason
+        )
 
 
 class HostLost(FleetEvent):
@@ -211,7 +213,7 @@ class AccountHeld(FleetEvent):
     def stands(self, now: datetime) -> str:
         """Like `words`, but without the reason."""
         until = f" until {day_and_clock(self.until, now)}" if self.until else ""
-        stands = "at its limit" if self.cause in ("", "usage_limit") else "not served"
+        stands = "at its limit" if self.cause in ("", "usage_limit") else "unavailable"
         return f"{account_words(self.account)} is {stands}{until}"
 
 

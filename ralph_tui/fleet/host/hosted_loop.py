@@ -97,14 +97,16 @@ def end_after_exit(
         return over
     if over.never_began:
         # The run rejected its arguments, and printed why.
-        reason = last_message(stderr) or f"its run ended with {exit_.code} before its first event"
+        reason = (
+            last_message(stderr) or f"its run exited with code {exit_.code} before its first event"
+        )
         update = {"outcome": "failed", "reason": reason, "elsewhere": True}
         return over.model_copy(update=update)
     if exit_.lost:
         return over.model_copy(update={"reason": f"its keeper {exit_.lost}"})
     if exit_.signal is not None:
         return over.model_copy(update={"reason": f"its process was ended by signal {exit_.signal}"})
-    reason = last_message(stderr) or f"its process ended with {exit_.code}"
+    reason = last_message(stderr) or f"its process exited with code {exit_.code}"
     return over.model_copy(update={"outcome": "failed", "reason": reason})
 
 
@@ -123,7 +125,7 @@ _PREFIX = "ralph-tui:"
 
 
 NOT_RUNNING = "the loop is not running"
-BUG = "a bug of ralph-tui ended the host's work on it: the host's output says more"
+BUG = "a bug in ralph-tui ended the host's work on it: the host's output says more"
 
 
 MAX_CLONING = 2

@@ -44,8 +44,7 @@ def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
 SLOT_POLL_S = 0.2
 """Seconds between two checks of whether the waiting loop must end."""
 FULL = (
-    "it waits: loops of the fleet that was here before work in all places of this host until "
-    "their lease ends"
+    "it is waiting: loops of the previous fleet use all slots of this host until their lease ends"
 )
 
 

@@ -118,7 +118,7 @@ class RunFollower:
                     if outcome in get_args(Outcome):
                         self.outcome, self.reason = cast("Outcome", outcome), reason
                 case {"kind": "run_crashed", "error": str(error)}:
-                    self.outcome, self.reason = "failed", f"a bug of ralph-tui: {error}"
+                    self.outcome, self.reason = "failed", f"a bug in ralph-tui: {error}"
                 case {"kind": "run_resumed"}:
                     self.outcome, self.reason = None, ""
 

@@ -29,7 +29,7 @@ ANSWER_S = 60.0
 """Seconds that a run may take to answer a command."""
 GONE = "the run ended before it answered"
 SILENT = "the run did not answer within a minute; it may still obey"
-BUSY = "the run does not answer commands now"
+BUSY = "the run is not answering commands now"
 
 
 class Channel:

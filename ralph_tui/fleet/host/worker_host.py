@@ -253,7 +253,7 @@ class WorkerHost:
             return self._loops.get((self._fleet, order.loop, order.attempt))
 
     def _attempts_of(self, loop_id: str) -> list[HostedLoop]:
-        """Return the attempts of a loop of the connected fleet, the latest first."""
+        """Return the attempts of a loop of the connected fleet, latest first."""
         found = [
             loop
             for (fleet_id, name, _), loop in self._loops.items()

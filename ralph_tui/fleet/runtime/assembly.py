@@ -169,8 +169,8 @@ def _check(repository: Repository, plan: Plan, connection: Connection) -> None:
     way = f"refs/heads/{BELOW.rstrip('/')}"
     if not repository.git("show-ref", "--verify", "--quiet", way, accept=None).status:
         raise UsageError(
-            f"a branch is called {BELOW.rstrip('/')}, where branches of fleets go below: rename it "
-            "with git branch -m"
+            f"a branch is called {BELOW.rstrip('/')}, so fleets cannot create theirs below it: "
+            "rename it with git branch -m"
         )
     agents = plan.agents if connection.agents is None else connection.agents
     if agents:

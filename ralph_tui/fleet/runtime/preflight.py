@@ -107,7 +107,7 @@ def resume_notices(state: FleetState) -> Iterator[FleetEvent]:
                      f"{clone} removed by 'ralph-tui fleet prune'")  # fmt: skip
     if stay:
         parts.append(f"{name_loops(stay)} {'has' if len(stay) == 1 else 'have'} ended and "
-                     f"{'stays' if len(stay) == 1 else 'stay'} so")  # fmt: skip
+                     f"{'is' if len(stay) == 1 else 'are'} not tried again")  # fmt: skip
     if again:
         parts.append(f"{name_loops(again)} {'is' if len(again) == 1 else 'are'} tried again")
     if parts:
@@ -182,7 +182,7 @@ def find_repository(start_root: str) -> Path:
     root = Path(start_root)
     if not root.is_dir():
         shown = one_line(start_root)
-        raise UsageError(f"{shown} is gone, where the fleet was started: put it back")
+        raise UsageError(f"the fleet was started in {shown}, which is gone: put it back")
     return root
 
 

@@ -174,7 +174,7 @@ def _top_facts(view: FleetView) -> Iterator[tuple[str, str]]:
     if conflicts := _conflicts_text(loop):
         yield f"{terms.WARNING.glyph} {conflicts}", "warn"
     if loop.verified is False:
-        failed = "in a fresh clone its completion command failed"
+        failed = "its completion command failed in a fresh clone"
         yield f"{terms.WARNING.glyph} {failed}: {loop.verified_why}".rstrip(": "), "warn"
     if not loop.over or loop.reason:
         said = loop_sentence(loop, view.state, view.now, lost=view.lost)

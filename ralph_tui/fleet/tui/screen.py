@@ -246,7 +246,7 @@ class FleetScreen(ListScreen[FleetView]):
     def action_search(self) -> None:
         if not self.ralph.show_search():
             self.foot.report(
-                "search: this screen shows one fleet alone; ralph-tui search finds in all"
+                "search: this screen shows only one fleet; ralph-tui search searches them all"
             )
 
     def action_palette(self) -> None:

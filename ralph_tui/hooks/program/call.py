@@ -42,7 +42,7 @@ class HookInput(NamedTuple):
     agent_id: str = ""
     """Id of the subagent that used the tool; empty for the session itself."""
     error: str = ""
-    """Error of a failed tool."""
+    """Error from a failed tool call."""
     duration_s: float = 0.0
     last_words: str = ""
     permission_mode: str = ""
@@ -171,7 +171,7 @@ class Session(NamedTuple):
 
 
 def load_sessions(state: State) -> dict[str, Session]:
-    """Return the remembered sessions, the latest last; drop invalid ones."""
+    """Return the remembered sessions, latest last; drop invalid ones."""
     found = as_map(state.get(SESSIONS))
     return {
         name: _parse_session(fields) for name, fields in found.items() if isinstance(fields, dict)

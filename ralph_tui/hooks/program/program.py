@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1 or arguments[0] not in HOOKS:
         names = " or ".join(HOOKS)
         answer = Answer()
-        answer.problems.append(f"the hook is called with {names}, not with {arguments}")
+        answer.problems.append(f"the hook must be called with {names}, not {arguments}")
         answer.write("")
         return 0
     signal.signal(signal.SIGALRM, _give_up)

@@ -235,7 +235,7 @@ def _continue_loop(call: Call) -> None:
         call.held.save()
     except RalphError as refused:
         # Iterations that cannot be counted would continue forever.
-        call.answer.warn(f"{refused}; so the session stops")
+        call.answer.warn(f"{refused}, so the session stops")
         return
     call.answer.reason = redact_text(continue_prompt(call.state, clean(call.item())))
 

@@ -205,9 +205,9 @@ def find_window(environ: Mapping[str, str], state: State, model: str, used: int 
         return Window(_OF_CERTAIN)
     return Window(
         None,
-        f"the context window of {model or 'this model'} has an unknown size; set "
+        f"the size of the context window of {model or 'this model'} is unknown; set "
         f"{VARIABLE}, or {FIELD} in the state file, to its tokens (1000000, 200k); until then the "
-        "hooks watch no level",
+        "hooks watch no context level",
     )
 
 

@@ -106,7 +106,7 @@ def continue_prompt(state: State, item: str) -> str:
         lines.append(f"Next item: {item}")
     lines.append(
         "Continue with it, one item at a time. Only when all of it is done and checked, print "
-        "this alone on its line:\n"
+        "this on a line of its own:\n"
         f"<promise>{state['completion_promise']}</promise>"
     )
     return "\n".join(lines)
@@ -125,7 +125,7 @@ def instructions_text(state: State) -> str:
         "1. If the section above says that this session resumes, read the handoff first and "
         "continue from there. Do not reread what it covers.\n"
         "2. Work on ONE open item, check it, and mark it done in the plan.\n"
-        "3. Only when every item is done and checked, print alone on its line: "
+        "3. Only when every item is done and checked, print this on a line of its own: "
         f"`<promise>{state['completion_promise']}</promise>`."
     )
 

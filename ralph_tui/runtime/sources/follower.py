@@ -80,7 +80,7 @@ class Follower(Generic[F, E]):
         return state
 
     def _fold(self, state: F, deadline: float) -> bool:
-        """Fold new events until the deadline; True if that was all."""
+        """Fold new events until the deadline; return True if that was all of them."""
         while monotonic() < deadline:
             if not self._lines:
                 self._lines.extend(self._tail.lines())

@@ -21,7 +21,7 @@ class Presence:
         self._missed = 0
 
     def look(self, expected: str | None, now: float) -> bool:
-        """Check the lock if a check is due; True if it was. `now` is monotonic.
+        """Check the lock if a check is due; return True if it was. `now` is monotonic.
 
         `expected` is the id that the lock's owner must have; None if no process is needed.
         """

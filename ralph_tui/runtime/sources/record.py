@@ -33,7 +33,7 @@ class Record(Protocol):
         """Return the events from index `start` to just before `stop`; callable from any thread."""
 
     def look(self) -> bool:
-        """Read some of the new events; True if there were any."""
+        """Read some of the new events; return True if there were any."""
 
     def close(self) -> None:
         """Stop watching the record."""

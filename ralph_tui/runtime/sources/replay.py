@@ -124,7 +124,7 @@ class Replay:
     name = "you"
     lost: bool | str = False
     gone: Callable[[RunState], bool] | None = None
-    """Returns True if no process works on the run, which is then lost if it has no end."""
+    """Returns True if no process is working on the run, which is lost unless it has an end."""
     why_lost = ""
     """Why it is lost; empty if its process is gone."""
     player: Player | None
