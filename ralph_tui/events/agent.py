@@ -37,13 +37,13 @@ SessionOutcome = Literal[
     "unknown_model",  # its service has no such model
     "unresumable",  # the session to resume is not available; nothing was done
     "context_full",  # its context window overflowed
-    "rolled_over",  # ended for its context, with a handoff to a fresh session
+    "rolled_over",  # ended because of its context, with a handoff to a fresh session
     "max_turns",
     "budget",
     "interrupted",  # ralph-tui or the user interrupted it
     "silent",  # it sent nothing for too long and was stopped for a retry
     "timeout",  # it ran longer than a session may
-    "stopped",  # ended because the run ends
+    "stopped",  # ended because the run was ending
     "crashed",  # it died without a message
 ]
 NO_FAULT: Final[frozenset[SessionOutcome]] = frozenset({"success", "rolled_over"})

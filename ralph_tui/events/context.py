@@ -91,7 +91,7 @@ class RolloverRequested(Event):
 
 
 class RolloverBegan(Event):
-    """A session is ended for its context; a fresh one continues from its handoff."""
+    """A session is ended because of its context; a fresh one continues from its handoff."""
 
     durable = True
     kind: Literal["rollover_began"] = "rollover_began"

@@ -293,7 +293,7 @@ class QuestionAnswered(Event):
 
 
 class QuestionHeld(Event):
-    """The countdown of a question was stopped: it waits until answered."""
+    """The countdown of a question was stopped: it stays open until answered."""
 
     urgent = True
     kind: Literal["question_held"] = "question_held"

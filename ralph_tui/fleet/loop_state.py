@@ -74,7 +74,7 @@ class LoopState:
     retried_at: datetime | None = None
     """When it was ordered to try again while waiting for a limit."""
     stop_asked: Literal["", "after_iteration", "now"] = ""
-    """The stop that the fleet or the user ordered; empty without one."""
+    """The stop that the fleet or the user ordered; empty if there is none."""
     stop_reason: str = ""
     outcome: Outcome | None = None
     reason: str = ""

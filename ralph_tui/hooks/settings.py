@@ -138,7 +138,7 @@ class SettingsFile:
             else:
                 write_whole(self.path, content, below=self.root, mode=mode)
             for path, was in known.items():
-                if was == content:  # restored: this backup is not needed any more
+                if was == content:  # restored: this backup is no longer needed
                     path.unlink()
         return kept
 
@@ -213,7 +213,7 @@ def _find_cuts(text: str, part: Part, depth: int = 0) -> list[tuple[int, int]] |
     if text[part.value] != _LEVELS[depth]:
         return []
     inside = _container_at(text, part.value)
-    if depth == _LEVELS.rindex("{"):  # a group: without hooks its matcher has no use
+    if depth == _LEVELS.rindex("{"):  # a group: its matcher is useless without hooks
         hooks = inside.find("hooks")
         return [] if hooks is None else _find_cuts(text, hooks, depth + 1)
     inner = [(each, _find_cuts(text, each, depth + 1)) for each in inside.parts]

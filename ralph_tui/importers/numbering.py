@@ -115,7 +115,7 @@ class ExternalFiles:
     @cached_property
     def analytics(self) -> Json:
         """Analytics of this run; empty if missing."""
-        safe = self._run_id.replace("-", "").isalnum()  # else it must not be part of a file name
+        safe = self._run_id.replace("-", "").isalnum()  # otherwise it is not safe in a file name
         return self.files.json(f"analytics/{self._run_id}.json") or {} if safe else {}
 
     @cached_property

@@ -136,7 +136,7 @@ def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Ev
         target = find_snapshot(state, str(number))
         with closing(GitWorkspace(open_repository(root), state.run.started.run_id)) as workspace:
             check_available(workspace, target)
-            # The lock is held, so all runs have ended; the git of a killed one may still write.
+            # The lock is held, so all runs have ended; a killed one's git may still be writing.
             sweep(recorded_run_ids(root).__contains__, root)
             restore_worktree(recording, state, workspace, target, by)
         with suppress(OSError):

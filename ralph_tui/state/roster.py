@@ -1,4 +1,4 @@
-"""The agents of a run: which one works, which ones cannot and why, and the work of each.
+"""The agents of a run: which one is working, which ones cannot and why, and the work of each.
 
 Rule: it only records; `loop/steps/roster.py` decides how long a refusal lasts.
 """

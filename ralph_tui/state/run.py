@@ -65,8 +65,8 @@ Phase = Literal[
     "starting",  # nothing measured yet
     "thinking",  # the steps between sessions
     "waiting",  # the agent has started but sent nothing yet
-    "agent",  # the agent works
-    "verifying",  # the completion command runs
+    "agent",  # the agent is working
+    "verifying",  # the completion command is running
     "limited",  # waiting for a limit to end
     "paused",
     "finished",

@@ -70,6 +70,7 @@ def test_installed_shown_installed_again_and_removed(root: Path) -> None:
     after = files(root)
     again = here("hooks", "install", "--yes", cwd=root)
     assert "the hooks are already installed in " in again.stdout
+    assert " and up to date" in again.stdout
     assert files(root) == after
     shown = here("hooks", "show", cwd=root)
     assert "PostToolUse, Stop in .claude/settings.json; 1 other hook" in shown.stdout

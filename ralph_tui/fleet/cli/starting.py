@@ -187,7 +187,7 @@ def resume(args: argparse.Namespace) -> int:
         return _run_detached(args)
     from ralph_tui.fleet.runtime.assembly import resume_fleet  # noqa: PLC0415 - as above
 
-    # A background fleet has no terminal; the process that started it waits for its first output.
+    # A background fleet has no terminal; the process that started it awaits its first output.
     asked_by = os.getppid() if args.detached else os.getpid()
     return _run_in_place(args, resume_fleet(found, _make_connection(args), name_of(asked_by)))
 

@@ -165,7 +165,7 @@ class Preparer:
         place, folder = loop.place, loop.folder
         loop.stage("fetching")
         origin = self._bases.origin_of(place, loop)
-        # Only in the user's own repository can the user see worktrees.
+        # The user can see worktrees only in their own repository.
         as_worktree = place.isolation == "worktree" and origin.users
         make = make_worktree if as_worktree else make_clone
         while not self._making.acquire(timeout=POLL_S):

@@ -130,7 +130,7 @@ def resume_fleet(records: FleetFolder, connection: Connection, by: str) -> Itera
                 f"{copied}; resume it there, or start another one here with 'ralph-tui fleet run'"
             )
         lock = held.enter_context(_lock_fleet(repository, start.fleet_id))
-        recording = read_fleet(records.journal)  # read again: with the lock, no one else writes it
+        recording = read_fleet(records.journal)  # read again: under the lock, no one else writes it
         if recording.broken:
             raise UsageError(
                 f"{records.name} cannot continue: {recording.broken}, and resume again, or start "

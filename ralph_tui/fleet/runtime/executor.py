@@ -78,7 +78,7 @@ class Executor:
         core, loop = self._core, self._core.state.loops.get(getattr(event, "loop", ""))
         if isinstance(event, ev.WinnerChosen):
             for beaten in core.state.attempts(event.tries_at):
-                if beaten.outcome == "interrupted":  # the others were removed already
+                if beaten.outcome == "interrupted":  # the others have already been removed
                     self._remove(beaten)
             core.work("conflicts", self._conflicts, once=True)
         if loop is None:

@@ -107,7 +107,7 @@ def _parse_change(path: str, part: str) -> ChangedFile:
         first, length = int(start), int(count or 1)
         if length:
             ranges.append(f"{first}-{first + length - 1}" if length > 1 else f"{first}")
-    lines = part.partition("\n@@ ")[2].split("\n")[1:]  # names and modes come before
+    lines = part.partition("\n@@ ")[2].split("\n")[1:]  # file names and modes come first
     return ChangedFile(
         spelled_name(path),
         ", ".join(ranges[:5]),

@@ -77,7 +77,7 @@ def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> Recorded
 
 
 def explain_read_only(run: ForeignRun) -> str:
-    """Explain why no command acts on a run of another tool, and what can be done."""
+    """Explain why no command can act on another tool's run, and what can be done."""
     name, tool = one_line(run.name), foreign_runs().tool
     return (
         f"{name} was recorded by {tool} and is read-only: 'ralph-tui replay {name}' "
