@@ -100,7 +100,7 @@ def _has(error: ValidationError, kind: str) -> bool:
 
 
 def parse_newer(line: str | bytes) -> Event:
-    """Parse one line of a newer version's journal, dropping optional fields that do not fit.
+    """Parse one line of a newer version's journal, dropping optional fields that are invalid.
 
     An event that lacks a required field is kept raw. Raises ``ValueError`` like `parse_event`.
     """

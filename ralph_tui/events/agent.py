@@ -39,13 +39,13 @@ SessionOutcome = Literal[
     "unknown_model",  # its service has no such model
     "unresumable",  # the session to resume is not available; nothing was done
     "context_full",  # its context window overflowed
-    "rolled_over",  # ended for its context, with a handoff to a fresh session
+    "rolled_over",  # ended because of its context, with a handoff to a fresh session
     "max_turns",
     "budget",
     "interrupted",  # ralph-tui or the user interrupted it
     "silent",  # it sent nothing for too long and was stopped for a retry
     "timeout",  # it ran longer than a session may
-    "stopped",  # ended because the run ends
+    "stopped",  # ended because the run was ending
     "crashed",  # it died without a message
 ]
 NO_FAULT: Final[frozenset[SessionOutcome]] = frozenset({"success", "rolled_over"})
@@ -53,7 +53,7 @@ NO_FAULT: Final[frozenset[SessionOutcome]] = frozenset({"success", "rolled_over"
 
 
 Prevented = Literal["", "denied", "interrupted"]
-"""The reason why a tool did not run, if it is no failure of the tool."""
+"""Why a tool did not run, if that is not a failure of the tool."""
 
 
 _ENDED = {
@@ -82,7 +82,7 @@ NAMED_TASKS = 3
 """Maximum number of background tasks named in a sentence."""
 LONGEST_TASK = 60
 LONGEST_AGE_S = 1e7
-"""Upper limit for a background task's age; a record can be damaged."""
+"""Upper limit for a background task's age, because a record can be damaged."""
 
 
 class AgentChanged(Event):
@@ -106,7 +106,7 @@ class AgentChanged(Event):
         "unknown_model",
         "back",
     ] = "back"
-    """The reason why `before` cannot work; ``back`` if the run returns to its preferred `agent`."""
+    """Why `before` cannot work; ``back`` if the run returns to its preferred `agent`."""
     reason: Plain = ""
     """One sentence from the service or the program."""
     until: datetime | None = None
@@ -245,7 +245,7 @@ class ToolDenied(Event):
     permit: Line = ""
     """The ``permissions.allow`` line that would permit it."""
     also: list[Line] = []
-    """Further lines that it needs in addition."""
+    """Other lines that it also needs."""
     final: bool = False
     """True if no such line can permit it."""
 
@@ -256,7 +256,7 @@ class ToolDenied(Event):
 
     @property
     def words(self) -> str:
-        """As in ``Bash denied: it may not push``."""
+        """The tool and the reason, as in ``Bash denied: it may not push``."""
         return f"{self.tool} denied{': ' + self.message if self.message else ''}"
 
     @property
@@ -284,7 +284,7 @@ class AgentNoted(Event):
     level: Literal["log", "warn", "error"] = "log"
     text: Plain
     service: Literal["", "silent", "usage_limit", "overload", "outage"] = ""
-    """The reason why a call to its service failed, which the agent retries; empty if none did."""
+    """Why a call to its service failed, which the agent retries; empty if none did."""
     parent: Line | None = None
     """The tool call that started the subagent concerned; None for the main agent."""
     offset: int = 0
@@ -319,11 +319,11 @@ class BackgroundAwaited(Event):
     silence_s: float = 0.0
     """Seconds without output from the agent after which the session and the tasks are ended."""
     given_up: bool = False
-    """True if that time has passed and the tasks are ended."""
+    """True if that time has passed and the tasks have been ended."""
 
     @property
     def words(self) -> str:
-        """As in ``waits for 1 background task: make (since 03:14)``; empty without tasks."""
+        """A text like ``waits for 1 background task: make (since 03:14)``; empty without tasks."""
         if not self.tasks:
             return ""
         tasks = [task.since(self.at) for task in self.tasks[:NAMED_TASKS]]
@@ -352,7 +352,7 @@ class UsageReported(Event):
     context_window: int | None = None
     """Size in tokens; None if not reported, 0 if unknown because another model answers now."""
     cost_usd: float | None = None
-    """Dollars of this session so far."""
+    """Dollars spent in this session so far."""
     cost_estimated: bool = False
 
 
@@ -376,7 +376,7 @@ class AgentReported(Event):
 
     @property
     def words(self) -> str:
-        """As in ``claims 56 % · fixed two · blocked by no network · next: the parser``."""
+        """Its parts, as in ``claims 56 % · fixed two · blocked by no network · next: parser``."""
         blocked = f"blocked by {'; '.join(self.blockers)}" if self.blockers else ""
         following = f"next: {self.next}" if self.next else ""
         item = "" if self.item_progress is None else f"open item at {percent(self.item_progress)}"

@@ -57,7 +57,7 @@ class AgentRequest(Fact):
 
     @property
     def wanted(self) -> str:
-        """As in ``Bash: git push origin main``; for own questions, the first one."""
+        """The request, as in ``Bash: git push origin main``, or the agent's first question."""
         if self.choices:
             more = len(self.choices) - 1
             first = clip(one_line(self.choices[0].question), LONGEST)
@@ -68,7 +68,7 @@ class AgentRequest(Fact):
         return f"{self.tool}: {first}{more_lines}" if first else self.tool
 
     def asks(self, agent: str) -> str:
-        """Return ``claude asks for Bash: git push``; for own questions, the first one."""
+        """Return ``claude asks for Bash: git push``, or the agent's first question."""
         who = agent or "the agent"
         who = f"a subagent of {who}" if self.parent else who
         return f"{who} asks: {self.wanted}" if self.choices else f"{who} asks for {self.wanted}"
@@ -117,7 +117,7 @@ class AgentRefusedAgain(Event):
     question_id: Line
     """The question whose answer refused it."""
     times: int = 1
-    """Number of repeats refused without a question so far."""
+    """Number of repeats refused so far without asking the user."""
 
     def row(self) -> Row:
         often = "asked again" if self.times == 1 else f"asked again {count(self.times, 'time')}"

@@ -64,7 +64,7 @@ class ContextCompacted(Event):
 
     @property
     def shrunk(self) -> str:
-        """As in ``, from 90 % to 20 % of the window``; empty if the agent does not report it."""
+        """The change, as in ``, from 90 % to 20 % of the window``; empty if it was not reported."""
         if not (self.before and self.after):
             return ""
         if not self.window:
@@ -91,7 +91,7 @@ class RolloverRequested(Event):
 
 
 class RolloverBegan(Event):
-    """A session is ended for its context; a fresh one continues from its handoff."""
+    """A session is ended because of its context; a fresh one continues from its handoff."""
 
     durable = True
     kind: Literal["rollover_began"] = "rollover_began"
@@ -116,7 +116,7 @@ class FileInProgress(Fact):
 
     path: Line
     lines: Line = ""
-    """As in ``45-120``; empty if unknown."""
+    """Line range, as in ``45-120``; empty if unknown."""
     description: Plain = ""
 
 
@@ -140,7 +140,7 @@ class HandoffWritten(Event):
     done: list[Plain] = []
     files: list[FileInProgress] = []
     item: Plain = ""
-    """Item of the plan; empty without one."""
+    """The plan item in progress; empty if there is none."""
     progress: Line = ""
     """Progress on that item, as in ``70%``; empty if unknown."""
     next_step: Plain = ""
@@ -159,7 +159,7 @@ class HandoffWritten(Event):
 
     @property
     def written(self) -> str:
-        """As in ``worded by a model, edited by you``; empty for the unedited template."""
+        """Authors, as in ``worded by a model, edited by you``; empty for the unedited template."""
         parts = ["worded by a model"] if self.origin == "model" else []
         return ", ".join([*parts, *([f"edited by {self.edited_by}"] if self.edited_by else [])])
 
@@ -173,7 +173,7 @@ class HandoffWritten(Event):
 
 
 class WorkCommitted(Event):
-    """A session's work was committed to the user's own branch, if that is set."""
+    """A session's work was committed to the user's own branch, as a setting requires."""
 
     kind: Literal["work_committed"] = "work_committed"
     iteration: int
@@ -199,7 +199,7 @@ class PlanItemBegan(Event):
     high: float = 40.0
     basis: SizeBasis = "default"
     percent: float | None = None
-    """How full the window was, 0-100; None if unknown and between sessions."""
+    """How full the window was, 0-100; None if unknown or between sessions."""
     done: int = 0
     """Number of items done."""
     total: int = 0
@@ -209,7 +209,7 @@ class PlanItemBegan(Event):
 
     @property
     def words(self) -> str:
-        """As in ``write the lexer · medium, 20-40 % of a window``."""
+        """The item and its size, as in ``write the lexer · medium, 20-40 % of a window``."""
         if not self.item:
             return "all items of the plan are done"
         return f"{self.item} · {self.size}, {self.low:.0f}-{self.high:.0f} % of a window"

@@ -83,7 +83,7 @@ class AlarmRaised(Event):
 
 
 class AlarmCleared(Event):
-    """The condition of an alarm ended."""
+    """The condition behind an alarm has ended."""
 
     kind: Literal["alarm_cleared"] = "alarm_cleared"
     iteration: int

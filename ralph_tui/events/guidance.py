@@ -10,7 +10,7 @@ __all__ = ["GuidanceAcknowledged", "GuidanceDelivered", "GuidanceQueued"]
 
 
 class GuidanceQueued(Event):
-    """The user's guidance waits for the agent."""
+    """The user's guidance is waiting for the agent."""
 
     durable = True
     kind: Literal["guidance_queued"] = "guidance_queued"
@@ -51,4 +51,4 @@ class GuidanceAcknowledged(Event):
         return Row("good", "", "acknowledged by the agent")
 
     def line(self) -> None:
-        """Return None: the delivery was already shown."""
+        """Return None: the delivery has already been shown."""

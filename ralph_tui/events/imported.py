@@ -22,7 +22,7 @@ class ForeignVerdict(Event):
     kind: Literal["foreign_verdict"] = "foreign_verdict"
     iteration: int
     tool: Line
-    """As in ``aiwg``."""
+    """The tool's name, as in ``aiwg``."""
     layer: ForeignLayer
     level: ForeignLevel = "log"
     """Its severity in our terms."""
@@ -31,7 +31,7 @@ class ForeignVerdict(Event):
     about: Line = ""
     """A detection, by our name if we have one, or a phase or a rule."""
     text: Plain
-    """One or a few sentences of the other tool."""
+    """A sentence or a few from the other tool."""
     detail: Plain = ""
     """Recorded evidence, instructions and recommendations, shortened."""
     values: dict[Line, float] = {}
@@ -39,7 +39,7 @@ class ForeignVerdict(Event):
 
     @property
     def words(self) -> str:
-        """As in ``REDIRECT oscillating: 3 cycles`` or ``strategy pivot: no progress``."""
+        """A text like ``REDIRECT oscillating: 3 cycles`` or ``strategy pivot: no progress``."""
         ours = self.layer == "oversight"
         act = self.act if ours else in_words(self.act)
         about = in_words(self.about) if ours and self.act else ""

@@ -138,7 +138,7 @@ class StrategyPlanned(Event):
 
     @property
     def adjustments(self) -> dict[str, str]:
-        """What the plan changes about the iteration: its focus, and the least urgency."""
+        """What the plan changes about the iteration: its focus and its minimum urgency."""
         focus = {} if self.focus == "continue" else {"focus": str(self.focus)}
         return focus if self.approach == "persist" else {**focus, "urgency": "high"}
 
@@ -255,7 +255,7 @@ class PromptEditRequested(Event):
 
 
 class StandingInstructionChanged(Event):
-    """The user's text for every prompt from now on; empty if there is no such text any more."""
+    """The user's text for every prompt from now on; empty if it has been removed."""
 
     durable = True
     kind: Literal["standing_instruction_changed"] = "standing_instruction_changed"

@@ -46,11 +46,11 @@ CHANGED: dict[Change, str] = {
     "edit": "reworded",
     "delete": "deleted",
 }
-"""The change of a learning in words."""
+"""Each kind of change to a learning, in words."""
 
 
 def unchanged_words(learning_id: str, why: str) -> str:
-    """Explain why a requested change of a learning was not made."""
+    """Explain why a requested change to a learning was not made."""
     return f"learning {learning_id} was not changed: {why}"
 
 
@@ -77,7 +77,7 @@ class Learning(Fact):
     pinned: bool = False
     muted: bool = False
     rested: int = Field(default=0, ge=0)
-    """Runs that ended without retrieving it since it was dropped for not helping."""
+    """Number of runs that ended without retrieving it since it was dropped for not helping."""
 
     @property
     def saying(self) -> str:
@@ -88,19 +88,19 @@ class Learning(Fact):
 
     @property
     def type_word(self) -> str:
-        """As in ``strategy`` or ``to avoid``."""
+        """The type in words, as in ``strategy`` or ``to avoid``."""
         return LEARNINGS[self.type].word
 
     @property
     def helped(self) -> str:
-        """As in ``helped 6 of 7 times``; ``not judged yet`` before its first use."""
+        """Its effect, as in ``helped 6 of 7 times``; ``not judged yet`` before its first use."""
         if not self.uses:
             return "not judged yet"
         return f"{HELPED.word} {self.successes} of {count(self.uses, 'time')}"
 
     @property
     def proof(self) -> str:
-        """As in ``unproven: reported by 1 run`` or ``proven, reported by 3 runs``."""
+        """Its standing, as in ``unproven: reported by 1 run`` or ``proven, reported by 3 runs``."""
         runs = f"reported by {count(self.runs, 'run')}"
         if self.standing != "staged":
             return f"proven, {runs}"
@@ -202,7 +202,7 @@ class LearningChanged(Event):
 
 
 class ReflectionWritten(Event):
-    """Lessons of an attempt, by template from evidence; one line of ``reflections.jsonl``."""
+    """Lessons from an attempt, worded from evidence; one line of ``reflections.jsonl``."""
 
     durable = True
     kind: Literal["reflection_written"] = "reflection_written"
@@ -240,7 +240,7 @@ class PlanMade(Event):
 
     @property
     def estimate(self) -> str:
-        """As in ``about 4 iterations, from 6 runs``; empty without similar tasks."""
+        """The estimate, as in ``about 4 iterations, from 6 runs``; empty without similar tasks."""
         if self.estimated_iterations is None:
             return ""
         told = f"about {count(self.estimated_iterations, 'iteration')}"
@@ -248,7 +248,7 @@ class PlanMade(Event):
 
     @property
     def words(self) -> str:
-        """As in ``about 4 iterations, from 6 runs; follows task-001/001 #1: small steps``."""
+        """A text like ``about 4 iterations, from 6 runs; follows task-001/001 #1: small steps``."""
         cites = f"follows {', '.join(self.cites[:3])}" if self.cites else ""
         head = "; ".join(part for part in (self.estimate, cites) if part)
         return f"{head}: {self.approach}" if head else self.approach

@@ -167,7 +167,7 @@ class EffectObserved(Event):
     decision: Line
     """In words, as in ``approved by you``."""
     points: float
-    """Points gained in the iterations since, over the files that they began with."""
+    """Points gained in the iterations since, compared with the files that they began with."""
     after: int = 2
     """Number of iterations."""
 

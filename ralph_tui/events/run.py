@@ -58,7 +58,7 @@ class RunStarted(Event):
     With a completion command, that command must pass too.
     """
     until_promise: bool = False
-    """True if the work is done after a promise, a changed file and a passing command."""
+    """True if the work is done only after a promise, a changed file and a passing command."""
     mode: Mode = "attended"
     """How it was started: with a screen, as plain lines, or in the background."""
     watched: bool = False
@@ -293,7 +293,7 @@ class Noticed(Event):
 
 
 class RunFinished(Event):
-    """The last event of every run that could still write one."""
+    """The last event of every run that was still able to write one."""
 
     durable = True
     kind: Literal["run_finished"] = "run_finished"

@@ -28,7 +28,7 @@ class GateStarted(Event):
 
 
 class GateFinished(Event):
-    """The completion command ended; there are counts if its output is a known test runner's."""
+    """The completion command ended; there are counts if a known test runner wrote the output."""
 
     kind: Literal["gate_finished"] = "gate_finished"
     iteration: int
@@ -64,7 +64,7 @@ class GateFinished(Event):
 
     @property
     def ended(self) -> str:
-        """As in ``exit 1`` or ``timed out``."""
+        """How the command ended, as in ``exit 1`` or ``timed out``."""
         return "timed out" if self.timed_out else f"exit {self.exit_code}"
 
     @property
@@ -113,7 +113,7 @@ class ReadingTaken(Event):
     """Points, 0-100; 100 only if the verification passed."""
     source: ReadingSource
     held: bool = False
-    """True if the source gave no value, so that the last value is kept."""
+    """True if the source gave no value, so the last value was kept."""
     grew: bool = False
     """True if there are more tests and no fewer pass: alarms count this step as 0."""
     restarted: bool = False
@@ -143,7 +143,9 @@ class ReadingTaken(Event):
     added: int = 0
     """New tests that pass while all earlier failures remain: growth, not a gain."""
     regained: bool = False
-    """True if counts returned after three measurements without: windows restart at the old best."""
+    """True if counts returned after three measurements without any.
+
+    The control windows then restart at the old best."""
 
     @property
     def missing(self) -> int:

@@ -89,7 +89,7 @@ class WaitStarted(Event):
     agent: Line = ""
     """The agent to try next, if there are several; empty in older journals."""
     others: list[Line] = []
-    """Further agents that cannot work now."""
+    """Other agents that cannot work now."""
 
     def words(self, now: datetime) -> str:
         """Return ``service down since 03:12``; the time is left out if the reset is known."""
@@ -101,7 +101,7 @@ class WaitStarted(Event):
 
     @property
     def retry(self) -> str:
-        """As in ``retry at 10:59``; empty if only disk space is needed."""
+        """The next attempt, as in ``retry at 10:59``; empty if only disk space is needed."""
         return "" if self.until is None else f"retry at {day_and_clock(self.until, self.at)}"
 
     @property
@@ -194,7 +194,7 @@ class QuestionAsked(Event):
     text: Plain
     options: list[Option]
     default: Line = ""
-    """The answer that applies without a reply; empty in older versions: wait until answered."""
+    """The answer that applies without a reply; in older versions, empty to wait until answered."""
     deadline: datetime | None = None
     """UTC; None to wait until answered."""
     about: Line = ""
@@ -221,7 +221,7 @@ class QuestionAsked(Event):
         return Row("warn", "QUESTION", self.text, f"{choices}\n{default}")
 
     def line(self, *, said: bool = False) -> str:
-        """Return the question, how to answer, and its default; `said` leaves out a known text."""
+        """Return the question, how to answer, and its default; `said` omits a known text."""
         choices = ", ".join(
             dict.fromkeys(terms.answer_word(option.answer) for option in self.options)
         )
@@ -295,7 +295,7 @@ class QuestionAnswered(Event):
 
 
 class QuestionHeld(Event):
-    """The countdown of a question was stopped: it waits until answered."""
+    """The countdown of a question was stopped: it stays open until answered."""
 
     urgent = True
     kind: Literal["question_held"] = "question_held"

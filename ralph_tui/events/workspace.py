@@ -101,7 +101,7 @@ class CheckpointCaptured(Event):
 
 
 def checkpoint_name(snapshot: int | None) -> str:
-    """What users call a checkpoint: by the number that restores it, where it has one."""
+    """Return what users call a checkpoint, with the number that restores it if it has one."""
     return "checkpoint" if snapshot is None else f"snapshot {snapshot}"
 
 

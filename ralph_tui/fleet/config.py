@@ -63,7 +63,7 @@ class FleetTable(_GivenKeys):
 
     name: Words | None = None
     agents: Annotated[int, Field(ge=0, le=MAX_AGENTS)] | None = None
-    """0 if only other hosts run its loops, see ``--listen``."""
+    """0 if only other hosts run its loops (see ``--listen``)."""
     budget_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
     base: Words | None = None
     isolation: Isolation | None = None
@@ -78,7 +78,7 @@ class AccountTable(Table):
     """An account that loops use."""
 
     agents: Number = 1
-    """Maximum loops at once."""
+    """Maximum number of loops at once."""
 
 
 class ObjectiveTable(_GivenKeys):
@@ -93,7 +93,7 @@ class ObjectiveTable(_GivenKeys):
 
 T = TypeVar("T", bound=Table)
 PLACE = "\0"
-"""Placeholder in a message for the place it is about; no file contains this character."""
+"""Placeholder for the place that a message is about; no file contains this character."""
 SECTIONS: Mapping[str, type[Table]] = {
     "fleet": FleetTable, "account": AccountTable, "objective": ObjectiveTable,
 }  # fmt: skip
@@ -107,7 +107,7 @@ class FileRead:
 
     file: SettingsFile
     agents: Mapping[str, bool] = field(default_factory=dict)
-    """The known agents, and whether each runs an ``agent_command``; empty accepts any name."""
+    """Known agents, and whether each runs an ``agent_command``; if empty, any name is accepted."""
     problems: list[tuple[int, str]] = field(default_factory=list)
 
     def place(self, name: str) -> str:
@@ -182,7 +182,7 @@ def describe_unknown(name: str, known: Iterable[str], where: str) -> str:
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 MAX_SENTENCES = 500
-"""Maximum problems reported; high, so that a user with many objectives fixes them all at once."""
+"""Maximum number of problems reported; high, so that users can fix them all at once."""
 RESERVED = frozenset({"all"})
 """Names that have another meaning in commands."""
 
@@ -192,7 +192,7 @@ def read_fleet_file(
     agents: Mapping[str, bool] = MappingProxyType({}),
     is_commit: Callable[[str], bool] = lambda _: True,
 ) -> Plan:
-    """Return the plan that a file describes; texts of objectives given as issues are still missing.
+    """Return the plan that a file describes; objectives given as issues do not have texts yet.
 
     `agents` is as in `FileRead`. `is_commit` tests whether a base is a commit.
 
@@ -208,7 +208,7 @@ def read_fleet_file(
     if not is_commit(plan.base):
         read.add_problem(
             "fleet.base",
-            f"fleet.base ({PLACE}) is {clip(repr(plan.base), 80)}, which is no commit here: "
+            f"fleet.base ({PLACE}) is {clip(repr(plan.base), 80)}, which is not a commit here: "
             "name a branch or a commit",
         )
     if read.problems:
@@ -274,7 +274,7 @@ def _build_loops(
         where = f"objective.{place}"
         if one.text is not None and one.issue is not None:
             read.add_problem(
-                where, f"the objective ({PLACE}) has a text and an issue: leave one out"
+                where, f"the objective ({PLACE}) has both text and an issue: leave one out"
             )
         if (
             one.text is None
@@ -320,8 +320,8 @@ def _end_condition(
     elif one.until_promise and (table.criterion is not None or table.command is None):
         read.add_problem(
             f"objective.{place}.until_promise",
-            f"until_promise ({PLACE}) goes with a command and without a criterion: you are asked "
-            "at each promise anyway",
+            f"until_promise ({PLACE}) needs a command and no criterion; with a criterion, you "
+            "are asked at each promise anyway",
         )
     return {
         "command": table.command,
@@ -352,21 +352,19 @@ def _objective_ids(read: FileRead, objectives: list[ObjectiveTable]) -> Iterator
         if name is not None and not _NAME.fullmatch(name):
             read.add_problem(
                 where,
-                f"objective.name ({PLACE}) must be a letter and up to 39 letters, digits, - and _, "
-                f"not {clip(repr(name), 80)}",
+                f"objective.name ({PLACE}) must be a letter and then up to 39 letters, digits, "
+                f"- and _, not {clip(repr(name), 80)}",
             )
             name = None
         if name in RESERVED:
             read.add_problem(
                 where,
-                f"objective.name ({PLACE}) cannot be {name!r}: commands mean all loops by it, give "
-                "it another name",
+                f"objective.name ({PLACE}) cannot be {name!r}: in commands it means all loops; "
+                "give it another name",
             )
             name = None
         if name in seen:
-            read.add_problem(
-                where, f"two objectives have the name {name!r} ({PLACE}): give one another"
-            )
+            read.add_problem(where, f"two objectives have the name {name!r} ({PLACE}): rename one")
             name = None
         if name is not None:
             seen.add(name)
@@ -374,7 +372,7 @@ def _objective_ids(read: FileRead, objectives: list[ObjectiveTable]) -> Iterator
 
 
 def _after_ids(one: ObjectiveTable, ids: list[str]) -> Iterator[str]:
-    """Yield the ids of the objectives it waits for; skip unknown ones."""
+    """Yield the ids of the objectives that this one waits for; skip unknown ones."""
     for value_given in dict.fromkeys(one.after or []):
         if isinstance(value_given, int) and 1 <= value_given <= len(ids):
             yield ids[value_given - 1]
@@ -398,11 +396,12 @@ def _check_after(read: FileRead, objectives: list[ObjectiveTable], ids: list[str
                 hint = f"did you mean {guess}?" if guess else known_are
                 read.add_problem(
                     where,
-                    f"after ({PLACE}) names {clip(repr(value_given), 80)}, no objective: {hint}",
+                    f"after ({PLACE}) names {clip(repr(value_given), 80)}, "
+                    f"not an objective: {hint}",
                 )
         if _has_path(ids[place], ids[place], waits):
             read.add_problem(
-                where, f"objective {ids[place]} waits for itself (after, {PLACE}): take one out"
+                where, f"objective {ids[place]} waits for itself (after, {PLACE}): leave that out"
             )
 
 
@@ -438,8 +437,8 @@ def _check_agents(read: FileRead) -> None:
             takers = " and ".join(one for one, takes in agents.items() if takes)
             read.add_problem(
                 f"{where}.agent_command",
-                f"agent_command ({PLACE}) is what the agents {takers} run, and agent says {name}: "
-                "leave one of the two out",
+                f"agent_command ({PLACE}) is only for the agents {takers}, but agent is {name}: "
+                "leave out one of the two",
             )
 
 
@@ -456,10 +455,10 @@ def _check_paths(read: FileRead, fleet: FleetTable) -> None:
 def _merge_settings(
     read: FileRead, common: Mapping[str, str], own: Mapping[str, str]
 ) -> dict[str, str]:
-    """Merge the settings of all objectives with those of this one, so that agent and command fit.
+    """Merge the shared settings with this objective's own, so that agent and command match.
 
     A shell command is run by the agent named ``command``, unless a named agent runs commands. An
-    objective that names another agent does not inherit the command of all objectives.
+    objective that names another agent does not inherit the shared command.
     """
     settings = {**common, **own}
     runs_it = read.agents.get(settings.get("agent.name", ""), False)

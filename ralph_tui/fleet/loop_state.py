@@ -11,7 +11,7 @@ from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.ports.clones import Earlier, Loop
 
 LoopStatus = Literal["queued", "placing", "running", "lost", "ended", "skipped"]
-"""Status of a loop; `phase` adds what it does while it runs, `outcome` how it ended."""
+"""Status of a loop; `phase` adds what it is doing while it runs, `outcome` how it ended."""
 LIMITS = ("usage_limit", "overload", "outage", "")
 """Causes of a limit that concern the loop's account; the empty one means that none was given."""
 MAX_POINTS = 200
@@ -37,7 +37,7 @@ class LoopState:
     folder: str = ""
     ports: tuple[int, int] | None = None
     resumes: int = 0
-    """How often it continued in its clone since the fleet was last started or resumed."""
+    """How many times it has continued in its clone since the last start or resume of the fleet."""
     resuming: bool = False
     """True for a queued loop that will continue in its existing clone."""
     end_heard: bool = False
@@ -68,13 +68,13 @@ class LoopState:
     began_at: datetime | None = None
     ended_at: datetime | None = None
     away_s: float = 0.0
-    """Seconds since it began in which it did not work; see `LoopProgressed`."""
+    """Seconds since it began in which it was not running; see `LoopProgressed`."""
     lost_at: datetime | None = None
     lost_until: datetime | None = None
     retried_at: datetime | None = None
     """When it was ordered to try again while waiting for a limit."""
     stop_asked: Literal["", "after_iteration", "now"] = ""
-    """The stop that the fleet or the user ordered; empty without one."""
+    """The stop that the fleet or the user ordered; empty if there is none."""
     stop_reason: str = ""
     outcome: Outcome | None = None
     reason: str = ""
@@ -82,9 +82,9 @@ class LoopState:
     """True if the user aborted it before it ran."""
     never_began: bool = False
     again: bool = False
-    """True if the fleet was resumed since it was placed: if it could not begin, it is retried."""
+    """True if the fleet was resumed after it was placed: if it could not begin, it is retried."""
     unbegun: int = 0
-    """The last attempt that could not begin and was requeued."""
+    """Number of the last attempt that could not begin and was requeued."""
     elsewhere: bool = False
     """True if it never began but another host may be able to begin it."""
     not_on: frozenset[str] = frozenset()
@@ -162,7 +162,7 @@ class LoopState:
 
     @property
     def waits_again(self) -> bool:
-        """True if it was skipped for a reason that may have gone; otherwise it is skipped again."""
+        """True if the reason it was skipped may no longer apply; else it is skipped again."""
         return self.status == "skipped" and not self.aborted and self.place != "beaten"
 
     @property
@@ -188,7 +188,7 @@ class LoopState:
 
     @property
     def limited(self) -> bool:
-        """True if it waits for a limit of its account, without an open question."""
+        """True if it is waiting for its account's limit to end and has no open question."""
         return (
             self.status == "running"
             and self.phase == "limited"
@@ -209,7 +209,7 @@ class LoopState:
             self.status, self.reason, self.ended_at = "queued", "", None
 
     def ask_again(self) -> None:
-        """Allow its work to be collected again, unless that is gone."""
+        """Allow its work to be collected again, unless the work is gone."""
         if not self.work_gone:
             self.not_collected = ""
 
@@ -384,7 +384,7 @@ def end_event(loop: LoopState, outcome: Outcome, reason: str, **more: bool) -> e
     )
 
 
-_NOT_RUNNING = {"queued": "waits for a slot", "placing": "is starting"}
+_NOT_RUNNING = {"queued": "is waiting for a slot", "placing": "is starting"}
 
 
 def refusal(loop: LoopState, *, abort: bool = False) -> str:

@@ -11,11 +11,11 @@ HERE = "here"
 """Name of the host within the fleet's own process."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MAX_TRIES = len(_LETTERS)
-"""Maximum attempts at one objective, because each has a letter."""
+"""Maximum number of attempts at one objective, because each has a letter."""
 MAX_AGENTS = 100
-"""Maximum loops at once on one machine; more would exhaust its file watches."""
+"""Maximum number of loops at once on one machine; more would exhaust its file watches."""
 MAX_NAMED = 4
-"""Maximum loops or branches that are listed by name."""
+"""Maximum number of loops or branches that are listed by name."""
 FLEET_SENDER = "the fleet"
 """Author of the commands that the fleet itself sends to its loops."""
 
@@ -26,7 +26,7 @@ class Plan(Fact):
     name: Line = ""
     loops: tuple[Loop, ...] = ()
     agents: int = 2
-    """Maximum loops at once on this machine."""
+    """Maximum number of loops at once on this machine."""
     budget_usd: float | None = None
     """For all loops together; None for no limit."""
     base: Line = "HEAD"
@@ -39,11 +39,11 @@ class Plan(Fact):
     ports: int = 10
     """Ports reserved for each slot."""
     start_every_s: float = 5.0
-    """Minimum seconds between two starts with one account."""
+    """Minimum number of seconds between two starts with one account."""
     lease_s: float = 600.0
     """Seconds that a host without contact to the fleet continues before it stops its loops."""
     accounts: dict[Line, int] = {}
-    """Maximum loops that use an account at once."""
+    """Maximum number of loops that use an account at once."""
 
 
 def expand_attempts(name: str, number: int, choice: Choice, **fields: Any) -> Iterator[Loop]:
@@ -65,7 +65,7 @@ def host_words(name: str) -> str:
 
 
 def account_words(login: str) -> str:
-    """Return an account's name for display; without a named account it is that of an agent."""
+    """Return an account's name for display; an unnamed account is the agent's own login."""
     return f"account {login}" if login else "the login"
 
 

@@ -164,7 +164,7 @@ class StatusChanged(Fact):
 
 
 class Ended(Fact):
-    """The run has ended or could not begin; nothing of it is alive."""
+    """The run has ended or could not begin; none of its processes is alive."""
 
     kind: Literal["over"] = "over"
     loop: Line
@@ -210,7 +210,7 @@ class NeedsBase(Fact):
 
 
 class HostNoticed(Fact):
-    """A warning of a host, for instance that the completion command measures another folder."""
+    """A warning from a host, for instance that the completion command measures another folder."""
 
     kind: Literal["noted"] = "noted"
     host: Line = ""
@@ -268,7 +268,7 @@ class LoopHost(Protocol):
         """
 
     def close(self) -> None:
-        """Stop all loops gracefully; return when nothing of them is alive."""
+        """Stop all loops gracefully; return when none of their processes is alive."""
 
 
 class Dispatcher(Protocol):
@@ -281,10 +281,10 @@ class Dispatcher(Protocol):
         """Start; raise ``RalphError`` if that is impossible."""
 
     def send(self, host: str, order: Order) -> None:
-        """Queue an order for a host; it is lost with its host, as `Disconnected` reports."""
+        """Queue an order for a host; if the host is lost, so is the order (see `Disconnected`)."""
 
     def dismiss(self, host: str, reason: str) -> None:
-        """Dismiss a host that may not take part; it gets the reason; no `Disconnected` follows."""
+        """Dismiss a host that may not take part, and tell it why; no `Disconnected` follows."""
 
     def stop(self) -> None:
         """Dismiss all hosts within 10 s; one in this process stops its loops gracefully."""

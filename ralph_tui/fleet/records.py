@@ -69,7 +69,7 @@ class FleetFolder:
         return self.path.parent / "lock"
 
     def mirror(self, loop: str, attempt: int) -> Path:
-        """Return the folder of the mirror of a loop's run.
+        """Return the folder that mirrors a loop's run.
 
         Raises ``ValueError`` for a loop id that is not valid as a folder name.
         """
@@ -101,7 +101,7 @@ def find_fleet(root: Path, name: str | None = None) -> FleetFolder:
     fleets = find_fleets(root)
     if not fleets:
         raise UsageError(
-            f"no fleet was recorded in {root} yet; start one with 'ralph-tui fleet run'"
+            f"no fleet has been recorded in {root} yet; start one with 'ralph-tui fleet run'"
         )
     if name is None:
         return fleets[-1]
@@ -164,9 +164,9 @@ def remove_unbegun(fleet: FleetFolder) -> None:
 def _describe_lock(owner: Owner | None, root: Path) -> str:
     ways = "watch it with 'ralph-tui fleet attach', or stop it with 'ralph-tui fleet stop'"
     if owner is None or not owner.pid:
-        return f"another fleet runs in {root}: {ways}"
+        return f"another fleet is running in {root}: {ways}"
     who = f"{owner.run or 'another one'} (process {owner.pid} on {owner.host}"
-    return f"a fleet runs in {root} already, {who}, since {owner.since}): {ways}"
+    return f"a fleet is already running in {root}, {who}, since {owner.since}): {ways}"
 
 
 @dataclass(frozen=True)
@@ -195,9 +195,9 @@ class FleetRecording:
         """Where the journal breaks off and how to repair it; empty if it is intact."""
         where = self.journal.problem.partition(";")[0]
         broken_text = (
-            f"the fleet's journal breaks off: {where}; remove that line if ralph-tui has not"
+            f"the fleet's journal breaks off: {where}; remove that line if ralph-tui did not"
         )
-        return where and f"{broken_text} written it"
+        return where and f"{broken_text} write it"
 
     def state(self) -> FleetState:
         """Fold all events into a new state."""
@@ -230,7 +230,7 @@ def copied_words(folder: FleetFolder, started: FleetStarted) -> str:
 
 
 MAX_STATUS = 400
-"""Maximum fields of a ``status.json`` that are accepted."""
+"""Maximum number of fields accepted in a ``status.json``."""
 
 
 class GapError(ValueError):
@@ -262,7 +262,7 @@ class Mirror:
 
     @property
     def run_id(self) -> str:
-        """Id of the run; empty while nothing of it is known."""
+        """Id of the run; empty until it is known."""
         return self._started.run_id if self._started else ""
 
     def append(self, first: int, lines: Sequence[str | bytes]) -> list[Event]:
@@ -272,7 +272,7 @@ class Mirror:
         Raises ``ValueError`` for a line that is not an event of this run; earlier lines are kept.
         """
         if first > self.seq + 1:
-            raise GapError(f"event {first} came where {self.seq + 1} belongs")
+            raise GapError(f"event {first} arrived instead of {self.seq + 1}")
         new: list[Event] = []
         fault: ValueError | None = None
         for line in lines[self.seq + 1 - first :]:
@@ -296,7 +296,7 @@ class Mirror:
         run_id = self._started.run_id if self._started else status.get("run_id")
         ours = status.get("version") == STATUS_VERSION and isinstance(status.get("phase"), str)
         if not ours or status.get("run_id") != run_id or len(status) > MAX_STATUS:
-            raise ValueError("it is no status of this loop's run")
+            raise ValueError("it is not a status of this loop's run")
         kept: dict[str, Any] = cleaned(dict(status))
         try:
             write_json(self.run.status, kept, durable=False)
@@ -307,7 +307,7 @@ class Mirror:
     def _read(self, line: str | bytes, number: int) -> Event:
         event = parse_line(line.encode() if isinstance(line, str) else line, self._started)
         if event.seq != number:
-            raise ValueError(f"event {event.seq} came where {number} belongs")
+            raise ValueError(f"event {event.seq} arrived instead of {number}")
         if number == 1:
             if not isinstance(event, RunStarted):
                 raise ValueError("its first event does not begin a run")

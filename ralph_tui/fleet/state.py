@@ -27,7 +27,7 @@ class HostState:
     home: str = ""
     version: str = ""
     here: bool = True
-    """True if it has joined and was not lost since."""
+    """True if it has joined and has not been lost since."""
     since: datetime = EPOCH
     """When it last joined or was lost."""
     reason: str = ""
@@ -82,12 +82,12 @@ class FleetState:
     chosen: dict[str, ev.WinnerChosen] = field(default_factory=dict)
     """Winners by the name that the attempts share."""
     budget_percent: int = 0
-    """0, or 90 or 100 once that much is used."""
+    """90 or 100 once that much has been used, else 0."""
     stopping: ev.StopAsked | None = None
     paused: ev.CommandGiven | None = None
     """Set while the whole fleet is paused, so that no queued loop begins."""
     last_start: dict[str, datetime] = field(default_factory=dict)
-    """By account: when one of its loops was last placed or ordered to try again."""
+    """When a loop of each account was last placed or ordered to try again."""
     notices: list[FleetEvent] = field(default_factory=list)
     """The latest events of the fleet's log, at most `NOTICES`."""
     seq: int = 0

@@ -18,13 +18,13 @@ from ralph_tui.text.terms import ENDLESS, NOT_NEEDED, RECORD_BROKEN, STAGES, in_
 def hold_words(login: str, state: FleetState, now: datetime) -> str:
     """Describe an account on hold, or name the loop that probes it."""
     if trial := state.trials.get(login):
-        return f"{account_words(login)} may be free again; loop {trial.loop} tries first"
+        return f"{account_words(login)} may be free again; loop {trial.loop} is trying first"
     return state.held[login].words(now)
 
 
 def queued_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
     """Explain why a queued loop does not run yet."""
-    waits = "; ".join(_queue_reasons(loop, state, now)) or "it waits for a slot"
+    waits = "; ".join(_queue_reasons(loop, state, now)) or "it is waiting for a slot"
     return f"{waits}; {loop.reason}" if loop.reason else waits
 
 
@@ -34,16 +34,16 @@ def limited_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
     if held := state.held.get(login):
         trial = state.trials.get(login)
         if trial is None:
-            return f"it waits: {held.stands(now)}"
+            return f"it is waiting: {held.stands(now)}"
         mine = trial.loop == loop.spec.id
-        return "" if mine else f"it waits: {hold_words(login, state, now)}"
+        return "" if mine else f"it is waiting: {hold_words(login, state, now)}"
     released = state.released.get(login)
     was_retried = (
         loop.retried_at is not None and released is not None and loop.retried_at >= released
     )
     if released is None or was_retried or (loop.progressed_at or released) > released:
         return ""
-    return f"it waits for its turn: loops on {account_words(login)} continue one by one"
+    return f"it is waiting for its turn: loops on {account_words(login)} continue one by one"
 
 
 def _is_completed(state: FleetState, name: str) -> bool:
@@ -58,20 +58,22 @@ def _is_completed(state: FleetState, name: str) -> bool:
 def _queue_reasons(loop: LoopState, state: FleetState, now: datetime) -> Iterator[str]:
     spec = loop.spec
     if state.paused is not None:
-        yield "it waits until the fleet is unpaused"
+        yield "it is waiting until the fleet is unpaused"
     host = state.hosts.get(loop.host)
     if loop.resuming and host is not None and not host_with_tree(state, loop):
         until = clock(absent_until(state, host), seconds=True)
-        yield f"it waits for {host_words(host.name)}, where its tree is, until {until}"
+        yield f"it is waiting for {host_words(host.name)}, where its tree is, until {until}"
     if before := [name for name in spec.after if not _is_completed(state, name)]:
-        yield f"it waits until {', '.join(before)} {'is' if len(before) == 1 else 'are'} completed"
+        have = "has" if len(before) == 1 else "have"
+        yield f"it is waiting until {', '.join(before)} {have} completed"
     if held := state.held.get(spec.login):
-        yield f"it waits: {held.stands(now)}"
+        yield f"it is waiting: {held.stands(now)}"
     most = state.plan.accounts.get(spec.account) if spec.account else None
     if most is not None:
         used = sum(one.placed and one.spec.account == spec.account for one in state.loops.values())
         if used >= most and spec.login not in state.held:
-            yield f"it waits for a slot on {account_words(spec.account)}, {used} of {most} used"
+            account = account_words(spec.account)
+            yield f"it is waiting for a slot on {account}, {used} of {most} used"
 
 
 GONE = "the fleet's process is gone; ralph-tui fleet resume continues it"
@@ -81,7 +83,7 @@ LOST: Mapping[Lost, str] = {
 }
 _UNTIL: Mapping[Lost, str] = {
     "died": "the fleet's process ended",
-    "unheard": "the fleet's record breaks off",
+    "unheard": "the fleet's record broke off",
 }
 """How a lost fleet ended, for sentences about its loops."""
 RETRY_HINT = "'ralph-tui fleet resume' tries to collect it again"
@@ -138,8 +140,8 @@ def _status_parts(state: FleetState, now: datetime) -> Iterator[str]:
     loops = state.loops.values()
     asking = [loop for loop in loops if _is_asking(loop)]
     if asking:
-        waits = "waits" if len(asking) == 1 else "wait"
-        yield f"{name_loops(asking)} {waits} for your answer"
+        waiting = "is waiting" if len(asking) == 1 else "are waiting"
+        yield f"{name_loops(asking)} {waiting} for your answer"
     if state.stopping is not None:
         yield _stopping_text(state.stopping, held=bool(asking))
     elif state.paused is not None:
@@ -174,7 +176,7 @@ def _away_text(host: str, until: datetime | None, now: datetime) -> str:
 
 
 def count_loops(state: FleetState) -> Iterator[str]:
-    """Count loops by state: ``3 loops run``, ``2 queued``, ``4 of 9 over``.
+    """Count loops by state: ``3 loops running``, ``2 queued``, ``4 of 9 ended``.
 
     Loops that ask or whose host is lost are described elsewhere.
     """
@@ -187,13 +189,13 @@ def count_loops(state: FleetState) -> Iterator[str]:
     queued = sum(loop.status == "queued" for loop in loops)
     over = sum(loop.over for loop in loops)
     if len(loops) == 1 and running + limited + queued > 0:
-        waits = "waits at a limit" if limited else "waits for a slot"
-        yield f"the loop {'runs' if running else waits}"
+        waiting = "waiting at a limit" if limited else "waiting for a slot"
+        yield f"the loop is {'running' if running else waiting}"
         return
     if running:
-        yield f"{count(running, 'loop')} {'runs' if running == 1 else 'run'}"
+        yield f"{count(running, 'loop')} running"
     if limited:
-        yield f"{limited} {'waits' if limited == 1 else 'wait'} at a limit"
+        yield f"{limited} at a limit"
     if paused:
         yield f"{paused} paused"
     if queued:
@@ -225,7 +227,7 @@ def _loop_text(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost)
     if lost and loop.placed:
         if elsewhere(loop):
             return f"it may keep running on {host_words(loop.host)}, {_lease_text(state)}"
-        return f"it ran when {_UNTIL[lost]}"
+        return f"it was running when {_UNTIL[lost]}"
     match loop.status:
         case "queued":
             return _not_begun_text(loop, state, lost=lost) or queued_sentence(loop, state, now)
@@ -238,14 +240,14 @@ def _loop_text(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost)
             return f"{NOT_NEEDED.word}: {loop.reason}"
         case "skipped":
             aborted = state.stopping is not None and state.stopping.abort
-            return f"it {'did' if aborted else 'does'} not run: {loop.reason}"
+            return f"it {'did' if aborted else 'will'} not run: {loop.reason}"
         case "ended":
             outcome = loop.outcome or "interrupted"
             stopped = loop.stop_reason if outcome == "interrupted" else ""
             return ending(outcome, stopped or loop.reason)
         case "running":
             waits = limited_sentence(loop, state, now) if loop.limited else ""
-            return loop.question or waits or loop.verdict or in_words(loop.phase) or "it runs"
+            return loop.question or waits or loop.verdict or in_words(loop.phase) or "it is running"
 
 
 def _not_begun_text(loop: LoopState, state: FleetState, *, lost: Lost) -> str:
@@ -255,7 +257,7 @@ def _not_begun_text(loop: LoopState, state: FleetState, *, lost: Lost) -> str:
         return ""
     begun = "continue" if loop.resuming else "begin"
     if stopping and state.finished is None and not lost:
-        return f"it does not {begun}: the fleet is stopping"
+        return f"it will not {begun}: the fleet is stopping"
     ended = _UNTIL[lost] if lost else "the fleet stopped"
     return f"it did not {begun} before {ended}"
 
@@ -339,7 +341,7 @@ def spent_words(state: FleetState) -> str:
 
 
 WIDTH = 600
-"""Maximum characters of a line; the journal has the rest."""
+"""Maximum number of characters of a line; the journal has the rest."""
 
 
 def fleet_line(event: FleetEvent, *, as_json: bool = False) -> str | None:

@@ -72,8 +72,8 @@ def _window_notes(state: State, environ: Mapping[str, str]) -> Iterator[str]:
     known = watch.find_window(environ, state, "", None).tokens
     if known is None:
         yield (
-            "the hooks watch no level if the model's name does not show the size of its context "
-            "window; run ralph-tui hooks install --window 200k"
+            "the hooks watch no context level if the model's name does not show the size of its "
+            "context window; run ralph-tui hooks install --window 200k"
         )
         return
     yield f"the context window holds {known:,} tokens"
@@ -171,7 +171,7 @@ def run(args: argparse.Namespace) -> int:
         program = Program(root, read_program(), __version__)
     except OSError as error:
         raise RalphError(
-            f"the hook program cannot be read: {why(error, 'install ralph-tui again')}"
+            f"the hook program cannot be read: {why(error, 'reinstall ralph-tui')}"
         ) from error
     return int(_RUN[args.action](root, program, args))
 
@@ -209,7 +209,7 @@ def _install(root: Path, program: Program, args: argparse.Namespace) -> int:
     copy_status = program.copy_status()
     plan = _Plan(settings, settings.with_hooks(), copy_status, loop, state, window, root / PROMPT)
     if plan.is_empty:
-        print(f"the hooks are installed in {one_line(str(root))} already, and up to date")
+        print(f"the hooks are already installed in {one_line(str(root))} and up to date")
     else:
         print("\n".join(_describe(plan, program)))
         _ask("install", args, "Install the hooks in this project?")

@@ -96,7 +96,7 @@ def resolve_inside(root: Path, name: str) -> Path:
     if not path.is_relative_to(root):
         raise RalphError(
             f"{name} leads out of the project, to {one_line(str(path))}: nothing was changed; "
-            "put a file of the project's own there"
+            "replace it with a file inside the project"
         )
     return path
 
@@ -113,7 +113,7 @@ def convert_errors(name: str, doing: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise RalphError(
-            f"cannot {doing} {name}: {why(error, 'see who may write there')}"
+            f"cannot {doing} {name}: {why(error, 'check who may write there')}"
         ) from error
 
 
@@ -158,7 +158,7 @@ class LoopFile:
         return None if state is None or state_file.has_ended(state) else state
 
     def words(self, *, installed: bool) -> str:
-        """Describe if the hooks are active here, in a sentence without its final stop."""
+        """Describe whether the hooks are active here, in a sentence without its full stop."""
         state = self.state
         if self.content is None:
             return (
@@ -179,11 +179,11 @@ class LoopFile:
                 "'ralph-tui hooks install' installs them"
             )
         at = f"iteration {state['iteration']} of {state['max_iterations']}"
-        return f"the hooks are active, by {self.name}: {at}, {task}"
+        return f"the hooks are active, according to {self.name}: {at}, {task}"
 
     @property
     def set_aside(self) -> list[Path]:
-        """Invalid state files that were moved aside, the oldest first."""
+        """Invalid state files that were moved aside, oldest first."""
         return sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.*{ASIDE}"))
 
     def clear_lock(self) -> None:
@@ -202,7 +202,7 @@ class LoopFile:
         """Raise ``RalphError`` if a loop runs or the file is invalid."""
         state = self.state
         if self.content is not None and (state is None or not state_file.has_ended(state)):
-            what = "runs a loop already" if state is not None else "exists but holds no loop"
+            what = "already runs a loop" if state is not None else "exists but holds no loop"
             raise RalphError(
                 f"{self.name} {what}; nothing was changed; move the file away to start over"
             )
@@ -246,8 +246,8 @@ class CopyStatus:
 class Program:
     """The files of the program, and their copy in one project.
 
-    Files that differ from the list of the copy were changed by the user. They are kept with a date
-    before another version replaces them.
+    Files that differ from the copy's list were changed by the user. They are saved under dated
+    names before another version replaces them.
     """
 
     def __init__(self, root: Path, files: Mapping[str, bytes], version: str) -> None:
@@ -299,7 +299,7 @@ class Program:
     def remove(self, now: datetime) -> list[Path]:
         """Remove the copy; return the backups of changed files. Raises ``RalphError``."""
         copy_status = self.copy_status()
-        with convert_errors(FOLDER, "take away"):
+        with convert_errors(FOLDER, "remove"):
             kept = [self._keep(name, now) for name in copy_status.edited]
             _, copied = self._list()
             for name in (*{*self.files, *copied}, LIST):
@@ -350,7 +350,7 @@ def _hash(content: bytes) -> str:
 def read_program() -> dict[str, bytes]:
     """Return the program's files by their paths in its folder. Raises ``OSError``.
 
-    It runs as ``python3 -I -S FOLDER post-tool-use``, and with ``stop``.
+    The program runs as ``python3 -I -S FOLDER post-tool-use``, or with ``stop``.
     """
     package = Path(__file__).parents[1]
     paths = [

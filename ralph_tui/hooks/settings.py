@@ -37,7 +37,7 @@ _MARGIN = re.compile(r"\n([ \t]+)\S")
 
 
 class Part(NamedTuple):
-    """The position in the text of a member of an object or an element of an array."""
+    """The position in the text of an object's member or an array's element."""
 
     start: int
     """The offset of the part; a member starts with its name."""
@@ -56,7 +56,7 @@ class Container(NamedTuple):
     """The offset of the closing bracket."""
 
     def find(self, name: str) -> Part | None:
-        """Return the member with this name; of duplicates the last, which is the effective one."""
+        """Return the member with this name; among duplicates, the last, which takes effect."""
         return next((part for part in reversed(self.parts) if part.name == name), None)
 
 
@@ -88,13 +88,13 @@ class SettingsFile:
             raise RalphError(_refusal_text("it is not text")) from error
 
     def with_hooks(self) -> bytes:
-        """Return the content with our hooks. Raises ``RalphError`` for settings of another form."""
+        """Return the content with our hooks. Raises ``RalphError`` for malformed settings."""
         return self._bytes(_edit_text(self.text, remove=False))
 
     def without_hooks(self) -> bytes | None:
         """Return the content without our hooks; None if there was no file. Raises ``RalphError``.
 
-        If nothing else has changed since they were added, this is the content from before.
+        If nothing else has changed since they were added, this is the original content.
         """
         text = _edit_text(self.text, remove=True)
         if text == self.text:
@@ -108,7 +108,7 @@ class SettingsFile:
         return None if untouched.with_hooks() == self.content else self._bytes(text)
 
     def backups(self) -> list[Path]:
-        """Return the backups of the file, the newest first."""
+        """Return the backups of the file, newest first."""
         found = self.path.parent.glob(f"{self.path.name}.*.bak")
         return sorted((path for path in found if path.is_file()), reverse=True)
 
@@ -138,7 +138,7 @@ class SettingsFile:
             else:
                 write_whole(self.path, content, below=self.root, mode=mode)
             for path, was in known.items():
-                if was == content:  # restored: this backup is not needed any more
+                if was == content:  # restored: this backup is no longer needed
                     path.unlink()
         return kept
 
@@ -177,7 +177,7 @@ def hook_command(word: str) -> str:
 def add_hooks(text: str) -> str:
     """Return the settings with our hooks; unchanged if they are already there.
 
-    Raises ``ValueError``, a sentence without its final stop, for settings of another form.
+    Raises ``ValueError``, a sentence without its full stop, for malformed settings.
     """
     present = find_hooks(text)
     if not text.strip():
@@ -213,7 +213,7 @@ def _find_cuts(text: str, part: Part, depth: int = 0) -> list[tuple[int, int]] |
     if text[part.value] != _LEVELS[depth]:
         return []
     inside = _container_at(text, part.value)
-    if depth == _LEVELS.rindex("{"):  # a group: without hooks its matcher has no use
+    if depth == _LEVELS.rindex("{"):  # a group: its matcher is useless without hooks
         hooks = inside.find("hooks")
         return [] if hooks is None else _find_cuts(text, hooks, depth + 1)
     inner = [(each, _find_cuts(text, each, depth + 1)) for each in inside.parts]
@@ -224,7 +224,7 @@ def _find_cuts(text: str, part: Part, depth: int = 0) -> list[tuple[int, int]] |
 
 
 def find_hooks(text: str) -> dict[str, str]:
-    """Return our commands by event. Raises ``ValueError`` for settings of another form."""
+    """Return our commands by event. Raises ``ValueError`` for malformed settings."""
     ours = {
         event: [hook["command"] for group in groups for hook in _hooks(group) if _is_ours(hook)]
         for event, groups in sorted(_read(text).items())
@@ -334,7 +334,7 @@ def _part_cuts(inside: Container, parts: Sequence[Part]) -> list[tuple[int, int]
     for place, part in enumerate(inside.parts):
         if part.start not in gone:
             continue
-        if part.start > kept[-1].start:  # nothing after it stays, so cut the comma before it
+        if part.start > kept[-1].start:  # nothing after it remains, so cut the comma before it
             cuts.append((inside.parts[place - 1].end, part.end))
         else:
             cuts.append((part.start, inside.parts[place + 1].start))
@@ -373,7 +373,7 @@ def _append(text: str, inside: Container, value: Any, name: str = "") -> str:
 
 
 def _indent_unit(text: str) -> str:
-    """Return the indentation of a level, as in the first indented line, by default two spaces."""
+    """Return one level's indentation, as in the first indented line; two spaces by default."""
     found = _MARGIN.search(text)
     return found[1] if found else "  "
 

@@ -134,7 +134,7 @@ def build_recording(run: ImportedRun, content: RunContent, files: RunFiles) -> R
 
 
 class _EventMaker:
-    """Makes the events one after the other, and folds each."""
+    """Makes the events one by one, and folds each."""
 
     def __init__(self, content: RunContent, files: RunFiles) -> None:
         self._content = content
@@ -222,7 +222,7 @@ class _EventMaker:
     def _governor_events(self, k: int) -> Iterator[ev.Event]:
         """Yield our governor's events for the last measurement; each is folded before the next.
 
-        Leave out alarms about limits if the run's maximum iterations are unknown.
+        Leave out alarms about limits if the run's iteration limit is unknown.
         """
         evaluated = self._governor.read(self._state)
         evaluation, finding = evaluated.evaluation, evaluated.finding

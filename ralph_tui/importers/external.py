@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 FOLDER = "ralph-external"
 LISTS = ("loops", "archive")
 MAX_LISTED = 2_000
-"""Maximum loops read from one list."""
+"""Maximum number of loops read from one list."""
 ACTING = ("redirect", "pause", "abort")
 CACHE_SIZE = 512
-"""Maximum states in the cache."""
+"""Maximum number of states in the cache."""
 Stamp = tuple[tuple[int, int, int], ...]
 STATE = "session-state.json"
 MAX_ANALYTICS = 500
-"""Maximum runs whose analytics are read."""
+"""Maximum number of runs whose analytics are read."""
 LONGEST_ANSWER = 1 << 20
-"""Maximum characters of an answer that are searched for JSON."""
+"""Maximum number of characters searched for JSON in an answer."""
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
 
@@ -216,7 +216,7 @@ class Analysis(NamedTuple):
     note: str = ""
     """A remark about the measurement."""
     error: str = ""
-    """Why the tool itself failed to analyse."""
+    """Why the tool itself failed to analyse the iteration."""
 
 
 def read_analysis(entry: Json, number: int, files: RunFiles | None) -> Analysis:
@@ -459,7 +459,7 @@ def analytics_rows(about: Json) -> Sequence[Json]:
 
 
 def analytics_end(about: Json, entry: ExternalState | None) -> datetime | None:
-    """Return the latest recorded time, because ``end_time`` is that of some iteration."""
+    """Return the latest recorded time, because ``end_time`` can be that of any iteration."""
     times = [as_time(row.get("timestamp")) for row in analytics_rows(about)]
     last = [as_time(about.get("end_time")), *times, entry.updated if entry else None]
     return max((at for at in last if at is not None), default=None)

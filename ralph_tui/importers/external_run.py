@@ -73,9 +73,9 @@ _REASONS = {
 }
 KNOWLEDGE = "knowledge/ralph-learnings.json"
 MAX_LEARNINGS = 200
-"""Maximum learnings of one run."""
+"""Maximum number of learnings from one run."""
 MAX_CHANGES = 5_000
-"""Maximum changed files of one iteration."""
+"""Maximum number of changed files in one iteration."""
 _UNRATED: float = Learning.model_fields["success_rate"].default
 _DIFFED: Mapping[str, ChangeStatus] = {
     "filesAdded": "added",
@@ -169,7 +169,7 @@ class ExternalReader:
             content.notes.append(note(f"{TOOL} recorded it as iteration {number}", "log"))
         if one.entry is None:
             content.status, content.read = "interrupted", False
-            text = f"iteration {one.shown} crashed: {TOOL} recorded nothing of it"
+            text = f"iteration {one.shown} crashed: {TOOL} recorded nothing about it"
             content.notes.append(note(text))
         else:
             self._apply_entry(content, entry, number)

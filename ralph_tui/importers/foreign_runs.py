@@ -29,7 +29,7 @@ ROWS = {
 SIGNS = {external.FOLDER: (external.STATE,), internal.FOLDER: (internal.HOOK, internal.REGISTRY)}
 """Files that identify a runs' folder with another name."""
 MAX_DEPTH = 6
-"""Maximum parent folders of a file that are searched for its run."""
+"""Maximum number of parent folders of a file that are searched for its run."""
 WORK_FOLDERS = ("prompts", "outputs", "analysis", "iterations")
 """Folders in which an external run leaves files."""
 

@@ -1,6 +1,6 @@
 """Read a loop of form G or H: iterations as the agent described them, without measurements.
 
-The loop's own file has priority; an iteration's file is used only if that does not list it.
+The loop's own file has priority; an iteration's file is used only if the former omits it.
 """
 
 import re
@@ -28,7 +28,7 @@ from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.terms import in_words
 
 MAX_GAPS = 1000
-"""Maximum iterations added for missing numbers, because a number alone proves little."""
+"""Maximum number of iterations added for missing numbers, because a number alone proves little."""
 _FILE = re.compile(r"iteration-(\d{1,6})\.json")
 _REPORT = re.compile(r"completion-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)\.md")
 
@@ -94,7 +94,7 @@ def _read_iterations(state: LoopState, files: RunFiles) -> list[IterationContent
 
 
 def _file_numbers(files: RunFiles, current: int | None) -> list[int]:
-    """Return the numbers of iteration files, without those of an older loop."""
+    """Return the numbers of iteration files, except those of an older loop."""
     found = (match[1] for name in files.names("iterations") if (match := _FILE.fullmatch(name)))
     return sorted(n for n in map(int, found) if n and (current is None or n <= current))
 
@@ -145,7 +145,7 @@ def _entry_text(entry: Json) -> str:
 
 
 def _set_times(iterations: Sequence[IterationContent], state: LoopState) -> None:
-    """Set each iteration's times; none begins before the last end, as durations are only claims."""
+    """Set iterations' times; none starts before the last has ended: durations are only claims."""
     begin = state.started or state.updated
     ends = _spread_times([one.ended for one in iterations], begin, state.updated)
     for one, end in zip(iterations, ends, strict=True):

@@ -6,9 +6,9 @@ With shared outputs, checkpoints are numbered through the whole run, and an iter
 repeats all earlier ones. With a folder per iteration, each has its own numbers. Within a session a
 new group of checkpoints begins where their duration does not increase.
 
-Times come from a transcript if possible, or else from checkpoints. Otherwise the health check or
-the snapshot after an iteration is its end, or else its analytics. An iteration without any shares
-the time between its neighbours.
+Times come from a transcript if possible, or else from checkpoints. Failing that, an iteration ends
+at the health check or snapshot after it, or else at the time in its analytics. An iteration without
+any of these shares the time between its neighbours.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,10 +24,10 @@ from ralph_tui.importers.records import Json, RunFiles, as_ordinal, as_seconds, 
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 WIDEST_GAP = 50
-"""Widest gap in the numbers that counts as crashed iterations without any files of them."""
+"""Widest gap in the numbers that counts as crashed iterations which left no files."""
 SHARED = "outputs/checkpoints"
 MAX_CHECKPOINTS = 2_000
-"""Maximum checkpoints read from a folder; one per half hour makes as many in six weeks."""
+"""Maximum number of checkpoints read from a folder: one per half hour for six weeks."""
 SHARED_TRANSCRIPT = "outputs/session-transcript.jsonl"
 OVERSEER_LOG = "-overseer-log.json"
 _SAME = 256
@@ -115,7 +115,7 @@ class ExternalFiles:
     @cached_property
     def analytics(self) -> Json:
         """Analytics of this run; empty if missing."""
-        safe = self._run_id.replace("-", "").isalnum()  # else it must not be part of a file name
+        safe = self._run_id.replace("-", "").isalnum()  # otherwise it is not safe in a file name
         return self.files.json(f"analytics/{self._run_id}.json") or {} if safe else {}
 
     @cached_property

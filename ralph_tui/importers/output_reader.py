@@ -1,8 +1,8 @@
 """Convert the output of an external run's session to events, with the reader of our own sessions.
 
 The arrival time of a line comes from the run's transcript, if there is one. The agents print tool
-calls as separate lines and also within messages; each id is used once. Of a very long output only
-the beginning and the end are read, and the number of events is limited.
+calls as separate lines and also within messages; each id is used once. Only the beginning and end
+of a very long output are read, and the number of events is limited.
 """
 
 import json
@@ -25,9 +25,9 @@ from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import shorten
 
 HEAD_BYTES, TAIL_BYTES = 32 << 20, 1 << 20
-"""Bytes read at the beginning and end of an output; a night of work stays far below."""
+"""Bytes read at the beginning and end of an output; a night of work stays far below them."""
 MAX_EVENTS = 20_000
-"""Maximum events of a session; its usage is counted to the end regardless."""
+"""Maximum number of events in a session; its usage is counted to the end regardless."""
 _STDERR = 2000
 """Bytes read at the end of an error output."""
 
@@ -42,15 +42,15 @@ _BARE = {"tool_use": "assistant", "tool_result": "user"}
 LONGEST_LINE = 4 << 20
 MAX_LINES = 400_000
 MAX_BYTES = 64 << 20
-"""Maximum bytes of a transcript that are searched for times."""
+"""Maximum number of bytes searched for times in a transcript."""
 FIRST = 3
 """Lines that identify the beginning of a session."""
 LEAST = 2
-"""Minimum lines of a session to be found, because sessions begin with the same line."""
+"""Minimum number of a session's lines to find, because sessions begin with the same line."""
 SKIPPED = 6
 """First lines of a session that its transcript may lack, because only events are in it."""
 NEAR = 40
-"""Maximum lines of the transcript that an output may skip at one place."""
+"""Maximum number of transcript lines that an output may skip in one place."""
 _BLANKS = b" \t\r\n"
 _STAMP = re.compile(
     rb',\s*"timestamp":\s*(?:"([^"\\]{1,40})"|(\d{1,16}))(?:,\s*"sessionId":\s*"[^"\\]{0,80}")?\s*\}$'
@@ -160,7 +160,7 @@ class ParsedOutput:
     """A session according to its output."""
 
     finished: SessionFinished
-    """The end of the session as far as known."""
+    """The end of the session, as far as it is known."""
     events: list[Timed] = field(default_factory=list)
     first: datetime | None = None
     """When its first line arrived; None without a transcript."""
@@ -216,7 +216,7 @@ class OutputReader:
         yield from self._lines_to(file, size)
 
     def _lines_to(self, file: BinaryIO, end: int) -> Iterator[tuple[bytes, int]]:
-        """Yield lines that begin before `end`, without those that are too long."""
+        """Yield lines that begin before `end`, except those that are too long."""
         while (offset := file.tell()) < end and (line := file.readline(LONGEST_LINE)):
             if len(line) < LONGEST_LINE or line.endswith(b"\n"):
                 yield line, offset
@@ -270,7 +270,7 @@ class OutputReader:
         return events
 
     def _promise_events(self) -> list[Event]:
-        """Return the promise once in a session."""
+        """Return the promise, once per session."""
         before, self._promise = self._promise, True
         return [] if before else [PromiseMade(iteration=self._iteration)]
 
@@ -283,7 +283,7 @@ class OutputReader:
     def _drop_repeats(self, fields: Json) -> Json | None:
         """Return the line with only its new blocks; None if none is new.
 
-        A bare block is put within a message.
+        A bare block is wrapped in a message.
         """
         kind = as_text(fields.get("type"))
         if kind in _BARE:

@@ -44,11 +44,11 @@ OUTCOMES: "Mapping[str, Outcome]" = {
 }
 """The tool's statuses as our outcomes; any other status is not an end."""
 MAX_JSON = 128 << 20
-"""Maximum bytes of a JSON file; a night of work stays far below."""
+"""Maximum number of bytes in a JSON file; a night of work stays far below it."""
 MAX_NAMES = 50_000
-"""Maximum names read from a folder."""
+"""Maximum number of names read from a folder."""
 MAX_NOTES = 40
-"""Maximum files named in notes; further ones are counted."""
+"""Maximum number of files named in notes; further ones are counted."""
 _EARLIEST, _LATEST = 946_684_800.0, 4_102_444_800.0  # 2000 and 2100, epoch seconds
 MAX_ITERATIONS = 100_000
 """Maximum plausible number of an iteration."""

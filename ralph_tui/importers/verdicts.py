@@ -20,12 +20,12 @@ NAMES: Mapping[str, str] = {
     "resource": "resource_burn",
     "resource_burn": "resource_burn",
 }
-"""The tool's detections by our names."""
+"""Our names for the tool's detections."""
 LEVELS = ("log", "warn", "redirect", "pause", "abort")
 MAX_ITEMS = 20
-"""Maximum rows of one kind in an iteration."""
+"""Maximum number of rows of one kind in an iteration."""
 MAX_TEXT, MAX_DETAIL = 1000, 4000
-"""Maximum characters."""
+"""Maximum number of characters in a row's text and in its detail."""
 _SEVERITIES: Mapping[str, ForeignLevel] = {
     **dict.fromkeys(("critical", "high", "emergency", "pause", "abort", "redirect"), "critical"),
     **dict.fromkeys(("medium", "warning", "warn", "error", "elevated"), "warn"),

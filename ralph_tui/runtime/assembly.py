@@ -70,8 +70,8 @@ class AssembledRun:
     close: Callable[[], None]
     """Release what the run holds, the worktree's lock last.
 
-    Needed for a run that has ended while its screen stays; otherwise the end of the run's block
-    does it.
+    Needed for a run that has ended while its screen stays open; otherwise the end of the run's
+    block does it.
     """
     past: Sequence[Event] = ()
     """Events already in the journal of a resumed run."""

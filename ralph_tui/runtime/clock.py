@@ -8,7 +8,7 @@ class SystemClock:
     """The system clock; if it was set back, time continues from the last moment known."""
 
     def __init__(self, not_before: datetime | None = None) -> None:
-        """`not_before`: the last moment in the journal; None without one."""
+        """`not_before` is the last moment in the journal; None if there is none."""
         behind = (not_before - datetime.now(UTC)) if not_before is not None else timedelta()
         self.behind = max(timedelta(), behind)
 

@@ -27,7 +27,7 @@ from ralph_tui.state.ending import ended
 STATUS_SECONDS = 1.0
 """Minimum seconds between two writes of the status file, except after an urgent event."""
 SAME_STATUS_SECONDS = 5.0
-"""The same while nothing happens: only ages and the sign of life change."""
+"""The same while nothing happens, when only ages and the sign of life change."""
 OVER = "the run has ended"
 LONGEST_WAIT = 1.0
 """Seconds; the journal is checked at least this often."""
@@ -67,7 +67,7 @@ class Engine:
         self._keep_lock = keep_lock
         self._keep_files = keep_files
         self._orders: list[Callable[[Accepted | Refused], None]] = []
-        """Callbacks of senders that wait for an answer."""
+        """Callbacks of senders that are waiting for an answer."""
         self._closing = threading.Lock()
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -111,7 +111,7 @@ class Engine:
         self._thread.start()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait for the end of the run, at most `timeout` seconds; True if it has ended."""
+        """Wait up to `timeout` seconds for the run to end; return True if it has."""
         if self._thread is not None:
             self._thread.join(timeout)
             return not self._thread.is_alive()
@@ -178,7 +178,7 @@ class Engine:
                 self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
 
     def _refuse_pending(self) -> None:
-        """Refuse the commands that still wait for an answer, because the run has ended."""
+        """Refuse the commands that are still waiting for an answer, because the run has ended."""
         with self._closing:
             self._closed = True
             waiting, self._orders = self._orders, []
@@ -224,7 +224,7 @@ class Engine:
             self.record(ended)
 
     def _is_end_requested(self) -> bool:
-        """Keep the next item of the inbox, if any, for the loop; True if it asks for the end."""
+        """Keep the inbox's next item, if any, for the loop; return True if it asks for the end."""
         item = self._inbox.get(LONGEST_WAIT)
         if item is not None:
             self._kept.append(item)
@@ -251,7 +251,7 @@ class Engine:
         self._record_last(ended(self.state.run, "failed", reason, self.clock.now()))
 
     def _write_status(self, *, now: bool = False) -> bool:
-        """Write the status file if it is due; True if it was."""
+        """Write the status file if it is due; return True if it was."""
         moment = self.clock.monotonic()
         if not now and moment < self._status_due:
             return False

@@ -20,7 +20,7 @@ class Lineup:
 
     agents: Sequence[tuple[AgentDescription, AgentContext]]
     absent: Mapping[str, str]
-    """Agents that were requested but cannot work: name to reason."""
+    """Reasons, by name, for each requested agent that cannot work."""
     notes: Sequence[str]
     """Notes for the user, one sentence each."""
 
@@ -77,7 +77,7 @@ def _refuse(
 
 
 def _absence(agent: AgentDescription, context: AgentContext, error: UsageError) -> str:
-    """Say why an agent is missing; for a program, where ralph-tui looked for it."""
+    """Return why an agent is missing and, for a program, where ralph-tui looked for it."""
     if agent.program and not agent.is_ready(context.settings, context.environ):
         search_place = agent.search_place(context.settings, context.environ)
         return f"{agent.title} was not found; looked for {search_place}"
@@ -90,7 +90,7 @@ def _warn_duplicate(first: AgentDescription, settings: Settings) -> Iterator[str
 
 
 def _warn_no_asking(agents: Sequence[AgentDescription], settings: Settings) -> Iterator[str]:
-    """Warn of agents that cannot ask for permission and obey no permissions."""
+    """Warn about agents that can neither ask for permissions nor enforce them."""
     for agent in agents if settings.permissions.mode == "ask" else ():
         if not agent.restricted and not agent.reserved:
             yield (
@@ -127,7 +127,7 @@ def _notes(
 def _warn_no_cost(
     first: AgentDescription, agents: Sequence[AgentDescription], settings: Settings
 ) -> Iterator[str]:
-    """Warn of agents that do not report their cost, if there is a budget in dollars."""
+    """Warn about agents that do not report their cost, if there is a budget in dollars."""
     limits = settings.limits
     if limits.budget_usd is None and limits.iteration_budget_usd is None:
         return

@@ -1,4 +1,4 @@
-"""The surroundings of a new run: repository, agents, settings, a trial of its command."""
+"""The environment of a new run: repository, agents, settings, a trial of its command."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ class FolderNewRuns:
     """Implements `ports.new_runs.NewRuns` for a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: one in the worktree, or one without a repository."""
+        """`folder` is in the worktree, or outside any repository."""
         self._root = worktree_root(folder)
 
     def look(self) -> Surroundings:
@@ -75,7 +75,7 @@ class FolderNewRuns:
         save_draft(self._root, draft)
 
     def _settings(self) -> Loaded:
-        """Return the settings, without values that are invalid."""
+        """Return the settings, except values that are invalid."""
         return examine(self._root, {}, os.environ)
 
     def _findings(self, loaded: Loaded) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""The prompt a run would send next, built by the same code; it asks and changes nothing.
+"""The prompt a run would send next, built by the same code; nothing is asked or changed.
 
 It leaves out learnings, which are looked up when an iteration begins, and any model's wording.
 """
@@ -35,7 +35,7 @@ class NextPrompt(NamedTuple):
 def next_prompt(
     root: Path, run: RecordedRun, load_settings: Callable[[Mapping[str, object]], Settings]
 ) -> NextPrompt:
-    """Return the prompt that is sent next, or would be if the run were resumed.
+    """Return the prompt that will be sent next, or would be if the run were resumed.
 
     `load_settings` receives the recorded settings, as one layer of several. Raises ``JournalError``
     or ``UsageError``.

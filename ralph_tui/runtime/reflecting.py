@@ -35,10 +35,10 @@ def reflect(run: RecordedRun, text: str) -> None:
                 rebuild_attempt(run.folder)
                 write_task(task)
     except OSError as error:
-        rest = error.filename or "what follows from it"
+        rest = error.filename or "the files derived from it"
         raise WorkspaceError(
             f"the reflection is saved in {from_here(run.journal)}, but {rest} cannot be written: "
-            f"{why(error, 'make it writable')}, then 'ralph-tui rebuild' writes it"
+            f"{why(error, 'make it writable')}, then run 'ralph-tui rebuild'"
         ) from error
     finally:
         lock.release()

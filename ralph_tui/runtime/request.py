@@ -21,9 +21,9 @@ class RunRequest:
     fast: bool = False
     """Demo only: seconds instead of a minute."""
     criterion: str | None = None
-    """When the work is done, in words; if there is a command, it has to pass, too."""
+    """When the work is done, in words; if there is a command, it must also pass."""
     until_promise: bool = False
-    """A passing command completes the run only once the agent promises that it is done."""
+    """True if a passing command completes the run only once the agent promises that it is done."""
     mode: Mode = "attended"
     set_names: tuple[str, ...] = ()
     """Settings given by ``--set``, by dotted name."""
@@ -34,13 +34,13 @@ class ResumeRequest:
     """A run to resume, and what should differ from its record."""
 
     command: str | None = None
-    """The completion command; None: the recorded one."""
+    """The completion command; None for the recorded one."""
     from_seq: int | None = None
     """For a damaged journal: the last event to keep."""
     max_iterations: str | None = None
-    """The new limit as typed; None: the recorded one."""
+    """The new limit, as typed; None for the recorded one."""
     budget_usd: str | None = None
-    """US dollars for the whole run, as typed; None: the recorded budget."""
+    """US dollars for the whole run, as typed; None for the recorded budget."""
     budget_tokens: str | None = None
-    """Tokens for the whole run, as typed; None: the recorded budget."""
+    """Tokens for the whole run, as typed; None for the recorded budget."""
     mode: Mode = "attended"

@@ -136,7 +136,7 @@ def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Ev
         target = find_snapshot(state, str(number))
         with closing(GitWorkspace(open_repository(root), state.run.started.run_id)) as workspace:
             check_available(workspace, target)
-            # The lock is held, so all runs have ended; the git of a killed one may still write.
+            # The lock is held, so all runs have ended; a killed one's git may still be writing.
             sweep(recorded_run_ids(root).__contains__, root)
             restore_worktree(recording, state, workspace, target, by)
         with suppress(OSError):
@@ -147,7 +147,7 @@ def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Ev
 def refresh(run: RecordedRun) -> None:
     """Rebuild the files derived from the journal.
 
-    Raises ``OSError``; the restore is done even so, and ``ralph-tui rebuild`` repeats this step.
+    Raises ``OSError``; even then, the restore is done, and ``ralph-tui rebuild`` repeats this step.
     """
     rebuild_attempt(run.folder)
     write_task(run.folder.parent.parent)
@@ -156,7 +156,7 @@ def refresh(run: RecordedRun) -> None:
 def restore_worktree(
     recording: Recording, state: RunState, workspace: "Workspace", target: SnapshotTaken, by: str
 ) -> tuple[WorktreeRestored, bool]:
-    """Save the current files, restore and record; the flag is True if the result was saved, too.
+    """Save the current files, restore and record; the flag is True if the result was also saved.
 
     `state` is the fold of `recording`, whose torn last line is cut off. Raises ``WorkspaceError``
     or ``JournalError``, whose messages say whether files were touched.
@@ -217,7 +217,7 @@ def _journal(recording: Recording, last: Event) -> Iterator[Callable[[Event], No
 def _block_signals() -> Iterator[None]:
     """Keep ctrl+c or a closing terminal from leaving files half written.
 
-    Does nothing in other threads than the main one, because those receive no signals.
+    Does nothing outside the main thread, because other threads receive no signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

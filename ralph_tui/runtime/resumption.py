@@ -45,7 +45,7 @@ class Resumption:
     """The recorded start, with what differs now."""
     recording: Recording
     keep: int | None
-    """Number of events to keep of a damaged journal; None: all."""
+    """Number of events to keep from a damaged journal; None for all."""
     state: RunState
     """The fold of the kept events."""
     layers: Layers
@@ -125,7 +125,7 @@ def checkpoint_words(state: RunState, worked_until: datetime) -> list[str]:
 def list_changes(state: RunState, start: RunStarted, behind: timedelta) -> list[str]:
     """List what has changed since the run began, a few words each.
 
-    `start` has the current values. `behind`: how far the clock is behind the journal's last event.
+    `start` has the current values; `behind` is the clock's lag behind the journal's last event.
     """
     began, said = state.run.started, list[str]()
     if began is None:

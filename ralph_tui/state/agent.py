@@ -13,7 +13,7 @@ from ralph_tui.text.tool_kinds import shows_failing_tests
 
 
 class Call(Protocol):
-    """A tool call that has not answered."""
+    """A tool call that has not returned."""
 
     tool: str
     asked_at: datetime | None
@@ -76,7 +76,7 @@ RowKind = Literal["session", "text", "tool", "note", "report"]
 
 @dataclass(slots=True)
 class AgentRow:
-    """One row of the stream; a tool's row is completed when it answers."""
+    """One row of the stream; a tool's row is completed when the tool returns."""
 
     seq: int
     at: datetime
@@ -134,7 +134,7 @@ class AgentFold(Fold):
 
     @property
     def running(self) -> AgentRow | None:
-        """The latest tool call that has not answered."""
+        """The latest tool call that has not returned."""
         return next(reversed(self._open.values()), None)
 
     def _add(self, row: AgentRow) -> None:

@@ -50,15 +50,15 @@ class ContextFold(Fold):
         self.level: Level | None = None
         """The highest level that this session reached; None below L1."""
         self.calls = 0
-        """Tool calls of this session, without those of subagents."""
+        """Number of tool calls in this session, excluding those of subagents."""
         self.results = 0
-        """Those calls that have ended."""
+        """Number of those calls that have ended."""
         self.first_tokens: int | None = None
         """Tokens in the window at the session's first report."""
         self.readings: list[tuple[int, int]] = []
         """Tool calls so far and tokens after them, newest last; the input of `forecast`."""
         self.running: dict[str, str] = {}
-        """Tools that the main thread runs now, by call id."""
+        """Tools that the main thread is running, by call id."""
         self.history: list[ContextUse] = []
         """One entry per iteration."""
         self.compactions: list[ev.ContextCompacted] = []

@@ -8,10 +8,10 @@ class FleetWork:
     """The fleet's facts about one of its runs."""
 
     name: str
-    """As in ``fleet-001/1``."""
+    """Fleet and loop, as in ``fleet-001/1``."""
     base: str
     """The commit that the run started from."""
     branch: str = ""
-    """The branch in the user's repository that has the run's work; empty without one."""
+    """The branch in the user's repository that has the run's work; empty if there is none."""
     record: str = ""
     """The run's name for commands that restore its snapshots there; empty if they cannot."""

@@ -20,7 +20,7 @@ class ForeignFold(Fold):
         self.tool = ""
         """The tool that recorded an imported run, as in ``aiwg``; empty for a run of ours."""
         self.verdicts: dict[int, list[ForeignVerdict]] = {}
-        """By iteration, in recorded order."""
+        """Keyed by iteration, each in recorded order."""
 
     def on_started(self, event: RunStarted) -> None:
         self.tool = event.imported.partition(",")[0]

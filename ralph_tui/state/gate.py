@@ -46,7 +46,7 @@ class GateFold(Fold):
 
     @property
     def origin(self) -> str:
-        """Origin of the last measurement: ``from tests``, ``command passes``; empty without one."""
+        """Origin of the last measurement: ``from tests``, ``command passes``; empty if none."""
         if not self.readings:
             return ""
         last = self.readings[-1]
@@ -72,7 +72,7 @@ class GateFold(Fold):
 
     @property
     def accepted(self) -> str:
-        """The acceptance of the last measurement, in words; empty without one."""
+        """The acceptance of the last measurement, in words; empty if there is none."""
         return self.readings[-1].accepted if self.readings else ""
 
     def on_gate_started(self, event: ev.GateStarted) -> None:

@@ -12,11 +12,11 @@ class IntelligenceFold(Fold):
 
     def __init__(self) -> None:
         self.assessments: dict[int, ev.AssessmentMade] = {}
-        """By the iteration assessed; 0 before the first."""
+        """Keyed by the iteration assessed; 0 before the first."""
         self.refined: dict[int, ev.AssessmentRefined] = {}
         """Second opinions, by iteration."""
         self.strategies: dict[int, ev.StrategyPlanned] = {}
-        """By the iteration planned."""
+        """Keyed by the iteration planned."""
         self.validations: dict[tuple[int, Literal["before", "after"]], ev.ValidationDone] = {}
         self.judged: ev.CriterionJudged | None = None
         """The last verdict of a model on the criterion."""

@@ -73,7 +73,7 @@ class Ends(Part):
 class Waits(Part):
     """Nests the entries about pauses and waits.
 
-    Consecutive waits for the same cause, without work of the agent in between, share one entry.
+    Consecutive waits for the same cause, without any agent work in between, share one entry.
     """
 
     def __init__(self, entries: LogEntries) -> None:
@@ -161,7 +161,7 @@ class LogFold(Fold):
         )
         self.parts = (self._log, *self._nesting, self._news)
         self._told: dict[tuple[str, ...], LogEntry] = {}
-        """By word and text, the entries of messages that get only one."""
+        """Entries of messages that get only one, by word and text."""
 
     @property
     def entries(self) -> list[LogEntry]:
@@ -177,7 +177,7 @@ class LogFold(Fold):
         return self._log.changed_since(clock)
 
     def handlers(self) -> Handlers:
-        """Yield the handlers; an event with a row that is nested nowhere gets its own entry."""
+        """Yield the handlers; an event whose row is not nested anywhere gets its own entry."""
         known = [row for part in self._nesting for row in handlers_of(part)]
         known += super().handlers()
         taken = {kind for kind, _ in known}

@@ -55,7 +55,7 @@ class LogEntry:
     follow: list[LogRow] = field(default_factory=list)
     """Actions, decisions, effects and the end, oldest first."""
     times: int = 1
-    """How often the same text was reported."""
+    """How many times the same text was reported."""
     last: int = 0
     """The iteration of the latest report."""
     open: bool = False

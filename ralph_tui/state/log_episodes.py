@@ -25,7 +25,7 @@ GROUPS = dict.fromkeys(_OF_PROGRESS.split(), PROGRESS)
 WAITING = "waiting for your answer"
 NOTED = "reported, no action taken"
 GIVEN_UP = "the agent is stopped"
-LEFT = "the run ended before an answer"
+LEFT = "the run ended without an answer"
 OWED: Final[dict[str, type[ev.Event]]] = {
     "guide": ev.GuidanceQueued,
     "extend": ev.LimitsChanged,
@@ -56,9 +56,9 @@ class Episodes(Part):
     def __init__(self, entries: LogEntries) -> None:
         self._log = entries
         self._groups: dict[str, LogEntry] = {}
-        """By group, the entry for its next event."""
+        """The entry for each group's next event."""
         self._said: dict[str, set[str]] = {}
-        """By group, the sentences of its entry."""
+        """The sentences in each group's entry."""
         self._alarms: set[str] = set()
         """Active alarms about progress."""
         self._met: int | None = None

@@ -19,19 +19,19 @@ class EntryNesting(Part):
         self._log = entries
         self._episodes = episodes
         self._guided: dict[str, LogEntry] = {}
-        """By guidance id, until it is acknowledged."""
+        """Entries of guidance, by its id, until it is acknowledged."""
         self._asked: tuple[ev.QuestionAsked, LogEntry] | None = None
         self._decided: dict[str, LogEntry] = {}
-        """By question id, the answered requests of this session's agent."""
+        """Answered requests of this session's agent, by question id."""
         self._again: dict[str, int] = {}
-        """By question id, the row that reports repeats of the same request."""
+        """Rows that report repeats of the same request, by question id."""
         self._restored: dict[int, LogEntry] = {}
-        """By the snapshot of the files before a restore: restoring it undoes the restore."""
+        """Entries of restores, by the snapshot with the files before; restoring that is an undo."""
         self._window: LogEntry | None = None
         """The entry of the session's context window and its handoff."""
         self._interrupted: LogEntry | None = None
         self._escalations: dict[str, LogEntry] = {}
-        """By escalation id, the entry that it is about."""
+        """The entries that escalations are about, by escalation id."""
 
     def on_iteration(self, e: ev.IterationStarted) -> bool:
         self._log.iteration = e.iteration

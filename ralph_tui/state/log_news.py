@@ -1,6 +1,6 @@
 """Log rows for strategies, validation issues and learnings that have changed.
 
-Rule: an unchanged strategy, and an issue of the iteration before, get no further row.
+Rule: an unchanged strategy, or an issue that the previous iteration had, gets no further row.
 """
 
 from ralph_tui import events as ev
@@ -16,7 +16,7 @@ class News(Part):
         self._found: dict[str, tuple[int, set[str]]] = {}
         """Before and after a session: the last iteration with issues, and their names."""
         self._texts: dict[str, str] = {}
-        """By learning id."""
+        """Keyed by learning id."""
 
     def planned(self, e: ev.StrategyPlanned) -> ev.Row | None:
         """Return a row if the approach, or the focus of a pivot, has changed."""
@@ -25,7 +25,7 @@ class News(Part):
         return None if now == before else e.row()
 
     def validated(self, e: ev.ValidationDone) -> ev.Row | None:
-        """Return a row with the issues that the iteration before did not have."""
+        """Return a row with the issues that the previous iteration did not have."""
         last, told = self._found.get(e.when, (0, set()))
         known = told if e.iteration == last + 1 else set()
         self._found[e.when] = e.iteration, {issue.name for issue in e.issues}
@@ -35,7 +35,7 @@ class News(Part):
         self,
         e: ev.LearningsRetrieved | ev.LearningStaged | ev.LearningPromoted | ev.LearningChanged,
     ) -> ev.Row | None:
-        """Return a row for a change of the learnings."""
+        """Return a row for a change to the learnings."""
         match e:
             case ev.LearningsRetrieved():
                 self._texts |= {one.learning_id: one.saying for one in e.learnings}

@@ -89,11 +89,11 @@ class MemoryFold(Fold):
         self.looked_up_at: int | None = None
         """The iteration of the last retrieval; None before the first."""
         self.seen: dict[str, SeenLearning] = {}
-        """By id; the latest retrieved or learned come last."""
+        """Keyed by id; the most recently retrieved or learned come last."""
         self._unsent = False
-        """True if no prompt was prepared since the last retrieval."""
+        """True if no prompt has been prepared since the last retrieval."""
         self.again = ""
-        """Id of a dropped learning that this run tries again."""
+        """Id of a dropped learning that this run is trying again."""
         self.plan: ev.PlanMade | None = None
         self.reflections: list[ev.ReflectionWritten] = []
         self._ended = False

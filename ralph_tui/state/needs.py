@@ -23,7 +23,7 @@ class NeedsFold(Fold):
         self.mode = "edits"
         self.allow: tuple[str, ...] = ()
         self.denied: dict[str, int] = {}
-        """By line for ``permissions.allow``, how many denied calls it would have permitted."""
+        """Number of denied calls that each ``permissions.allow`` line would have permitted."""
         self.denials = 0
         """Tool calls denied by the permissions or refused by an answer."""
         self._refused: set[str] = set()

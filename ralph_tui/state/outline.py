@@ -12,7 +12,7 @@ ACTING = ("REDIRECT", "PAUSE", "ABORT")
 """Levels of an intervention that stop the run."""
 
 TELLING = frozenset({"iteration_started", "alarm_raised", "intervention_made"})
-"""Kinds of events that are parsed; of the others only the time matters."""
+"""Kinds of events that are parsed; for the others, only the time matters."""
 
 
 class Mark(NamedTuple):
@@ -22,7 +22,7 @@ class Mark(NamedTuple):
     """Position of its event, from 1; the screen shows the mark once that event is applied."""
     severity: str
     name: str
-    """As in ``stuck`` or ``REDIRECT``."""
+    """The alarm or the intervention's level, as in ``stuck`` or ``REDIRECT``."""
     iteration: int
 
 

@@ -10,7 +10,7 @@ from ralph_tui.state.fold import Fold
 OPENING: tuple[Subject, ...] = ("circuit", "oscillating", "regressing")
 """Subjects whose PAUSE opens an episode if none is open."""
 NOBODY_ASKED = "recomputed, no one was asked"
-"""The decision shown for an intervention recomputed for a run that another tool led."""
+"""The decision shown for an intervention recomputed for a run that another tool controlled."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class OversightFold(Fold):
         self.escalated: set[tuple[int, str]] = set()
         """Iteration and subject of each escalation."""
         self.untold: dict[str, ev.EscalationRaised] = {}
-        """By id, the escalations that no channel has delivered yet."""
+        """Escalations that no channel has delivered yet, by id."""
         self.redirect: ev.RedirectDecided | None = None
         """The approved redirect; every prompt carries its instructions until the episode ends."""
         self.episode: Intervention | None = None
@@ -75,7 +75,7 @@ class OversightFold(Fold):
 
     @property
     def totals(self) -> HealthTotals:
-        """The overseer's work so far; journals without totals are counted alike."""
+        """The overseer's work so far, counted in the same way for journals without totals."""
         levels = Counter(made.level for made in self.interventions)
         return HealthTotals(
             checks=len(self.checks),

@@ -16,7 +16,7 @@ class PlanItemsFold(Fold):
 
     def __init__(self) -> None:
         self.taken: list[tuple[ItemSize, SizeBasis, float]] = []
-        """Per finished item: its size class, the basis of that estimate, and points of the window.
+        """For each finished item, its size class, the basis of that, and the points it used.
 
         Items that were ticked together count as one, with their mean.
         """

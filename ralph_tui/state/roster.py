@@ -1,4 +1,4 @@
-"""The agents of a run: which one works, which ones cannot and why, and the work of each.
+"""The agents of a run: which one is working, which ones cannot and why, and the work of each.
 
 Rule: it only records; `loop/steps/roster.py` decides how long a refusal lasts.
 """
@@ -20,7 +20,7 @@ CLOCK = "the clock"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason why an agent has not been able to work."""
+    """Why an agent has not been able to work."""
 
     cause: Cause
     reason: str
@@ -58,7 +58,7 @@ class AgentWork:
 
     @property
     def words(self) -> str:
-        """As in ``in iterations 2-4 (3 sessions, $1.20)``."""
+        """The work in words, as in ``in iterations 2-4 (3 sessions, $1.20)``."""
         cost = "cost unknown" if self.cost_usd is None else money(self.cost_usd, exact=True)
         tokens = f"{token_count(self.tokens, partial=self.tokens_partial)} tokens"
         spent = [count(self.sessions, "session"), cost, *([tokens] if self.tokens else [])]
@@ -72,11 +72,11 @@ class RosterFold(Fold):
         self.working = ""
         """The agent that works now or next."""
         self.refusals: dict[str, Refusal] = {}
-        """By agent, why it cannot work."""
+        """Refusals of the agents that cannot work, by agent."""
         self.away: dict[str, ev.AgentChanged] = {}
-        """By agent, the change to its fallback; removed when it works again."""
+        """The change from each agent to its fallback; removed when the agent works again."""
         self.worked: dict[str, AgentWork] = {}
-        """By the agent's name in its sessions, in the order of their first sessions."""
+        """Keyed by the agent's name in its sessions, in the order of their first sessions."""
         self._first = self._session = ""
         self._waited: ev.WaitStarted | None = None
 
@@ -196,7 +196,7 @@ class RosterFold(Fold):
 
     @property
     def unreported_text(self) -> str:
-        """As in ``without the cost of codex``, which it does not report; empty if all do."""
+        """A note such as ``without the cost of codex``; empty if every agent reports its cost."""
         return f"without the cost of {' and '.join(self.unreported)}" if self.unreported else ""
 
 

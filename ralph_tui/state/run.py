@@ -31,7 +31,7 @@ class Elapsed:
         self._jumps_s = 0.0  # since the working time was last recorded
 
     def worked_s(self, now: datetime) -> float:
-        """Return the seconds the run has worked, without the time between an end and a resume."""
+        """Return the seconds the run has worked, excluding the time between an end and a resume."""
         if self.started_at is None:
             return 0.0
         whole = ((self.ended_at or now) - self.started_at).total_seconds()
@@ -65,8 +65,8 @@ Phase = Literal[
     "starting",  # nothing measured yet
     "thinking",  # the steps between sessions
     "waiting",  # the agent has started but sent nothing yet
-    "agent",  # the agent works
-    "verifying",  # the completion command runs
+    "agent",  # the agent is working
+    "verifying",  # the completion command is running
     "limited",  # waiting for a limit to end
     "paused",
     "finished",
@@ -99,7 +99,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.baseline: float | None = None
         self.completion: float | None = None
         self.completions: list[float] = []
-        """One per iteration, without the baseline."""
+        """One per iteration, excluding the baseline."""
         self.source: ReadingSource | None = None
         self.held = False
         self.passed: int | None = None
@@ -136,7 +136,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.permission_mode = event.permissions
 
     def on_run_resumed(self, event: ev.RunResumed) -> None:
-        """Reset everything that was in progress; the costs stay."""
+        """Reset everything that was in progress; the costs are kept."""
         self.finished = self.crash = self.stopping = self.roll_back_to = None
         self.aborting = False
         self._cut_off()

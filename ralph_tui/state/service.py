@@ -11,7 +11,7 @@ from ralph_tui.text.terms import WAITS
 
 @dataclass(frozen=True)
 class Trouble:
-    """The reason why the agent's service does not answer."""
+    """Why the agent's service does not answer."""
 
     cause: str
     """``usage_limit``, ``overload`` or ``outage``; ``silent`` if the service sends nothing."""
@@ -21,7 +21,7 @@ class Trouble:
 
     @property
     def word(self) -> str:
-        """As in ``overload`` or ``no answer``."""
+        """The cause in words, as in ``overload`` or ``no answer``."""
         return "no answer" if self.cause == "silent" else WAITS[self.cause].word
 
     def words(self, now: datetime) -> str:

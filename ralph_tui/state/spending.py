@@ -69,12 +69,12 @@ class Spending:
 
     @property
     def iteration_cost_usd(self) -> float:
-        """Dollars of this iteration so far."""
+        """Dollars spent in this iteration so far."""
         return self.cost_usd - self._cost_at_start
 
     @property
     def iteration_tokens(self) -> int:
-        """Tokens of this iteration so far."""
+        """Tokens used in this iteration so far."""
         return self.tokens - self._tokens_at_start
 
     def begin_iteration(self) -> None:

@@ -42,7 +42,7 @@ class CheckpointPoint:
 
     @property
     def name(self) -> str:
-        """See `checkpoint_name`."""
+        """The name that users see; see `checkpoint_name`."""
         return checkpoint_name(self.snapshot)
 
 

@@ -234,7 +234,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
         assert "no package" in state_of(root).loops["2"].reason
         second = here("fleet", "run", str(file), "--headless", cwd=root)
         assert second.returncode == 2
-        assert "a fleet runs in" in second.stderr
+        assert "a fleet is already running in" in second.stderr
         fleet.kill()
     until(lambda: nothing_is_left(root))
     shown = here("fleet", "status", cwd=root).stdout
@@ -248,7 +248,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     done = run("fleet", "resume", "--headless", cwd=root)
 
     assert done.returncode == 0, said(done)
-    assert "loop 3 has ended and stays so; loop 2 is tried again" in done.stdout
+    assert "loop 3 has ended and is not tried again; loop 2 is tried again" in done.stdout
     assert (git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")) == before
     assert (root / "plan.md").read_text() == "not even committed\n"
     loops = state_of(root).loops
@@ -295,7 +295,7 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
         assert "loop 2 pauses" in paused.stdout
         again = here("fleet", "pause", "all", cwd=root).stderr
         assert all(f"loop {one}: a pause is already requested" in again for one in "12")
-        assert "waits for a slot" in here("fleet", "guide", "3", "x", cwd=root).stderr
+        assert "is waiting for a slot" in here("fleet", "guide", "3", "x", cwd=root).stderr
         assert "loop 1 has no open question" in here("fleet", "decide", "1", cwd=root).stderr
         assert (
             "not a terminal; use --yes to confirm: ralph-tui fleet abort 1 --yes"

@@ -88,7 +88,7 @@ def test_at_a_limit_one_loop_tries_first_and_the_others_follow_in_steps(
     assert "account work is at its limit until " in shown
     assert "usage limit, reported by loop " in shown.splitlines()[0]
     (why,) = [below for row, below in pairwise(shown.splitlines()) if row.startswith("  3  queued")]
-    assert "it waits: account work is at its limit until " in why
+    assert "it is waiting: account work is at its limit until " in why
     assert "; nothing starts on it" in lines
     held, freed = seq(root, "account_held")[0], seq(root, "account_released")[0]
     assert held < seq(root, "loop_ended", loop="1")[0] < freed, "another account continues"
@@ -133,7 +133,7 @@ def test_a_used_up_budget_ends_the_fleet_and_what_is_over_it_is_said_everywhere(
     assert lines.splitlines()[-1].endswith(f"the fleet ended: limit reached: {told}")
     assert shown.splitlines()[0] == f"fleet-001  limit reached: {told}"
     assert shown.count("stopped: the fleet's budget is used up") == 1
-    assert shown.count("it does not run: the fleet has used 100 % of its budget") == 1
+    assert shown.count("it will not run: the fleet has used 100 % of its budget") == 1
     assert nothing_is_left(root)
 
     journal = find_fleet(root).journal

@@ -50,7 +50,7 @@ def terminal(root: Path, go: Path) -> Iterator[Terminal]:
 def test_a_live_loop_is_opened_paused_and_left_again(
     root: Path, go: Path, terminal: Terminal
 ) -> None:
-    terminal.shows("First of all", "the loop runs")
+    terminal.shows("First of all", "the loop is running")
     until(lambda: runs(root, "1"))
 
     terminal.press("Enter")
@@ -79,7 +79,7 @@ def test_what_an_agent_asks_is_answered_by_people_through_the_fleet(
         monkeypatch.setenv(name, value)
     order = ("-c", "git rev-parse -q --verify done", "--agent", "claude", "--permissions", "ask")
     with opened(root, "fleet", "run", "Ask", *order) as screen:
-        screen.shows("loop 1 waits for your answer", "d answer")
+        screen.shows("loop 1 is waiting for your answer", "d answer")
         screen.press("d")
         screen.shows("claude asks for Bash: git tag one", "Bash(git tag *)")
         press_until(screen, "y", lambda: "asks for Bash: git tag one" not in screen.screen)

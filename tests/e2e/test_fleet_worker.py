@@ -154,7 +154,7 @@ def test_a_loop_goes_on_without_the_fleet_and_its_work_comes_home_line_by_line(
     gone = until(lambda: [each for each in cluster.seen.of(Disconnected) if each.left])[0]
     assert gone.reason == "it was stopped by SIGTERM"
     told = [line.partition(" ")[2].rstrip() for line in far.lines]
-    assert told[0].startswith("far takes 3 loops at once, in "), told
+    assert told[0].startswith("far runs up to 3 loops at once, in "), told
     assert "loop 1: preparing its working copy" in told
     assert any(line.startswith("loop 1 completed: ") for line in told), told
     assert "loop 1: its work was sent to the fleet" in told
@@ -164,7 +164,7 @@ def test_a_second_worker_in_the_same_folder_is_refused(cluster: Cluster) -> None
     with program(*cluster.worker()) as far:
         cluster.joined(1)
         with program(*cluster.worker()) as second:
-            second.wait_for(f"another worker (process {far.pid}) works in")
+            second.wait_for(f"another worker (process {far.pid}) is using")
             assert second.wait(PATIENCE_S) == 2
         with program(*cluster.worker(base="other")) as third:
             third.wait_for("a host named far already exists; pass another --name")
@@ -195,7 +195,7 @@ def test_what_cannot_be_gets_a_sentence(tmp_path: Path, words: list[str], senten
 def test_an_agent_cannot_start_a_host(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(RUN_MARK, "any")
     with program(*cluster.worker()) as worker:
-        worker.wait_for("a process that a run has started cannot join a fleet")
+        worker.wait_for("a process started by a run cannot join a fleet")
         assert worker.wait(PATIENCE_S) == 2
 
 

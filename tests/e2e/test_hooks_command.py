@@ -69,7 +69,8 @@ def test_installed_shown_installed_again_and_removed(root: Path) -> None:
     assert set(find_hooks((root / SETTINGS).read_text())) == {"PostToolUse", "Stop"}
     after = files(root)
     again = here("hooks", "install", "--yes", cwd=root)
-    assert "already, and up to date" in again.stdout
+    assert "the hooks are already installed in " in again.stdout
+    assert " and up to date" in again.stdout
     assert files(root) == after
     shown = here("hooks", "show", cwd=root)
     assert "PostToolUse, Stop in .claude/settings.json; 1 other hook" in shown.stdout
@@ -91,7 +92,7 @@ def test_a_loop_is_begun_on_request_and_never_under_one_that_runs(root: Path) ->
     )
     running = here("hooks", "install", "--yes", "--objective", "Another", cwd=root)
     assert running.returncode == 1
-    assert ".claude/ralph-state.json runs a loop already; nothing was changed" in running.stderr
+    assert ".claude/ralph-state.json already runs a loop; nothing was changed" in running.stderr
     (root / STATE).write_text(json.dumps(state | {"status": "completed"}))
     assert "has ended (completed)" in here("hooks", "show", cwd=root).stdout
     another = here("hooks", "install", "--yes", "--objective", "Another", cwd=root)

@@ -128,7 +128,7 @@ def test_no_such_event_is_one_sentence(recorded: Path, at: str) -> None:
     done = here("replay", "task-001", f"--at={at}", cwd=recorded)
     assert done.returncode == 2
     assert done.stderr == (
-        f"ralph-tui: attempt 001 has 10 events; --at must be 1 to 10, not {at}\n"
+        f"ralph-tui: attempt 001 has 10 events; --at must be from 1 to 10, not {at}\n"
     )
 
 
@@ -155,7 +155,7 @@ def test_the_screen_opens_held_at_that_event(recorded: Path) -> None:
 
 def test_the_screen_refuses_no_such_event_before_it_opens(recorded: Path) -> None:
     with terminal(recorded, "replay", "task-001", "--at", "77") as screen:
-        screen.shows("has 10 events; --at must be 1 to 10, not 77")
+        screen.shows("has 10 events; --at must be from 1 to 10, not 77")
         assert screen.exit_code() == 2
 
 

@@ -140,7 +140,7 @@ STATES = (
     State("search", of("running", beside=beside(OneRun(story("stuck")))), ("slash", *"test"),
           "4 places", sizes=BOTH),
     # a fleet
-    State("fleet", lambda: FleetDriver(under_way()), sees="loop 2 waits for your answer",
+    State("fleet", lambda: FleetDriver(under_way()), sees="loop 2 is waiting for your answer",
           sizes=BOTH),
     State("fleet-over", lambda: FleetDriver(finished()), ("down", "down"), "attempt 1 of 3"),
     # home

@@ -110,7 +110,8 @@ def test_head_and_sentence_say_what_the_owner_should_know_first() -> None:
         assert first.startswith(" fleet-001  night ")
         assert first.endswith("7 loops  5/6 slots, 2 waiting  $6.60 of $40.00  9m 5s")
         assert (
-            second == " ! loop 2 waits for your answer; 3 loops run; 1 waits at a limit; 2 queued"
+            second
+            == " ! loop 2 is waiting for your answer; 3 loops running; 1 at a limit; 2 queued"
         )
         assert third == " hosts  ● local 3/4  ● beta 2/2"
 
@@ -215,7 +216,7 @@ def test_a_host_that_was_stopped_has_left_and_is_no_warning() -> None:
         await fleet.sees("– beta left")
         assert "▲" not in fleet.page
         await fleet.press("l")
-        await fleet.sees("beta stops its loops and leaves: it was stopped by SIGINT")
+        await fleet.sees("beta is stopping its loops and leaving: it was stopped by SIGINT")
         await fleet.sees("beta has left")
 
     settled = [one for one in under_way() if getattr(one, "host", "") != "beta"]
@@ -302,8 +303,8 @@ def test_a_paused_loop_goes_on_by_the_same_key() -> None:
 @each_row(
     ("keys", "answer"),
     [
-        (("end", "p"), "p pause: loop 5 waits for a slot"),
-        (("end", "g"), "g guide: loop 5 waits for a slot"),
+        (("end", "p"), "p pause: loop 5 is waiting for a slot"),
+        (("end", "g"), "g guide: loop 5 is waiting for a slot"),
         (("up",), "nothing more in that direction"),
         (("x",), "x does nothing here; ? lists the keys"),
         (("escape",), "esc: nothing is open; q leaves"),
@@ -347,7 +348,7 @@ def test_enter_opens_the_cockpit_of_the_loop_and_esc_leads_back() -> None:
         await fleet.press("p")
         assert fleet.loop_sent == [Pause()]
         await fleet.press("q")
-        await fleet.sees("loop 2 waits for your answer")
+        await fleet.sees("loop 2 is waiting for your answer")
         assert fleet.opened_loops == ["2"]
         assert fleet.screen.view.selected == 1
 
@@ -449,7 +450,7 @@ def test_the_owner_is_called_for_a_new_question_once() -> None:
 
         fleet.app.call_user = call  # type: ignore[method-assign]
         fleet.fleet.coming.extend(works("1", 0.9, question="Continue?", question_id="q7"))
-        await fleet.sees("loops 1, 2 wait for your answer")
+        await fleet.sees("loops 1, 2 are waiting for your answer")
         fleet.fleet.coming.extend(works("3a", 0.9))
         await fleet.until(lambda: fleet.screen.view.state.loops["3a"].iteration == 1)
         assert called == ["loop 1 asks: Continue?"]

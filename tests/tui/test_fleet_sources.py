@@ -210,13 +210,13 @@ def test_a_loop_that_has_no_place_says_so(elsewhere: Elsewhere) -> None:
     fleet = _looked(Fleet(elsewhere.folder))
     loop = FleetLoop(fleet, "5")
     assert _shown(loop).run.started is None
-    assert loop.note == "loop 5: it waits until 1 is completed"
+    assert loop.note == "loop 5: it is waiting until 1 has completed"
     loop.note = "? loop 2 asks"
     assert loop.note == "? loop 2 asks"
     loop.note = ""
     elsewhere.records(ev.LoopSkipped(loop="5", reason="the budget is used up"))
     _looked(fleet)
-    with pytest.raises(RalphError, match="loop 5 has no record: it does not run: the budget"):
+    with pytest.raises(RalphError, match="loop 5 has no record: it will not run: the budget"):
         open_loop(fleet, fleet.state.loops["5"])
     loop.stop()
     fleet.stop()
@@ -321,7 +321,7 @@ def test_home_is_told_of_the_newest_fleet(elsewhere: Elsewhere, tmp_path: Path) 
     until(lambda: (seen := followed.glance()) is not None and seen.cost)
     glance = followed.glance()
     assert glance is not None
-    assert glance.sentence.startswith("loop 1 waits for your answer")
+    assert glance.sentence.startswith("loop 1 is waiting for your answer")
     assert glance.cost == "$1.50"
     assert FollowedFleet(tmp_path / "nothing").glance() is None
 

@@ -7,7 +7,7 @@ from ralph_tui.cli.options import add_goal, add_settings
 from ralph_tui.fleet.dispatch import KEY_HOLDERS
 
 ACTIONS = {
-    "run": "run the objectives of a file, several attempts at one, or a tracker's issues",
+    "run": "run the objectives in a file, several attempts at one, or a tracker's issues",
     "status": "show the status of the fleet and its loops",
     "attach": "watch the fleet, or one of its loops, from any terminal",
     "pause": "pause loops before their next iteration",
@@ -17,8 +17,8 @@ ACTIONS = {
     "abort": "abort a loop, or the fleet with 'all'; the work is kept",
     "stop": "stop the fleet after the running iterations, or --now",
     "resume": "continue a fleet that was stopped or whose process is gone",
-    "prune": "remove clones and branches that past fleets left",
-    "worker": "run loops of a fleet on another machine here",
+    "prune": "remove clones and branches left by past fleets",
+    "worker": "run loops here for a fleet on another machine",
 }
 _LOOP = "loop id, as 'fleet status' shows it, or all"
 
@@ -26,8 +26,8 @@ _LOOP = "loop id, as 'fleet status' shows it, or all"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``fleet`` and its actions."""
     parser.description = (
-        "Run many loops of this repository at once, each in a clone of its own, with one budget. "
-        "What each has made becomes a branch here; nothing is merged."
+        "Run many loops on this repository at once, each in its own clone, with one budget. "
+        "The work of each becomes a branch here; nothing is merged."
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
     for name, sentence in ACTIONS.items():
@@ -56,8 +56,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=None,
-        help="run N attempts to their end and choose the best: completed, passes again in a "
-        "fresh clone, then fewest changed lines, then lowest cost",
+        help="run N attempts to their end and choose the best: one that passes again in a fresh "
+        "clone, with the fewest changed lines, then the lowest cost",
     )
     parser.add_argument(
         "--first",
@@ -66,7 +66,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--choice", choices=("best", "first", "all"), help=argparse.SUPPRESS)
     parser.add_argument(
-        "--from-issues", metavar="LABEL", help="the open issues of the tracker with this label"
+        "--from-issues", metavar="LABEL", help="run the tracker's open issues with this label"
     )
     parser.add_argument(
         "--base", metavar="REF", help="commit or branch that all loops start from (HEAD)"
@@ -76,7 +76,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         choices=("clone", "worktree"),
         help="kind of working copy for each loop (clone)",
     )
-    parser.add_argument("--setup", metavar="COMMAND", help="run once in every new working copy")
+    parser.add_argument(
+        "--setup", metavar="COMMAND", help="command to run once in every new working copy"
+    )
     parser.add_argument("--budget", metavar="USD", help="for all loops together (none)")
     _add_hosts(parser)
     _add_front(parser)
@@ -92,14 +94,16 @@ def _add_resume(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_hosts(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--agents", metavar="N", type=int, help="loops at once on this machine (2)")
     parser.add_argument(
-        "--listen", metavar="ADDRESS", help="let hosts join: tls://HOST:PORT, with --tls"
+        "--agents", metavar="N", type=int, help="maximum loops at once on this machine (2)"
+    )
+    parser.add_argument(
+        "--listen", metavar="ADDRESS", help="let hosts join at tls://HOST:PORT; needs --tls"
     )
     parser.add_argument(
         "--tls",
         metavar="FOLDER",
-        help=f"folder with the key and certificate of the fleet; created if missing; {KEY_HOLDERS}",
+        help=f"folder with the fleet's key and certificate; created if missing; {KEY_HOLDERS}",
     )
     parser.add_argument("--trees", metavar="FOLDER", help="folder for the loops' working copies")
 
@@ -150,21 +154,23 @@ def _add_decide(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_stop(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--now", action="store_true", help="without waiting for iterations")
+    parser.add_argument("--now", action="store_true", help="do not wait for running iterations")
 
 
 def _add_prune(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trees", metavar="FOLDER", help="the folder given to fleets with --trees")
-    parser.add_argument("--yes", action="store_true", help="remove, without asking")
+    parser.add_argument("--yes", action="store_true", help="remove without asking")
     parser.add_argument(
         "--resumable",
         "--all",
         action="store_true",
-        help="also clones whose work exists nowhere else: loops that 'fleet resume' would "
+        help="also remove clones whose work exists nowhere else: loops that 'fleet resume' would "
         "continue start over, and work that was not collected is lost",
     )
     parser.add_argument(
-        "--branches", action="store_true", help="also branches of attempts that were not chosen"
+        "--branches",
+        action="store_true",
+        help="also remove branches of attempts that were not chosen",
     )
 
 
@@ -174,16 +180,18 @@ def _add_worker(parser: argparse.ArgumentParser) -> None:
         f"{KEY_HOLDERS.capitalize()}."
     )
     parser.add_argument("address", metavar="ADDRESS", help="address of the fleet: tls://HOST:PORT")
-    parser.add_argument("--agents", metavar="N", type=int, default=2, help="loops at once (2)")
+    parser.add_argument(
+        "--agents", metavar="N", type=int, default=2, help="maximum loops at once (2)"
+    )
     parser.add_argument("--tls", metavar="FOLDER", help="a copy of the fleet's key folder")
     parser.add_argument(
         "--lease",
         metavar="TIME",
-        help="stop loops after this long without contact to the fleet (its lease, also the "
+        help="stop loops after this long without contact with the fleet (its lease, which is the "
         "maximum)",
     )
     parser.add_argument("--base", metavar="FOLDER", help="folder for the loops' working copies")
-    parser.add_argument("--name", metavar="NAME", help="name of this host (the machine's)")
+    parser.add_argument("--name", metavar="NAME", help="name of this host (the machine's name)")
 
 
 _ARGUMENTS = {

@@ -50,7 +50,7 @@ def run_here(
                 raise
             finally:
                 fleet.engine.join(END_SECONDS)
-                held.close()  # while signals are still handled: another would kill the process here
+                held.close()  # while signals are still handled: another one would be fatal here
         return exit_code(fleet)
 
 

@@ -18,9 +18,9 @@ from ralph_tui.text.sanitize import clip, one_line
 MakeAttempts = Callable[..., tuple[Loop, ...]]
 """The signature of `planning.make_attempts`."""
 MAX_ISSUES = 200
-"""Maximum issues in a fleet."""
+"""Maximum number of issues in a fleet."""
 MAX_TEXT = 8000
-"""Maximum characters of an objective made from an issue."""
+"""Maximum number of characters in an objective made from an issue."""
 
 
 def loops_from_issues(

@@ -1,4 +1,4 @@
-"""``fleet prune``: remove the clones that past fleets have left on this machine.
+"""``fleet prune``: remove the clones that past fleets left on this machine.
 
 Never touch anything that is still in use. Before removing a clone, report its size and whether it
 holds work that exists nowhere else.
@@ -69,7 +69,7 @@ class LeftClone:
 
 @dataclass(frozen=True)
 class LeftFolder:
-    """The folder of a fleet without clones: empty, or with a copy of the repository."""
+    """A fleet's folder without clones: it is empty or has a copy of the repository."""
 
     path: Path
     size: int
@@ -103,7 +103,7 @@ class KnownFleet:
 
 
 def load_fleets(root: Path) -> dict[str, KnownFleet]:
-    """Return a repository's fleets by id, without those whose journal cannot be read."""
+    """Return a repository's fleets by id, except those whose journals cannot be read."""
     found = {}
     for folder in find_fleets(root):
         try:
@@ -117,7 +117,7 @@ def load_fleets(root: Path) -> dict[str, KnownFleet]:
 
 
 def describe_copies(root: Path) -> Iterator[str]:
-    """Yield a sentence for each record that is left out as a copy of a fleet elsewhere."""
+    """Yield a sentence for each record that is skipped because its fleet is elsewhere."""
     for folder in find_fleets(root):
         with suppress(JournalError):
             started = read_fleet(folder.journal).state().started
@@ -205,12 +205,12 @@ def _explain_lock(fleet: FleetFolder) -> str:
     owner = worker(fleet.lock)
     if owner is None:
         return ""
-    runs = owner.run or "the fleet that runs"
+    runs = owner.run or "the running fleet"
     return f"prune can record the loss of its work only when {runs} has ended"
 
 
 def describe_use(folder: TreeFolder) -> str:
-    """Return why a clone is in use, by a run or by processes it left; empty if it is not."""
+    """Return why a clone is in use, by a run or its leftover processes; empty if it is not."""
     try:
         owner = holder(ralph_folder(folder.tree) / "lock")
     except WorkspaceError as error:  # unknown whether a run is alive
@@ -257,7 +257,7 @@ def find_beaten(repository: Repository, state: FleetState) -> Iterator[LeftBranc
 
 
 def prune(args: argparse.Namespace) -> int:
-    """List the remains of past fleets, ask, and remove them. Raises ``RalphError``.
+    """List the remains of past fleets, and remove them once confirmed. Raises ``RalphError``.
 
     A folder given with ``--trees`` is searched completely, whatever the current repository, because
     a worker's machine need not have the repository.
@@ -333,10 +333,8 @@ def _block_workers(base: Path, held: ExitStack) -> None:
     except OSError as error:
         if error.errno == errno.EAGAIN:
             pid = holder_of(lock)
-            raise UsageError(
-                f"a worker (process {pid}) works in {base}: stop it first, it is left alone"
-            ) from error
-        raise UsageError(f"cannot look at {base}: {why(error, 'name another folder')}") from error
+            raise UsageError(f"a worker (process {pid}) is using {base}: stop it first") from error
+        raise UsageError(f"cannot check {base}: {why(error, 'name another folder')}") from error
 
 
 def _find_branches(root: Path, known: dict[str, KnownFleet]) -> list[LeftBranch]:
@@ -404,7 +402,7 @@ REMOVED = "its tree was removed by 'ralph-tui fleet prune'"
 
 @contextmanager
 def block_fleets(fleets: Sequence[FleetFolder]) -> Iterator[None]:
-    """Keep these fleets from being resumed, and their journals from being written, meanwhile.
+    """Within the block, prevent these fleets from resuming and their journals from being written.
 
     Raises ``LockHeldError`` if a fleet of one of their repositories runs, and ``WorkspaceError``.
     """

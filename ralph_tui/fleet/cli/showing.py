@@ -64,7 +64,7 @@ def status(args: argparse.Namespace) -> int:
 
 
 def attach(args: argparse.Namespace) -> int:
-    """Show a fleet on its screen, or as lines without a terminal.
+    """Show a fleet on its screen, or as lines if there is no terminal.
 
     Raises ``UsageError`` if there is no such fleet or loop.
     """
@@ -115,7 +115,7 @@ def _status_lines(root: Path, folder: FleetFolder, state: FleetState, lost: Lost
     wide = max(map(len, words.values()), default=1)
     gone = _find_deleted(root, state)
     below: list[tuple[int, str]] = []
-    """Number of a line, from 1, and a text to print below it."""
+    """Line numbers, counted from 1, each with a text to print below that line."""
     for name, loop in state.loops.items():
         sentence = loop_sentence(loop, state, now, lost=lost)
         where = loop.host if len(state.hosts) > 1 else ""
@@ -299,14 +299,14 @@ def show_fleet(root: Path, folder: FleetFolder, loop: str = "") -> int:
 
 
 def choose_code(state: FleetState, code: int, *, lost: Lost) -> int:
-    """Return the exit code of a fleet's screen that ended with `code`, preferring the outcome's."""
+    """Return the exit code for a screen that ended with `code`; the outcome's takes precedence."""
     if code == ExitCode.COMPLETED and state.finished is not None:
         return OUTCOME_CODES[state.finished.outcome]
     return ExitCode.FAILED if code == ExitCode.COMPLETED and lost else code
 
 
 def left_text(folder: FleetFolder, state: FleetState, lost: Lost = "") -> str:
-    """Describe the status of a fleet whose screen was left, and how to come back."""
+    """Describe the status of a fleet after its screen was left, and how to return to it."""
     rows = [f"{folder.name}: {fleet_sentence(state, datetime.now(UTC), lost=lost)}"]
     if folder.owner() is None:
         for purpose, places in (

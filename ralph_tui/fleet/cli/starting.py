@@ -61,7 +61,7 @@ def check_arguments(args: argparse.Namespace) -> None:
 def build_plan(args: argparse.Namespace, root: Path) -> Plan:
     """Build the plan from a file, from one objective with several attempts, or from issues.
 
-    Raises ``UsageError`` with everything that is wrong with it.
+    Raises a ``UsageError`` that lists every problem.
     """
     given = (args.what or "").strip()
     if args.from_issues:
@@ -154,7 +154,7 @@ def _parse_dollars(text: str | None) -> float | None:
     except ValueError:
         value = math.nan
     if not 0 < value <= 1_000_000:
-        raise UsageError(f"--budget takes dollars, as 12.50, not {clip(one_line(text), 40)!r}")
+        raise UsageError(f"--budget takes dollars, such as 12.50, not {clip(one_line(text), 40)!r}")
     return value
 
 
@@ -187,7 +187,7 @@ def resume(args: argparse.Namespace) -> int:
         return _run_detached(args)
     from ralph_tui.fleet.runtime.assembly import resume_fleet  # noqa: PLC0415 - as above
 
-    # A background fleet has no terminal; the process that started it waits for its first output.
+    # A background fleet has no terminal; the process that started it awaits its first output.
     asked_by = os.getppid() if args.detached else os.getpid()
     return _run_in_place(args, resume_fleet(found, _make_connection(args), name_of(asked_by)))
 

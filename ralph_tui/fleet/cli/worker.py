@@ -43,7 +43,7 @@ LOG = "worker-log.txt"
 END_S = 10.0
 """Seconds to wait at the end: a connection may never close if both ends stop at once."""
 TWICE_S = 1.0
-"""Ignore a second signal within these seconds: timeout(1) and job managers send it twice."""
+"""Seconds in which a second signal is ignored: timeout(1) and job managers send it twice."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _MAX_AGENTS = 1000
 
@@ -55,8 +55,7 @@ def run(args: argparse.Namespace) -> int:
     """
     if any(mark in os.environ for mark in MARKS):
         raise UsageError(
-            "a process that a run has started cannot join a fleet: use a terminal that no run has "
-            "started"
+            "a process started by a run cannot join a fleet: use a terminal that no run has started"
         )
     address, name, lease = (
         Address.parse(args.address),
@@ -92,7 +91,7 @@ def _serve(
         link = HostLink(str(address), HostOffer(name, agents, scratch, lease), security, _print)
 
         host = WorkerHost(name, agents, base, link.observe, WorkerLines(_print).report)
-        _print(f"{name} takes {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
+        _print(f"{name} runs up to {count(agents, 'loop')} at once, in {base}; ctrl+c stops it")
         _print(KEY_HOLDERS)
         with signals.forward_signals(_StopHandler(host, link, base)), no_orphans():
             try:
@@ -143,7 +142,7 @@ def _lock(base: Path, held: ExitStack) -> None:
         if error.errno == errno.EAGAIN:
             pid = holder_of(base / WORKER_LOCK)
             raise UsageError(
-                f"another worker (process {pid}) works in {base}: name another folder with --base"
+                f"another worker (process {pid}) is using {base}: name another folder with --base"
             ) from error
         raise UsageError(f"cannot work in {base}: {why(error, 'name another --base')}") from error
 
@@ -182,16 +181,16 @@ def _print(sentence: str) -> None:
 
 
 WIDTH = 600
-"""Maximum characters of a line."""
+"""Maximum number of characters of a line."""
 
 
 class WorkerLines:
-    """Print each line about a host's loops once, although a reconnecting fleet gets all again."""
+    """Prints each line about a host's loops once, though reconnecting fleets get them all again."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._print = write
         self._at_work: dict[tuple[str, str, int], bool] = {}
-        """By fleet, loop and attempt number: True once it was printed that the run began."""
+        """By fleet, loop and attempt number; True once the start of the run has been printed."""
 
     def report(self, what: Observation, fleet_id: str) -> None:
         """Print an observation if it is new; skip routine ones."""

@@ -15,9 +15,9 @@ from ralph_tui.fleet.loop_state import LoopState, end_event
 from ralph_tui.fleet.state import FleetState, absent_until, host_with_tree
 
 NEARLY, ALL = 90, 100
-"""Percent of the budget:
+"""Percentages of the budget.
 
-at `NEARLY` nothing new starts, at `ALL` loops stop after their iteration.
+At `NEARLY`, nothing new starts; at `ALL`, loops stop after their iteration.
 """
 
 
@@ -34,7 +34,7 @@ def mark_budget(state: FleetState) -> Iterator[FleetEvent]:
 
 
 class BudgetShares:
-    """Budgets for the loops that are placed now, one after the other.
+    """Budgets for the loops being placed, one after the other.
 
     A share is the money neither spent nor assigned to running loops, divided by the number of loops
     still to start. Therefore all shares together never exceed the budget.
@@ -80,9 +80,9 @@ def _round_down(dollars: float) -> float:
 
 
 MAX_RESUMES = 2
-"""How often a loop whose process was gone is resumed in its clone."""
+"""How many times a loop whose process has died is resumed in its clone."""
 MAX_ATTEMPTS = 3
-"""Maximum clones for a loop that keeps losing its host."""
+"""Maximum number of clones for a loop that keeps losing its host."""
 LOST = "its host is lost"
 PRUNED = "its clone was removed by 'ralph-tui fleet prune'"
 STOPPED = "its host was stopped and has not returned"
@@ -154,7 +154,7 @@ def _handle_loss(state: FleetState, loop: LoopState) -> FleetEvent:
     if is_unwanted(state, loop) or state.stopping is not None or loop.stop_asked:
         return end_event(loop, "interrupted", LOST)
     if state.budget_percent:
-        return end_event(loop, "limit_reached", f"{LOST}, and the fleet's budget is nearly used")
+        return end_event(loop, "limit_reached", f"{LOST}, and the fleet's budget is nearly used up")
     if _count_attempts(loop) >= MAX_ATTEMPTS:
         return end_event(loop, "failed", f"{LOST}, and it was lost {_count_attempts(loop)} times")
     if loop.tree_removed:

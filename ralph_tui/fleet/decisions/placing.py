@@ -21,7 +21,7 @@ from ralph_tui.text.durations import DAY
 TRIAL_S = 120.0
 """Seconds that a probing loop may take to get a live session."""
 ACCEPTED_S = 10.0
-"""A session that was not refused within these seconds counts as answered."""
+"""Seconds without a refusal after which a session counts as answered."""
 WORK_PHASES = ("agent", "verifying")
 """Phases in which a run has called its agent; in the last one the agent has answered."""
 
@@ -98,7 +98,7 @@ def _on_hold(
 
 
 def may_start(state: FleetState, login: str, now: datetime) -> bool:
-    """True if the last start of a loop with this account is long enough ago."""
+    """True if the last start of a loop with this account was long enough ago."""
     last = state.last_start.get(login)
     return last is None or now >= last + timedelta(seconds=state.plan.start_every_s)
 
@@ -106,7 +106,7 @@ def may_start(state: FleetState, login: str, now: datetime) -> bool:
 def patience_s(plan: Plan, login: str) -> float:
     """Return the seconds that a loop waits, after a limit ends, for the order to continue.
 
-    This is longer than the probing loop may take plus the time in which all other loops follow. So
+    This is longer than the probing loop may take plus the time all other loops need to follow. So
     a loop continues by itself only if it has lost contact with the fleet.
     """
     others = sum(loop.login == login for loop in plan.loops) - 1
@@ -137,7 +137,7 @@ def _last_report(loop: LoopState) -> datetime:
 
 
 FAILURE_REST = timedelta(minutes=1)
-"""How long a host gets no loops after one could not begin there."""
+"""How long a host gets no loops after a loop could not begin there."""
 
 
 def place_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
@@ -190,7 +190,7 @@ class _Capacity:
         self._busy = Counter(loop.host for loop in loops if loop.placed)
         self._users = Counter(loop.spec.account for loop in loops if loop.placed)
         self._begun: set[str] = set()
-        """Accounts for which a loop is placed in this round."""
+        """Accounts for which a loop has been placed in this round."""
         resting = _resting_hosts(state, now)
         here = [host for host in state.hosts.values() if host.takes]
         slots = {host.name: host.slots for host in here if host.name not in resting}
@@ -215,7 +215,7 @@ class _Capacity:
         )
 
     def host_for(self, loop: LoopState) -> str:
-        """Return the host with the loop's clone, else the one with most free slots; empty if none.
+        """Return the host with the loop's clone, else that with the most free slots; empty if none.
 
         A host on which the loop could not begin is not tried again while others are available.
         """

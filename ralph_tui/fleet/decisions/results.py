@@ -68,7 +68,7 @@ def _choose_winner(state: FleetState, common: str, attempts: list[LoopState]) ->
     open_ = [one for one in attempts if not one.over or must_run_again(state, one)]
     best = rank_attempts(attempts)
     if _choice(attempts) == "all" and (open_ or any(awaits_collection(state, one) for one in best)):
-        return None  # the lines each changed are known only after collection
+        return None  # the number of lines that each changed is known only after collection
     for place, loop in enumerate(best):
         if not _may_win(loop):
             continue
@@ -103,7 +103,7 @@ def _sort_key(loop: LoopState) -> tuple[float, float, float]:
 def _explain_best(attempts: Sequence[LoopState], best: Sequence[LoopState], place: int) -> str:
     loop = best[place]
     passed_over = [one.spec.id for one in best[:place]]
-    but = f"; not {', '.join(passed_over)}: see there" if passed_over else ""
+    but = f"; {', '.join(passed_over)} could not be confirmed" if passed_over else ""
     if _choice(attempts) == "first":
         return f"it completed first{but}"
     rest = best[place + 1 :]

@@ -254,13 +254,13 @@ class FleetWorker(Worker):
             await self.close(reason="the connection has ended")
 
     async def close(self, *args: Any, **kwargs: Any) -> str | None:  # type: ignore[override]
-        """Close the connection, and at once wake everything that waits for its end."""
+        """Close the connection, and at once wake everything that is waiting for its end."""
         self.cut.set()
         return await super().close(*args, **kwargs)
 
 
 def _unused_address() -> str:
-    """Return a unique address of no machine.
+    """Return a unique address that belongs to no machine.
 
     Nothing connects to a host, but Dask identifies hosts by their addresses. Packets sent to
     100::/64 are discarded (RFC 6666).

@@ -40,7 +40,7 @@ class HostOffer:
     name: str
     """Name of the host, unique within the fleet."""
     slots: int
-    """Maximum loops at once."""
+    """Maximum number of loops at once."""
     scratch: Path
     """Folder for Dask's files."""
     lease_s: float | None = None
@@ -87,7 +87,7 @@ class HostLink:
         self._call_soon(self._announce_leave)
 
     def stop(self, reason: str = "it was stopped") -> None:
-        """Make `run` return once the observations so far are sent. Thread-safe."""
+        """Make `run` return once the observations so far have been sent. Thread-safe."""
         self._reason = self._reason or reason
         self._stop_asked.set()
         self._call_soon(self._stop.set)
@@ -102,10 +102,10 @@ class HostLink:
             self._worker.batched_send({"op": wire.LEAVING, "reason": self._reason})
 
     async def run(self, host: LoopHost) -> str:
-        """Keep `host` connected until it is stopped; return why the fleet dismissed it, or nothing.
+        """Keep `host` connected until it is stopped or the fleet dismisses it.
 
-        Raises ``UsageError`` if the first attempt shows that the fleet has other TLS files, or
-        none.
+        Return the reason for a dismissal; empty if there was none. Raises ``UsageError`` if the
+        first attempt shows that the fleet uses different TLS files, or none.
         """
         self._loop = asyncio.get_running_loop()
         dismissed = ""
@@ -140,8 +140,8 @@ class HostLink:
                 ) from error
             if _is_unknown(error) and not self._was_connected:
                 raise UsageError(
-                    f"the fleet at {self._address} uses other key files: copy the folder "
-                    "that 'fleet run --listen' made, and name it with --tls"
+                    f"the fleet at {self._address} uses different key files: copy the folder "
+                    "that 'fleet run --listen' made, and pass it with --tls"
                 ) from error
             self._report(
                 f"cannot reach the fleet at {self._address}, trying again: {_describe_cause(error)}"
@@ -150,7 +150,7 @@ class HostLink:
         return True
 
     async def _serve_once(self, host: LoopHost) -> str:
-        """Serve one connection until it ends; return why it ended for good, or nothing."""
+        """Serve one connection until it ends; return why it ended for good; empty if it did not."""
         name = f"{self._offer.name}-{uuid4().hex[:12]}"
         worker = FleetWorker(self._address, name, self._offer.scratch, self._security)
         dismissed: list[str] = []
@@ -168,7 +168,7 @@ class HostLink:
             self._was_connected, self._ended = True, False
             self._report(f"connected to {one_line(title)} at {self._address}")
             host.on_fleet_found(fleet)
-            self._outbox.take()  # drop these: the fleet asks again for them
+            self._outbox.take()  # drop these: the fleet will ask for them again
             worker.batched_send({"op": wire.HOLDS, "holds": wire.encode_held(host.holds())})
             self._worker = worker
 
@@ -275,7 +275,7 @@ def _describe_cause(error: BaseException) -> str:
     while deepest.__cause__ is not None:
         deepest = deepest.__cause__
     if isinstance(deepest, ssl.SSLError):
-        return "it does not use TLS, or has other key files"
+        return "it does not use TLS, or has different key files"
     if isinstance(deepest, OSError) and deepest.strerror:
         return deepest.strerror
     if isinstance(deepest, ValueError | StreamClosedError | TimeoutError | asyncio.CancelledError):

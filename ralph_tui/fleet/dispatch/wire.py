@@ -23,7 +23,7 @@ ORDERED, OBSERVED, LEAVING = "fleet-ordered", "fleet-observed", "fleet-leaving"
 """Names of messages."""
 
 _BATCHED = (Recorded, StatusChanged)
-"""Observations that may wait; all others go at once, after those that came before."""
+"""Observations that may wait; all others are sent at once, after any that are waiting."""
 
 _order: TypeAdapter[Order] = TypeAdapter(Order)
 _observation: TypeAdapter[Observation] = TypeAdapter(Observation)
@@ -100,7 +100,7 @@ CERTIFICATE, KEY = "fleet-cert.pem", "fleet-key.pem"
 def make_files(folder: Path) -> None:
     """Write a new key and its certificate into `folder`, readable only by this user.
 
-    A fleet and all its hosts share one key. Anyone with the folder can take either part, and can
+    A fleet and all its hosts share one key. Anyone with the folder can act as either, and can
     run programs as any of their users.
 
     Keep existing files. Raises ``UsageError`` if the files cannot be written.
@@ -119,9 +119,9 @@ def make_files(folder: Path) -> None:
 
 
 def load_security(folder: Path) -> Security:
-    """Return the TLS configuration: both sides show the certificate and require it of the other.
+    """Return the TLS configuration: both sides present the certificate and require it of the other.
 
-    Raises ``UsageError`` if the files are missing or do not fit, or if others can read the key.
+    Raises ``UsageError`` if the files are missing or do not match, or if others can read the key.
     """
     if not _has_keys(folder):
         raise UsageError(

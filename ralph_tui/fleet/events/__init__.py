@@ -32,7 +32,7 @@ def _reader() -> TypeAdapter[FleetEvent]:
 
 
 def parse_fleet_event(line: str | bytes) -> FleetEvent:
-    """Parse a line of a fleet's journal; of an unknown kind keep only the name.
+    """Parse a line of a fleet's journal; for an unknown kind, keep only its name.
 
     Raises ``ValueError`` if the line is not an event.
     """

@@ -61,7 +61,7 @@ class LoopPlaced(FleetEvent):
 
 
 class LoopStage(FleetEvent):
-    """Progress of a host in preparing a loop."""
+    """A host's progress in preparing a loop."""
 
     kind: Literal["loop_stage"] = "loop_stage"
     loop: Line
@@ -111,7 +111,7 @@ class LoopProgressed(FleetEvent):
     until: datetime | None = None
     """When the question's default applies, or a limit ends."""
     away_s: float = 0.0
-    """Seconds since it began that it spent not running, between an end and the next resume."""
+    """Seconds since it began in which it was not running, between an end and the next resume."""
 
 
 class LoopLost(FleetEvent):
@@ -136,7 +136,7 @@ class LoopAdopted(FleetEvent):
     loop: Line
     host: Line
     known: int = 0
-    """The last known event of its journal."""
+    """Number of the last known event in its journal."""
 
     def row(self) -> Row:
         return of_loop("good", self.loop, f"was found again on {host_words(self.host)}")
@@ -160,7 +160,7 @@ class LoopStopAsked(FleetEvent):
     loop: Line
     reason: Line
     now: bool = False
-    """True to stop at once, else when its iteration ends."""
+    """True to stop at once; False to stop when its iteration ends."""
 
     def row(self) -> Row:
         return of_loop("log", self.loop, "is being stopped", self.reason)
@@ -269,9 +269,9 @@ class ResultCollected(FleetEvent):
     best: float | None = None
     """From 0 to 1; None if it was never better than at its end."""
     record: Line = ""
-    """Name of its run for commands here; empty if none of its snapshots can be restored here.
+    """Its run's name in commands here; empty if none of its snapshots can be restored here.
 
-    That is so if no snapshot is here, or if the loop may continue with its record.
+    None can if no snapshot is here, or if the loop may continue with its record.
     """
 
     def row(self) -> Row:

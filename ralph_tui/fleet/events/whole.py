@@ -81,7 +81,7 @@ def at_mark(percent: int) -> str:
 
 
 class Reach(Fact):
-    """How hosts reach the fleet's process; the same after a resume."""
+    """How hosts reach the fleet's process; unchanged by a resume."""
 
     listen: Line = ""
     """Address for hosts to join, ``tls://HOST:PORT``; empty if none can."""
@@ -138,7 +138,7 @@ class HostJoined(FleetEvent):
     kind: Literal["host_joined"] = "host_joined"
     host: Line
     slots: int
-    """Maximum loops at once."""
+    """Maximum number of loops at once."""
     machine: Line = ""
     """Its name on the network."""
     home: Line = ""
@@ -169,7 +169,9 @@ class HostLeaving(FleetEvent):
     reason: Line = ""
 
     def row(self) -> Row:
-        return said("log", f"{host_words(self.host)} stops its loops and leaves", self.reason)
+        return said(
+            "log", f"{host_words(self.host)} is stopping its loops and leaving", self.reason
+        )
 
 
 class HostLost(FleetEvent):
@@ -196,14 +198,14 @@ class AccountHeld(FleetEvent):
     account: Line
     until: datetime | None = None
     cause: Line = ""
-    """Cause for which its loops wait: usage_limit, overload or outage."""
+    """What its loops are waiting for: usage_limit, overload or outage."""
     reason: Line = ""
 
     def row(self) -> Row:
         return said("warn", f"{self.words(self.at)}; nothing starts on it")
 
     def words(self, now: datetime) -> str:
-        """Describe it like ``account work is at its limit until 10:59: usage limit``."""
+        """Describe the hold, as in ``account work is at its limit until 10:59: usage limit``."""
         cause = WAITS[self.cause].word if self.cause in WAITS else ""
         why = ", ".join(part for part in (cause, self.reason) if part)
         return f"{self.stands(now)}: {why}" if why else self.stands(now)
@@ -211,7 +213,7 @@ class AccountHeld(FleetEvent):
     def stands(self, now: datetime) -> str:
         """Like `words`, but without the reason."""
         until = f" until {day_and_clock(self.until, now)}" if self.until else ""
-        stands = "at its limit" if self.cause in ("", "usage_limit") else "not served"
+        stands = "at its limit" if self.cause in ("", "usage_limit") else "unavailable"
         return f"{account_words(self.account)} is {stands}{until}"
 
 
@@ -289,7 +291,7 @@ class StopAsked(FleetEvent):
     kind: Literal["stop_asked"] = "stop_asked"
     by: Line
     now: bool = False
-    """True to stop its loops at once, else after their current iteration."""
+    """True to stop its loops at once; False to stop them after their current iteration."""
     abort: bool = False
     """True if the fleet and its loops are aborted."""
 

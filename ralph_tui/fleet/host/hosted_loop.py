@@ -52,7 +52,7 @@ from ralph_tui.ports.clones import Place
 from ralph_tui.text.sanitize import one_line, shorten
 
 MAX_STDERR = 1 << 20
-"""Maximum bytes of a run's stderr that are read."""
+"""Maximum number of bytes read from a run's stderr."""
 MAX_WORDS = 500
 BY_KEEPER = "stopped by SIGINT"
 """Reason that a run records when its keeper stops it: no user can press ctrl+c there."""
@@ -97,14 +97,16 @@ def end_after_exit(
         return over
     if over.never_began:
         # The run rejected its arguments, and printed why.
-        reason = last_message(stderr) or f"its run ended with {exit_.code} before its first event"
+        reason = (
+            last_message(stderr) or f"its run exited with code {exit_.code} before its first event"
+        )
         update = {"outcome": "failed", "reason": reason, "elsewhere": True}
         return over.model_copy(update=update)
     if exit_.lost:
         return over.model_copy(update={"reason": f"its keeper {exit_.lost}"})
     if exit_.signal is not None:
         return over.model_copy(update={"reason": f"its process was ended by signal {exit_.signal}"})
-    reason = last_message(stderr) or f"its process ended with {exit_.code}"
+    reason = last_message(stderr) or f"its process exited with code {exit_.code}"
     return over.model_copy(update={"outcome": "failed", "reason": reason})
 
 
@@ -123,11 +125,11 @@ _PREFIX = "ralph-tui:"
 
 
 NOT_RUNNING = "the loop is not running"
-BUG = "a bug of ralph-tui ended the host's work on it: the host's output says more"
+BUG = "a bug in ralph-tui ended the host's work on it: the host's output says more"
 
 
 MAX_CLONING = 2
-"""Maximum clones made at once; more would only wait for the disk."""
+"""Maximum number of clones made at once; more would only wait for the disk."""
 
 
 class Preparer:
@@ -163,7 +165,7 @@ class Preparer:
         place, folder = loop.place, loop.folder
         loop.stage("fetching")
         origin = self._bases.origin_of(place, loop)
-        # Only in the user's own repository can the user see worktrees.
+        # The user can see worktrees only in their own repository.
         as_worktree = place.isolation == "worktree" and origin.users
         make = make_worktree if as_worktree else make_clone
         while not self._making.acquire(timeout=POLL_S):
@@ -243,7 +245,7 @@ class HostedLoop:
     def __init__(
         self, place: Place, folder: TreeFolder, observe: Observe, preparer: Preparer, slots: Slots
     ) -> None:
-        """Hold an attempt that `start` will begin; without a call of `start` it counts as over."""
+        """Hold an attempt for `start` to begin; until `start` is called, it counts as over."""
         self.place = place
         self.folder = folder
         self.busy = threading.Lock()
@@ -261,7 +263,7 @@ class HostedLoop:
         self._over: Ended | None = None
         self._done = threading.Event()
         self._ended = threading.Event()
-        """Set once its end was also observed."""
+        """Set once its end has also been observed."""
         self._thread: threading.Thread | None = None
 
     @property
@@ -307,7 +309,7 @@ class HostedLoop:
         self._answer(order)
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait up to `timeout` seconds until its end was observed; return True if it was."""
+        """Wait up to `timeout` seconds for its end to be observed; return True if it was."""
         return self._thread is None or self._ended.wait(timeout)
 
     # -- called during preparation ------------------------------------------------------------

@@ -21,12 +21,12 @@ from ralph_tui.config.sources import FLAGS
 from ralph_tui.ports.clones import Place
 
 LOCK_S = 8.0
-"""Seconds that a dying run may still hold the clone in which another one will continue."""
+"""Seconds that a dying run may still hold the clone in which another run will continue."""
 POLL_S = 0.05
 
 
 def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
-    """Wait until nothing works in a clone; the keeper of a killed host still may.
+    """Wait until no process works in a clone; the keeper of a killed host may still do so.
 
     Raises ``WorkspaceError`` if that takes too long, and any error that `check` raises.
     """
@@ -42,10 +42,9 @@ def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
 
 
 SLOT_POLL_S = 0.2
-"""Seconds between two checks whether the waiting loop must end."""
+"""Seconds between two checks of whether the waiting loop must end."""
 FULL = (
-    "it waits: loops of the fleet that was here before work in all places of this host until "
-    "their lease ends"
+    "it is waiting: loops of the previous fleet use all slots of this host until their lease ends"
 )
 
 
@@ -107,12 +106,12 @@ class PortBlock:
 
 
 def take_block(count: int, folder: Path | None = None) -> PortBlock | None:
-    """Return a free block of `count` ports; None without one, or if `count` is 0.
+    """Return a free block of `count` ports; None if there is no such block or `count` is 0.
 
-    Locks on files hold it, because hosts on one machine share no other memory. The locks end with
-    the process. Ports on which another program listens are skipped.
+    File locks reserve it, because hosts on one machine share no memory. The locks end with the
+    process. Ports on which another program listens are skipped.
 
-    `folder` is the folder of the locks, the same for all hosts of a machine.
+    `folder` contains the locks and is the same for all hosts on a machine.
     """
     if count < 1:
         return None
@@ -215,7 +214,7 @@ def fleet_environment(
 
 
 def _headless_flag(place: Place) -> list[str]:
-    """Without ``--headless`` the run waits for an answer to its questions."""
+    """Return ``--headless`` unless the run must wait for answers to its questions."""
     return ["--headless"] if place.unattended else []
 
 

@@ -1,6 +1,6 @@
 """Follow the records of a loop's run: new lines of its journal, and its ``status.json``.
 
-The agent can write to the clone, too. So these files are read as plain files of bounded size, and
+The agent can also write to the clone, so these files are read as plain files of bounded size, and
 their content is validated before it is used.
 """
 
@@ -23,9 +23,9 @@ from ralph_tui.ports.clones import Place
 from ralph_tui.text.foreign_json import parse_json
 
 STATUS_S = 1.0
-"""Minimum seconds between two checks of the status."""
+"""Minimum number of seconds between two checks of the status."""
 MAX_STATUS = 1 << 20
-"""Maximum bytes read of a status file."""
+"""Maximum number of bytes read from a status file."""
 MAX_LINES = 500
 """Maximum journal lines in one observation."""
 _SEQ = re.compile(rb'\{"seq":(\d{1,12}),')
@@ -45,11 +45,11 @@ class RunFollower:
         self._observe = observe
         self._tail = Tail(folder / "events.jsonl")
         self._sent_seq = 0
-        """The last event that was sent or that the fleet already knew."""
+        """Number of the last event that was sent or that the fleet already had."""
         self._status: dict[str, Any] | None = None
         self._status_due = 0.0
         self.seq = 0
-        """The last event of the journal."""
+        """Number of the last event in the journal."""
         self.outcome: Outcome | None = None
         """Outcome of the run according to its journal so far."""
         self.reason = ""
@@ -84,7 +84,7 @@ class RunFollower:
             yield lines
 
     def _send_events(self, lines: list[bytes]) -> None:
-        """Send consecutive events in pieces, without those that the fleet already has."""
+        """Send consecutive events in batches, except those that the fleet already has."""
         piece: list[str] = []
         first = 0
         for line in lines:
@@ -118,7 +118,7 @@ class RunFollower:
                     if outcome in get_args(Outcome):
                         self.outcome, self.reason = cast("Outcome", outcome), reason
                 case {"kind": "run_crashed", "error": str(error)}:
-                    self.outcome, self.reason = "failed", f"a bug of ralph-tui: {error}"
+                    self.outcome, self.reason = "failed", f"a bug in ralph-tui: {error}"
                 case {"kind": "run_resumed"}:
                     self.outcome, self.reason = None, ""
 
@@ -148,9 +148,9 @@ def _parse_seq(line: bytes) -> int | None:
 
 
 class RunReporter:
-    """Report on the run of one attempt: where it records, and what it has recorded.
+    """Reports on the run of one attempt: where it records, and what it has recorded.
 
-    The loop's thread uses it while it runs, and afterwards whatever holds the loop.
+    The loop's thread uses it during the run; afterwards, whatever holds the loop does.
     """
 
     def __init__(self, place: Place, folder: TreeFolder, observe: Observe) -> None:

@@ -29,7 +29,7 @@ ANSWER_S = 60.0
 """Seconds that a run may take to answer a command."""
 GONE = "the run ended before it answered"
 SILENT = "the run did not answer within a minute; it may still obey"
-BUSY = "the run does not answer commands now"
+BUSY = "the run is not answering commands now"
 
 
 class Channel:
@@ -118,7 +118,7 @@ class Channel:
 
 
 QUICK_S, SLOW_S = 0.08, 0.4
-"""Seconds between two checks of a journal that grows, and of one that does not."""
+"""Seconds between two checks of a journal that is growing, and of one that is not."""
 ORDERLY_S = 6.0
 """Seconds that a run may take to end gracefully before its keeper kills it."""
 
@@ -157,7 +157,7 @@ class Inbox:
 
 
 class RunSupervisor:
-    """One run; `follow` returns when it has ended and nothing of it is alive."""
+    """One run; `follow` returns when it has ended and none of its processes is alive."""
 
     def __init__(
         self,

@@ -3,8 +3,8 @@
 Orders return at once, because each loop has a thread. One registry contains every loop that is
 alive or whose clone still exists, so an order for a known loop never starts a second run.
 
-A host serves one fleet after the other. Loops of a fleet that is not connected now continue under
-their leases. The connected fleet neither learns of them nor ends them.
+A host serves one fleet at a time. Loops of a fleet that is no longer connected continue under their
+leases. The connected fleet neither learns of them nor ends them.
 """
 
 import socket
@@ -43,7 +43,7 @@ from ralph_tui.text.format import duration
 LOOK_S = 0.25
 """Seconds between two checks of leases while a fleet is disconnected."""
 CLOSE_S = 15.0
-"""Seconds to wait for the last loop: it has its own time to end, then its keeper's."""
+"""Seconds to wait for the last loop: time for it to end, then for its keeper to end it."""
 ENDED = "the fleet has ended it"
 CLOSED = "its host was stopped"
 NO_TREE = "it has no working copy: its run never started"
@@ -77,7 +77,7 @@ class WorkerHost:
         self._fleet = ""
         """Id of the fleet that is connected or was connected last."""
         self._known: set[str] = set()
-        """Fleets whose clones were already searched for."""
+        """Fleets whose clones have already been searched for."""
         self._lost_at: dict[str, float] = {}
         """When each disconnected fleet was lost, in monotonic seconds."""
         self._working: set[threading.Thread] = set()
@@ -253,7 +253,7 @@ class WorkerHost:
             return self._loops.get((self._fleet, order.loop, order.attempt))
 
     def _attempts_of(self, loop_id: str) -> list[HostedLoop]:
-        """Return the attempts of a loop of the connected fleet, the latest first."""
+        """Return the attempts of a loop of the connected fleet, latest first."""
         found = [
             loop
             for (fleet_id, name, _), loop in self._loops.items()

@@ -61,7 +61,7 @@ class Connection:
     reach: ev.Reach = field(default_factory=ev.Reach)
     """On a resume, empty fields keep their earlier values."""
     agents: int | None = None
-    """Maximum loops at once on this machine; None for the plan's value."""
+    """Maximum number of loops at once on this machine; None for the plan's value."""
     unattended: bool = True
     """True for a fleet without a screen, which cannot ask questions."""
 
@@ -130,7 +130,7 @@ def resume_fleet(records: FleetFolder, connection: Connection, by: str) -> Itera
                 f"{copied}; resume it there, or start another one here with 'ralph-tui fleet run'"
             )
         lock = held.enter_context(_lock_fleet(repository, start.fleet_id))
-        recording = read_fleet(records.journal)  # read again: with the lock, no one else writes it
+        recording = read_fleet(records.journal)  # read again: under the lock, no one else writes it
         if recording.broken:
             raise UsageError(
                 f"{records.name} cannot continue: {recording.broken}, and resume again, or start "
@@ -169,8 +169,8 @@ def _check(repository: Repository, plan: Plan, connection: Connection) -> None:
     way = f"refs/heads/{BELOW.rstrip('/')}"
     if not repository.git("show-ref", "--verify", "--quiet", way, accept=None).status:
         raise UsageError(
-            f"a branch is called {BELOW.rstrip('/')}, where branches of fleets go below: rename it "
-            "with git branch -m"
+            f"a branch is called {BELOW.rstrip('/')}, so fleets cannot create theirs below it: "
+            "rename it with git branch -m"
         )
     agents = plan.agents if connection.agents is None else connection.agents
     if agents:

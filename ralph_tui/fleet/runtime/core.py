@@ -14,12 +14,12 @@ from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.host import Clock
 
 LOOK_S = 1.0
-"""Maximum seconds between two rounds."""
+"""Maximum number of seconds between two rounds."""
 REST_FACTOR = 20
-"""Rest this many times as long as a round took that found nothing to do."""
+"""A rest lasts this many times as long as a round that found nothing to do."""
 OnEvent = Callable[[FleetEvent], None]
 Work = Callable[[], Iterable[FleetEvent]]
-"""Blocks, in a thread beside the engine's; returns the events to record."""
+"""Work that blocks, in a thread beside the engine's, and returns the events to record."""
 
 
 class Rounds:
@@ -46,7 +46,7 @@ class Rounds:
         return max(0.0, due - self._monotonic())
 
     def end(self, took: float) -> None:
-        """End a round; `took` is the CPU time in seconds of finding that nothing is left to do."""
+        """End a round; `took` is the CPU time, in seconds, of a check that found nothing to do."""
         self._changed = False
         self._ended_at = self._monotonic()
         self._rested_at = self._ended_at + min(LOOK_S, REST_FACTOR * took)

@@ -27,7 +27,7 @@ from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.text.sanitize import clip, one_line
 
 MAX_ITEMS = 1000
-"""Maximum items handled before the next decisions, even if more keep arriving."""
+"""Maximum number of items handled before the next decisions, even if more keep arriving."""
 MAX_ROUNDS = 10_000
 """Maximum consecutive rounds with decisions; only a bug exceeds it."""
 
@@ -98,7 +98,7 @@ class FleetEngine(Core):
         self._thread.start()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait for the end; return True if it has come."""
+        """Wait for the end; return True if the fleet has ended."""
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
@@ -231,7 +231,7 @@ class FleetEngine(Core):
             self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
 
     def _answer_all(self) -> None:
-        """Answer everyone who still waits."""
+        """Answer all callers that are still waiting."""
         while (item := self._inbox.get(0)) is not None:
             if isinstance(item, _Request):
                 item.reply(Refused(OVER))

@@ -36,13 +36,13 @@ class Results(Protocol):
     def receive(
         self, collected: Collected, run_id: str, earlier: Earlier | None
     ) -> Sequence[FleetEvent]:
-        """Make a branch of a bundle; the last event is ``ResultCollected`` or ``CollectionFailed``.
+        """Make a bundle a branch; the last event is ``ResultCollected`` or ``CollectionFailed``.
 
         `earlier` is the loop's previously collected work, whose branch is continued.
         """
 
     def keep(self, collected: Collected, host: str, run_id: str) -> AttemptKept:
-        """Make a branch of a replaced attempt's work; raise ``RalphError`` on failure."""
+        """Make a branch for a replaced attempt's work; raise ``RalphError`` on failure."""
 
     def conflicts(self, loops: Sequence[LoopState]) -> Sequence[ConflictsFound]:
         """Return the conflicts among the branches of collected loops."""
@@ -78,7 +78,7 @@ class Executor:
         core, loop = self._core, self._core.state.loops.get(getattr(event, "loop", ""))
         if isinstance(event, ev.WinnerChosen):
             for beaten in core.state.attempts(event.tries_at):
-                if beaten.outcome == "interrupted":  # the others were removed already
+                if beaten.outcome == "interrupted":  # the others have already been removed
                     self._remove(beaten)
             core.work("conflicts", self._conflicts, once=True)
         if loop is None:
@@ -99,7 +99,7 @@ class Executor:
                 core.work("conflicts", self._conflicts, once=True)
 
     def _remove(self, loop: LoopState) -> None:
-        """Remove the clone of a loop whose work is on a branch and that needs it no more."""
+        """Remove the clone of a loop whose work is on a branch, if it is no longer needed."""
         if loop.commit and loop.tree_is_done:
             order = orders.Remove(loop=loop.spec.id, attempt=loop.attempt)
             self._core.order(loop.host, order)

@@ -28,11 +28,11 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
 
 POINTS = 100.0
-"""Completion in a status file is in percent."""
+"""Completion in a status file is a percentage."""
 
 
 def parse_progress(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
-    """Return the progress in a loop's ``status.json``; None if it is not of this version.
+    """Return the progress in a loop's ``status.json``; None if another version wrote it.
 
     Another machine may have written `status`, so every value is checked.
     """
@@ -63,8 +63,8 @@ def parse_progress(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
 def parse_disk_wait(loop: LoopState, line: str) -> LoopProgressed | None:
     """Return a wait for disk space, if a journal line reports one.
 
-    On a full disk the journal has a reserve, but the status has none. For hours the status would
-    say that the loop works.
+    On a full disk, the journal has a reserve but the status file has none. For hours, the status
+    would say that the loop is working.
     """
     if '"disk_full"' not in line:
         return None
@@ -190,7 +190,7 @@ class ObservationHandler:
             if has_tree(loop, one.host, one.home):
                 self._on_missing(loop, one.host)
             elif loop.host == one.host and loop.status != "lost":
-                # Another host took the name; the loop may run on its host until the lease ends.
+                # Another host took the name; the loop may run on its own until the lease ends.
                 core.record(ev.LoopLost(loop=loop.spec.id, until=self._lease_end()))
 
     def _lease_end(self) -> datetime:

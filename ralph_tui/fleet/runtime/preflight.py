@@ -107,7 +107,7 @@ def resume_notices(state: FleetState) -> Iterator[FleetEvent]:
                      f"{clone} removed by 'ralph-tui fleet prune'")  # fmt: skip
     if stay:
         parts.append(f"{name_loops(stay)} {'has' if len(stay) == 1 else 'have'} ended and "
-                     f"{'stays' if len(stay) == 1 else 'stay'} so")  # fmt: skip
+                     f"{'is' if len(stay) == 1 else 'are'} not tried again")  # fmt: skip
     if again:
         parts.append(f"{name_loops(again)} {'is' if len(again) == 1 else 'are'} tried again")
     if parts:
@@ -162,7 +162,7 @@ def check_trees(root: Path, trees: Path) -> None:
 
 
 def check_home(state: FleetState, fleet_id: str, trees: Path) -> None:
-    """Raise ``UsageError`` if a loop's clone in `trees` was made when that had another identity.
+    """Raise ``UsageError`` if a loop's clone was made when `trees` had another identity.
 
     Otherwise the loop would wait for a host with the old identity.
     """
@@ -182,7 +182,7 @@ def find_repository(start_root: str) -> Path:
     root = Path(start_root)
     if not root.is_dir():
         shown = one_line(start_root)
-        raise UsageError(f"{shown} is gone, where the fleet was started: put it back")
+        raise UsageError(f"the fleet was started in {shown}, which is gone: put it back")
     return root
 
 
@@ -193,7 +193,7 @@ FILE_KEYS = (
 
 
 def check_base(repository: Repository, source: Source, plan: Plan, trees: Path) -> None:
-    """Raise ``UsageError`` if a completion command passes on the base already; blocks.
+    """Raise ``UsageError`` if a completion command already passes on the base; blocks.
 
     Each command runs once, in a temporary clone of the base. A loop whose command passes there
     could never detect its completion, so the fleet is refused before anything is spent.

@@ -25,7 +25,7 @@ Reply = Callable[[Accepted | Refused], None]
 
 @dataclass(frozen=True)
 class _OpenCommand:
-    """A command that was sent to a run and is not answered yet."""
+    """A command that was sent to a run and has not been answered yet."""
 
     loop: str
     host: str
@@ -105,7 +105,7 @@ class Requests:
                 self.on_answered(CommandAnswered(id=number, refused="the run has ended"))
 
     def _abort(self, loop: LoopState, command: Command) -> int:
-        """Abort a loop that does not run yet; return the number of the first event."""
+        """Abort a loop that is not running yet; return the number of the first event."""
         name = loop.spec.id
         first = self._record_command(name, command, "")
         if loop.status == "queued" and loop.run_id:

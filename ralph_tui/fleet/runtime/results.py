@@ -87,7 +87,7 @@ class CollectedWork:
         return folder.mirror(loop, attempt).relative_to(root).as_posix()
 
     def keep(self, collected: Collected, host: str, run_id: str) -> AttemptKept:
-        """Make a separate branch of a replaced attempt's work, named after loop and attempt.
+        """Make a separate branch for a replaced attempt's work, named after loop and attempt.
 
         Raises ``RalphError``; then its clone must stay.
         """
@@ -130,7 +130,7 @@ class CollectedWork:
         return WinnerVerified(loop=name, passed=check.passed, reason=check.reason)
 
     def _run_check(self, loop: LoopState, command: str) -> Check:
-        """Run the check in a slot and a block of ports that no loop of this machine uses."""
+        """Run the check in a slot and a block of ports that no loop on this machine uses."""
         start, name = self._start, loop.spec.id
         plan = start.plan
         folder = TreeFolder.of(self._trees, start.fleet_id, f"check-{name}", 1)

@@ -56,7 +56,7 @@ class LoopRecord(RunRecord):
         return FleetWork(f"{started.name}/{self._loop}", started.commit, branch, record)
 
     def report(self) -> str:
-        """Return the report, with paths to the mirror, which stays."""
+        """Return the report, with paths to the mirror, which is kept."""
         # It imports git code that few screens need.
         from ralph_tui.runtime.sources.reporting import report_of  # noqa: PLC0415
 
@@ -153,7 +153,7 @@ class FleetLoop:
             self.record = LoopRecord(self._fleet, self.loop, (run or mirror).journal, mirror.folder)
 
     def clock(self, state: RunState) -> datetime:
-        """Return the current time; of a lost run, the time of its last event."""
+        """Return the current time; for a lost run, the time of its last event."""
         return state.at if self.lost else self._fleet.clock()
 
     def send(self, command: Command) -> None:
@@ -170,7 +170,7 @@ class FleetLoop:
 
 
 def _idle_text(loop: LoopState, fleet: Fleet, *, begun: bool) -> str:
-    """Describe a loop that does not run or report; empty if its run does."""
+    """Describe a loop whose run is not active or not reporting; empty if it is doing both."""
     if loop.status in ("running", "placing", "ended") and begun:
         return ""
     return f"loop {loop.spec.id}: {_state_text(loop, fleet)}"

@@ -30,7 +30,7 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 
 SEPARATOR = " · "
 TITLE = 12
-"""Minimum cells for the fleet's title, if it is that long."""
+"""Minimum number of cells for the fleet's title, if it is that long."""
 ALWAYS_SHOWN = ("help", "leave", "decide", "open")
 """Actions that the row of keys drops last."""
 DROPPED_FIRST = ("guide", "stop", "log", "abort", "pause")
@@ -174,7 +174,7 @@ def _top_facts(view: FleetView) -> Iterator[tuple[str, str]]:
     if conflicts := _conflicts_text(loop):
         yield f"{terms.WARNING.glyph} {conflicts}", "warn"
     if loop.verified is False:
-        failed = "in a fresh clone its completion command failed"
+        failed = "its completion command failed in a fresh clone"
         yield f"{terms.WARNING.glyph} {failed}: {loop.verified_why}".rstrip(": "), "warn"
     if not loop.over or loop.reason:
         said = loop_sentence(loop, view.state, view.now, lost=view.lost)
@@ -231,9 +231,9 @@ class KeysRow(FeedbackRow):
 
 
 INDENT = 10
-"""Cells of margin, time and sign."""
+"""Cells taken by margin, time and sign."""
 MAX_ROWS = 4
-"""Maximum rows for one event."""
+"""Maximum number of rows for one event."""
 LEAST = 30
 """Minimum width, in cells, at which the log shows times."""
 

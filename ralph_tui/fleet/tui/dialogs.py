@@ -78,9 +78,9 @@ class StopFleet(ChoiceDialog[StopChoice]):
 
 
 TWICE_S = 2.0
-"""Maximum seconds between two ctrl+c for the second one to leave."""
+"""Maximum number of seconds between two presses of ctrl+c for the second to leave."""
 MAX_CHARACTERS = 100_000
-"""Maximum characters of one piece of guidance."""
+"""Maximum number of characters in one piece of guidance."""
 
 
 class FleetDialogs:
@@ -115,7 +115,7 @@ class FleetDialogs:
         self._answer(f"pause all: sent; {words}")
 
     def guide(self, row: LoopRow | None) -> None:
-        """Ask for guidance to a loop's agent; None for all agents."""
+        """Ask for guidance for a loop's agent; None for all agents."""
         # Textual's editor takes long to import; the first paint must not wait for it.
         from ralph_tui.tui.modals.guide import TextDraft  # noqa: PLC0415
 
@@ -181,7 +181,7 @@ class FleetDialogs:
         self._ask_how(leaving=False)
 
     def ask_to_leave(self) -> None:
-        """Leave the screen; of a live fleet, ask how first."""
+        """Leave the screen; if the fleet is live, ask how first."""
         if not self._view.live:
             self._app.exit()
         elif not isinstance(self._app.screen, StopFleet):
@@ -192,7 +192,7 @@ class FleetDialogs:
         self._app.push_screen(dialog, self._send_stop)
 
     def interrupt(self) -> None:
-        """Handle ctrl+c: open the leave dialog; a second one soon after leaves without a stop."""
+        """Handle ctrl+c: open the leave dialog; a second one soon after leaves without stopping."""
         now = self._app.monotonic()
         again, self._interrupted = now - self._interrupted <= TWICE_S, now
         if again and isinstance(self._app.screen, StopFleet):

@@ -34,7 +34,7 @@ def _if_any_loop(view: FleetView) -> str:
 
 
 def _if_accepted(*, abort: bool = False) -> Callable[[FleetView], str]:
-    """Return a check that refuses for the selected loop as the fleet itself would."""
+    """Return a check that refuses what the fleet itself would refuse for the selected loop."""
 
     def why(view: FleetView) -> str:
         row = view.row
@@ -47,11 +47,13 @@ def _if_accepted(*, abort: bool = False) -> Callable[[FleetView], str]:
 
 def _if_running(view: FleetView) -> str:
     running = any(row.loop.status == "running" for row in view.rows)
-    return fleet_refusal(view) or ("" if running else "no loop runs")
+    return fleet_refusal(view) or ("" if running else "no loop is running")
 
 
 def _if_asked(view: FleetView) -> str:
-    return fleet_refusal(view) or ("" if view.asking is not None else "no loop waits for an answer")
+    return fleet_refusal(view) or (
+        "" if view.asking is not None else "no loop is waiting for an answer"
+    )
 
 
 FIND = "find a loop"
@@ -95,7 +97,7 @@ STATES: Block = (
         (LOOPS["placing"].glyph, "starting: preparing its clone"),
         (DIED.glyph, "died, or its host is silent"),
         *by_sign(OUTCOMES.values()),
-        (LOOPS["skipped"].glyph, "skipped: it does not run"),
+        (LOOPS["skipped"].glyph, "skipped: it will not run"),
     ),
 )  # fmt: skip
 ATTEMPTS: Block = (

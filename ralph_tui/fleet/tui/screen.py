@@ -1,4 +1,4 @@
-"""The fleet's screen: all its loops, live, from which each can be opened.
+"""The fleet's screen: all its loops, live; each can be opened.
 
 It has no state of its own except for what its source updates. The table of keys decides which
 actions are available. A loop opens on a side screen, in the cockpit of a run.
@@ -31,11 +31,11 @@ TICK_S = 0.25
 FEW_ROWS, SOME_ROWS, MORE_ROWS, MANY_ROWS = 8, 18, 24, 30
 """Minimum heights of the terminal, in rows.
 
-From `SOME_ROWS` part of the selected loop is shown, from `MORE_ROWS` all of it, and from
-`MANY_ROWS` the log. Below `FEW_ROWS` there are only loops.
+At and above `SOME_ROWS`, part of the selected loop is shown; at and above `MORE_ROWS`, all of it;
+and at and above `MANY_ROWS`, also the log. Below `FEW_ROWS`, only loops are shown.
 """
 LOG_ROWS = 6
-"""Minimum rows of the log below the loops."""
+"""Minimum number of rows of the log below the loops."""
 
 
 class FleetScreen(ListScreen[FleetView]):
@@ -62,7 +62,7 @@ class FleetScreen(ListScreen[FleetView]):
         self._open_loop, self._at_once = open_loop, at_once
         self._stamp: object = None
         self._asked: frozenset[str] = frozenset()
-        """Questions for which the user was already called."""
+        """Questions for which the user has already been called."""
         self._was_live = False
         self._opened = ""
         """The loop that was opened last."""
@@ -138,7 +138,7 @@ class FleetScreen(ListScreen[FleetView]):
         self.foot.refresh_keys()
 
     def _log_height(self, room: int) -> int:
-        """Return the log's rows below the loops: the rest of the room, within bounds."""
+        """Return the number of log rows below the loops: the remaining height, within bounds."""
         if self.app.size.height < MANY_ROWS:
             return 0
         return max(LOG_ROWS, room - len(self.view.rows) - 3)
@@ -246,7 +246,7 @@ class FleetScreen(ListScreen[FleetView]):
     def action_search(self) -> None:
         if not self.ralph.show_search():
             self.foot.report(
-                "search: this screen shows one fleet alone; ralph-tui search finds in all"
+                "search: this screen shows only one fleet; ralph-tui search searches them all"
             )
 
     def action_palette(self) -> None:

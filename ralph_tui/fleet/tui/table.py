@@ -56,7 +56,7 @@ def _end_term(row: LoopRow) -> tuple[terms.Term, str]:
 
 
 def time_left(row: LoopRow, now: datetime) -> str:
-    """Return the time to a default, a limit's end or a host's loss; empty if none is pending."""
+    """Return the time until a default, a limit's end or a host's loss; empty if none is pending."""
     loop = row.loop
     until = loop.lost_until if loop.status == "lost" else loop.until
     if until is None or row.gone or loop.over or until <= now:
@@ -95,7 +95,7 @@ def _cost_text(row: LoopRow) -> str:
 
 
 def run_time(row: LoopRow, now: datetime) -> str:
-    """Return how long the loop ran or has been running, without the time away."""
+    """Return how long the loop ran or has been running, excluding the time away."""
     loop = row.loop
     began, goes_on = loop.began_at or loop.placed_at, loop.status == "placing" and loop.began_at
     if began is None or loop.status == "queued" or goes_on:
@@ -105,7 +105,7 @@ def run_time(row: LoopRow, now: datetime) -> str:
 
 
 def agent(row: LoopRow) -> str:
-    """Return for instance ``claude sonnet``; empty if the user's own settings choose the agent."""
+    """Return text like ``claude sonnet``; empty if the user's own settings choose the agent."""
     settings = row.loop.spec.settings
     named = settings.get("agent.name") or settings.get("agent.command", "")
     return " ".join(filter(None, (named, settings.get("agent.model", ""))))

@@ -18,7 +18,7 @@ class LoopRow:
     attempts: int = 1
     """Position and number of the attempts at one objective, which are listed together."""
     gone: bool = False
-    """True if the fleet is not live, so nothing works on the loop."""
+    """True if the fleet is not live, so nothing is working on the loop."""
     lost: Lost = ""
     """Why the fleet is lost; empty if it is not."""
 

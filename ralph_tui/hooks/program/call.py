@@ -1,8 +1,8 @@
 """One call of a hook: its input, the state it changes, and its answer.
 
-Claude Code's input is untrusted: any field may be missing or of any type. It parses stdout as JSON
-only if nothing else is there, and does not show plain text to the model. So the line for the loop's
-scripts is part of the JSON, and also goes unchanged to stderr.
+Claude Code's input is untrusted: any field may be missing or of any type. Claude Code parses stdout
+as JSON only if it contains nothing else, and does not show plain text to the model. So the line for
+the loop's scripts is part of the JSON, and also goes unchanged to stderr.
 """
 
 import json
@@ -20,14 +20,14 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.json_fields import as_map, as_number
 
 MAX_INPUT = 1 << 28
-"""Maximum bytes read from stdin, which includes a tool's whole output."""
+"""Maximum number of bytes read from stdin, which includes a tool's whole output."""
 SESSIONS = "hook_sessions"
 """Field of the state file for the memory between calls, by session."""
 MAX_SESSIONS = 8
-"""Maximum sessions remembered; a loop has one at a time, with few others beside it."""
+"""Maximum number of sessions remembered; a loop has one at a time, with few others beside it."""
 PLANS = ("fix_plan.md", "PLAN.md", "TODO.md")
 LARGEST_PLAN = 1 << 20
-"""Maximum bytes of a plan that are read."""
+"""Maximum number of bytes read from a plan."""
 
 
 class HookInput(NamedTuple):
@@ -42,19 +42,19 @@ class HookInput(NamedTuple):
     agent_id: str = ""
     """Id of the subagent that used the tool; empty for the session itself."""
     error: str = ""
-    """Error of a failed tool."""
+    """Error from a failed tool call."""
     duration_s: float = 0.0
     last_words: str = ""
     permission_mode: str = ""
 
     @property
     def is_session(self) -> bool:
-        """True if a session calls, rather than a loop outside Claude Code."""
+        """True if a session made the call, rather than a loop outside Claude Code."""
         return bool(self.session_id)
 
 
 def parse_input(data: bytes) -> HookInput:
-    """Parse the input, without text fields of a wrong type. Raises ``ValueError``.
+    """Parse the input; drop text fields of the wrong type. Raises ``ValueError``.
 
     Empty input comes from a loop outside Claude Code.
     """
@@ -158,7 +158,7 @@ class Session(NamedTuple):
     done: int = 0
     """Number of completed items when its iteration began."""
     over: bool = False
-    """True if the step after its iteration was decided."""
+    """True if the step after its iteration has been decided."""
     left: int = 0
     """0 before a handoff, then 1 plus the number of stops since."""
     transcript: str = ""
@@ -170,12 +170,12 @@ class Session(NamedTuple):
     """Hash of that error's text."""
 
     def is_new_level(self, level: Level) -> bool:
-        """True if this level is reached for the first time; skipped levels never are."""
+        """True if this level is reached for the first time; skipped levels never count."""
         return above(level, self.level)
 
 
 def load_sessions(state: State) -> dict[str, Session]:
-    """Return the remembered sessions, the latest last; drop invalid ones."""
+    """Return the remembered sessions, latest last; drop invalid ones."""
     found = as_map(state.get(SESSIONS))
     return {
         name: _parse_session(fields) for name, fields in found.items() if isinstance(fields, dict)
@@ -194,7 +194,7 @@ def _parse_session(fields: dict[str, Any]) -> Session:
 
 
 class Progress(NamedTuple):
-    """Progress in the loop's items."""
+    """Progress through the loop's items."""
 
     done: int
     total: int
@@ -204,7 +204,7 @@ class Progress(NamedTuple):
 
 
 class Call:
-    """One call; the state file is locked meanwhile."""
+    """One call, during which the state file is locked."""
 
     def __init__(
         self,

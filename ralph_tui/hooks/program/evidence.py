@@ -26,10 +26,10 @@ from ralph_tui.text.git_diff import parts_of
 from ralph_tui.text.sanitize import spelled_name
 
 LIMIT_S = 5.0
-"""Maximum seconds for all commands, once in a session, because its other hooks wait."""
+"""Maximum number of seconds for all commands, once a session, as its other hooks wait."""
 LARGEST_DIFF = 1 << 23
 LARGEST_FILE = 1 << 20
-"""Maximum bytes read of a new file; a larger one is identified by size and time."""
+"""Maximum number of bytes read from a new file; a larger one is identified by size and time."""
 MAX_FILES = 500
 OURS = (".claude/", ".aiwg/", "PROMPT.md")
 """Paths that the hooks and the loop write themselves."""
@@ -107,7 +107,7 @@ def _parse_change(path: str, part: str) -> ChangedFile:
         first, length = int(start), int(count or 1)
         if length:
             ranges.append(f"{first}-{first + length - 1}" if length > 1 else f"{first}")
-    lines = part.partition("\n@@ ")[2].split("\n")[1:]  # names and modes come before
+    lines = part.partition("\n@@ ")[2].split("\n")[1:]  # file names and modes come first
     return ChangedFile(
         spelled_name(path),
         ", ".join(ranges[:5]),

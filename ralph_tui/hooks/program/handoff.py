@@ -27,7 +27,7 @@ HANDOFFS = Path(".claude") / "handoffs"
 MAX_FILES = 10
 ACTIONS = 8
 SUMMARY = 400
-"""Maximum characters of the session's last words."""
+"""Maximum number of characters quoted from the session's last words."""
 _WRITES = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 
 
@@ -78,7 +78,7 @@ def complete_handoff(call: Call) -> None:
 
 
 def repeat_end(call: Call, level: Level, percent: float) -> None:
-    """End a session that worked on after its handoff until it was full; name that handoff again."""
+    """End a session that filled its window after its handoff; name that handoff again."""
     _end(call, level, whole(percent), last_handoff(call)[1])
 
 
@@ -149,7 +149,7 @@ def _add_evidence(call: Call, checkpoint: Checkpoint, activity: Activity) -> Che
 def _files_in_progress(
     call: Call, activity: Activity, changed: Sequence[ChangedFile]
 ) -> list[ChangedFile]:
-    """Return changed files: those that this session wrote, the latest first, then others."""
+    """Return changed files: those that this session wrote, latest first, then the others."""
     root = str(call.root).rstrip("/") + "/"
     written: dict[str, None] = {}
     for made in reversed(activity.calls):
@@ -198,7 +198,7 @@ def _write_handoff(call: Call, checkpoint: Checkpoint, activity: Activity) -> Ch
 
 
 def _write_file(path: Path, data: bytes) -> str:
-    """Write a handoff; return the reason for a failure, else nothing."""
+    """Write a handoff; return the reason for a failure, empty on success."""
     try:
         make_folder(path.parent)
         write_whole(path, data, durable=False)

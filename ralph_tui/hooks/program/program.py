@@ -16,7 +16,7 @@ from ralph_tui.layers.context.state_file import NAME, has_ended
 HOOKS = {"post-tool-use": "PostToolUse", "stop": "Stop"}
 """Claude Code's name of each hook, by the program's argument."""
 LIMIT_S = 20
-"""Maximum seconds of a call; Claude Code waits for 30."""
+"""Maximum number of seconds for a call; Claude Code waits for 30."""
 
 
 def main(arguments: list[str]) -> int:
@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1 or arguments[0] not in HOOKS:
         names = " or ".join(HOOKS)
         answer = Answer()
-        answer.problems.append(f"the hook is called with {names}, not with {arguments}")
+        answer.problems.append(f"the hook must be called with {names}, not {arguments}")
         answer.write("")
         return 0
     signal.signal(signal.SIGALRM, _give_up)

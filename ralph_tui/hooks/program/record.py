@@ -17,7 +17,7 @@ from ralph_tui.text.json_fields import as_map
 FIELD = "hook_journal"
 """Field of the state file: the journal's name and its current iteration."""
 RECENT = 64
-"""Maximum ids of tool calls that are remembered."""
+"""Maximum number of tool call ids that are remembered."""
 
 _NAME = re.compile(r"[0-9TZ]{1,20}-[0-9a-z]{0,8}")
 
@@ -194,7 +194,7 @@ def _start_fields(call: Call) -> Fields:
 
 
 def _leave_others(call: Call) -> None:
-    """End other sessions of this iteration, which ended silently or still run."""
+    """End other sessions of this iteration, which ended silently or are still running."""
     for name, other in load_sessions(call.state).items():
         if name != call.session_id and other.iteration == call.iteration and not other.over:
             mine, call.session_id = call.session_id, name
@@ -239,7 +239,7 @@ def _journal_fields(call: Call) -> dict[str, object]:
 
 
 def _folder_name(call: Call) -> str:
-    """Return the folder name of the current loop; for a new loop, made from its first session."""
+    """Return the current loop's folder name; for a new loop, derive it from its first session."""
     began = re.sub(r"[^0-9TZ]", "", call.state["started_at"])[:20] or "0"
     known = _journal_fields(call).get("name")
     if isinstance(known, str) and _NAME.fullmatch(known) and known.partition("-")[0] == began:

@@ -3,8 +3,8 @@
 The checks have a fixed order: the promise of completion, a context checkpoint, a fatal error, the
 limit of iterations, the circuit breaker. If none applies, the loop continues.
 
-Inside Claude Code, continuing keeps the session from stopping. Each time counts as an iteration, so
-the limit and the circuit breaker end it.
+Inside Claude Code, the loop continues by keeping the session from stopping. Each time counts as an
+iteration, so the limit and the circuit breaker still end the loop.
 
 Only a fresh session has an empty window. After a checkpoint this session stops, even if the user
 writes to it. An outer loop or the user starts the next one, and the state stays as it is until
@@ -232,7 +232,7 @@ def _continue_loop(call: Call) -> None:
         call.held.save()
     except RalphError as refused:
         # Iterations that cannot be counted would continue forever.
-        call.answer.warn(f"{refused}; so the session stops")
+        call.answer.warn(f"{refused}, so the session stops")
         return
     call.answer.reason = redact_text(continue_prompt(call.state, clean(call.item())))
 

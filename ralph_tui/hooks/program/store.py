@@ -2,7 +2,7 @@
 
 The state file is read, changed and written as a whole, under its lock. If another program writes it
 without the lock, only the fields that were changed here are replaced. An invalid state file is
-moved aside with a date, and the hooks then do nothing, because the task is unknown. The file itself
+moved to a dated name, and the hooks then do nothing, because the task is unknown. The file itself
 is moved, not copied, so a program that has it open, such as an editor, writes to the moved file.
 
 The journal has the same lines as a run's own. Writers hold the lock of the state file. An
@@ -29,14 +29,14 @@ PATIENCE_S = 8.0
 ASIDE = ".bad"
 """Name suffix of a file that was moved aside."""
 LARGEST = 1 << 24
-"""Maximum bytes of a state file."""
+"""Maximum number of bytes in a state file."""
 _POLLS, _POLL_S = 13, 0.025
 """Attempts to read it and their interval in seconds, as another program may be writing it."""
 
 RECORDS = Path(".aiwg") / "ralph"
 JOURNAL = "events.jsonl"
 _TAIL = 1 << 16
-"""Maximum bytes at the end of a journal that are searched for its last line."""
+"""Maximum number of bytes at the end of a journal that are searched for its last line."""
 
 Stamp = tuple[int, int, int]
 Fields = dict[str, Any]
@@ -51,7 +51,7 @@ class LockedState:
         self.state = state
         """The new state; assign a changed copy."""
         self.problems = problems
-        """Repairs at the last read; the first save keeps the original file aside."""
+        """Repairs made at the last read; the first save sets the original file aside."""
         self.aside: Path | None = None
         self._read, self._file_stamp = state, stamp
 
@@ -166,7 +166,7 @@ def loop_folder(root: Path, name: str) -> Path:
 
 
 def has_begun(folder: Path) -> bool:
-    """True if anything was recorded."""
+    """True if anything has been recorded."""
     try:
         return (folder / JOURNAL).lstat().st_size > 0
     except OSError:

@@ -1,4 +1,4 @@
-"""Read a session's transcript from its end, with bounded effort for any size.
+"""Read a session's transcript from its end, with bounded effort whatever its size.
 
 The format is Claude Code's own and changes between versions; the content is untrusted. Invalid
 lines are skipped. Each block of a message is on its own line, with the whole message's usage.
@@ -18,7 +18,7 @@ MAX_BYTES = 1 << 24
 LARGEST = 10**10
 """A larger number is not a plausible number of tokens."""
 CALLS = 200
-"""Maximum tool calls returned."""
+"""Maximum number of tool calls returned."""
 
 Entry = dict[str, Any]
 
@@ -33,7 +33,7 @@ class Call(NamedTuple):
     input: Mapping[str, Any]
     at: str
     ok: bool | None = None
-    """None while it has not returned."""
+    """None until it has returned."""
     result: str = ""
     """Output of a failed call."""
 
@@ -68,7 +68,7 @@ class Activity(NamedTuple):
 
 
 def read_activity(path: Path, since: str = "") -> Activity:
-    """Return everything after a time, and the tokens in the window now. Raises ``OSError``.
+    """Return everything after time `since`, and the tokens now in the window. Raises ``OSError``.
 
     Reads further back if the first piece does not contain both.
     """
@@ -85,7 +85,7 @@ def read_activity(path: Path, since: str = "") -> Activity:
 
 
 def summarize(entries: Iterable[Entry], since: str = "") -> Activity:
-    """Summarize entries, the oldest first."""
+    """Summarize entries, which must be in order, oldest first."""
     tokens: int | None = None
     model = version = words = api_error = last_at = ""
     messages: dict[str, int] = {}
@@ -150,7 +150,7 @@ def summarize(entries: Iterable[Entry], since: str = "") -> Activity:
 
 
 def _read_end(path: Path, size: int) -> tuple[list[Entry], bool]:
-    """Return the entries within the last bytes, the oldest first, and whether these are all."""
+    """Return the entries within the last `size` bytes, oldest first, and whether these are all."""
     with reading(path) as file:
         start = max(0, file.seek(0, 2) - size)
         file.seek(start)

@@ -1,6 +1,6 @@
 """After each tool, check how full the window is, and act on it.
 
-A hook's input does not tell the size of the window.
+A hook's input does not include the size of the window.
 """
 
 import re
@@ -16,7 +16,7 @@ from ralph_tui.layers.context.levels import DEFAULT, Level, Thresholds, level_of
 from ralph_tui.layers.context.state_file import State, checkpoint_of, with_peak
 
 THRESHOLDS = "context_thresholds"
-"""Field of the state file: different percentages for `warn`, `checkpoint` and `stop`."""
+"""Field of the state file: custom percentages for `warn`, `checkpoint` and `stop`."""
 
 
 _POLLS, _POLL_S = 3, 0.015
@@ -26,7 +26,7 @@ A later message is handled after the next tool, or when the session stops.
 """
 VARIABLE = "RALPH_CONTEXT_WINDOW"
 FIELD = "context_window"
-"""Field of the state file."""
+"""Field of the state file: the size of the context window."""
 LEAST, LARGEST = 1000, 10**9
 
 _SIZE = re.compile(r"([0-9]{1,10})([km]?)", re.IGNORECASE)
@@ -169,7 +169,7 @@ def _take_over(call: Call) -> None:
 
 
 def _warn_once(call: Call, problem: str) -> None:
-    """Warn once in a session that its window is unknown or wrong."""
+    """Warn once per session that its window is unknown or wrong."""
     session = call.session
     if session is None or session.told:
         return
@@ -205,9 +205,9 @@ def find_window(environ: Mapping[str, str], state: State, model: str, used: int 
         return Window(_OF_CERTAIN)
     return Window(
         None,
-        f"the context window of {model or 'this model'} has an unknown size; set "
+        f"the size of the context window of {model or 'this model'} is unknown; set "
         f"{VARIABLE}, or {FIELD} in the state file, to its tokens (1000000, 200k); until then the "
-        "hooks watch no level",
+        "hooks watch no context level",
     )
 
 

@@ -1,7 +1,7 @@
 """Texts of the hooks for Claude, for people and for PROMPT.md; and removal of secrets from text.
 
-The code that masks secrets takes longer to import than everything else in a call. A text that
-cannot contain a secret is handled without it: short plain words, none of which announces one.
+The code that masks secrets takes longer to import than everything else in a call. It is not used
+for text that cannot contain a secret: short plain words, none of which announces one.
 
 In PROMPT.md the loop maintains the section between two marks; the rest belongs to the user. Without
 marks, the section is inserted at the top. Without a file, one is made from the loop's task. If the
@@ -26,9 +26,9 @@ BEGIN = b"<!-- ralph-tui: this section is written anew between sessions -->"
 END = b"<!-- ralph-tui: end of the section -->"
 _TASK = "## Task\n\nThis is the task, whatever else is named here:\n\n"
 LARGEST = 1 << 22
-"""Maximum bytes of a prompt."""
+"""Maximum number of bytes in a prompt."""
 LONGEST = 200
-"""Maximum characters of a summary."""
+"""Maximum number of characters in a summary."""
 
 _SUBJECTS = (
     "file_path", "notebook_path", "path", "command", "pattern", "query", "url", "description",
@@ -97,7 +97,7 @@ def _fresh_hint(handoff: str) -> str:
 
 
 def continue_prompt(state: State, item: str) -> str:
-    """Return the reason for Claude why the session must continue."""
+    """Return the reason, worded for Claude, why the session must continue."""
     lines = [
         f"Iteration {state['iteration']} of {state['max_iterations']}: the task is not done yet.",
         f"Task: {state['objective']}" if state["objective"] else "Task: see PROMPT.md.",
@@ -106,7 +106,7 @@ def continue_prompt(state: State, item: str) -> str:
         lines.append(f"Next item: {item}")
     lines.append(
         "Continue with it, one item at a time. Only when all of it is done and checked, print "
-        "this alone on its line:\n"
+        "this on a line of its own:\n"
         f"<promise>{state['completion_promise']}</promise>"
     )
     return "\n".join(lines)
@@ -125,7 +125,7 @@ def instructions_text(state: State) -> str:
         "1. If the section above says that this session resumes, read the handoff first and "
         "continue from there. Do not reread what it covers.\n"
         "2. Work on ONE open item, check it, and mark it done in the plan.\n"
-        "3. Only when every item is done and checked, print alone on its line: "
+        "3. Only when every item is done and checked, print this on a line of its own: "
         f"`<promise>{state['completion_promise']}</promise>`."
     )
 

@@ -1,7 +1,7 @@
 """A run of another process: its state comes from its journal, commands go to its socket.
 
-`poll` runs on the UI thread and stays short, however much there is to read. A separate thread talks
-to the socket.
+`poll` runs on the UI thread and must be fast, however much there is to read. A separate thread uses
+the socket.
 """
 
 import socket
@@ -51,7 +51,7 @@ class Attached:
         files: Files | None = None,
         wall_clock: Callable[[], datetime] = _wall_clock,
     ) -> None:
-        """`name`: signature of the commands from this screen."""
+        """`name` is the author of this screen's commands."""
         self.name = name
         self.files = files
         self.folder: Path | None = run.folder
@@ -75,7 +75,7 @@ class Attached:
         return state
 
     def _check_process(self, state: RunState, now: float) -> None:
-        """Check if a process still works on the run."""
+        """Check whether a process is still working on the run."""
         started = state.run.started
         works = started.run_id if started is not None and state.run.live else None
         if self._presence.look(works, now):

@@ -25,9 +25,9 @@ LISTED = 6
 
 
 def find_run(root: Path, name: str | None, *, hooked: bool = True) -> AnyRun:
-    """Find the run a user means, of any tool; `hooked` includes loops recorded by hooks.
+    """Find the run a user means, from any tool; `hooked` includes loops recorded by hooks.
 
-    Raises ``UsageError`` if there is no such run; the message lists the runs there are.
+    Raises ``UsageError`` if there is no such run; the message lists the existing ones.
     """
     if name is None:
         return _newest(root, hooked=hooked) or _resolved(root, None, hooked=hooked)
@@ -62,7 +62,7 @@ def _exists(name: str) -> bool:
 
 
 def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> RecordedRun:
-    """Find the run of ours that a command should act on.
+    """Find the ralph-tui run that a command should act on.
 
     Raises ``UsageError`` as `resolve_run` does, and for a run of another tool, which is only read.
     """
@@ -77,7 +77,7 @@ def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> Recorded
 
 
 def explain_read_only(run: ForeignRun) -> str:
-    """Explain why no command acts on a run of another tool, and what can be done."""
+    """Explain why no command can act on another tool's run, and what can be done."""
     name, tool = one_line(run.name), foreign_runs().tool
     return (
         f"{name} was recorded by {tool} and is read-only: 'ralph-tui replay {name}' "

@@ -1,6 +1,6 @@
 """A journal written by another process, folded as it grows.
 
-A look is called on the UI thread and stays short, however much there is to read.
+`Follower.look` runs on the UI thread and must be fast, however much there is to read.
 """
 
 from collections import deque
@@ -18,9 +18,9 @@ from ralph_tui.events import Event
 from ralph_tui.state import RunState
 
 LOOK_S = 0.03
-"""Seconds a look may fold before the screen is drawn again."""
+"""Seconds that `look` may fold before the screen is redrawn."""
 POLL_S = 0.2
-"""Seconds between two looks while nothing is recorded."""
+"""Seconds between two checks while nothing is recorded."""
 
 
 class Fold(Protocol):
@@ -48,7 +48,7 @@ class Follower(Generic[F, E]):
     ) -> None:
         """`parse` raises ``ValueError`` for a line that is not a valid next event.
 
-        `advice`: added to the message about a damaged journal.
+        `advice` is added to the message about a damaged journal.
         """
         self.problem = ""
         """One sentence about where the journal breaks off; empty if it does not."""
@@ -60,10 +60,10 @@ class Follower(Generic[F, E]):
         self._tail = Tail(journal)
         self._lines: deque[bytes] = deque()
         self._ahead: F | None = fresh()
-        """The state while the record is first read: hidden, lest settled questions open."""
+        """The state while the record is first read; hidden, so that no settled question opens."""
 
     def look(self, state: F) -> F:
-        """Return the state with new events; a new object once a journal was read from its start."""
+        """Return the state with new events; a new object if the journal was reread in full."""
         deadline = monotonic() + LOOK_S
         try:
             done = self._fold(self._ahead or state, deadline)
@@ -80,7 +80,7 @@ class Follower(Generic[F, E]):
         return state
 
     def _fold(self, state: F, deadline: float) -> bool:
-        """Fold new events until the deadline; True if that was all."""
+        """Fold new events until the deadline; return True if that was all of them."""
         while monotonic() < deadline:
             if not self._lines:
                 self._lines.extend(self._tail.lines())

@@ -68,7 +68,7 @@ class Keyframes:
         while not self._stop.is_set():
             events = self._record.events(applied, applied + FRAME)
             if len(events) < FRAME:
-                gc.freeze()  # keyframes stay: collecting garbage among them would be noticed
+                gc.freeze()  # keyframes stay: collecting garbage among them would cause delays
                 return
             state.apply_all(events)
             applied += FRAME

@@ -1,6 +1,6 @@
 """A run of this process: its events come through a deque, its commands go to its engine.
 
-`poll` runs on the UI thread at 15 Hz and stays short. A source never touches a widget.
+`poll` runs on the UI thread at 15 Hz and must be fast. A source never touches a widget.
 """
 
 from collections import deque

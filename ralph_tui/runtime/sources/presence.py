@@ -1,4 +1,4 @@
-"""Check, by its lock and once a second at most, if the process of a record exists."""
+"""Check by its lock, at most once a second, whether the process of a record exists."""
 
 from pathlib import Path
 
@@ -21,9 +21,9 @@ class Presence:
         self._missed = 0
 
     def look(self, expected: str | None, now: float) -> bool:
-        """Check the lock if a check is due; True if it was. `now` is monotonic.
+        """Check the lock if a check is due; return True if it was. `now` is monotonic.
 
-        `expected`: the id that the lock's owner must have; None: no process is needed.
+        `expected` is the id that the lock's owner must have; None if no process is needed.
         """
         if now < self._due:
             return False

@@ -24,16 +24,16 @@ class Record(Protocol):
 
     @property
     def remark(self) -> str:
-        """One sentence about what the record does not tell; empty if nothing is missing."""
+        """One sentence about what the record omits; empty if nothing is missing."""
 
     def __len__(self) -> int:
         """Return the number of events; it shrinks if a line turns out to be bad."""
 
     def events(self, start: int, stop: int) -> Sequence[Event]:
-        """Return the events from index `start` to before `stop`; callable from any thread."""
+        """Return the events from index `start` to just before `stop`; callable from any thread."""
 
     def look(self) -> bool:
-        """Read some of the new events; True if there were any."""
+        """Read some of the new events; return True if there were any."""
 
     def close(self) -> None:
         """Stop watching the record."""

@@ -64,7 +64,7 @@ def run_name(recording: Recording) -> str:
 
 
 def _is_gone(run: RecordedRun, state: RunState) -> bool:
-    """True if no process works on the run, or if a loop's hooks have fallen silent."""
+    """True if no process is working on the run, or if a loop's hooks have fallen silent."""
     started = state.run.started
     try:
         if started is None:
@@ -85,4 +85,6 @@ def check_position(name: str, length: int, at: int) -> int:
     """Return `at` if the named record has such an event; raises ``UsageError`` if not."""
     if 1 <= at <= length:
         return at
-    raise UsageError(f"{name} has {count(length, 'event')}; --at must be 1 to {length}, not {at}")
+    raise UsageError(
+        f"{name} has {count(length, 'event')}; --at must be from 1 to {length}, not {at}"
+    )

@@ -1,6 +1,6 @@
 """A recorded run: its events are folded up to a position that the player moves.
 
-`poll` runs on the UI thread at 15 Hz and stays short. A source never touches a widget.
+`poll` runs on the UI thread at 15 Hz and must be fast. A source never touches a widget.
 """
 
 from bisect import bisect_left, bisect_right
@@ -23,12 +23,12 @@ from ralph_tui.state.outline import Mark
 from ralph_tui.text.terms import UNHEARD
 
 WHOLE_S = 30.0
-"""Maximum seconds for a replay of the whole run, played from its beginning."""
+"""Maximum number of seconds for a replay of the whole run, played from its beginning."""
 TOP_SPEED = 64
 LONGEST_GAP_S = 2.0
-"""Maximum seconds of a silence at normal speed."""
+"""Longest silence at normal speed, in seconds."""
 SHOWN_GAP_S = 60.0
-"""Seconds from which a silence is called a wait."""
+"""Seconds after which a silence is called a wait."""
 
 
 class ReplayTime:
@@ -39,7 +39,7 @@ class ReplayTime:
     """
 
     def __init__(self, at: list[float]) -> None:
-        """`at`: the moment of each event, in seconds since the epoch."""
+        """`at` has the moment of each event, in seconds since the epoch."""
         self._at = at
         self._longest = _longest(at)
         self._times: list[float] = []
@@ -90,7 +90,7 @@ class ReplayTime:
 
 
 def _longest(at: Sequence[float]) -> float:
-    """Return the maximum length of a silence of this run, in seconds."""
+    """Return the maximum length of a silence in this run, in seconds."""
     gaps = [min(LONGEST_GAP_S, b - a) for a, b in pairwise(at) if b > a]
     room = TOP_SPEED * WHOLE_S
     if sum(gaps) <= room:
@@ -107,7 +107,7 @@ def _longest(at: Sequence[float]) -> float:
 POLL_S = 0.03
 """Seconds a poll may fold: a far jump with no keyframe nearby takes several polls."""
 LOOK_S = 1.0
-"""Seconds between two checks whether the record has grown."""
+"""Seconds between two checks for growth of the record."""
 SPEEDS = (1, 2, 4, 8, 16, 32, TOP_SPEED, 0)
 """Replay speeds; 0 is instant: as fast as the screen can follow."""
 FIRST_SPEED = 8
@@ -124,7 +124,7 @@ class Replay:
     name = "you"
     lost: bool | str = False
     gone: Callable[[RunState], bool] | None = None
-    """Returns True if no process works on the run, which is then lost if it has no end."""
+    """Returns True if no process is working on the run, which is lost unless it has an end."""
     why_lost = ""
     """Why it is lost; empty if its process is gone."""
     player: Player | None
@@ -138,7 +138,7 @@ class Replay:
         note: str = "",
         files: Files | None = None,
     ) -> None:
-        """`note`: a sentence about the record; if it is empty, the record's own is shown."""
+        """`note` is a sentence about the record; if it is empty, the record's own is shown."""
         self.folder = folder
         self.files = files
         self.note = note
@@ -245,7 +245,7 @@ class Replay:
                 return state
 
     def _nearest(self, state: RunState) -> RunState:
-        """Return the state to fold on from: this one, or a copy of a nearer keyframe."""
+        """Return the state to continue folding from: this one, or a copy of a nearer keyframe."""
         frame = self._keyframes.before(self.position)
         if self._applied <= self.position and frame <= self._applied:
             return state

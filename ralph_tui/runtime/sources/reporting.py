@@ -21,8 +21,8 @@ def report_of(
 ) -> str:
     """Return the report; folders are shown relative to the worktree `root`.
 
-    `mirror`: the fleet's copy of the run, if the loop's own worktree was read, which will be
-    removed.
+    `mirror` is the fleet's copy of the run if `recording` is from the loop's own worktree, which
+    will be removed.
     """
     found = RecordedRun(recording.path)
     circumstances = _circumstances(root, found, recording, mirror or found)
@@ -44,7 +44,7 @@ def _circumstances(
     if not found.hooked:
         end = phase_without_end(found, kept=len(recording.events) if recording.problem else None)
     problems = [said for said in (recording.problem, recording.newer) if said]
-    if recording.torn and not alive:  # a running process may just be writing it
+    if recording.torn and not alive:  # a running process may be writing it just now
         problems.append(
             "its last line was cut off, as after a crash; everything before it is reported"
         )

@@ -43,7 +43,7 @@ class ListedRuns:
         self._fleet: FleetGlances | None = None
         self._first = True
         self._whole = False
-        """True once the runs of other tools have been searched, too."""
+        """True once the runs of other tools have also been searched."""
         self._stamp: object = None
 
     @property

@@ -38,7 +38,7 @@ class RunRecord:
     """Implements `ports.source.OnDisk` for a journal."""
 
     def __init__(self, journal: Path, recording: Recording | None = None) -> None:
-        """`recording`: the journal, if already read; otherwise it is read when needed."""
+        """`recording` is the journal if already read; otherwise it is read when needed."""
         self._journal = journal.absolute()
         self._run = RecordedRun(self._journal)
         first = recording.events[0] if recording is not None and recording.events else None
@@ -78,7 +78,7 @@ class RunRecord:
 
     def last_sign(self) -> datetime | None:
         """Return when the status was last written: once a second, even while the run waits."""
-        if self.worktree is None:  # a copy has the time of the copying
+        if self.worktree is None:  # a copy has the time at which it was made
             return None
         with suppress(OSError):
             return datetime.fromtimestamp(self._run.status.stat().st_mtime, UTC)
@@ -110,7 +110,7 @@ def _create(path: Path) -> tuple[Path, BinaryIO]:
         free = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
         with suppress(FileExistsError):
             return free, fresh(free)
-    raise AssertionError  # numbers do not end
+    raise AssertionError  # the numbers never run out
 
 
 def _fill(path: Path, file: BinaryIO, text: str) -> None:

@@ -22,7 +22,7 @@ class RecordedFiles:
     """
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: the attempt's."""
+        """`folder` is the attempt's."""
         self._folder = folder
         self._opened: GitWorkspace | None = None
         self._lock = threading.Lock()

@@ -166,14 +166,14 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
         "a criterion in words",
         "'comand' (night.toml:17) is not known in [[objective]]: did you mean command?",
         "objective.best_of (night.toml:18) must be at most 26, not 99",
-        "after (night.toml:19) names 7, no objective: known are 1, 2, 4",
-        "after (night.toml:19) names 'docs', no objective: known are 1, 2, 4",
-        "objective.name (night.toml:21) must be a letter and up to 39 letters, digits, - and _, "
-        "not '7up'",
+        "after (night.toml:19) names 7, not an objective: known are 1, 2, 4",
+        "after (night.toml:19) names 'docs', not an objective: known are 1, 2, 4",
+        "objective.name (night.toml:21) must be a letter and then up to 39 letters, digits, "
+        "- and _, not '7up'",
         "objective.command (night.toml:23) must be text, not 3",
-        "objective 3 waits for itself (after, night.toml:24): take one out",
+        "objective 3 waits for itself (after, night.toml:24): leave that out",
         "objective.permissions (night.toml:27) must be 'edits', 'ask' or 'skip', not 'all'",
-        "objective 4 waits for itself (after, night.toml:29): take one out",
+        "objective 4 waits for itself (after, night.toml:29): leave that out",
     ]
 
 
@@ -209,12 +209,12 @@ def test_what_is_wrong_for_all_is_not_said_of_each(tmp_path: Path) -> None:
         ('[[objective]]\ntext="a"\ncommand="b"\n"{}\\u0001" = 1\n',
          "'{}\\x01' (night.toml:4) is not known in [[objective]]: known are"),
         ('[[objective]]\nname="a"\ntext="a"\ncommand="b"\n[[objective]]\nname="a"\ntext="a"\n'
-         'command="b"\n', "two objectives have the name 'a' (night.toml:6): give one another"),
+         'command="b"\n', "two objectives have the name 'a' (night.toml:6): rename one"),
         ('[[objective]]\nname="x"\ntext="a"\ncommand="b"\nbest_of=2\n[[objective]]\nname="X-a"\n'
          'text="a"\ncommand="b"\n', "two loops would be called 'X-a' (night.toml:7): give one "
          "objective another name"),
         ('[[objective]]\ntext="a"\nissue=4\ncommand="b"\n',
-         "the objective (night.toml:1) has a text and an issue: leave one out"),
+         "the objective (night.toml:1) has both text and an issue: leave one out"),
         ('[[objective]]\ntext="  "\ncommand="b"\n',
          "objective.text (night.toml:2) must not be empty, not '  '"),
         ('[fleet]\naccount="x"\n[[objective]]\ntext="a"\ncommand="b"\n',
@@ -320,7 +320,7 @@ def test_agent_and_agent_command_fit_each_other(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as error:
         agents(f'[[objective]]\nagent = "claude"\nagent_command = "mine"\n{rest}')
     (said,) = error.value.sentences
-    assert "night.toml:3) is what the agents acp and command run, and agent says claude" in said
+    assert "night.toml:3) is only for the agents acp and command, but agent is claude" in said
 
 
 def test_an_agent_and_a_base_that_are_none_are_told_with_the_rest(tmp_path: Path) -> None:
@@ -332,7 +332,7 @@ def test_an_agent_and_a_base_that_are_none_are_told_with_the_rest(tmp_path: Path
     with pytest.raises(SettingsError) as error:
         read_fleet_file(path, AGENTS, lambda base: base == "main")
     assert [each.replace(f"{tmp_path}/", "") for each in error.value.sentences] == [
-        "fleet.base (night.toml:2) is 'nosuchref', which is no commit here: name a branch or a "
+        "fleet.base (night.toml:2) is 'nosuchref', which is not a commit here: name a branch or a "
         "commit",
         "the objective (night.toml:4) has no completion command; add a command, or "
         "a criterion in words",
@@ -352,7 +352,9 @@ def test_what_is_wrong_is_told_of_all_objectives(tmp_path: Path) -> None:
 def test_no_objective_has_the_name_of_all_loops(tmp_path: Path) -> None:
     path = tmp_path / "night.toml"
     path.write_text('[[objective]]\nname = "all"\ntext = "x"\ncommand = "true"\n')
-    with pytest.raises(SettingsError, match=r"night.toml:2\) cannot be 'all': commands mean all"):
+    with pytest.raises(
+        SettingsError, match=r"night.toml:2\) cannot be 'all': in commands it means all"
+    ):
         read_fleet_file(path)
 
 

@@ -52,10 +52,10 @@ def test_a_fleet_is_found_by_name_number_and_folder(tmp_path: Path) -> None:
 
 
 def test_a_fleet_that_is_none_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no fleet was recorded in .* start one with"):
+    with pytest.raises(UsageError, match=r"no fleet has been recorded in .* start one with"):
         find_fleet(tmp_path)
     create_fleet(tmp_path)  # without a journal it never began
-    with pytest.raises(UsageError, match="no fleet was recorded"):
+    with pytest.raises(UsageError, match="no fleet has been recorded"):
         find_fleet(tmp_path, "fleet-001")
     recorded(tmp_path)
     with pytest.raises(UsageError, match="no fleet 'night' here; known fleets: fleet-002"):
@@ -86,7 +86,10 @@ def test_a_second_fleet_is_refused_and_told_of_the_first(tmp_path: Path) -> None
         assert owner.stdin is not None
         assert owner.stdout.readline() == "held\n"
         since = day_and_clock(datetime.fromisoformat(WHEN), datetime.now(UTC))
-        says = rf"already, fleet-001 \(process {owner.pid} on .*, since {since}\): watch it with"
+        says = (
+            rf"already running in .*, fleet-001 \(process {owner.pid} on .*, since {since}\): "
+            "watch it with"
+        )
         with pytest.raises(LockHeldError, match=says) as refused:
             take_lock(tmp_path, "other", WHEN)
         assert refused.value.exit_code == 2

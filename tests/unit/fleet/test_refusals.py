@@ -10,7 +10,7 @@ NOT_YET = "until it runs you can only abort it"
 @each_row(
     ("status", "told", "aborted"),
     [
-        ("queued", f"loop 3b waits for a slot; {NOT_YET}", ""),
+        ("queued", f"loop 3b is waiting for a slot; {NOT_YET}", ""),
         ("placing", f"loop 3b is starting; {NOT_YET}", ""),
         ("running", "", ""),
         ("lost", "the host of loop 3b is lost; send the command again once it is back", None),

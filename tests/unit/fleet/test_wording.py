@@ -52,11 +52,13 @@ def test_whoever_is_asked_comes_first_then_limits_then_how_many_run() -> None:
         ev.LoopPlaced(loop="1", attempt=1, host=HERE, branch="b"),
         ev.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
     )
-    assert sentence(*running) == "1 loop runs; 5 queued"
+    assert sentence(*running) == "1 loop running; 5 queued"
     held = ev.AccountHeld(account="work")
-    assert sentence(*running, held) == "account work is at its limit; 1 loop runs; 5 queued"
+    assert sentence(*running, held) == "account work is at its limit; 1 loop running; 5 queued"
     asks = ev.LoopProgressed(loop="1", phase="paused", question="May I?")
-    assert sentence(*running, held, asks).startswith("loop 1 waits for your answer; account work ")
+    assert sentence(*running, held, asks).startswith(
+        "loop 1 is waiting for your answer; account work "
+    )
 
 
 def test_where_an_agents_question_holds_a_stop_it_says_what_ends_it() -> None:
@@ -75,7 +77,10 @@ def test_of_a_dead_fleets_loops_those_elsewhere_are_not_called_dead() -> None:
         "loop 2 may keep running on host3, for up to 10m after the fleet's end"
     )
     here, there = state.loops["1"], state.loops["2"]
-    assert loop_sentence(here, state, NOW, lost="died") == "it ran when the fleet's process ended"
+    assert (
+        loop_sentence(here, state, NOW, lost="died")
+        == "it was running when the fleet's process ended"
+    )
     assert loop_sentence(there, state, NOW, lost="died") == (
         "it may keep running on host3, for up to 10m after the fleet's end"
     )
@@ -130,7 +135,7 @@ def test_a_loop_in_a_word_is_what_its_sentence_says() -> None:
 
 def test_who_asks_or_is_paused_is_told_as_that_and_counted_once() -> None:
     asks = ev.LoopProgressed(loop="1", phase="agent", question="May I?")
-    assert sentence(*BEGUN, asks) == "loop 1 waits for your answer; 5 queued"
+    assert sentence(*BEGUN, asks) == "loop 1 is waiting for your answer; 5 queued"
     paused = ev.LoopProgressed(loop="1", phase="paused")
     assert sentence(*BEGUN, paused) == "1 paused; 5 queued"
     lost = ev.LoopLost(loop="1", until=NOW + timedelta(minutes=5))

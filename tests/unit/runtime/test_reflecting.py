@@ -30,6 +30,6 @@ def test_on_a_full_disk_the_sentence_names_what_is_known_and_what_helps(
     with pytest.raises(WorkspaceError) as told:
         reflecting.reflect(resolve_run(tmp_path, "task-001"), "Look first.")
     assert str(told.value).endswith(
-        "but what follows from it cannot be written: No space left on device; free some space, "
-        "then 'ralph-tui rebuild' writes it"
+        "but the files derived from it cannot be written: No space left on device; free some "
+        "space, then run 'ralph-tui rebuild'"
     )

@@ -81,7 +81,7 @@ def test_refused_commands_never_fill_the_log() -> None:
         (answer("decline", "the terminal pts/3"), "declined by you (terminal pts/3)"),
         (ev.QuestionWithdrawn(question_id="q", reason="so"), "no answer needed: so"),
         (ev.RunFinished(outcome="interrupted", reason="", iterations=4, completion=5),
-         "the run ended before an answer"),
+         "the run ended without an answer"),
     ],
 )  # fmt: skip
 def test_an_intervention_says_who_decided(given: ev.Event, says: str) -> None:

@@ -272,7 +272,7 @@ def test_a_fleet_whose_journal_breaks_off_keeps_all_of_it(root: Path, base: Path
 
     broken = (
         f"the fleet's journal breaks off: .aiwg/ralph/fleets/fleet-001/events.jsonl:"
-        f"{len(before) + 1} cannot be read; remove that line if ralph-tui has not written it"
+        f"{len(before) + 1} cannot be read; remove that line if ralph-tui did not write it"
     )
     assert f"stays: {broken}\n" in pruned.stdout
     assert tree.tree.exists()

@@ -61,7 +61,7 @@ def test_of_a_journal_that_breaks_off_it_says_what_resume_does(git_repo: Path) -
     assert sentence.endswith("ralph-tui fleet resume shows what to do")
     assert sentence in shown
     assert told_of["sentence"] == sentence
-    assert told_of["loops"][0]["sentence"] == "it ran when the fleet's record breaks off"
+    assert told_of["loops"][0]["sentence"] == "it was running when the fleet's record broke off"
     assert "events.jsonl:3 cannot be read" in shown
     assert "events.jsonl:3 cannot be read" in resumed
     assert "continue it" not in shown

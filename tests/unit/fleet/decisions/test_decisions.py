@@ -579,7 +579,7 @@ class TestTries:
         played.verify("3c")
         made = played.settle()
         assert made[0] == ev.WinnerChosen(
-            tries_at="3", loop="3c", reason="it completed first; not 3b: see there"
+            tries_at="3", loop="3c", reason="it completed first; 3b could not be confirmed"
         )
 
     def test_none_that_completes_is_told_with_the_reason(self) -> None:

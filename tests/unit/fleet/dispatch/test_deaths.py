@@ -161,7 +161,7 @@ def test_a_stranger_is_not_let_in(fleet: Fleet, tmp_path: Path) -> None:
         program(*host(address, "liar", tmp_path / "liar", other.keys)) as liar,
         program(*fleet.host()),
     ):
-        liar.wait_for("uses other key files")
+        liar.wait_for("uses different key files")
         fleet.heard.wait("joined")
     assert {what.host for what in fleet.heard if isinstance(what, Joined)} == {"far"}
 

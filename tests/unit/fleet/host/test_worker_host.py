@@ -395,9 +395,7 @@ def test_a_place_is_waited_for_while_loops_of_the_fleet_before_have_all(
         seen.all.clear()
         host.obey(place_in(root, "1", setup=ENDS, fleet_id="another"))
         host.obey(place_in(root, "2", setup=ENDS, fleet_id="another"))
-        assert (
-            "loops of the fleet that was here before work" in seen.wait(HostNoticed, loop="1").text
-        )
+        assert "loops of the previous fleet use" in seen.wait(HostNoticed, loop="1").text
         host.obey(End(loop="2"))
         assert seen.over("2").never_began
         assert not seen.of(Stage)

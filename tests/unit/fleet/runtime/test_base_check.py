@@ -62,7 +62,7 @@ def test_a_second_fleet_is_refused_before_any_command_runs(tmp_path: Path) -> No
     lock = take_lock(root, "first", "2026-01-01T00:00:00Z")
     try:
         with (
-            pytest.raises(LockHeldError, match="runs in"),
+            pytest.raises(LockHeldError, match="is already running in"),
             new_fleet(root, Plan(loops=(loop,)), connection),
         ):
             pass

@@ -452,7 +452,7 @@ class TestCommands:
         ("command", "loop", "why"),
         [
             (Pause(), "9", "this fleet has no loop '9'; loops: 1, 2"),
-            (Pause(), "2", "loop 2 waits for a slot; until it runs you can only abort it"),
+            (Pause(), "2", "loop 2 is waiting for a slot; until it runs you can only abort it"),
             (RetryNow(), "", "retry is for a loop: name one, or all"),
             (Stop(mode="taken_back"), "", "you cannot undo a stop"),
         ],

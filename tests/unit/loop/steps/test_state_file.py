@@ -114,7 +114,7 @@ def test_a_plan_that_moves_on_is_written_while_the_session_works(file: FakeState
 
 
 def test_what_cannot_be_written_is_said_once_and_again_after_it_could(file: FakeStateFile) -> None:
-    refused = WorkspaceError("the state file x cannot be written: see who may write there")
+    refused = WorkspaceError("the state file x cannot be written: check who may write there")
     file.errors.extend([refused] * 4)
     world = World([2, 3, 4, 5, 6, 10], state_file=file).run()
     assert world.end.outcome == "completed"
