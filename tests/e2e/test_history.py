@@ -404,3 +404,18 @@ def test_where_only_a_fleet_ran_every_look_back_leads_to_it(git_repo: Path) -> N
     assert "has only fleet runs (fleet-001)" in here("search", "tests", cwd=git_repo).stdout
     assert "ralph-tui fleet prune" in here("prune", cwd=git_repo).stdout
     assert "has only fleet runs (fleet-001)" in here(cwd=git_repo).stdout
+
+
+def test_the_list_is_filtered_by_status_agent_time_and_tag(over: Path) -> None:
+    def listed(*filters: str) -> list[str]:
+        return [row["task"] for row in value(*filters, cwd=over)]
+
+    assert listed() == listed("--agent", "command") == ["task-001", "task-002"]
+    assert listed("--status", "completed") == ["task-001"]
+    assert listed("--tag", "documentation") == ["task-002"]
+    assert listed("--since", "1d", "--status", "failed") == ["task-002"]
+    assert listed("--since", "2999-01-01") == listed("--agent", "nobody") == []
+    for wrong in (("--since", "yore"), ("--tag", "none"), ("task-001", "--tag", "x")):
+        done = here("history", *wrong, cwd=over)
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1

@@ -101,6 +101,17 @@ class TaskIndex:
         found = {name for name in names - unsure if table.rows[name].description == told}
         return sorted(unsure | found, key=number_of)
 
+    def of_agent(self, agent: str) -> set[str]:
+        """Return the tasks that this agent attempted, as far as the index knows."""
+        attempts = (read_json(self._folder / "by-agent.json") or {}).get(agent)
+        named = attempts if isinstance(attempts, list) else []
+        return {str(attempt).partition("/")[0] for attempt in named}
+
+    def tags(self, name: str) -> list[str]:
+        """Return a task's tags: its kind, and the categories of the files it changed."""
+        tags = (read_json(self._tasks / name / "metadata.json") or {}).get("tags")
+        return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+
     def rebuild(self) -> list[Path]:
         """Rebuild the index; return the paths of bad files set aside. Raises ``OSError``."""
         with locked(self._lock):

@@ -3,14 +3,17 @@
 import argparse
 import json
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ralph_tui.adapters.records.folders import named_path, worktree_root
+from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktree_root
 from ralph_tui.adapters.records.foreign import ForeignRun, foreign_runs
 from ralph_tui.adapters.records.history import TaskHistory, list_tasks, read_task, status_of
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, describe_no_runs, find_hooked
+from ralph_tui.adapters.records.task_index import TaskIndex
+from ralph_tui.adapters.records.task_table import TaskRow
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.history_words import (
@@ -24,6 +27,7 @@ from ralph_tui.cli.live import find_live, text_argument
 from ralph_tui.cli.output_file import write_output
 from ralph_tui.cli.pages import Page, as_markdown, as_text
 from ralph_tui.runtime.sources.find_run import explain_read_only, find_foreign, read_run
+from ralph_tui.text.durations import seconds
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 MAX_LISTED = 100
 """Tasks that are listed without ``--all``."""
 FORMS = (".json", ".md")
+STATUSES = ("running", "paused", "completed", "failed", "died")
+FILTERS = ("status", "agent", "since", "tag")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all", action="store_true", help=f"list all tasks, not only the last {MAX_LISTED}"
     )
+    parser.add_argument("--status", choices=STATUSES, help="list only tasks with this status")
+    parser.add_argument("--agent", metavar="NAME", help="list only tasks that this agent attempted")
+    parser.add_argument(
+        "--since", metavar="AGE", help="list only tasks that changed since: 12h, 30d, or a date"
+    )
+    parser.add_argument("--tag", metavar="TAG", help="list only tasks with this tag: test-fix")
     parser.add_argument("--json", action="store_true", help="print one JSON value")
     parser.add_argument("--export", metavar="FILE", help="write to FILE: *.json or *.md")
     parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
@@ -66,6 +78,9 @@ def run(args: argparse.Namespace) -> int:
     if args.task is None:
         _refuse_without_task(args)
         return _show_list(root, args)
+    for option in FILTERS:
+        if getattr(args, option) is not None:
+            raise UsageError(f"--{option} filters the list of tasks; leave out TASK")
     if (imported := find_foreign(root, args.task)) is not None:
         return _show_imported(imported, args)
     name, number = _parse_task(args)
@@ -104,9 +119,13 @@ def _parse_task(args: argparse.Namespace) -> tuple[str, int | None]:
 
 
 def _show_list(root: Path, args: argparse.Namespace) -> int:
-    rows = list_tasks(root)
+    rows = _filtered(list_tasks(root), root, args)
     foreign = foreign_runs()
     imported, hooked = foreign.find(root), [*find_hooked(root)]
+    if any(getattr(args, option) is not None for option in FILTERS):
+        if not (rows or args.json):
+            raise UsageError("no task matches; ralph-tui history --all lists every task")
+        imported, hooked = [], []
     lost = [*foreign.remains(root)]
     if not (rows or imported or hooked or args.json):
         raise UsageError("; ".join([describe_no_runs(root, "task"), *lost]))
@@ -126,6 +145,35 @@ def _show_list(root: Path, args: argparse.Namespace) -> int:
     if older:
         print(f"and {count(older, 'older task')}; --all lists them", file=sys.stderr)
     return code
+
+
+def _filtered(rows: dict[str, TaskRow], root: Path, args: argparse.Namespace) -> dict[str, TaskRow]:
+    """Return the rows that all given filters let through."""
+    index = TaskIndex(ralph_folder(root))
+    since = _since(args.since) if args.since is not None else None
+    attempted = index.of_agent(args.agent) if args.agent is not None else rows.keys()
+    return {
+        name: row
+        for name, row in rows.items()
+        if name in attempted
+        and (args.status is None or row.status == args.status)
+        and (since is None or datetime.fromisoformat(row.updated) >= since)
+        and (args.tag is None or args.tag in index.tags(name))
+    }
+
+
+def _since(words: str) -> datetime:
+    """Parse an age or a date; raises ``UsageError``."""
+    try:
+        return datetime.fromisoformat(words).astimezone()
+    except ValueError:
+        pass
+    try:
+        return datetime.now(UTC) - timedelta(seconds=float(str(seconds(words))))
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"--since takes an age such as 12h or 30d, or a date such as 2026-11-28, not {words!r}"
+        ) from None
 
 
 def _show_imported(found: ForeignRun, args: argparse.Namespace) -> int:
