@@ -67,7 +67,7 @@ class LineWidget(Widget):
     """Cached background style; Textual would recompute it for each row."""
 
     def line(self, y: int, width: int) -> Line:
-        """Return the spans of row `y`; shorter rows are padded to `width` cells, and longer ones are cut."""
+        """Return the spans of row `y`; rows are padded or cut to `width` cells."""
         raise NotImplementedError
 
     def notify_style_update(self) -> None:
