@@ -67,11 +67,7 @@ class LineWidget(Widget):
     """Cached background style; Textual would recompute it for each row."""
 
     def line(self, y: int, width: int) -> Line:
-<<<<<<< HEAD
-        """Return the spans of row `y`; they are padded or cut to `width` cells."""
-=======
         """Return the spans of row `y`; rows are padded or cut to `width` cells."""
->>>>>>> 0c371efc5e43f0cdf906f583198969b96e324ab6
         raise NotImplementedError
 
     def notify_style_update(self) -> None:
