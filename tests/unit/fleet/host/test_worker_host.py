@@ -203,7 +203,7 @@ def test_a_worktree_is_made_and_removed(
 
 CANNOT_BEGIN: dict[str, tuple[dict[str, Any], str]] = {
     "1": ({"setup": "echo all is well; echo no network here >&2; exit 3"}, "no network here"),
-    "2": ({"copied": {"../x": ""}}, "not a file of a clone"),
+    "2": ({"copied": {"../x": ""}}, "cannot be copied into a clone"),
     "../up": ({}, "is not a valid fleet or loop name"),
     "3": ({"resume": True}, "no longer on this host"),
 }
