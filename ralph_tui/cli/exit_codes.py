@@ -14,7 +14,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     """The command line, the settings or the start of a run were refused."""
     LIMIT_REACHED = 3
-    """The iterations or the budget were used up."""
+    """The iterations or the budget were used up, after enough progress."""
     ABORTED = 4
     """The user or the overseer aborted the run."""
     QUESTION_OPEN = 5

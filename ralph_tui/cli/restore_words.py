@@ -26,7 +26,7 @@ def snapshot_notes(state: RunState) -> dict[int, str]:
 
 
 def format_row(point: SnapshotRow, note: str, *beside: float) -> str:
-    """Format a line of the list; `beside` has the measurements of all its snapshots."""
+    """Format a line of the list; `beside` has the measurements of all listed snapshots."""
     taken = point.taken
     when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
     completion = "" if point.completion is None else percent(point.completion, *beside)

@@ -213,6 +213,7 @@ class LimitsChanged(Event):
 
     def row(self) -> Row:
         money = "" if self.budget_usd is None else f", ${self.budget_usd:,.2f}"
+        money += "" if self.budget_tokens is None else f", {self.budget_tokens:,} tokens"
         why = f": the interrupted iteration {self.spared} does not count" if self.spared else ""
         limits = (
             f"{count(self.max_iterations, 'iteration')}{money}, by {sender_label(self.by)}{why}"

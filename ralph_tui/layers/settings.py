@@ -132,7 +132,10 @@ class IntelligenceSettings(BaseModel):
     enabled: bool = True
     """False: prompts contain only the objective, the criteria and your guidance."""
     escalate_at: int = Field(default=7, ge=1, le=1000)
-    """Minimum iterations that a changed approach gets before you are asked."""
+    """Minimum iterations that a changed approach gets before the strategy itself asks you.
+
+    While a redirect is in effect, the overseer asks on its own schedule.
+    """
     strict_validation: bool = False
     """True: a validation error holds the next session back and asks you; False: it warns."""
     prompt_budget_tokens: int = Field(default=8000, ge=1000, le=200_000)

@@ -196,13 +196,13 @@ def _extension(state: RunState, wanted: ResumeRequest) -> Extend | None:
         )
     if money < 0 or (money and run.budget_usd is None):
         raise UsageError(
-            "--budget can only add to the budget a run was started with: this one had "
-            + ("none" if run.budget_usd is None else f"${run.budget_usd:,.2f}")
+            "--budget can only add to the run's budget, which is now "
+            + ("not set" if run.budget_usd is None else f"${run.budget_usd:,.2f}")
         )
     if tokens < 0 or (tokens and run.budget_tokens is None):
         raise UsageError(
-            "limits.budget_tokens can only add to the budget a run was started with: this one had "
-            + ("none" if run.budget_tokens is None else f"{run.budget_tokens:,} tokens")
+            "limits.budget_tokens can only add to the run's budget, which is now "
+            + ("not set" if run.budget_tokens is None else f"{run.budget_tokens:,} tokens")
         )
     if not (iterations or money or tokens):
         return None

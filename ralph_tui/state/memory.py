@@ -15,7 +15,7 @@ Gone = Literal["", "deleted", "joined"]
 
 @dataclass(slots=True)
 class SeenLearning:
-    """One learning in this run."""
+    """A learning as this run knows it."""
 
     learning: Learning
     """The learning in its current form."""

@@ -105,6 +105,7 @@ def strategies(stdout: str) -> list[StrategyPlanned]:
             found.append(event)
             if event.iteration > 1:
                 strategy = asdict(governor.course.strategy)
+                assert not strategy.pop("learned"), "the demo has learned nothing before"
                 assert strategy | {"priorities": event.priorities} == event.model_dump(
                     include=set(strategy)
                 )

@@ -31,7 +31,7 @@ EXPECTED = [
     ("hooks install|restore iter-3|memory delete", ExitCode.USAGE, "not a terminal"),
     ("memory edit", ExitCode.USAGE, "no editor without a terminal"),
     ("resume$", ExitCode.USAGE, "allow more with --max-iterations"),
-    ("resume --set limits.budget_tokens", ExitCode.USAGE, "this one had none"),
+    ("resume --set limits.budget_tokens", ExitCode.USAGE, "which is now not set"),
     ("attach$|demo --keep", ExitCode.LIMIT_REACHED, ""),
     ("run .* --permissions", ExitCode.ABORTED, ""),  # nobody allows what the agent wants
     ("", ExitCode.COMPLETED, ""),

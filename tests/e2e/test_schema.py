@@ -29,8 +29,8 @@ FILES = {
     "by-status.json": "index",
     "by-agent.json": "index",
 }
-NEVER_KNOWN = {"action.expected_outcome"}
-"""No agent reports it."""
+NEVER_KNOWN = {"action.expected_outcome", "outcome.final_quality", "trajectory.final_quality"}
+"""No agent reports what it expects, and quality is not measured apart from completion."""
 
 
 def is_moment(value: object) -> bool:

@@ -122,7 +122,7 @@ def read_entry(pid: str) -> Entry | None:
 
 
 def _table_of_ps() -> dict[int, Entry]:
-    """Return the table on a system without /proc (macOS); it has no sessions."""
+    """Return the process table on a system without /proc (macOS); its entries have no session."""
     import subprocess  # noqa: PLC0415 - slow to load, and not needed on Linux
 
     command = ["/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,state=,lstart="]

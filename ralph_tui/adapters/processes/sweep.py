@@ -98,7 +98,7 @@ def environ(entry: Entry) -> bytes:
 
 
 def stop_command(command_id: str, session: int, below: Iterable[Entry] = ()) -> tuple[int, ...]:
-    """Stop a lost keeper's processes: those with its mark, in the command's session, or adopted.
+    """Stop a lost keeper's processes: with its mark, in the command's session, or adopted by us.
 
     `below` are the processes that were seen below the keeper.
     """

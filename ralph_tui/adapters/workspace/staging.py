@@ -123,7 +123,7 @@ class Staging:
         self._away: set[str] = set()
         """Files that were missing at the last check.
 
-        If they return where Git ignores them, Git's list of others does not show them.
+        If they return where Git ignores them, ``git ls-files --others`` does not show them.
         """
         self.unlisted = Unlisted(self._root)
         self._written: set[str] = set()

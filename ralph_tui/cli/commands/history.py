@@ -27,7 +27,6 @@ from ralph_tui.cli.live import find_live, text_argument
 from ralph_tui.cli.output_file import write_output
 from ralph_tui.cli.pages import Page, as_markdown, as_text
 from ralph_tui.runtime.sources.find_run import explain_read_only, find_foreign, read_run
-from ralph_tui.text.durations import seconds
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
@@ -164,6 +163,8 @@ def _filtered(rows: dict[str, TaskRow], root: Path, args: argparse.Namespace) ->
 
 def _since(words: str) -> datetime:
     """Parse an age or a date; raises ``UsageError``."""
+    from ralph_tui.text.durations import seconds  # noqa: PLC0415 - keeps a plain list quick
+
     try:
         return datetime.fromisoformat(words).astimezone()
     except ValueError:

@@ -176,7 +176,7 @@ def _write_handoff(call: Call, checkpoint: Checkpoint, activity: Activity) -> Ch
     problem = _write_file(call.root / checkpoint.handoff_file, data)
     no_copy = _write_file(call.root / copy, data)
     if problem:
-        call.answer.warn(f"{problem}; it is {'nowhere' if no_copy else f'in {copy}'}")
+        call.answer.warn(f"{problem}; {'no copy was saved' if no_copy else f'a copy is in {copy}'}")
         if no_copy:
             return checkpoint
         checkpoint = checkpoint._replace(handoff_file=str(copy))

@@ -264,7 +264,7 @@ class History:
 
     @property
     def noise(self) -> float:
-        """f: the upper median of the falls some iterations back, in points; 0 without a fall."""
+        """f: the upper median of the falls in an earlier window, in points; 0 without a fall."""
         falls = sorted(-step for step in self._alarm_steps[-NOISE_FROM:-NOISE_TO] if below(step, 0))
         return falls[len(falls) // 2] if falls else 0.0
 

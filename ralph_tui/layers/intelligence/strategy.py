@@ -107,7 +107,7 @@ def plan(
         _priorities(row, grounds),
         row.confidence,
         since,
-        frozenset({grounds.proven, grounds.avoid}),
+        frozenset(filter(None, (grounds.proven, grounds.avoid))),
     )
     stood = min(history.iteration - since + 1, history.since_new)
     due = pivots and not asked and stood >= max(escalate_at, 2 * patience.short)

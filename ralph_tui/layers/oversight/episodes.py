@@ -43,7 +43,7 @@ class Pause:
     """True if the run continues without an answer, because new tests still pass."""
 
 
-_MET: dict[bool | None, str] = {True: "redirect", False: "question", None: "first warning"}
+_MET: dict[bool | None, str] = {True: "redirect", False: "intervention", None: "first warning"}
 """What opened an episode, by the answer to it: without any, the overseer only warns."""
 
 

@@ -72,7 +72,7 @@ class ChoiceQuestion(Question):
 
     @property
     def _others(self) -> list[Option]:
-        """Answers to the request other than choosing an option."""
+        """Answers that do not choose one of the agent's options."""
         return [option for option in self.asked.options if option.takes != "choices"]
 
     @property

@@ -208,7 +208,7 @@ def test_a_handoff_that_cannot_be_written_is_named_where_it_is(
     (copy,) = project.root.glob(".aiwg/ralph/hooks/*/handoff-1.md")
     name = str(copy.relative_to(project.root))
     assert "the handoff" in said.user.partition("\n")[0]
-    assert said.user.partition("\n")[0].endswith(f"; it is in {name}")
+    assert said.user.partition("\n")[0].endswith(f"; a copy is in {name}")
     told = said.model if percent == 87 else said.fields["stopReason"]
     prompt = (project.root / "PROMPT.md").read_text()
     checkpoint = project.state["context_checkpoint"]

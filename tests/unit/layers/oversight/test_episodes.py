@@ -158,7 +158,7 @@ def test_a_pause_tells_how_long_the_redirect_has_brought_nothing() -> None:
 
 
 def test_a_pause_speaks_of_no_redirect_that_was_not_made() -> None:
-    assert reply(approved=False).reason == "Still nothing new 2 iterations after the question."
+    assert reply(approved=False).reason == "Still nothing new 2 iterations after the intervention."
     unmade = Run(Budget(20)).take_all(*[30.0] * 6)[-1].situations[0]
     assert unmade.reason == "Still nothing new 2 iterations after the first warning."
 
