@@ -114,7 +114,7 @@ class Disconnected(Fact):
 
 
 class Refused(Fact):
-    """A host was not allowed to join; the dispatcher observes this, and the host gets the reason."""
+    """A host was not allowed to join; the dispatcher observes it, and the host gets the reason."""
 
     kind: Literal["refused"] = "refused"
     host: Line
