@@ -111,7 +111,7 @@ def while_away(
 
 
 def _of_this_run(state: RunState, seen: LastSeen | None) -> LastSeen | None:
-    """Return `seen` if it is of this run, and not ahead of its state."""
+    """Return `seen` if it belongs to this run, and is not ahead of its state."""
     started = state.run.started
     if seen is None or started is None or seen.run != started.run_id or seen.seq > state.seq:
         return None

@@ -77,7 +77,7 @@ def forecast(state: RunState) -> str:
 
 
 def handing_over(state: RunState) -> str:
-    """Return why the running session hands off, or has done so; empty if it does not."""
+    """Return why the running session is handing off, or has done so; empty if neither."""
     context, run = state.context, state.run
     if context.rollover is not None:
         return context.rollover.reason or CAUSES[context.rollover.cause]

@@ -15,7 +15,7 @@ from ralph_tui.text.secrets import HIDDEN
 SCRATCH = "ralph-tui-demo-"
 """Prefix of a demo's folder that is deleted when the demo's screen is left."""
 TREE_CHARACTERS = 12
-"""Characters of a tree's hash in a git command."""
+"""Length of a tree's hash in a `git` command."""
 
 StepName = Literal["resume", "report", "diff", "restore", "again", "replay", "attach", "merge"]
 FALLBACK = ("agent.fallback", "agent.fallback_after")

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 MAX_SENTENCES = 20
 """Maximum number of failures reported together."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
-"""Errors of a full disk or quota."""
+"""Error numbers that mean a full disk or quota."""
 _LIMITS = {
     errno.EFBIG: (
         "the file reached the size limit of the shell",
@@ -34,7 +34,7 @@ _LIMITS = {
     errno.EMFILE: ("too many files are open", "raise the limit with 'ulimit -n'"),
     errno.ENFILE: ("too many files are open on this machine", "close other programs"),
 }
-"""The meaning of an error, and the remedy, wherever it occurs."""
+"""What each error number means, and the remedy."""
 
 
 class RalphError(Exception):
@@ -42,7 +42,7 @@ class RalphError(Exception):
 
     exit_code = 1
     sentences: Sequence[str] = ()
-    """One for each of several failures; empty if the text says everything."""
+    """One sentence per failure if there are several; empty if the text says everything."""
 
     def __init__(self, sentence: str = "", *, ways: Sequence[str] = ()) -> None:
         """`ways`: possible remedies, which the command line lists below the sentence."""
@@ -90,12 +90,12 @@ def why(error: OSError, otherwise: str) -> str:
 def resource_error(error: BaseException) -> str:
     """Return a message if the system is out of memory, threads, processes or files.
 
-    Empty for any other error. Such an error is not a bug, and can occur wherever something is
-    started.
+    The message is empty for any other error. Running out is not a bug, and can happen wherever
+    something is started.
     """
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.EFBIG):
         return why(error, "")
-    # Without memory for a library, the dynamic linker says only this.
+    # If there is no memory for a library, the dynamic linker says only this.
     unmapped = isinstance(error, ImportError) and "failed to map segment" in str(error)
     no_memory = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
     if unmapped or no_memory:

@@ -1,4 +1,4 @@
-"""One writer of a file at a time: an OS lock (flock) beside it, free when its holder ends.
+"""One writer of a file at a time: an OS lock (flock) beside it, released when its holder ends.
 
 Readers need no lock: files are replaced, never changed. Uses only the standard library.
 """
@@ -18,7 +18,7 @@ from ralph_tui.base.plain_files import clear_way, folder_of, make_folder, open_p
 PATIENCE_S = 8.0
 """How long to wait for another holder, which holds the lock only briefly."""
 UNFINISHED_S = 60
-"""Age from which a temporary file counts as left by a killed writer: writing takes less."""
+"""Age at which a temporary file counts as left by a killed writer: no write takes that long."""
 _FIRST_PAUSE_S, _LAST_PAUSE_S = 0.001, 0.05
 _PID_BYTES = 12
 

@@ -1,10 +1,10 @@
 """The configuration that ralph-tui's git sees: its own, and nothing from the repository.
 
 A configuration names programs: filters, a file monitor, hooks, helpers, and files that name more
-programs. Therefore no git that works for a run reads the configuration of the repository, the user
-or the system.
+programs. Therefore no git command of a run reads the configuration of the repository, the user or
+the system.
 
-A few values are not programs, and say how objects are stored and what is ignored. They are read
+A few values name no program: they say how objects are stored and what is ignored. They are read
 once, when a repository is opened; later changes to its configuration have no effect.
 """
 
@@ -34,7 +34,7 @@ SEALED = {
     **{f"GIT_CONFIG_VALUE_{n}": value for n, value in enumerate(_NO_PROGRAMS.values())},
     "GIT_CONFIG_COUNT": str(len(_NO_PROGRAMS)),
     "GIT_ATTR_NOSYSTEM": "1",
-    # An object that a partial clone lacks is missing: fetching it would start programs.
+    # An object that a partial clone lacks counts as missing: fetching it would start programs.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
 }
@@ -56,7 +56,7 @@ _ONLY_VIEW = frozenset({"extensions.refstorage", "core.filemode", "core.autocrlf
 """How the user's git compares files and stores refs; the private index needs none of it."""
 
 ASK = ("config", "-z", "--type=path", "--get-regexp", f"^({'|'.join(_KEPT_KEYS)})$")
-"""Arguments with which git lists these values; it starts no program for that."""
+"""Arguments that make git list these values, which starts no program."""
 COMMON = ("refs", "packed-refs", "reftable", "shallow", "info")
 """Parts of the common dir that our commands need."""
 
@@ -147,7 +147,7 @@ def quoted(value: str | Path) -> str:
 
 
 def ensure_folder(path: Path) -> None:
-    """Ensure a folder at this path, deleting a link or a file there; raises ``OSError``."""
+    """Make this path a folder, deleting any link or file there; raises ``OSError``."""
     try:
         if stat.S_ISDIR(path.lstat().st_mode):
             return
@@ -158,14 +158,14 @@ def ensure_folder(path: Path) -> None:
 
 
 def ensure_file(path: Path, content: bytes) -> None:
-    """Ensure a regular file with this content, whatever is there now; raises ``OSError``."""
+    """Make this path a regular file with this content, whatever is there; raises ``OSError``."""
     if content_of(path) == content:
         return
     write_whole(path, content, durable=False)
 
 
 def ensure_link(path: Path, target: Path) -> None:
-    """Ensure a symbolic link to `target`; raises ``OSError``."""
+    """Make this path a symbolic link to `target`; raises ``OSError``."""
     with suppress(OSError):
         if path.readlink() == target:
             return

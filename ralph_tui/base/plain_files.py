@@ -1,7 +1,7 @@
 """The only way to open a file that an agent could have put there: records and files beside them.
 
-Rule: opening never blocks (a FIFO would hold its reader forever), opens only plain files, and
-follows no link, neither the file itself nor a folder below `below`. For records `below` is their
+Rule: opening never blocks (a FIFO would block its reader forever), opens only plain files, and
+follows no link, neither the file itself nor a folder below `below`. For records, `below` is their
 ``.aiwg/ralph``. That folder and those above it may be links: people keep records on another disk.
 ralph-tui makes no links below it, so a link found there cannot be trusted.
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 LARGEST = 1 << 28
-"""Maximum bytes of a file that is read as a whole: a sparse file could claim any size."""
+"""Maximum bytes in a file that is read as a whole: a sparse file could claim any size."""
 _PLAIN = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _KINDS = {
@@ -32,7 +32,7 @@ _KINDS = {
 
 
 class NotPlainError(OSError):
-    """Something else is where a plain file belongs, or a link where a folder belongs."""
+    """Something else is where a plain file belongs, or a link is where a folder belongs."""
 
     advice = "move it out of the way"
     """The remedy to show with the error."""
@@ -48,7 +48,7 @@ def open_plain(
 ) -> int:
     """Return a descriptor of a plain file; `mode`: its permissions if `flags` create it.
 
-    `follow`: the user has named the path, so its links are the user's. Raises ``OSError``, and
+    `follow`: follow links, because the user has named the path. Raises ``OSError``, and
     `NotPlainError` if it is not a plain file.
     """
     if follow:
@@ -68,7 +68,7 @@ def folder_of(path: Path, *, below: Path | None = None) -> Iterator[int]:
 
 
 def make_folder(folder: Path, *, below: Path | None = None) -> None:
-    """Create the folder and its missing parents, through no link; raises ``OSError``."""
+    """Create the folder and its missing parents, following no link; raises ``OSError``."""
     os.close(_enter(folder, below, make=True))
 
 
@@ -96,7 +96,7 @@ def fresh(path: Path) -> BinaryIO:
 
 
 def write_all(file: BinaryIO, data: bytes | bytearray) -> None:
-    """Write all of the data: an unbuffered call may write only a part. Raises ``OSError``."""
+    """Write all of the data: an unbuffered call may write only part of it. Raises ``OSError``."""
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]
@@ -105,7 +105,7 @@ def write_all(file: BinaryIO, data: bytes | bytearray) -> None:
 def read_bytes(
     path: Path, *, below: Path | None = None, most: int | None = LARGEST, follow: bool = False
 ) -> bytes:
-    """Return the whole content; raises ``OSError``, also above `most` bytes (None: no limit)."""
+    """Return the whole content; raises ``OSError``, also if over `most` bytes (None: no limit)."""
     with reading(path, below=below, follow=follow) as file:
         if most is not None and os.fstat(file.fileno()).st_size > most:
             raise OSError(errno.EOVERFLOW, f"it is larger than {most:,} bytes", str(path))

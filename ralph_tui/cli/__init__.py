@@ -29,7 +29,7 @@ _KNOWN = {
     "run": "run an agent in a loop until a command passes",
     "resume": "continue a run that ended early",
     "fleet": "many loops at once, each in its own clone",
-    "attach": "open a screen for a run of another terminal",
+    "attach": "open a screen for a run in another terminal",
     "status": "show the status of a run (default: the newest)",
     "decide": "show or answer the open question of a running run",
     "guide": "send guidance to the agent of a running run",
@@ -98,7 +98,7 @@ With your own agent:          ... --agent-command "my-agent"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code, an `ExitCode`."""
-    gc.disable()  # startup creates many objects, and all of them stay; a run enables it again
+    gc.disable()  # startup creates many objects, which all stay; a run turns collection on
     _replace_unprintable()
     if argv is None and {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"} <= os.environ.keys():
         importlib.import_module(f"{__name__}.completion").answer()

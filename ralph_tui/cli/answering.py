@@ -1,6 +1,6 @@
 """Answers to the open question of a run, checked against what the question offers.
 
-Shared by runs of this machine and loops of a fleet; only the recipient differs.
+Shared by runs on this machine and loops of a fleet; only the recipient differs.
 """
 
 import argparse
@@ -35,7 +35,7 @@ class Answerable(Protocol):
         """The name its user knows it by."""
 
     def request(self, name: str, **fields: object) -> int:
-        """Send a command; raises ``RalphError`` with the run's reason if it refuses."""
+        """Send a command; raises ``RalphError`` with the run's reason if the run refuses."""
 
 
 def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
@@ -132,7 +132,7 @@ def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
 
 
 def _describe_sent(question: Question, fields: dict[str, object], args: argparse.Namespace) -> str:
-    """Quote the text that was sent, else say what the answer does; for a request, add which."""
+    """Quote the text that was sent, else say what the answer does; for a request, add its text."""
     asked = question.get("request")
     word_said = fields["text"]
     reply = (

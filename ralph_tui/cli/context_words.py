@@ -29,9 +29,9 @@ from ralph_tui.text.terms import CONTEXT_LEVELS
 
 BASIS_WORDS = {"tag": "by its tag", "history": "from finished items", "default": "no tag"}
 ROWS = 12
-"""Iterations in a table; the last ones are shown."""
+"""Maximum iterations in a table; the latest are shown."""
 ITEM = 60
-"""Characters of an item in a table."""
+"""Maximum characters of an item in a table."""
 
 
 def context_row(context: ContextStatus | None) -> str:

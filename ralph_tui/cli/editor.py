@@ -15,7 +15,7 @@ from ralph_tui.text.sanitize import one_line
 CUT = "# ------------------------ >8 ------------------------"
 """Everything from this line on is not part of the text."""
 MAX_BYTES = 1 << 20
-"""Bytes of the edited text that are read back."""
+"""Maximum bytes of the edited text that are read back."""
 
 
 def edit_text(text: str, notes: Sequence[str], *, otherwise: str) -> str:

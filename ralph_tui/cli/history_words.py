@@ -106,7 +106,7 @@ def attempt_page(attempt: "Attempt", status: str) -> Page:
 
 
 def _restore_note(before: "Quality | None", step: "Quality") -> str:
-    """Note the completion that the gain counts from, if files were restored in between."""
+    """Note the completion that the gain is counted from, if files were restored in between."""
     found = step.quality - step.delta
     if before is None or abs(found - before.quality) < ROUNDED:
         return ""

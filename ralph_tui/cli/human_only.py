@@ -35,7 +35,7 @@ def refuse_agents(args: Namespace) -> None:
 
 
 def _find_opener(descriptor: int | None) -> int:
-    """Return the process that created the socket commands arrive on; 0 if unknown."""
+    """Return the process that created the socket on which commands arrive; 0 if unknown."""
     if descriptor is None:
         return 0
     from ralph_tui.adapters.remote.peer import find_opener  # noqa: PLC0415 - only in a fleet

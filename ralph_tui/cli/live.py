@@ -1,6 +1,6 @@
 """A run in another process: found by its lock, commanded through its socket.
 
-Shared by the commands of another terminal. It loads no third-party package, so they start fast.
+Shared by the commands for another terminal. It loads no third-party package, so they start fast.
 """
 
 import os
@@ -24,12 +24,12 @@ from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, outcome_word
 
 TEXT_LIMIT = 100_000
-"""Characters of a text for the agent."""
+"""Maximum characters of a text for the agent."""
 
 
 @dataclass(frozen=True)
 class LiveRun:
-    """A live run, with its status from within the last second."""
+    """A live run, with a status at most a second old."""
 
     run: RecordedRun
     owner: Owner

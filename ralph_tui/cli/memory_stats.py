@@ -28,7 +28,7 @@ class AttemptResult:
 
     attempt: int
     outcome: str
-    """Empty while it is active, or if its end is unknown."""
+    """Empty while the attempt is active, or if its end is unknown."""
     iterations: int
 
     @property

@@ -1,4 +1,4 @@
-"""Learnings in words: a list, a card. Every text in it is sanitized."""
+"""Learnings in words, as a list or a card. Every text in it is sanitized."""
 
 import re
 import shutil

@@ -14,7 +14,7 @@ from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, silence_word
 
 DIFF_LINES = 60
-"""Lines of a question's diff that are printed."""
+"""Maximum lines printed of a question's diff."""
 ARGUMENTS = {
     "words": " TEXT",
     "instructions": " TEXT",
@@ -64,7 +64,7 @@ def question_text(question: Question, decide: str = "ralph-tui decide") -> str:
 def _describe_option(option: dict[str, Any]) -> str:
     if option["takes"] == "instructions":
         return "the same, with TEXT instead of the proposal"
-    # The answer already stands beside it.
+    # The answer is already shown beside it.
     verb, word = one_line(option["verb"]), answer_word(one_line(option["answer"]))
     tail = verb.removeprefix(word)
     return tail.lstrip(" :,") if tail != verb and tail[:1] in (" ", ":", ",") else verb

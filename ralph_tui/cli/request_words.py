@@ -19,7 +19,7 @@ def short_id(question: Question) -> str:
 
 
 def question_option(question: Question) -> str:
-    """Return the option that names the question, if an agent waits for the answer."""
+    """Return the option that names the question, if an agent is waiting for the answer."""
     return f" --question {short_id(question)}" if question.get("request") else ""
 
 

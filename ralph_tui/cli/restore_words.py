@@ -10,9 +10,9 @@ from ralph_tui.text.terms import BEST, ROLLED_BACK
 
 LONGEST_REASON = 60
 REASONS = {"key": "requested", "timer": "by timer"}
-"""Words for snapshot reasons that are only a name."""
+"""Words for snapshot reasons recorded as a name only."""
 SHOWN = 20
-"""Files that a plan lists by name."""
+"""Maximum files that a plan lists by name."""
 
 
 def snapshot_notes(state: RunState) -> dict[int, str]:

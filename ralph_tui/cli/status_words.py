@@ -28,7 +28,7 @@ from ralph_tui.text.format import (
 from ralph_tui.text.sanitize import clip, one_line
 
 PURPOSE_CELLS = 19
-"""Columns for the purpose of a command; the command follows alone, to be copied whole."""
+"""Columns for the purpose of a command; the command follows, to be copied whole."""
 LINE_LIMIT = 60
 """Maximum columns of `status_line` in a status bar."""
 

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from ralph_tui.state import RunState
 
 MAX_HANDOFF = 3999
-"""Maximum characters of an edited handoff; its final newline makes it 4000."""
+"""Maximum characters of an edited handoff; with its final newline it has 4000."""
 CLOSED = "that question is already closed"
 Chosen = Annotated[Plain, Field(min_length=1, max_length=2000)]
 
 
 class Answer(Command):
-    """Answer an open question, named by id because another answer may have come first."""
+    """Answer an open question, identified by id because another answer may have come first."""
 
     name: Literal["answer"] = "answer"
     question_id: Line

@@ -26,7 +26,7 @@ class Guide(Command):
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         full = len(state.guidance.queued) >= MAX_GUIDANCE
-        return f"{MAX_GUIDANCE} messages already wait for the next prompt" if full else None
+        return f"{MAX_GUIDANCE} messages are already waiting for the next prompt" if full else None
 
     def carry_out(self, run: Steered) -> None:
         guidance = GuidanceQueued(guidance_id=str(uuid4()), text=self.text, by=self.by)
@@ -45,8 +45,8 @@ class EditPrompt(Command):
         if self.wanted and state.run.started and state.run.started.mode == "headless":
             return "this run was started headless; prompts are sent without asking"
         if self.wanted == state.intelligence.edit_requested:
-            already = "will be shown before it is sent" if self.wanted else "is sent as it is"
-            return f"the next prompt already {already}"
+            already = "shown before it is sent" if self.wanted else "sent as it is"
+            return f"the next prompt will already be {already}"
         return None
 
     def carry_out(self, run: Steered) -> None:

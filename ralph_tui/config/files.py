@@ -22,11 +22,11 @@ from ralph_tui.text.foreign_json import bounded
 from ralph_tui.text.keys import TABLE, Keys
 
 MAX_PARSED = 1_000_000
-"""Maximum characters parsed in all: a list of a thousand lines is parsed again at each line."""
+"""Maximum characters parsed in total: a list of a thousand lines is reparsed at each line."""
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """Return the first line of each dotted name, sections included, of valid TOML text.
+    """Return the line on which each dotted name, sections included, begins in valid TOML text.
 
     In a list of tables, names contain the index from 0: ``objective.0.text``. If a text takes too
     long to parse, only names at its beginning are returned.
@@ -101,7 +101,7 @@ def user_config_file() -> Path:
 
 
 def variable(name: str) -> str:
-    """Return the environment variable of a dotted name."""
+    """Return the environment variable for a dotted name."""
     return ENVIRONMENT_PREFIX + name.replace(".", "__").upper()
 
 
@@ -161,7 +161,7 @@ def _toml_sentence(path: Path, text: str, message: str) -> str:
 
 
 def _wrong_line(text: str, message: str) -> int:
-    """Return the line of an error; for an unfinished statement, the line on which it began."""
+    """Return the line number of an error; for an unfinished statement, that of its beginning."""
     if found := _AT_LINE.search(message):
         return int(found[1])
     try:

@@ -1,8 +1,8 @@
 """Where settings come from, and which source gave each value.
 
 Rule: flags > the record of a resumed run > environment > ``.ralph-tui.toml`` in the repository >
-user config > defaults. A setting has one dotted name everywhere. ``limits.max_iterations`` is that
-key of a table in both files and in the record. It is also the variable
+user config > defaults. A setting has one dotted name everywhere. In both files and
+in the record, ``limits.max_iterations`` is a key in a table. It is also the variable
 ``RALPH_TUI_LIMITS__MAX_ITERATIONS`` (a dot is two underscores) and ``--set
 limits.max_iterations=5``.
 
@@ -55,9 +55,9 @@ class Loaded:
     origins: dict[str, str]
     """By dotted name: a flag, `RECORD`, ``environment NAME``, a file's path, or ``default``."""
     warnings: tuple[str, ...] = ()
-    """Ignored values with the reason, a sentence each."""
+    """Ignored values and why, one sentence each."""
     problems: tuple[str, ...] = ()
-    """Errors in all sources, a sentence each; `settings` omits the invalid values."""
+    """Errors in all sources, one sentence each; `settings` omits the invalid values."""
     files: Mapping[str, SettingsFile] = field(default_factory=dict, compare=False)
     """The files that were read, by path."""
 
@@ -151,7 +151,7 @@ def _with_own_keys(loaded: Loaded) -> Loaded:
 
 
 def _on_one_key(loaded: Loaded) -> Iterator[str]:
-    """Yield errors about keys that are valid one by one, but conflict."""
+    """Yield errors about keys that are valid individually, but conflict."""
     told: set[tuple[str, str]] = set()
     for first, second, key in conflicts(loaded.settings.keys.model_dump()):
         named = {name: loaded.place_of(f"keys.{name}") for name in (first, second)}
@@ -221,7 +221,7 @@ def _suffix(key: str) -> str:
 
 
 def _recorded_layer(recorded: Mapping[str, object], given: Sequence[_Layer]) -> _Layer:
-    """Leave out settings that are `given` again: their recorded values may be invalid by now."""
+    """Leave out settings that are `given` again: their recorded values may no longer be valid."""
     layer = _Layer(default_origin=RECORD, strict=False)
     for name, value in recorded.items():
         if not any(name in other.origins for other in given):

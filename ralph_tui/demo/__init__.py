@@ -29,7 +29,7 @@ _IDENTITY = {
 
 
 def prepare(destination: Path, scenario: str = "steady") -> None:
-    """Make `destination` (missing or empty) a git repository with the project as first commit.
+    """Make `destination` (missing or empty) a git repository with the project as its first commit.
 
     The commit is the same every time for each scenario. Raises ``OSError``, and
     ``CalledProcessError`` with git's output.

@@ -92,7 +92,7 @@ class Session(Protocol):
         """Send guidance; False if the session accepts none. An event reports the delivery."""
 
     def answer(self, request_id: str, answer: AgentAnswer) -> bool:
-        """Answer a request of the agent; False if that request is not open."""
+        """Answer a request from the agent; False if that request is not open."""
 
     def stop(self, outcome: str = "stopped") -> None:
         """Start ending the agent and its processes; returns at once. `outcome` is the reason."""

@@ -1,4 +1,4 @@
-"""Everything a screen needs to start a run: the surroundings, a trial, and the saved draft."""
+"""Everything a screen needs to start a run: the environment, a trial, and the saved draft."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -115,7 +115,7 @@ class NewRuns(Protocol):
     """Runs that could start here. All methods except `problem` may block, so use a thread."""
 
     def look(self) -> Surroundings:
-        """Check the surroundings without running an agent."""
+        """Check the environment without running an agent."""
 
     def agents(self) -> Sequence[AgentOffer]:
         """Return the agents with their versions; takes seconds, because each agent is run."""

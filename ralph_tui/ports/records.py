@@ -37,7 +37,7 @@ class Records(Protocol):
         """
 
     def assessment(self, state: RunState, iteration: int) -> dict[str, Any] | None:
-        """Return the content of an iteration's ``assessment.json``, None for no file; quick."""
+        """Return the content of an iteration's ``assessment.json``, None if missing; quick."""
 
     def project(self, state: RunState) -> dict[str, Any]:
         """Return the run's projections in their current state, as plain values; quick."""
@@ -60,7 +60,7 @@ class CheckpointFacts:
     duration_s: float = 0.0
     """Seconds since the session's start."""
     memory_bytes: int = 0
-    """The agent's peak since the last checkpoint; 0 if unknown."""
+    """The agent's peak memory use since the last checkpoint; 0 if unknown."""
     changes: tuple[FileChange, ...] = ()
     """Final checkpoint only: files changed by the session."""
 
@@ -103,7 +103,7 @@ class PromptTemplate:
     """A prompt template as read at the start of the run; later changes have no effect."""
 
     name: str
-    """As configured."""
+    """The configured name."""
     text: str
     template: "Template"
     read: Callable[[], str]

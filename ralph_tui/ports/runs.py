@@ -43,7 +43,7 @@ class RunRow:
     live: bool = False
     """True if a process runs it or, for a loop recorded by hooks, if it was active recently."""
     question: bool = False
-    """True if it waits for an answer."""
+    """True if it is waiting for an answer."""
     imported: str = ""
     """The tool that recorded it, if not ralph-tui."""
     problem: str = ""
@@ -66,7 +66,7 @@ class FleetGlance:
     live: bool
     """True if a process is running it."""
     asking: bool = False
-    """True if one of its loops waits for an answer."""
+    """True if one of its loops is waiting for an answer."""
 
 
 class Runs(Protocol):
@@ -94,4 +94,4 @@ class Runs(Protocol):
         """Return the rows of these runs; runs that no longer exist have none."""
 
     def fleet(self) -> FleetGlance | None:
-        """Return the fleet running here, else the newest; None if there never was one."""
+        """Return the fleet running here, else the newest; None if there has never been one."""

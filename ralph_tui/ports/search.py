@@ -10,7 +10,7 @@ from ralph_tui.ports.source import Source
 NOT_SEARCHED: Final = (
     "prompts, test output, and all but an agent's last words before an action are not searched"
 )
-"""They are in separate files of any size."""
+"""They are kept in separate files, which may have any size."""
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,9 @@ class Found:
     """A search hit: a place in a run's record."""
 
     what: str
-    """``objective``, ``reflection``, ``learning``, ``action``, ``outcome``, ``handoff``."""
+    """Kind: ``objective``, ``reflection``, ``learning``, ``action``, ``outcome``, ``handoff``."""
     run: str
-    """As ``replay`` accepts it (``task-001/002``, ``aiwg/1a2b3c4d``); empty: its run is gone."""
+    """As ``replay`` accepts it (``task-001/002``, ``aiwg/1a2b3c4d``); empty if its run is gone."""
     text: str
     """Excerpt around the words found, sanitized, on one line."""
     marks: tuple[tuple[int, int], ...] = ()

@@ -69,7 +69,7 @@ class Workspace(Protocol):
         """Restore the worktree to a snapshot's tree; the caller has captured the current files."""
 
     def newest(self) -> int:
-        """Return the number of this run's newest snapshot, recorded or not; 0 without any."""
+        """Return the number of this run's newest snapshot, recorded or not; 0 if there are none."""
 
     def conflicts(self) -> tuple[str, ...]:
         """Return paths with unresolved git conflicts."""
@@ -83,7 +83,7 @@ class Committed:
     """Empty if all changed files were left out."""
     files: int
     left_out: tuple[str, ...] = ()
-    """Paths that already had changes before."""
+    """Paths that already had changes before the session."""
 
 
 class Commits(Protocol):
@@ -92,7 +92,7 @@ class Commits(Protocol):
     def commit(self, since: str, until: str, message: str) -> Committed | None:
         """Commit the difference of two trees; None if they are equal. Blocks, so run it as a job.
 
-        Raises ``WorkspaceError`` if it is impossible or would interfere with the user's work.
+        Raises ``WorkspaceError`` if that is impossible or would interfere with the user's work.
         """
 
     def cancel(self) -> None:

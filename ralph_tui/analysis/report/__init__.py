@@ -199,7 +199,7 @@ def _facts(material: Material, names: Sequence[str] = ()) -> str:
 
 
 def _agents(material: Material) -> str:
-    """Return the chosen agent and its model; if several worked, each with its own model."""
+    """Return the chosen agent and its model; if several agents worked, each with its model."""
     run, started, worked = material.state.run, material.started, material.state.roster.worked
     if material.state.roster.working == started.agent and len(worked) < 2:
         return ", ".join(escaped(word) for word in (started.agent, run.model) if word)
@@ -210,7 +210,7 @@ def _agents(material: Material) -> str:
 
 
 def _waited(material: Material) -> str:
-    """Time spent waiting for an answer, a service or the end of a pause; empty below a second."""
+    """Time spent waiting for an answer, a service or the end of a pause; empty if under 1 s."""
     seconds = sum(material.waited.values())
     return f", including {duration(seconds)} of waiting" if seconds >= 1 else ""
 

@@ -72,7 +72,7 @@ def _other_question(entry: LogEntry) -> str:
 
 
 def _sent(material: Material, made: Intervention) -> str:
-    """Describe whether a prompt has carried the instructions; the next iteration's is the first."""
+    """Say whether a prompt has carried the instructions; the next iteration's can be the first."""
     run = material.state.run
     if run.iteration > made.iteration:
         return " sent"

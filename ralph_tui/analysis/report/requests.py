@@ -19,7 +19,7 @@ class Request:
     rule: str = ""
     """The permission granted for the session; empty: none was granted."""
     again: str = ""
-    """A note if the agent asked the same again; otherwise empty."""
+    """A note if the agent asked for the same thing again; otherwise empty."""
 
 
 def requests(events: Iterable[ev.Event]) -> list[Request]:

@@ -33,7 +33,7 @@ def foreign(material: Material) -> str:
 MAX_ITERATIONS = 10
 """Maximum number of iterations listed for one blocker."""
 LONGEST_NOTE = 200
-"""Characters of a checkpoint's note."""
+"""Maximum characters of a checkpoint's note."""
 _LETTERS = {"REDIRECT": "R", "PAUSE": "P", "ABORT": "A"}
 
 

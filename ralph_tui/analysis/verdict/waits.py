@@ -34,7 +34,7 @@ TOPICS = {
 THEN = {"paused": "then paused", "stopping": "then it stops", "pausing": "then it pauses"}
 """Requests made during a wait or a question, which remain pending."""
 ROOM_CELLS = 300
-"""Cells of a verdict with a question."""
+"""Maximum cells of a verdict with a question."""
 QUIET_S = 120
 """Seconds of a working agent's silence that are worth reporting."""
 
@@ -67,7 +67,7 @@ def gone(state: RunState, why: bool | str = True) -> Verdict:  # noqa: FBT001
 def question(
     state: RunState, now: datetime, *, recorded: bool, keys: Keys | None
 ) -> Verdict | None:
-    """Return the verdict on the open question: how to answer, what silence does, the decision."""
+    """Return the verdict on the open question: how to answer, the default, the decision."""
     asked = state.needs.question
     if asked is None or state.run.aborting or state.run.stopping == "now":
         return None

@@ -24,7 +24,7 @@ AGE = ". That is "
 """The words before an episode's duration in a question's reason."""
 NOT_MEASURED = "not measured since"
 RECENT = 2
-"""Iterations within which a new best must be for the run to have a pace."""
+"""The run has a pace if its latest new best is fewer than this many iterations ago."""
 
 
 def end(state: RunState) -> Verdict | None:
@@ -53,7 +53,7 @@ def passing(state: RunState) -> Verdict | None:
 
 
 def unread(state: RunState) -> Verdict | None:
-    """Return the verdict on a measurement that says nothing: not taken, or of a broken build."""
+    """Return the verdict on a measurement that was not taken, or was of a broken build."""
     gate = state.gate
     if gate.unmeasured:
         word, why = "not measured", gate.readings[-1].note
@@ -281,7 +281,7 @@ def growth_words(state: RunState) -> str:
 
 
 def iterations_left(state: RunState, measured: int) -> int:
-    """Return how many iterations can be measured after `measured`, including a current one."""
+    """Return how many iterations can be measured after `measured`, including any current one."""
     run, span = state.run, state.timeline.current
     ended = run.iteration <= measured or (span is not None and span.finished is not None)
     return max(0, run.max_iterations - run.iteration + (0 if ended else 1))

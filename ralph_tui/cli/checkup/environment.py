@@ -75,7 +75,7 @@ class Environment:
 
 
 def read_environment(set_options: Sequence[str] = ()) -> Environment:
-    """Return the surroundings of this process.
+    """Return the environment of this process.
 
     Raises ``OSError`` if the current folder no longer exists.
     """

@@ -23,7 +23,7 @@ class Finding:
 
 
 def refusal(level: Level, what: str, error: RalphError) -> Finding:
-    """Make a finding of an expected error, whose fix follows the first ``;`` or ``:``."""
+    """Turn an expected error into a finding; the fix follows the first ``;`` or ``:``."""
     text = str(error).rstrip(".")
     for sign in ("; ", ": "):
         says, _, fix = text.partition(sign)

@@ -11,7 +11,7 @@ from ralph_tui.cli.checkup.finding import Finding, refusal
 Check = Callable[[Environment], Iterable[Finding]]
 
 PARALLEL_SHARE = 0.9
-"""Share of a check's time for the checks that it runs in parallel."""
+"""Share of a check's time limit for the checks that it runs in parallel."""
 
 
 def run_checks(checks: Mapping[str, Check], env: Environment) -> Iterator[Finding]:

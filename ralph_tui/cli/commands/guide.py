@@ -8,7 +8,7 @@ from ralph_tui.cli.parser import add_run_option
 from ralph_tui.text.sanitize import clip, one_line
 
 LONGEST_INSTRUCTION = 10_000
-"""Characters of an instruction that every prompt carries."""
+"""Maximum characters of an instruction that every prompt carries."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ralph_tui.adapters.records.aiwg.records import Attempt
 
 MAX_LISTED = 100
-"""Tasks that are listed without ``--all``."""
+"""Maximum tasks listed without ``--all``."""
 FORMS = (".json", ".md")
 STATUSES = ("running", "paused", "completed", "failed", "died")
 FILTERS = ("status", "agent", "since", "tag")

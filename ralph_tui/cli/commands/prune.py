@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
     plan = _plan(root, args)
     for line in plan.lines(whole=args.dry_run):
-        print(one_line(line))  # folders have foreign names
+        print(one_line(line))  # folder names are foreign text
     if plan.empty and fleet_folders(root):
         print("for fleets use ralph-tui fleet prune")
     if args.dry_run or plan.empty:

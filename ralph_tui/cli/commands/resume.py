@@ -113,7 +113,7 @@ def _prepare(
         from ralph_tui.runtime.assembly import resumed_run  # noqa: PLC0415
 
         with resumed_run(root, resumption, warn) as assembled:
-            if presentation.mode != "attended":  # a screen has them in its log
+            if presentation.mode != "attended":  # a screen shows them in its log
                 for line in checkpoint_words(resumption.state, assembled.worked_until):
                     warn(line)
             yield assembled

@@ -59,9 +59,9 @@ class PlainLines:
         self._noted: set[str] = set()
         """Kinds of agent notes shown in this iteration: a call is often retried."""
         self._failures = Counter[tuple[str, str]]()
-        """Failures of layers so far; a repeated one has a line at 1, 10, 100 times."""
+        """Failures of layers so far; a repeated one gets a line at 10, 20, 100 times and so on."""
         self._said = ""
-        """The agent's last words; a report that repeats them has no second line."""
+        """The agent's last words; a report that repeats them gets no line."""
         self._asked: dict[str, ev.QuestionAsked] = {}
         self._decided = False
         """True if the decision about the latest REDIRECT already has a line."""

@@ -2,7 +2,7 @@
 
 The interpreter writes a signal's number to a pipe (`signal.set_wakeup_fd`), and a thread does the
 rest. A handler in Python runs only when the main thread is awake. That thread may wait forever for
-the writer of a closed terminal, or for an event if the signal came just before it fell asleep. A
+the writer of a closed terminal, or for an event if the signal came just before it went to sleep. A
 handler that took a lock could also interrupt the code that holds it.
 """
 
@@ -31,7 +31,7 @@ def forward_signals(
 ) -> Iterator[None]:
     """Call `handle` for each of the signals, one after the other, in a separate thread.
 
-    With `watch_terminal`, the end of the terminal counts as HUP, because a process of another
+    With `watch_terminal`, the end of the terminal counts as HUP, because a process in another
     session is not sent one.
 
     After a signal, the process is expected to end. It ignores further signals after the block,

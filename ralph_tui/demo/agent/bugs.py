@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Bug(NamedTuple):
-    """A bug; `tests` of the suite fail while it is there."""
+    """A bug, which makes `tests` of the suite's tests fail."""
 
     name: str
     path: str
@@ -13,7 +13,7 @@ class Bug(NamedTuple):
     diagnosis: str
     tests: int = 1
     attempts: tuple[str, ...] = ()
-    """Other ways to write the code that are no better."""
+    """Other versions of the broken code that are no better."""
 
 
 LEXER, PARSER = "abacus/lexer.py", "abacus/parser.py"

@@ -1,4 +1,4 @@
-"""The plan of the sample project in the scenario `context`: items of several bugs each."""
+"""The plan of the sample project in the scenario `context`: items that cover several bugs each."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -33,7 +33,7 @@ class Step(NamedTuple):
 WHOLE_LEXER = frozenset({EXPONENT, COMMENT, POSITION, POWER})
 OTHER_SIDE = frozenset({GROUPS})
 STUCK_AT = 4
-"""Passing tests gained before the agent meets the bug it cannot solve."""
+"""Number of tests fixed before the agent meets the bug it cannot solve."""
 
 
 def plan(

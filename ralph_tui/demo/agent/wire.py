@@ -17,11 +17,11 @@ MODEL = "demo-agent"
 
 
 class Interrupted(BaseException):
-    """The turn must end now: by a control request, or by SIGINT."""
+    """The turn must end now, because of a control request or SIGINT."""
 
 
 class Terminated(BaseException):
-    """The process must end now: by SIGTERM."""
+    """The process must end now, because of SIGTERM."""
 
 
 class Wire:
