@@ -73,9 +73,8 @@ def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool 
 
     `full`: everything known; otherwise only what a reviewer needs.
     """
-    material = Material.of(events)
+    material = Material.of(events, circumstances.now)
     material.changes, material.alive = circumstances.changes, circumstances.alive
-    material.now = max(material.state.at, circumstances.now or material.state.at)
     if not full:
         parts = [
             _title(material, circumstances),

@@ -14,10 +14,11 @@ from ralph_tui.text.format import money
 _PAUSE, _SERVICE = "pause", "service"
 
 
-def waited(events: Sequence[ev.Event]) -> dict[int, float]:
+def waited(events: Sequence[ev.Event], until: datetime | None = None) -> dict[int, float]:
     """Return seconds waited by iteration (0: before the first); only iterations that waited.
 
-    Overlapping waits count once. A question about silence is not a wait: its session continues.
+    A wait that is open lasts until `until`, by default the last event. Overlapping waits count
+    once. A question about silence is not a wait: its session continues.
     """
     found: defaultdict[int, float] = defaultdict(float)
     waits: frozenset[str] = frozenset()
@@ -34,7 +35,7 @@ def waited(events: Sequence[ev.Event]) -> dict[int, float]:
             iteration = event.iteration
         waits, last = now, event.at
     if waits:
-        found[iteration] += max(0.0, (last - since).total_seconds())
+        found[iteration] += max(0.0, ((until or last) - since).total_seconds())
     return dict(found)
 
 
@@ -94,11 +95,12 @@ class Material:
     """Event kinds of a newer version, with their counts."""
 
     @classmethod
-    def of(cls, events: Sequence[ev.Event]) -> "Material":
-        """Fold a whole journal, which must begin with ``run_started``."""
+    def of(cls, events: Sequence[ev.Event], now: datetime | None = None) -> "Material":
+        """Fold a whole journal, which must begin with ``run_started``, as it is `now`."""
         first = events[0]
         assert isinstance(first, ev.RunStarted), "a journal begins with run_started"
-        material = cls(first, waited=waited(events), asked=requests(events))
+        now = max(events[-1].at, now or events[-1].at)
+        material = cls(first, waited=waited(events, now), asked=requests(events), now=now)
         for event in events:
             material.state.apply(event)
             material._take(event)

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ralph_tui.events import ReadingTaken
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import step
 
@@ -19,7 +20,10 @@ class Step(NamedTuple):
     points: float
     """Points gained or lost relative to the files with which the iteration started."""
     own: bool
-    """True if its work caused the step: no rollback, grown total, or sensor switch or silence."""
+    """True if its work alone caused the step.
+
+    No rollback, no grown total, no sensor switch or silence, and no unmeasured work before it.
+    """
 
     @property
     def shown_gain(self) -> float:
@@ -42,7 +46,8 @@ def steps_of(state: RunState) -> list[Step]:
         # A rollback during an iteration caused its step. After a rollback before the iteration, the
         # step counts from the restored files.
         during = span.number in state.oversight.rolled_steps and not earlier.rollbacks
-        own = span.number not in excused and not during
+        cut = earlier.number and earlier.completion is None and bool(_changes(earlier))
+        own = not (span.number in excused or during or cut)
         steps.append(Step(span, span.completion - before, own))
     return steps
 
@@ -74,6 +79,10 @@ def fixed_in(state: RunState, span: IterationSpan) -> list[str]:
     fixed = [name for name in before[0].failing if name not in failing]
     more = (since[0].passed or 0) - (before[0].passed or 0)
     return fixed if more >= len(fixed) else []
+
+
+def _changes(span: IterationSpan) -> list[FileChange]:
+    return span.files.changes if span.files else []
 
 
 def _is_excused(reading: ReadingTaken) -> bool:

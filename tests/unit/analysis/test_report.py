@@ -17,6 +17,7 @@ from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.markdown import TEXT_LIMIT, code, escaped, quoted, table
+from ralph_tui.analysis.report.material import waited
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.events.intelligence import ValidationIssue
 from ralph_tui.events.memory import Retrieved
@@ -617,6 +618,12 @@ def test_waiting_is_told_apart_from_the_sessions() -> None:
     alone = page(*finished(1, 10, duration_s=60))
     assert "waiting" not in alone
     assert "waited" not in alone
+
+
+def test_an_open_wait_lasts_until_now() -> None:
+    begun = journal(ev.IterationStarted(iteration=1, max_iterations=9), ev.Paused())
+    assert waited(begun) == {1: 0}
+    assert waited(begun, begun[-1].at + timedelta(minutes=5)) == {1: 300}
 
 
 def test_instructions_keep_their_lines() -> None:

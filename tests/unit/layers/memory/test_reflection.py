@@ -12,7 +12,7 @@ from ralph_tui.layers.memory.reflection import reflect
 from ralph_tui.layers.settings import ReflectOn
 from ralph_tui.state import RunState
 from tests.rows import each_row
-from tests.unit.layers.memory.histories import Worked, files, state_of
+from tests.unit.layers.memory.histories import Worked, events_of, files, state_of
 
 WORK = (
     Worked(10, before=[files(1, "src/lexer.py")]),
@@ -94,6 +94,18 @@ def test_what_iterations_without_a_gain_had_in_common_is_learned() -> None:
     assert learned(stuck, stuck) == (
         "Iterations 1 and 2 gained nothing and were blocked by: no network."
     )
+
+
+def test_a_gain_after_an_iteration_that_was_cut_off_is_credited_to_no_file() -> None:
+    work = (Worked(0, before=[files(1, "a.py")]), Worked(100, before=[files(2, "b.py")]))
+    measured = (ev.ReadingTaken, ev.GateFinished)
+    kept = [
+        event
+        for event in events_of(*work, objective="Fix it")
+        if not (isinstance(event, measured) and event.iteration == 1)
+    ]
+    assert reflect(RunState().apply_all(kept), "completed") == []
+    assert "b.py" in reflect(state_of(*work), "completed")[0].learning
 
 
 def test_an_obstacle_that_is_gone_is_part_of_why() -> None:
