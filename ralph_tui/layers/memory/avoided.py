@@ -59,7 +59,7 @@ def matches(pattern: str, work: Work) -> bool:
     commands = [text for text in quoted if not _FILE.fullmatch(text)]
     return (
         any(_is_named(name, work.paths) for name in _FILE.findall(pattern))
-        or any(command in call for command in commands for call in work.calls)
+        or any(_is_run(command, call) for command in commands for call in work.calls)
         or any(_says(text, pattern) for text in work.told)
     )
 
@@ -67,6 +67,11 @@ def matches(pattern: str, work: Work) -> bool:
 def _is_named(name: str, paths: Iterable[str]) -> bool:
     name = name.removeprefix("./")
     return any(path == name or path.endswith(f"/{name}") for path in paths)
+
+
+def _is_run(command: str, call: str) -> bool:
+    """True if the call contains the command as whole words."""
+    return re.search(rf"(?<![\w-]){re.escape(command)}(?![\w-])", call) is not None
 
 
 def _says(text: str, pattern: str) -> bool:

@@ -24,6 +24,7 @@ WORK = Work(
         ("Changing `src/tokens.py` broke the build.", False),  # it was only read
         ("Rewriting files with `sed -i` lost line ends.", True),
         ("Using `git reset` lost work.", False),
+        ("Passing `ed` a script lost line ends.", False),  # only a part of "sed"
         ("Raising the timeout of slow upload tests", True),
         ("Raising the limit of fast download retries", False),
         ("The database of all fixtures is missing.", True),
