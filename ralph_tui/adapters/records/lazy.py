@@ -5,7 +5,6 @@ replay needs to know about every event is read from the raw lines. Meanwhile, th
 be cut, replaced or deleted; lines that have been read are kept.
 """
 
-import re
 from bisect import bisect_right
 from datetime import datetime
 from pathlib import Path
@@ -14,14 +13,11 @@ from ralph_tui.adapters.records import journal, refused
 from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.newer import newer_sentence
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
-from ralph_tui.events import Event, RunStarted
+from ralph_tui.events import WRITTEN_HEAD, Event, RunStarted
 from ralph_tui.state.outline import TELLING, Outline
 
 TRUNCATED = "the journal has been cut or replaced since it was opened; showing what was read before"
 GONE = "the journal has been deleted since it was opened; showing what was read before"
-_HEAD = re.compile(rb'\{"seq":(\d+),"at":"([^"\\]+)","kind":"([^"\\]+)"')
-"""Matches a line's beginning as the writer writes it; other lines are parsed completely."""
-
 
 _OUTLINED = frozenset({b"run_started", *(kind.encode() for kind in TELLING)})
 """Kinds of events that are parsed at once."""
@@ -104,7 +100,7 @@ class LazyJournal:
 
     def _skim(self, line: bytes) -> bool:
         """Add a line for which only the time is needed; return False if it must be parsed."""
-        head = _HEAD.match(line)
+        head = WRITTEN_HEAD.match(line)
         if not head or head[3] in _OUTLINED or int(head[1]) != len(self._lines) + 1:
             return False
         try:

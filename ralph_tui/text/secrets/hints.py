@@ -27,6 +27,10 @@ _CLASSES = bytes(
 )  # fmt: skip
 """Classes of characters: small letters, capitals or digits, other token characters, the rest."""
 _LETTERS = b"l" * 16
+_IDENTIFIER = re.compile(
+    r"(?<![\w+/=-])(?:[0-9a-f]{40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![\w+/=-])"
+)
+"""A Git object's name or a UUID: no format matches either, and every journal has them."""
 _HASH = re.compile(r"\$(?:2[abxy]|[156y]|apr1)\$")
 """The dots in a password hash may split it into short words."""
 RETURN = re.compile(r"(?<=[\w+/=.~-])(?:\r|\\{1,8}r(?!\\{1,8}n))(?=[\w+/=.~-])")
@@ -115,5 +119,6 @@ def may_hold_token(text: str) -> bool:
     for word in text.encode("latin-1", "replace").translate(_CLASSES).split():
         # Names of files and functions have small letters and short words.
         if len(word) >= _SHORTEST_TOKEN and (b"D" in word or _LETTERS in word):
-            return True
+            rest = _IDENTIFIER.sub(" ", text)
+            return rest == text or may_hold_token(rest)
     return "$" in text and _HASH.search(text) is not None
