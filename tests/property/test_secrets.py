@@ -29,7 +29,8 @@ pieces = st.one_of(
     st.sampled_from(
         [HIDDEN, "password", "token", "tokens", "=", ": ", '"', "\\", "'", "://", "@", "\n", "\\n",
          " ", ";", "--", "Cookie: a=", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
-         "{", ",", "4b6866c96c4fa0fb4f6671d288fb9256bb6ef183", "5c368d0b-03a4-4576-b470-5b4bb8a1caa4"]
+         "{", ",", "4b6866c96c4fa0fb4f6671d288fb9256bb6ef183",
+         "5c368d0b-03a4-4576-b470-5b4bb8a1caa4"]
     ),
     st.text(max_size=12),
 )  # fmt: skip
