@@ -8,8 +8,8 @@ estimate     estimatedIterations, estimatedMinutes, basedOnSamples, confidence
 convention   convention, source
 ===========  ======================================================================
 
-Unknown values are omitted. Content may come from a file that anyone has written. Fields in other
-tools' formats are read too, and a field of the wrong type is ignored.
+Unknown values are omitted. Content may come from a file written by anyone. Fields in other tools'
+formats are also read, and a field of the wrong type is ignored.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ MAIN: Final[Mapping[LearningType, tuple[str, ...]]] = {
 """The field with the main text: our name first, then another tool's."""
 EXAMPLES: Final = 3
 """Maximum examples of an antipattern, or blockers of a strategy, that are quoted."""
-_SAID: Final[Mapping[LearningType, set[str]]] = {
+_TEXT_FIELDS: Final[Mapping[LearningType, set[str]]] = {
     "antipattern": {"consequence", "alternative", "examples"},
     "strategy": {"blockers", "resolution"},
 }
@@ -62,7 +62,7 @@ def strategy(
 ) -> Content:
     """Return the content of a strategy: what worked, with the kinds of action in order.
 
-    `blockers` stood in the way; `resolution` is what removed them. `iterations`: what the run took.
+    `resolution` says how the `blockers` were removed. `iterations`: the length of the run.
     """
     told = {
         "approach": approach,
@@ -78,8 +78,7 @@ def antipattern(
     pattern: str, consequence: str, alternative: str = "", iterations: Sequence[int] = ()
 ) -> Content:
     """Return the content of an antipattern: the mistake, its consequence, and what went better.
-
-    `iterations` are those in which it was seen.
+    `iterations`: where it was seen.
     """
     told = {
         "pattern": pattern,
@@ -140,7 +139,7 @@ def with_text(type_: LearningType, content: Mapping[str, Any], text: str) -> Con
     """Return the content after the user has reworded it."""
     if type_ == "estimate":
         return {**content, "description": text}
-    dropped = _SAID.get(type_, set())
+    dropped = _TEXT_FIELDS.get(type_, set())
     kept = {name: value for name, value in content.items() if name not in dropped}
     field = next((name for name in MAIN[type_] if name in kept), MAIN[type_][0])
     return {**kept, field: text}
@@ -182,7 +181,7 @@ def join_estimates(one: Mapping[str, Any], other: Mapping[str, Any]) -> Content:
 
 
 def with_mean_iterations(one: Content, known: Learning, new: Learning) -> Content:
-    """Return the content with the mean iterations of two reports of a strategy, by their runs."""
+    """Return the content with the mean iterations of two reports, weighted by their runs."""
     name = "avgIterations"
     numbers = (_number(known.content, name), _number(new.content, name))
     mean = _mean(numbers[0], known.runs, numbers[1], new.runs)
@@ -223,14 +222,14 @@ def _amount(number: float, noun: str) -> str:
 
 
 def _overcome(main: str, content: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what worked, what stood in the way, and what removed that."""
+    """Yield the approach, the obstacles, and how they were removed."""
     blockers = "; ".join(_texts(content.get("blockers"))[:EXAMPLES])
     resolution = _text(content, "resolution")
     yield _sentence(main) if blockers else main
     if blockers:
-        yield _sentence(f"In the way: {blockers}")
+        yield _sentence(f"Obstacles: {blockers}")
         if resolution:
-            yield _sentence(f"What removed it: {resolution}")
+            yield _sentence(f"Resolved by: {resolution}")
 
 
 def _main(type_: LearningType, content: Mapping[str, Any]) -> str:

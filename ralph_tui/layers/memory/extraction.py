@@ -54,7 +54,7 @@ REPORTED: Final = 0.6
 WORKED: Final = 0.6
 WENT_WRONG: Final = 0.7
 SUCCESS: Final = 90.0
-"""Points from which a completed run yields a strategy."""
+"""Minimum points of a completed run that yields a strategy."""
 LONGEST: Final = 400
 """Maximum characters of an agent's statement."""
 GAINS: Final = 2
@@ -128,7 +128,7 @@ def _strategy_of(text: str, source: str) -> Content:
 
 
 def is_empty(text: str) -> bool:
-    """True if a reported learning says nothing: "none", "n/a"."""
+    """True if a reported learning has no content, such as "none" or "n/a"."""
     return same_words(text) in _NOTHING
 
 
@@ -232,7 +232,7 @@ def _agent_summary(span: IterationSpan) -> str:
 
 
 def _requested(state: RunState, iteration: int) -> str:
-    """Return what a REDIRECT, or else the strategy, asked the agent to change."""
+    """Return the change that a REDIRECT, or else the strategy, asked for."""
     if redirect := _redirect(state, iteration):
         return redirect
     strategy = state.intelligence.strategies.get(iteration)
@@ -242,7 +242,7 @@ def _requested(state: RunState, iteration: int) -> str:
 
 
 def _redirect(state: RunState, iteration: int) -> str:
-    """Return what the REDIRECT in effect asked the agent to change; empty without one."""
+    """Return the change that the REDIRECT in effect asked for; empty if there is none."""
     ends = [check.iteration for check in state.oversight.checks if check.ended is not None]
     for made in reversed(state.oversight.interventions):
         if made.level != "REDIRECT" or made.iteration >= iteration:

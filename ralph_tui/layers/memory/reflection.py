@@ -1,7 +1,7 @@
 """Write reflections on an attempt from measurements, without guessing.
 
-Rule: a reflection names causes: tests, files, errors, obstacles. Without one it is not written. The
-agent's own learnings do not appear here; they are separate learnings, which the user can mute.
+Rule: a reflection names causes: tests, files, errors, obstacles. Without a cause, none is written.
+The agent's own learnings do not appear here; they are separate learnings, which the user can mute.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ BROKEN: Final = ("error", "crashed")
 AT_ONCE_S: Final = 10
 """Seconds after which a session that fails may have done some work."""
 NO_EVIDENCE: Final = ("", "Nothing stood in its way.", "Nothing more was recorded.")
-"""Analyses without anything specific to the attempt, the last two in older journals."""
+"""Analyses with nothing specific to the attempt; the last two are from older journals."""
 RECENT: Final = 2
 """Iterations since the best result after which the pace is meaningless."""
 LONGEST: Final = 300
@@ -40,9 +40,8 @@ LONGEST: Final = 300
 def reflect(
     state: RunState, outcome: Outcome, on: Collection[ReflectOn] = get_args(ReflectOn)
 ) -> list[ReflectionWritten]:
-    """Return the reflections on an attempt that is ending with `outcome`; none without content.
-
-    Only those for the ends in `on` are returned.
+    """Return the reflections on an attempt that is ending with `outcome`. Reflections without
+    content are omitted, as are those that `on` does not select.
     """
     if state.run.started is None:
         return []
@@ -63,7 +62,7 @@ def _end_of(told: ReflectionWritten) -> str:
 
 
 def _with_lesson(told: ReflectionWritten) -> ReflectionWritten:
-    """Without a lesson of its own, the last of the things to do is the lesson."""
+    """Use the last action item as the lesson if there is no other."""
     if told.learning or not told.action_items:
         return told
     *others, lesson = told.action_items
@@ -73,7 +72,7 @@ def _with_lesson(told: ReflectionWritten) -> ReflectionWritten:
 def _never_began(
     state: RunState, told: ReflectionWritten, steps: Sequence[Step]
 ) -> ReflectionWritten:
-    """Replace the lesson if no agent began to work: it is why, and nothing about the task."""
+    """Replace the lesson with the reason if no agent began to work."""
     ended = state.agent.ended
     failed = ended is not None and (
         ended.outcome in REFUSED or (ended.outcome in BROKEN and ended.duration_s < AT_ONCE_S)
@@ -143,7 +142,9 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         analysis=_sentence(f"{hindrances[0].upper()}{hindrances[1:]}") if hindrances else "",
         learning=_in_common(idle)
         or (
-            f"It asked for tools that were denied: {_denied(state)}." if state.needs.denied else ""
+            f"The agent asked for tools that were denied: {_denied(state)}."
+            if state.needs.denied
+            else ""
         ),
         action_items=items,
         triggered_by="success",
@@ -161,7 +162,7 @@ def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         learning = f"The completion command passes: {lacks}."
     elif more is not None and more <= 10 * len(steps) and rises:
         learning = (
-            f"At its pace, it needed about {count(int(more), 'iteration')} more: give it more, or "
+            f"At its pace, it needed about {count(int(more), 'more iteration')}: allow more, or "
             "make the task smaller."
         )
     else:
@@ -225,14 +226,14 @@ def _in_common(idle: Sequence[IterationSpan]) -> str:
     known = [cause for cause in causes if cause]
     if not known:
         return ""
-    who = f"{_name_iterations([span.number for span in idle])} gained nothing"
-    return _sentence(f"{who} and {' and '.join(known)}")
+    subject = f"{_name_iterations([span.number for span in idle])} gained nothing"
+    return _sentence(f"{subject} and {' and '.join(known)}")
 
 
 def _shared(
     spans: Sequence[IterationSpan], values: Callable[[IterationSpan], Sequence[str]]
 ) -> list[str]:
-    """Return what all of these iterations have, in the order of the first."""
+    """Return the values that all of these iterations share, in the order of the first."""
     return [one for one in values(spans[0]) if all(one in values(span) for span in spans[1:])]
 
 
@@ -253,7 +254,7 @@ def _is_unchanged(span: IterationSpan) -> bool:
 
 
 def _overcome(state: RunState) -> Iterator[str]:
-    """Name the obstacles that the agent reported, and stopped reporting."""
+    """Name the obstacles that the agent reported and later stopped reporting."""
     reported = [span for span in state.timeline.spans if span.reports]
     last = {text: span.number for span in reported for text in _blockers(span)}
     for text, number in list(last.items())[:NAMED]:
@@ -389,7 +390,7 @@ def _open_problems(state: RunState) -> Iterator[str]:
         return
     if gate is None or gate.ok or not gate.failing:
         return
-    yield f"Start with what failed at the end: {gate.failing_words}."
+    yield f"Start with the tests that failed at the end: {gate.failing_words}."
 
 
 def _fixed(state: RunState, steps: Sequence[Step]) -> Iterator[str]:
