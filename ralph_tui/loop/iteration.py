@@ -178,7 +178,7 @@ class Iteration:
             self.overseer.report_failure(k)
 
     def step_event(self, k: int, step: int) -> ev.Event:
-        """Return the event that says which step the loop is in."""
+        """Return the event that reports the loop's current step."""
         return ev.StepEntered(iteration=k, step=step, name=STEPS[step])
 
     def end_if_completed(self, k: int) -> None:
