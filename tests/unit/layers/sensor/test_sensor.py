@@ -249,7 +249,8 @@ def test_ten_times_as_many_tests_without_a_changed_test_file_are_doubted(
 ) -> None:
     reading = started(red(1, 4)).read(1, red(passed - 1, 1), changed=changed)
 
-    said = f"{passed} tests are counted, 5 before, and no test file changed: check what prints them."
+    said = f"{passed} tests are counted, 5 before, and no test file changed: "
+    said += "check what prints them."
     assert (said in reading.warnings) is doubted
 
 
