@@ -1,6 +1,6 @@
 """One iteration of the Ralph loop, step by step.
 
-Step numbers follow the overall design; a step that is missing here is not built yet.
+Step numbers follow the overall design.
 """
 
 from ralph_tui import events as ev

@@ -53,7 +53,7 @@ def _elapsed_text(seconds: float) -> str:
 
 
 class Recovery(Step):
-    """Continues a run where its journal ends, and completes what can be completed."""
+    """Continues a run where its journal ends, and completes unfinished work where possible."""
 
     def __init__(self, iteration: Iteration) -> None:
         """`iteration`: its run has already replayed the journal into state and layers."""

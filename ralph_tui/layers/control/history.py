@@ -30,7 +30,7 @@ def above(value: float, limit: float) -> bool:
 SMALL_STEP = 5.0
 """Points: a smaller step counts as no movement."""
 NOISE_FROM, NOISE_TO = 26, 6
-"""Range of steps, counted back, whose falls define the noise; it excludes the possible swings."""
+"""Range of steps, counted back, whose falls define the noise; it excludes the latest ones."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class Block:
     label: str = ""
     """For text by other authors: its kind and its author."""
     keep: Literal["first", "last"] = "first"
-    """Which units stay if some are cut."""
+    """Which units are kept if some are cut."""
     unsaid: int = 0
     """Number of further units whose text is unavailable."""
     counted: bool = False

@@ -123,7 +123,7 @@ def reports(inputs: PromptInput) -> Section:
 
 
 def findings_section(inputs: PromptInput) -> Section:
-    """Return what the agent has learned in this run."""
+    """Return the agent's learnings from this run."""
     lines = [f"- {item(line)}" for line in inputs.found_out]
     label = "Learnings that earlier sessions of this run reported, newest first"
     found = foreign("findings", "findings of this run", label, lines)

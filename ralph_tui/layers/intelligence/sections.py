@@ -103,7 +103,7 @@ def _frame(inputs: PromptInput) -> str:
 
 
 def _end(inputs: PromptInput) -> str:
-    """Say what ends the run."""
+    """Describe when the run ends."""
     command, criterion = fenced(inputs.command), fenced(inputs.criterion)
     judged = "The work is done when this is true. It is checked after you promise completion:"
     green = "This command must also pass. It runs automatically after you stop:"

@@ -64,14 +64,14 @@ def strategy(
 
     `resolution` says how the `blockers` were removed. `iterations`: the length of the run.
     """
-    told = {
+    fields = {
         "approach": approach,
         "toolSequence": list(tools),
         "blockers": list(blockers),
         "resolution": resolution,
         "avgIterations": iterations,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def antipattern(
@@ -80,13 +80,13 @@ def antipattern(
     """Return the content of an antipattern: the mistake, its consequence, and what went better.
     `iterations`: where it was seen.
     """
-    told = {
+    fields = {
         "pattern": pattern,
         "consequence": consequence,
         "alternative": alternative,
         "detectedIn": list(iterations),
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def estimate(iterations: float, minutes: float | None, samples: int) -> Content:
@@ -121,13 +121,13 @@ def text_of(type_: LearningType, content: Mapping[str, Any]) -> str:
         return main
     examples = "; ".join(_texts(content.get("examples"))[:EXAMPLES])
     better = _text(content, "alternative")
-    told = (
+    parts = (
         main,
         f"Seen as: {examples}" if examples else "",
         _text(content, "consequence"),
         f"Better: {better}" if better else "",
     )
-    return " ".join(_sentence(text) for text in told if text)
+    return " ".join(_sentence(text) for text in parts if text)
 
 
 def gist(type_: LearningType, content: Mapping[str, Any]) -> str:
@@ -155,9 +155,9 @@ def iterations_of(content: Mapping[str, Any]) -> float | None:
 
 def minutes_of(content: Mapping[str, Any]) -> float | None:
     """Return the minutes an estimate expects; None if not stated."""
-    told, iterations = _number(content, "estimatedMinutes"), _number(content, "totalIterations")
-    if told is not None or iterations is None:
-        return told
+    minutes, iterations = _number(content, "estimatedMinutes"), _number(content, "totalIterations")
+    if minutes is not None or iterations is None:
+        return minutes
     each = _number(content, "avgIterationTime")
     return None if each is None else each * iterations / MS_PER_MINUTE
 
@@ -168,7 +168,7 @@ def samples_of(content: Mapping[str, Any]) -> int:
 
 
 def join_estimates(one: Mapping[str, Any], other: Mapping[str, Any]) -> Content:
-    """Combine two estimates, weighted by their runs; other fields of `one` stay.
+    """Combine two estimates, weighted by their runs; other fields of `one` are kept.
 
     An estimate without iterations adds no runs.
     """

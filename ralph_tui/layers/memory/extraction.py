@@ -108,10 +108,10 @@ def learn_from_opinion(opinion: AssessmentRefined, task_type: str) -> list[Learn
     return _learn_from_texts(opinion.learnings, task_type, MODEL)
 
 
-def _learn_from_texts(told: Sequence[str], task_type: str, source: str) -> list[Learning]:
+def _learn_from_texts(texts: Sequence[str], task_type: str, source: str) -> list[Learning]:
     found: dict[str, Learning] = {}
-    for said in told:
-        text = clip(" ".join(said.split()), LONGEST)
+    for reported in texts:
+        text = clip(" ".join(reported.split()), LONGEST)
         if is_empty(text):
             continue
         learning = (
@@ -196,11 +196,15 @@ def _is_convention(text: str) -> bool:
 def _approach(state: RunState, steps: Sequence[Step]) -> str:
     """Describe the work of the iterations that gained most, in chronological order."""
     best = sorted(gains_of(steps)[:GAINS], key=lambda step: step.span.number)
-    told = [_agent_summary(step.span) for step in best]
-    told = [text for i, text in enumerate(told) if names_place(text) and text not in told[:i]]
+    summaries = [_agent_summary(step.span) for step in best]
+    summaries = [
+        text for i, text in enumerate(summaries) if names_place(text) and text not in summaries[:i]
+    ]
     redirects = list(dict.fromkeys(_requested(state, step.span.number) for step in best))
     asked = [text for text in redirects if text]
-    return " ".join([*(f"Asked to {text}." for text in asked), *(_sentence(text) for text in told)])
+    return " ".join(
+        [*(f"Asked to {text}." for text in asked), *(_sentence(text) for text in summaries)]
+    )
 
 
 def _overcome(spans: Sequence[IterationSpan]) -> tuple[list[str], str]:
@@ -209,8 +213,8 @@ def _overcome(spans: Sequence[IterationSpan]) -> tuple[list[str], str]:
     last = {
         clip(without_details(text), LONGEST): place
         for place, span in enumerate(reported)
-        for told in span.reports
-        for text in told.blockers
+        for report in span.reports
+        for text in report.blockers
         if text.strip()
     }
     gone = {text: place for text, place in last.items() if place + 1 < len(reported)}

@@ -48,29 +48,31 @@ def reflect(
     steps = steps_of(state)
     match outcome:
         case "completed":
-            told = [_success(state, steps), _process(state, steps)]
+            written = [_success(state, steps), _process(state, steps)]
         case "limit_reached":
-            told = [_never_began(state, _timeout(state, steps), steps)]
+            written = [_never_began(state, _timeout(state, steps), steps)]
         case _:
-            told = [_never_began(state, _failure(state, steps, outcome), steps)]
-    return [one for one in map(_with_lesson, told) if one.learning and _end_of(one) in on]
+            written = [_never_began(state, _failure(state, steps, outcome), steps)]
+    return [one for one in map(_with_lesson, written) if one.learning and _end_of(one) in on]
 
 
-def _end_of(told: ReflectionWritten) -> str:
-    is_process = told.reflection_type == "process-improvement"
-    return "completion" if is_process and told.triggered_by == "success" else told.triggered_by
+def _end_of(written: ReflectionWritten) -> str:
+    is_process = written.reflection_type == "process-improvement"
+    return (
+        "completion" if is_process and written.triggered_by == "success" else written.triggered_by
+    )
 
 
-def _with_lesson(told: ReflectionWritten) -> ReflectionWritten:
+def _with_lesson(written: ReflectionWritten) -> ReflectionWritten:
     """Use the last action item as the lesson if there is no other."""
-    if told.learning or not told.action_items:
-        return told
-    *others, lesson = told.action_items
-    return told.model_copy(update={"learning": lesson, "action_items": others})
+    if written.learning or not written.action_items:
+        return written
+    *others, lesson = written.action_items
+    return written.model_copy(update={"learning": lesson, "action_items": others})
 
 
 def _never_began(
-    state: RunState, told: ReflectionWritten, steps: Sequence[Step]
+    state: RunState, written: ReflectionWritten, steps: Sequence[Step]
 ) -> ReflectionWritten:
     """Replace the lesson with the reason if no agent began to work."""
     ended = state.agent.ended
@@ -82,11 +84,11 @@ def _never_began(
         or state.needs.served
         or any(step.points > 0 or _in_files(step.span) for step in steps)
     ):
-        return told
+        return written
     assert ended is not None  # it failed
     began = "failed immediately" if ended.outcome in BROKEN else "never started work"
     why = f": {_sentence(clip(ended.reason, LONGEST))}" if ended.reason.strip() else "."
-    return told.model_copy(
+    return written.model_copy(
         update={
             "learning": f"The agent {began}{why}",
             "action_items": ["Check with ralph-tui doctor that the agent can work here."],
@@ -129,12 +131,12 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     idle = _idle(steps)
     asked = [made for made in state.oversight.interventions if made.level in ("REDIRECT", "PAUSE")]
     denied = state.needs.denials
-    told = [
+    reasons = [
         f"{len(idle)} of {count(len(steps), 'iteration')} gained nothing" if idle else "",
         f"the approach was questioned {_times(len(asked))}" if asked else "",
         f"{count(denied, 'tool call')} {'was' if denied == 1 else 'were'} denied" if denied else "",
     ]
-    hindrances = "; ".join(words for words in told if words)
+    hindrances = "; ".join(words for words in reasons if words)
     items = ["Permit the denied tools where it is safe."] if state.needs.denied else []
     return ReflectionWritten(
         attempt=_attempt(state),
@@ -246,7 +248,7 @@ def _failing(span: IterationSpan) -> list[str]:
 
 
 def _blockers(span: IterationSpan) -> list[str]:
-    return [one_line(text) for told in span.reports for text in told.blockers if text.strip()]
+    return [one_line(text) for report in span.reports for text in report.blockers if text.strip()]
 
 
 def _is_unchanged(span: IterationSpan) -> bool:

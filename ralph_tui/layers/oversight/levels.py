@@ -87,7 +87,7 @@ class Finding:
 
     @property
     def severity(self) -> Concern:
-        """The severity of the detection that acts; if there is none, that of the level."""
+        """The severity of the detection that acts, or else of the level."""
         acts = self.situations[0]
         own = (one.severity for one in self.detections if one.name == acts.about)
         return next(own, _SEVERITY[acts.level])

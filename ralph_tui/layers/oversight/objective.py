@@ -19,7 +19,7 @@ RELEVANT = 0.3
 FEWEST = 2
 """Distinctive words an objective must have before their absence means anything."""
 ENOUGH = 10
-"""Maximum words of which the share is taken; a longer objective needs no more matches."""
+"""Maximum words on which the share is based; a longer objective needs no more matches."""
 SHORTEST = 3
 """Minimum letters of a word that names something."""
 KNOWN = 4

@@ -328,8 +328,8 @@ def _jump_warning(before: SensorState, reading: Reading, changed: Sequence[str])
         return ()
     if any(categorize(path) == "test" for path in changed):
         return ()
-    told = f"{total:,} tests are counted, {before.most:,} before, and no test file changed"
-    return (f"{told}: check what prints them.",)
+    counted_words = f"{total:,} tests are counted, {before.most:,} before, and no test file changed"
+    return (f"{counted_words}: check what prints them.",)
 
 
 def _shrink_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:
@@ -342,5 +342,5 @@ def _shrink_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:
     if reading.source == "tests":
         counted = gone_words(reading.passed or 0, total, reading.expected or was, reading.gone)
         return (f"{counted}: check whether they were removed.",)
-    told = f"{count(total, 'item')} {'is' if total == 1 else 'are'} in the plan"
-    return (f"{told}, {was} before: check whether any were removed.",)
+    in_plan = f"{count(total, 'item')} {'is' if total == 1 else 'are'} in the plan"
+    return (f"{in_plan}, {was} before: check whether any were removed.",)

@@ -52,15 +52,15 @@ class AgentQuestions(Step):
         self._request: AgentRequest | None = None
         """The request behind the open question."""
         self._refused: dict[str, _Refused] = {}
-        """Refusals, by what was asked."""
+        """Refusals by request key."""
 
     def watch(self) -> None:
         """Ask the next question or close one that the agent withdrew; called while it works."""
         asking, request = self._requests, self._request
         if request is not None and request.request_id not in asking.waiting:
             last = asking.no_more
-            told = last is not None and last.request_id == request.request_id and last.reason
-            self._withdraw(told or "the agent withdrew its question")
+            reason = last is not None and last.request_id == request.request_id and last.reason
+            self._withdraw(reason or "the agent withdrew its question")
         while asking.waiting and not self._asker.is_open and not self._scheduler.ending:
             asked = next(iter(asking.waiting.values()))
             if (refused := self._refused.get(_request_key(asked))) is not None:

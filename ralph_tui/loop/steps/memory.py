@@ -43,7 +43,7 @@ WITHOUT = "the run continues without it"
 
 
 class MemoryLayer(Step):
-    """Looks up lessons from earlier runs, and stores what this one adds."""
+    """Looks up lessons from earlier runs, and stores new ones."""
 
     def __init__(self, run: Run, models: ModelHelp) -> None:
         super().__init__(run)
@@ -206,19 +206,19 @@ class MemoryLayer(Step):
 
         If the agent lost tests, its strategies are dropped.
         """
-        told = [one.sent[k] for one in self._state.memory.carried(k)]
+        shown = [one.sent[k] for one in self._state.memory.carried(k)]
         lost = lost_tests(self._state)
         return [
             one
             for one in learnings
-            if not _is_listed(one, told) and not (lost and one.type == "strategy")
+            if not _is_listed(one, shown) and not (lost and one.type == "strategy")
         ]
 
     def _without_sent(self, learnings: list[Learning]) -> list[Learning]:
         """Drop strategies that were in a prompt of this run: they get credit instead."""
         seen = self._state.memory.seen.values()
-        told = {text for one in seen for text in one.sent.values()}
-        return [one for one in learnings if one.type != "strategy" or not _is_listed(one, told)]
+        shown = {text for one in seen for text in one.sent.values()}
+        return [one for one in learnings if one.type != "strategy" or not _is_listed(one, shown)]
 
     def _stage(self, k: int, extract: Callable[[], list[Learning]]) -> None:
         learnings = self._decide(extract)
@@ -281,8 +281,8 @@ def _check_type(kind: type[T], given: T) -> T:
     return given
 
 
-def _is_listed(learning: Learning, told: Iterable[str]) -> bool:
-    return any(is_same_text(learning.text, text) for text in told)
+def _is_listed(learning: Learning, texts: Iterable[str]) -> bool:
+    return any(is_same_text(learning.text, text) for text in texts)
 
 
 def _end_of(run: Run) -> str:

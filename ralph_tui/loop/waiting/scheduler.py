@@ -90,7 +90,7 @@ ENDING_S = 5.0
 
 
 class Scheduler:
-    """Waits for the loop, and handles what arrives meanwhile."""
+    """Waits on behalf of the loop, and handles the items that arrive meanwhile."""
 
     def __init__(
         self,
