@@ -206,12 +206,12 @@ def _continue_reason(lost: str, history: History, evaluation: Evaluation | None)
     improves = evaluation is not None and evaluation.signal.trend == "improving"
     if evaluation is None or not improves:
         if evaluation is not None and evaluation.signal.urgency in ("high", "critical"):
-            return "Most of the work is open: start with the step that raises completion most."
+            return "Most of the work is open: start with the step that gains the most."
         return "There is no reason to change the approach: continue."
     if not above(history.gained, 0):
         return "The trend is upward, but the last iteration gained nothing: take smaller steps."
     if not evaluation.signal.fits:
-        return "Completion is rising, but too slowly: continue with the step that raises it most."
+        return "Completion is rising, but too slowly: take the step that gains the most."
     return "Completion is rising: continue in the same way."
 
 
