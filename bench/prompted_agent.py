@@ -48,7 +48,7 @@ def learning(prompt: str, order: Sequence[str], place: Path) -> str:
 
 def plan(prompt: str, order: Sequence[str], place: Path) -> str:
     """Begin with the file named in an earlier attempt's lesson, or else with the next one."""
-    lesson = re.search(r"lesson of .*changes in parts/(part_\d\d)", section(prompt, EARLIER))
+    lesson = re.search(r"lesson from .*changes in parts/(part_\d\d)", section(prompt, EARLIER))
     return mend(lesson[1] if lesson else None, order, place)
 
 

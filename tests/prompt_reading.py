@@ -79,7 +79,7 @@ def contradictions(prompt: str) -> list[str]:
     trend = re.search(r"Trend over the last iterations: (\w+)([^.]*)\.", control)
     rising = bool(trend and trend[1] == "improving" and not trend[2])
     pivots = "Change the approach" in strategy
-    praises = "continue in the same way" in strategy or "The pace is enough" in control
+    praises = "continue in the same way" in strategy or "The pace is sufficient" in control
     found = {
         "a pace that will not do is praised": praises and late,
         "a rise is reported for a run that does not rise": "is rising" in strategy and not rising,

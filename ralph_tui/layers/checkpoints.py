@@ -27,7 +27,7 @@ def interval_advice(interval_s: float, session_s: float) -> str:
     least, most = advised_interval(session_s)
     if interval_s <= most or session_s <= ADVISED[0][1]:
         return ""
-    taken = "none by timer in" if interval_s >= session_s else "seldom for"
+    taken = "none by timer during" if interval_s >= session_s else "too rare for"
     fit = duration(least) if least == most else f"{duration(least)} to {duration(most)}"
     return (
         f"Checkpoints every {duration(interval_s)}: {taken} a session of {duration(session_s)}; "

@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class Attempt(Protocol):
-    """A guard that runs one layer; `instead` describes in words the effect of the fallback."""
+    """A guard that runs one layer; `instead` describes the effect of the fallback."""
 
     def __call__(
         self, layer: str, decide: Callable[[], T], fallback: Callable[[], T], /, *, instead: str
@@ -132,7 +132,7 @@ class Governor:
             "control",
             lambda: check_signal(self._compute(budget, watched, last, issues), sample),
             lambda: default_signal(sample, self.control, last, issues),
-            instead="default gains answer this reading",
+            instead="default gains apply to this measurement",
         )
         evaluation = self.evaluation = evaluation_of(signal, watched)
         if self.intelligence.enabled:
@@ -156,11 +156,11 @@ class Governor:
         for sample in self._pending:
             history.add(sample)
         if history.count != self.history.count + len(self._pending):
-            raise LookupError("a reading is missing")
+            raise LookupError("a measurement is missing")
         self.history, self._pending = history, []
         watched = watch(history, budget, self.control, self.evaluation)
         if not isinstance(watched, AlarmUpdate):
-            raise TypeError(f"alarms are no {type(watched).__name__}")
+            raise TypeError(f"expected alarms, not a {type(watched).__name__}")
         return watched
 
     def _compute(
@@ -180,7 +180,7 @@ class Governor:
     def _current(self) -> History:
         """The history including the latest measurement; raises ``LookupError`` if it is missing."""
         if self._pending:
-            raise LookupError("the latest reading could not be taken in")
+            raise LookupError("the latest measurement could not be added")
         return self.history
 
     def _planned(self, budget: Budget, grounds: Grounds) -> Course:
@@ -197,7 +197,7 @@ class Governor:
             escalate_at=self.intelligence.escalate_at,
         )
         if not isinstance(course.strategy, Strategy):  # the course is kept
-            raise TypeError(f"a strategy is no {type(course.strategy).__name__}")
+            raise TypeError(f"expected a strategy, not a {type(course.strategy).__name__}")
         return course
 
     def _judge(self, evaluation: Evaluation, budget: Budget, evidence: Evidence) -> Finding | None:
@@ -227,7 +227,7 @@ class Governor:
 
     @property
     def undecided(self) -> bool:
-        """True if an episode is open whose REDIRECT has no decision yet."""
+        """True if the open episode's REDIRECT has not been decided yet."""
         return self.memory.episode is not None and self.memory.episode.approved is None
 
     def recall(self, event: Event, state: RunState) -> Evaluated | None:
@@ -262,7 +262,7 @@ class Governor:
         """Count the report's blockers and its learnings that are new in this run."""
         if report is None:
             return 0
-        said = {same_words(learning) for learning in report.learnings}
-        new = said - self._known
+        reported = {same_words(learning) for learning in report.learnings}
+        new = reported - self._known
         self._known |= new
         return len(report.blockers) + len(new)

@@ -59,7 +59,7 @@ def budget_of(state: RunState) -> Budget:
 
 
 def evidence_of(state: RunState) -> Evidence:
-    """Collect what the latest iteration did, for the overseer."""
+    """Collect facts about the latest iteration for the overseer."""
     run, gate, report, files = state.run, state.gate.last, state.agent.report, state.files
     ended = state.agent.ended
     before = _gate_before(state)
@@ -135,7 +135,7 @@ def notes_of(state: RunState) -> frozenset[str]:
 def _noted(state: RunState) -> list[Retrieved]:
     """Return the learnings retrieved for this iteration's prompt, best first.
 
-    Those that the user has muted or deleted since are omitted.
+    Omit those that the user has since muted or deleted.
     """
     usable = (one for one in state.memory.current if not (one.gone or one.learning.muted))
     return [one.looked_up for one in usable if one.looked_up and one.looked_up.in_prompt]

@@ -1,4 +1,4 @@
-"""Settings of the layers, each with its range; the defaults are the rules as written."""
+"""Settings of the layers, each with its range; the defaults follow the documented rules."""
 
 import re
 from pathlib import PurePosixPath
@@ -17,7 +17,7 @@ def _none_if_empty(value: object) -> object:
 class ControlSettings(BaseModel):
     """The controller: gains, and when it raises an alarm.
 
-    Text (``"0.9"``, ``"false"``) is taken where it says a value.
+    Text such as ``"0.9"`` or ``"false"`` is converted.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -67,7 +67,7 @@ class OversightSettings(BaseModel):
     """How long a PAUSE waits for an answer; then the run aborts, or continues if work is only
     slow."""
     presence_s: Seconds = Field(default=600.0, ge=0, le=30 * DAY)
-    """How long a key press or mouse action on the run's screen holds the countdown of questions."""
+    """How long a key press or mouse action on the run's screen pauses question countdowns."""
     escalate_after_s: Seconds = Field(default=600.0, ge=1, le=30 * DAY)
     """How long before an unanswered question is sent to the channels of ``outreach``."""
 
@@ -121,7 +121,7 @@ class ContextSettings(BaseModel):
 
 
 Model = Annotated[str | None, Field(max_length=200), BeforeValidator(_none_if_empty)]
-"""A model's name as the agent takes it; None: the agent's small one."""
+"""A model's name as the agent accepts it; None: the agent's small model."""
 
 
 class IntelligenceSettings(BaseModel):
@@ -137,7 +137,7 @@ class IntelligenceSettings(BaseModel):
     While a redirect is in effect, the overseer asks on its own schedule.
     """
     strict_validation: bool = False
-    """True: a validation error holds the next session back and asks you; False: it warns."""
+    """True: a validation error pauses the run and asks you; False: it only warns."""
     prompt_budget_tokens: int = Field(default=8000, ge=1000, le=200_000)
     """Maximum size of a prompt in tokens, estimated; less important sections are cut."""
     prompt_template: Annotated[
@@ -179,7 +179,7 @@ def _split(value: object) -> object:
 
 
 ReflectOn = Literal["failure", "success", "timeout", "completion"]
-"""When an attempt gets a reflection; ``completion`` is the one on how the work went."""
+"""When an attempt gets a reflection; for ``completion``, it covers how the work went."""
 
 
 class MemorySettings(BaseModel):
@@ -204,5 +204,5 @@ class MemorySettings(BaseModel):
     reflect_on: Annotated[tuple[ReflectOn, ...], BeforeValidator(_split)] = (
         *("failure", "success", "timeout", "completion"),
     )
-    """Ends of an attempt that get a reflection: ``failure``, ``success``, ``timeout`` (a limit was
+    """When an attempt gets a reflection: ``failure``, ``success``, ``timeout`` (a limit was
     reached), and ``completion`` (how the work of a completed attempt went)."""

@@ -22,7 +22,7 @@ T = TypeVar("T")
 LONGEST = 300
 """Maximum characters of an exception's message in the log; the traceback has the rest."""
 LONGEST_TRACEBACK = 20_000
-"""Maximum characters of a traceback; its end is kept, because it says most."""
+"""Maximum characters of a traceback; its end, the most informative part, is kept."""
 
 
 def guarded(
@@ -48,7 +48,7 @@ def guarded(
 
 
 class Guard:
-    """Applies fallbacks where events cannot be recorded yet, and keeps the failures for later."""
+    """Applies fallbacks while events cannot be recorded yet, and keeps the failures for later."""
 
     def __init__(self) -> None:
         self._failures: list[Event] = []

@@ -1,6 +1,6 @@
 """One iteration of the Ralph loop, step by step.
 
-Step numbers follow the overall design; a step that is missing here is not built yet.
+Step numbers follow the overall design.
 """
 
 from ralph_tui import events as ev
@@ -178,7 +178,7 @@ class Iteration:
             self.overseer.report_failure(k)
 
     def step_event(self, k: int, step: int) -> ev.Event:
-        """Return the event that says which step the loop is in."""
+        """Return the event that reports the loop's current step."""
         return ev.StepEntered(iteration=k, step=step, name=STEPS[step])
 
     def end_if_completed(self, k: int) -> None:

@@ -1,7 +1,8 @@
 """The life of a run, from its first event to its last.
 
-This module knows the layers and the ports, but no clock, disk, thread or screen. Every event is
-recorded and folded into `state` before the next line runs, so `state` always matches the journal.
+This module knows the layers and the ports, but not the clock, the disk, threads or screens. Every
+event is recorded and folded into `state` before the next line runs, so `state` always matches the
+journal.
 """
 
 from collections.abc import Callable
@@ -60,7 +61,7 @@ class Loop(Step):
             self.close("failed", str(error))
 
     def close(self, outcome: Outcome, reason: str) -> None:
-        """End the run: stop everything that still runs and save the work in a snapshot."""
+        """End the run: stop everything that is still running and save the work in a snapshot."""
         self.scheduler.close()
         self.scheduler.wait_until(lambda: self.scheduler.session is None)
         self.scheduler.run_job("watcher", self.ports.watcher.stop)

@@ -53,7 +53,7 @@ def _elapsed_text(seconds: float) -> str:
 
 
 class Recovery(Step):
-    """Continues a run where its journal ends, and completes what can be completed."""
+    """Continues a run where its journal ends, and completes unfinished work where possible."""
 
     def __init__(self, iteration: Iteration) -> None:
         """`iteration`: its run has already replayed the journal into state and layers."""
@@ -69,7 +69,7 @@ class Recovery(Step):
         """The question that was open when the run ended."""
 
     def run(self) -> int:
-        """Complete unfinished work and return the number of the next iteration."""
+        """Complete unfinished work; return the number of the next iteration."""
         iteration, span = self._iteration, self._state.timeline.current
         if span is None or not self._state.run.iteration:
             # The run ended before iteration 1: repeat its short preparation.
@@ -108,8 +108,8 @@ class Recovery(Step):
         """End the run if its work was done, or if an abort was decided but not carried out."""
         span = self._state.timeline.current
         finished = span.finished if span is not None else None
-        told = self._was_reported and not self._was_stopped
-        if finished is not None and finished.status == "completed" and not told:
+        reported = self._was_reported and not self._was_stopped
+        if finished is not None and finished.status == "completed" and not reported:
             self._iteration.end_if_completed(k)
         made = self._state.oversight.interventions[-1:]
         if made and made[0].iteration == k and not self._was_reported:
@@ -156,7 +156,7 @@ class Recovery(Step):
             self.record(Noticed(source="workspace", text=text))
 
     def _extend_limit(self, k: int) -> None:
-        """Raise the iteration limit by one, so that an interrupted iteration costs none."""
+        """Raise the iteration limit by one, so that an interrupted iteration does not count."""
         run = self._state.run
         # A user who set a new limit has already allowed for this iteration.
         if run.spared == k or run.max_iterations != self._limit:
@@ -173,7 +173,7 @@ class Recovery(Step):
 
 
 def _recorded_changes(span: IterationSpan) -> FilesChanged | None:
-    """Return the recorded file changes of an iteration; None unless a snapshot holds them."""
+    """Return the recorded file changes of an iteration; None unless a snapshot contains them."""
     held = any(point.trigger == "end" for point in span.checkpoints)
     return span.files if held and span.files is not None and not span.files.live else None
 

@@ -33,7 +33,7 @@ class Layers:
 
     @classmethod
     def of(cls, settings: Settings, command: str | None) -> "Layers":
-        """Return layers as they are before the first measurement, for a completion command."""
+        """Return new layers, before the first measurement, for a completion command."""
         guard = Guard()
         governor = Governor(
             0.0, settings.control, settings.oversight, settings.intelligence, attempt=guard.attempt
@@ -61,7 +61,7 @@ class Layers:
 
 @dataclass(frozen=True)
 class Run:
-    """One run as its steps see it."""
+    """The objects of one run, shared by its steps."""
 
     start: RunStarted
     settings: Settings

@@ -35,7 +35,7 @@ class Step:
 def guards(
     layer: str, *, instead: str
 ) -> Callable[[Callable[Concatenate[S, P], None]], Callable[Concatenate[S, P], None]]:
-    """Decorate a step so that a failure ends only that step; events it has recorded stay."""
+    """Decorate a step so that a failure ends only that step; its recorded events are kept."""
 
     def guard(step: Callable[Concatenate[S, P], None]) -> Callable[Concatenate[S, P], None]:
         @wraps(step)

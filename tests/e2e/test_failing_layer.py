@@ -10,7 +10,10 @@ import pytest
 from tests.e2e.cli import GATE, ONE_MORE, events_of, here, project
 
 PARTS = {
-    "ralph_tui.layers.control.evaluation:output": ("control", "default gains answer this reading"),
+    "ralph_tui.layers.control.evaluation:output": (
+        "control",
+        "default gains apply to this measurement",
+    ),
     "ralph_tui.layers.oversight.levels:detect": ("oversight", "this measurement is not checked"),
     "ralph_tui.loop.steps.memory:retrieve": ("memory", "the run continues without it"),
     "ralph_tui.layers.intelligence.prompts:sections_of": (

@@ -27,7 +27,7 @@ class Part(NamedTuple):
     """Parts with a lower rank are dropped first."""
     lines: tuple[str, ...]
     noun: str = ""
-    """The noun for one line; empty for a text, which `name` names."""
+    """The noun for one line; empty for a text, which is called `name`."""
     name: str = ""
     lead: str = ""
     """Introduction to the lines; dropped with the last remaining one."""
@@ -312,7 +312,7 @@ def _references(references: tuple[Reference, ...]) -> Part:
 
 
 def _user_text(heading: str, rank: str, name: str, text: str) -> Part:
-    """Quote the user's words; a long text keeps its beginning."""
+    """Quote the user's words, or only the beginning of a long text."""
     words = text.strip()
     lines = quoted(words[:LONGEST_SAID]) if words else []
     more = int(len(words) > LONGEST_SAID or len(lines) > MAX_LINES)
@@ -333,7 +333,7 @@ def _words(heading: str, rank: str, name: str, text: str, by: str) -> Part:
 def _items(
     heading: str, rank: str, noun: str, items: tuple[str, ...], lead: str = "", given: int = 0
 ) -> Part:
-    # Of thousands of items, format only those that may fit.
+    # There may be thousands of items: format only those that may fit.
     lines = [f"- {words}" for text in items[:MAX_LINES] if (words := code(text, LONGEST_ITEM))]
     beyond = max(0, len(items) - MAX_LINES)
     return listed(heading, _rank(rank), noun, lines, lead, max(given, len(lines) + beyond))

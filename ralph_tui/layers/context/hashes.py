@@ -10,8 +10,8 @@ from hashlib import sha256
 DIGITS = 12
 """Hexadecimal digits of a hash, enough to distinguish one loop's iterations."""
 
-# Text that varies between occurrences of an error. Counts stay: fewer failing tests are a different
-# result.
+# Text that varies between occurrences of an error. Counts are kept: fewer failing tests are a
+# different result.
 _VARYING = re.compile(
     r"0x[0-9a-fA-F]+"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?"

@@ -83,10 +83,10 @@ def items_of(plan: Progress | None) -> dict[str, list[str]]:
 
 
 def merge(there: State, before: Mapping[str, Any], now: Mapping[str, Any]) -> State:
-    """Return the file's fields with ours from `now`; `before` is what we wrote last.
+    """Return the file's fields with ours from `now`; `before` has the fields we wrote last.
 
-    Additions by other programs stay: fields, parts of the checkpoint, plan items, and the history
-    of iterations that are not ours.
+    Additions by other programs are kept: fields, parts of the checkpoint, plan items, and the
+    history of iterations that are not ours.
     """
     state = there | dict(now)
     if isinstance(there.get("context_checkpoint"), dict) and "context_checkpoint" in now:

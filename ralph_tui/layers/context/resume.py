@@ -1,7 +1,7 @@
 """The resume block: the first part of the prompt for a session that takes over.
 
-It is short: the work in progress, its files, the next step, and the handoff that has the details.
-Other authors' text is in blocks labelled as data; the user's words are quoted in full.
+It is short: the work in progress, its files, the next step, and the path of the handoff with the
+details. Other authors' text is in blocks labelled as data; the user's words are quoted in full.
 """
 
 from collections.abc import Sequence

@@ -47,7 +47,7 @@ ENOUGH = 3
 RECENT = 20
 """Number of latest finished items of a kind to estimate from."""
 LOW, HIGH = 0.25, 0.9
-"""Quantiles of finished items that become the range, so that few later items take more."""
+"""Quantiles of finished items that bound the range, so that few later items exceed it."""
 
 _TAG = re.compile(
     r"[\[(]\s*(trivial|simple|medium|complex|very[ _-]complex)\s*[\])]", re.IGNORECASE
@@ -65,7 +65,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(item: str, taken: Sequence[ItemUse] = ()) -> Estimate:
-    """Estimate an item by its words and by finished items."""
+    """Estimate an item from its words and from finished items."""
     if (tagged := tag_of(item)) is not None:
         return _narrow(tagged, "tag", [points for size, _, points in taken if size == tagged])
     untagged = [points for _, basis, points in taken if basis != "tag"][-RECENT:]

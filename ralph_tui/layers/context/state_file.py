@@ -41,7 +41,7 @@ class Circuit(NamedTuple):
     def tripped(self) -> str:
         """Why the loop should stop, a sentence without its full stop; empty if it may continue."""
         if self.no_change_count >= TIMES - 1:
-            # The first of them does not repeat another one.
+            # The first of these iterations is not counted.
             return f"{self.no_change_count + 1} iterations in a row left the files unchanged"
         latest = self.error_hashes[-TIMES:]
         if len(latest) == TIMES and len(set(latest)) == 1:
@@ -89,7 +89,7 @@ def _texts(value: object) -> list[str] | None:
 
 
 def _items(value: object) -> list[Any] | None:
-    """Accept any list: other programs' items have fields of their own, which stay as they are."""
+    """Accept any list: other programs' items have fields of their own, which are kept."""
     return value if isinstance(value, list) else None
 
 
@@ -219,7 +219,7 @@ class StateRead(NamedTuple):
 
     state: State
     problems: tuple[str, ...] = ()
-    """A sentence without its full stop for each field that got another value."""
+    """For each field whose value was replaced, a sentence without its full stop."""
 
 
 def fresh(
@@ -352,7 +352,7 @@ def todo_of(state: State) -> str:
 
 
 def circuit_of(state: State) -> Circuit:
-    """Return the circuit breaker as the last iteration left it."""
+    """Return the circuit breaker after the last iteration."""
     return Circuit(state["no_change_count"], state["last_diff_hash"], tuple(state["error_hashes"]))
 
 

@@ -7,21 +7,20 @@ from ralph_tui.layers.context.sizes import Estimate
 from ralph_tui.layers.context.window import FULL, order
 
 Open = tuple[str, Estimate]
-"""An open item and what it is expected to take of a window."""
+"""An open item and its expected share of a window."""
 
 
 class TakeOn(NamedTuple):
-    """What a session that starts with an empty window is advised to take on."""
+    """Advice on what to take on in a session that starts with an empty window."""
 
     fitting: tuple[Open, ...]
-    """Items that fit into the session, the first first; at least one if any item need not be split.
-
-    A single item may take more than the session has: another session then continues it.
+    """Items that fit into the session, in order; at least one if any item need not be split. A
+    single item may need more room than the session has: another session then continues it.
     """
     later: tuple[Open, ...] = ()
     """Items for later sessions."""
     split: tuple[Open, ...] = ()
-    """Items that no window holds."""
+    """Items that are too large for any window."""
 
 
 def take_on(items: Sequence[Open], room: float) -> TakeOn:

@@ -64,9 +64,9 @@ def forecast_words(percent: float, calls: int | None) -> str:
 RECENT = 5
 """Number of latest iterations to examine."""
 FILLED = 2
-"""Number of filled windows among these from which prompts advise loading less."""
+"""Minimum filled windows among these for prompts to advise loading less."""
 HIGH = 60.0
-"""Points of a window from which prompts advise keeping room."""
+"""Points of a window above which prompts advise keeping room."""
 FULL = 100.0
 """Points of a whole window; an item that may take all of them must be split."""
 
@@ -86,7 +86,7 @@ class Use(Protocol):
 def windows_fill(history: Iterable[Use], checkpoint_percent: float = 85.0) -> bool:
     """True if the windows of this run fill up, so that prompts should advise loading less.
 
-    That takes two full windows within the last five iterations with known usage.
+    That requires two full windows within the last five iterations with known usage.
     """
     known = [use for use in history if use.filled or use.peak_percent is not None]
     return (
@@ -118,8 +118,8 @@ def order(highs: Sequence[float], left: float | None) -> Order:
 
     If even the largest item fits, large items come first, because later only small ones still fit.
     Otherwise the small items that fit come first, and a fresh window takes the rest. If `left` is
-    None (unknown), the plan's order stays. Items of the same size keep the plan's order. Items that
-    no window holds come last: they must be split.
+    None (unknown), the plan's order is kept. Items of the same size keep the plan's order. Items
+    too large for any window come last: they must be split.
     """
     plan = tuple(range(len(highs)))
     whole = [n for n in plan if highs[n] < FULL]

@@ -1,7 +1,7 @@
 """Layer 1: compute a control signal and alarms from measurements of completion.
 
-`History` holds the measurements, `evaluate` computes signal, gains and alarms after each of them,
-and `advice` puts them into words.
+`History` holds the measurements, `evaluate` computes the signal, gains and alarms for each one, and
+`advice` puts them into words.
 """
 
 from ralph_tui.layers.control.advice import (

@@ -1,4 +1,4 @@
-"""Put the control signal into words: the next prompt's urgency and its advice.
+"""Describe the control signal in the next prompt: its urgency and advice.
 
 The advice questions the strategy only if there is evidence against it; being far from done is not a
 fault in itself.
@@ -80,27 +80,27 @@ def advice(
     remain = _remain(budget, iteration or signal.iteration + 1)
     progress = [alarm for alarm in alarms if alarm.alarm in PROGRESS_ALARMS]
     enough = measured and signal.fits and not progress and not episode
-    words = (_PACE_IS_ENOUGH if enough else _PACE_IS_NOT_ENOUGH)[signal.urgency]
-    told = redirected or planned
-    if told:
+    words = (_PACE_IS_SUFFICIENT if enough else _PACE_IS_TOO_SLOW)[signal.urgency]
+    explained = redirected or planned
+    if explained:
         words = f"The {'redirect' if redirected else 'strategy'} above says how to continue."
-    doubt = not (told or (signal.fits and not progress))
-    said = [_ADVICE[signal.band]] if doubt and signal.band in _ADVICE else []
-    if not measured or (told and progress):  # the redirect or the strategy already explains why
-        said.append(f"{remain}.")
+    doubt = not (explained or (signal.fits and not progress))
+    sentences = [_ADVICE[signal.band]] if doubt and signal.band in _ADVICE else []
+    if not measured or (explained and progress):  # the reason is already given
+        sentences.append(f"{remain}.")
     else:
-        said += [alarm.work for alarm in progress] or [_pace(signal, remain)]
-    said += [alarm.work for alarm in alarms if alarm not in progress]
+        sentences += [alarm.work for alarm in progress] or [_pace(signal, remain)]
+    sentences += [alarm.work for alarm in alarms if alarm not in progress]
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
-    if remedies and not told:
-        said.append(f"Suggested: {remedy_words(remedies)}.")
+    if remedies and not explained:
+        sentences.append(f"Suggested: {remedy_words(remedies)}.")
     but = ", though not in the last one" if signal.trend == "improving" and not rose else ""
     trend = ""
     if signal.trend and measured:
         trend = f" Trend over the last iterations: {_TRENDS[signal.trend]}{but}."
         if not progress:  # an alarm says what happened instead
             trend += f" Pace: {points_gained(100 * signal.velocity)} per iteration."
-    return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(said)}"
+    return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(sentences)}"
 
 
 _TRENDS: dict[Trend, str] = {
@@ -113,17 +113,17 @@ _ADVICE: dict[Band, str] = {
     "significant": "Consider adjusting the strategy.",
     "critical": "Try another approach, or say plainly that none is left.",
 }
-_PACE_IS_ENOUGH: dict[Urgency, str] = {
-    "low": "The pace is enough: keep the approach, and change nothing that works.",
-    "normal": "The pace is enough: keep the approach, one open task at a time.",
-    "high": "Much is still open, but the pace is enough: keep the approach.",
-    "critical": "Most of the work is still open, but the pace is enough: keep the approach.",
+_PACE_IS_SUFFICIENT: dict[Urgency, str] = {
+    "low": "The pace is sufficient: keep the approach, and do not change what works.",
+    "normal": "The pace is sufficient: keep the approach, one open task at a time.",
+    "high": "Much work remains, but the pace is sufficient: keep the approach.",
+    "critical": "Most of the work remains, but the pace is sufficient: keep the approach.",
 }
-_PACE_IS_NOT_ENOUGH: dict[Urgency, str] = {
+_PACE_IS_TOO_SLOW: dict[Urgency, str] = {
     "low": "Work on one open task at a time.",
     "normal": "Work on one open task at a time.",
     "high": "Progress is too slow for this run: take the step that gains the most.",
-    "critical": "Most of the work is still open, and the current approach is not working: step "
+    "critical": "Most of the work remains, and the current approach is not working: step "
     "back, name the main obstacle, and tackle that first.",
 }
 

@@ -43,7 +43,7 @@ class Alarm:
     reason: str
     """One sentence with the evidence."""
     work: str
-    """The same for the agent: what happened to its work, without terms of the control layer."""
+    """The same for the agent: what happened to its work, without control-layer terms."""
     interventions: tuple[str, ...]
 
 
@@ -135,7 +135,7 @@ def _stuck(history: History, budget: Budget, settings: ControlSettings) -> str |
 
 
 def _hardly_rises(history: History, patience: Patience) -> bool:
-    """True if 2N iterations brought no rise, or less than half of the run's own pace."""
+    """True if there was no rise in 2N iterations, or less than half of the run's own pace."""
     start = history.best_before(2 * patience.long)
     if start is None:
         return False
@@ -144,7 +144,7 @@ def _hardly_rises(history: History, patience: Patience) -> bool:
 
 
 def _swing(history: History, budget: Budget) -> float:
-    """h: the points from which a step exceeds the noise this run shows."""
+    """h: the step size, in points, that exceeds this run's noise."""
     return min(_deep(budget), max(SMALL_STEP, budget.grain, NOISY * history.noise))
 
 

@@ -1,7 +1,7 @@
 """Evaluate one measurement: metrics, gains, signal and alarms, based on the previous evaluation.
 
 If the control law fails, `default_signal` applies default gains to the error alone and calls
-nothing that may have failed. The sums continue, so the next signal is what it would have been.
+nothing that may have failed. The sums continue, so the next signal is unaffected.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ from ralph_tui.layers.settings import ControlSettings
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Layer 1's answer to one measurement; its events have no timestamps yet."""
+    """Layer 1's result for one measurement; its events have no timestamps yet."""
 
     signal: SignalComputed
     conditions: tuple[Alarm, ...]
@@ -49,7 +49,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class AlarmUpdate:
-    """The alarms' answer to a measurement; its events have no timestamps yet."""
+    """Changes of alarms at a measurement; its events have no timestamps yet."""
 
     conditions: tuple[Alarm, ...]
     alarms: tuple[Alarm, ...]
@@ -71,7 +71,7 @@ def evaluate(
     damped: bool = False,
     issues: int = 0,
 ) -> Evaluation:
-    """Evaluate the latest measurement in `history`, which must hold one after the baseline.
+    """Evaluate the latest measurement in `history`, which must contain one after the baseline.
 
     `damped`: an approved oscillation redirect from an earlier measurement is in effect. `issues`
     counts new learnings and blockers.

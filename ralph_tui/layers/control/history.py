@@ -1,12 +1,12 @@
-"""The measurements of a run as the control law sees them; they are added, never changed.
+"""A run's measurements as the control law uses them; they are added, never changed.
 
 Every query takes constant time however long the history is. Comparisons tolerate rounding errors
 only.
 
 A grown total or a rollback lowers a measurement. The same points are subtracted from all earlier
 ones, so that the best, the marks and the pace still refer to the same work. Likewise, points that
-mere growth adds to the best are added to all of them. Internally, measurements are stored with all
-subtracted points added back (*made good*); properties and methods return current values.
+growth alone adds to the best are added to all earlier ones. Internally, measurements are stored
+with all subtracted points added back (*made good*); properties and methods return current values.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def above(value: float, limit: float) -> bool:
 SMALL_STEP = 5.0
 """Points: a smaller step counts as no movement."""
 NOISE_FROM, NOISE_TO = 26, 6
-"""Range of steps, counted back, whose falls define a loop's noise; it ends before the swings."""
+"""Range of steps, counted back, whose falls define the noise; it excludes the latest ones."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,18 @@ class Sample:
     undone: int = 0
     """Earlier measurements whose work the rollback undid.
 
-    Their steps count as no gain, and those that had gained are left out of the pace.
+    Their steps count as no gain, and those that gained are omitted from the pace.
     """
     novel: bool = False
     """A test passed or an item was ticked for the first time in this run."""
     restarted: bool = False
     """The sensor's source changed: windows, best and baseline restart at this measurement."""
     regained: bool = False
-    """Counts returned after a silence: windows restart at this measurement with the old best."""
+    """Counts are available again: windows restart at this measurement with the old best."""
     broken: bool = False
-    """The build is broken: waiting during it does not increase patience."""
+    """The build is broken: this wait does not increase patience."""
     hollow: bool = False
-    """New tests pass and every test that failed before still fails: the best gains nothing."""
+    """New tests pass, but every test that failed before still fails: the best gains nothing."""
     estimated: bool = False
     """Activity was estimated, not measured: alarms are at most warnings."""
 
@@ -76,12 +76,12 @@ class History:
         self.iteration = 0
         """k: the iteration of the latest measurement; 0 before the first."""
         self.count = 0
-        """Measurements after the baseline, over all sources."""
+        """Number of measurements after the baseline, across all sources."""
         self.estimated = False
         self.best_at = 0
         """The iteration of the latest new best; 0 means the start."""
         self.ever_gained = False
-        """True if the best was ever a whole gain above its baseline, whatever the source."""
+        """True if the best was ever a whole gain above its baseline, with any source."""
         self._begin(baseline)
 
     def _begin(self, baseline: float) -> None:
@@ -98,7 +98,7 @@ class History:
         self.falls = 0
         """Number of latest consecutive falls."""
         self.fallen = 0.0
-        """Points lost in those falls together."""
+        """Total points lost in those falls."""
         self.rises = 0
         self.since_rise = 0
         """t': measurements since the last rise, or since the start before the first rise."""
@@ -108,7 +108,7 @@ class History:
         """L: the longest wait for a rise so far, in measurements, not counting broken builds."""
         self._broken_wait = 0
         self.since_rollback: int | None = None
-        """Measurements since the last one caused by a rollback; None without one."""
+        """Measurements since the last rollback; None if there was none."""
         self._taken = 0.0
         self._made_good = [baseline]
         self._bests = [baseline]
@@ -189,7 +189,7 @@ class History:
         self._gained, self._paced = sum(known), len(known)
 
     def _add_step(self, step: float) -> None:
-        """Record a step as the alarms see it."""
+        """Record a step for the alarms."""
         self._alarm_steps.append(step)
         self.calm = self.calm + 1 if below(abs(step), SMALL_STEP) else 0
         fell = below(step, 0)
@@ -282,7 +282,7 @@ class History:
         return self._steps[-window:]
 
     def alarm_steps(self, window: int) -> Sequence[float]:
-        """Return the same as `steps`, but with 0 for a step caused by a grown number of tests."""
+        """Return the same as `steps`, but with 0 for a step caused by a larger number of tests."""
         return self._alarm_steps[-window:]
 
     def best_before(self, window: int) -> float | None:

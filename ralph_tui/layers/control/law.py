@@ -34,7 +34,7 @@ class Budget:
     tests: int | None = None
     """Tests or plan items; None or 0 if unknown."""
     spent: float = 0.0
-    """The larger share of the cost and token budgets spent; 0 without such budgets."""
+    """The spent share of the cost or token budget, whichever is larger; 0 if neither is set."""
     slow_last: bool = True
     """Wait longer for the last tests or items; False for measurements in older journals."""
 
@@ -45,7 +45,7 @@ class Budget:
 
     @property
     def grain(self) -> float:
-        """What two tests are worth in points; a smaller move may be one flaky test."""
+        """The value of two tests in points; a smaller move may be one flaky test."""
         return 200 / self.items
 
     def few_left(self, best: float) -> bool:
@@ -59,7 +59,7 @@ class Budget:
         return min(LONGEST_STRIDE, -(-self.max_iterations // 30))
 
     def used(self, iteration: int) -> float:
-        """Return the largest used share as a fraction; above 1 beyond the budget."""
+        """Return the largest used share as a fraction; above 1 if it is exceeded."""
         return max(iteration / self.max_iterations, self.spent)
 
     def used_words(self, iteration: int) -> str:
@@ -85,11 +85,11 @@ class Patience:
 
     @classmethod
     def of(cls, history: History, budget: Budget, settings: ControlSettings) -> "Patience":
-        """Return the patience: 3 and 3 for a loop that rises every time, at budgets up to 30.
+        """Return the patience: 3 and 3 for a loop that rises every time, with a budget of up to 30.
 
-        It is larger for a large budget, for a run that waited longer before and then rose, and when
-        only the last tests are open. Until the run has shown how it rises, it is also larger if
-        each test is a large step. A set `stuck_after` replaces all of this.
+        It is larger for a large budget, for a run that rose after longer waits, and when only the
+        last tests are open. Before the run's first few rises, it is also larger if each test is a
+        large step. If `stuck_after` is set, it replaces all of this.
         """
         short = max(3, budget.stride, 3 * history.longest_wait)
         if history.rises < KNOWN_RISES:
@@ -110,7 +110,7 @@ def _scaled(iterations: int, patience: float) -> int:
 
 
 SLACK = 1e-6
-"""Iterations by which a forecast may exceed the remaining ones, for rounding."""
+"""Iterations by which a forecast may exceed the remaining ones, to allow for rounding."""
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,13 @@ class Metrics:
     """Metrics of a measurement; fractions 0-1 unless noted."""
 
     proportional: float
-    """The error: the share that is missing."""
+    """The error: the missing share."""
     integral: float
     """The decayed sum of errors; usually above 1."""
     integral_mean: float
     """The integral as a weighted mean."""
     derivative: float
-    """Change of the error, small ones taken as 0; negative is progress."""
+    """Change in the error, 0 if it is small; negative is progress."""
     velocity: float
     """Mean step per iteration in the window; positive is progress."""
     volatility: float
@@ -205,7 +205,7 @@ PROFILES: dict[Profile, Gains] = {
 
 
 def is_early(iteration: int, budget: Budget) -> bool:
-    """True for the first iterations of a run: a fifth of them, at least 2 and at most 5."""
+    """True for the first iterations of a run: a fifth of all, at least 2 and at most 5."""
     return iteration <= min(5, max(2, -(-budget.max_iterations // 5)))
 
 
@@ -219,7 +219,7 @@ def phase_of(iteration: int, budget: Budget, completion: float) -> Phase:
 
 
 def volatility_class(volatility: float) -> Volatility:
-    """Return the class under which a volatility is shown."""
+    """Return the displayed class of a volatility."""
     if above(volatility, VOLATILE):
         return "high"
     return "medium" if above(volatility, UNSTEADY) else "low"
@@ -265,7 +265,7 @@ def follow(previous: Gains | None, target: Gains, settings: ControlSettings) -> 
 BAND_BOUNDS: Mapping[Band, float] = {"moderate": 0.3, "significant": 0.5, "critical": 0.7}
 """Lower bound of each band in ascending order; lower outputs are `near_completion`."""
 _DIGITS = 12
-"""Decimals kept of u, so that a plateau at a band's bound does not flicker between bands."""
+"""Decimals of u to keep, so that a plateau at a band's bound does not flicker between bands."""
 
 
 def output(metrics: Metrics, gains: Gains, settings: ControlSettings) -> float:

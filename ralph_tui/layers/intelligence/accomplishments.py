@@ -1,4 +1,4 @@
-"""The accomplishments of an iteration, by evidence; without any, by the agent's words."""
+"""The accomplishments of an iteration, from evidence or, failing that, the agent's words."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -71,7 +71,7 @@ class ReflectionAnswer(Answer):
 
 
 class HandoffAnswer(Answer):
-    """Words for the next session; files, tests and the plan are not the model's to report."""
+    """Text for the next session; the model does not report files, tests or the plan."""
 
     summary: Needed
     next_step: Needed
@@ -86,7 +86,7 @@ class JudgeAnswer(Answer):
 
 
 def read(form: type[Form], answer: dict[str, object]) -> Form:
-    """Parse an answer; ``ValueError`` says in a sentence what is wrong with it."""
+    """Parse an answer; raise ``ValueError`` with a sentence about its errors."""
     try:
         return form.model_validate(answer)
     except ValidationError as error:

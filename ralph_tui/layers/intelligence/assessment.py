@@ -1,8 +1,8 @@
-"""Assess an iteration's results, to orient the next one and to estimate progress roughly.
+"""Assess an iteration's results, to guide the next one and to estimate progress roughly.
 
 The assessment is made from evidence before the measurement, because its estimate may become the
-measurement, and is recorded right after it. Its summary consists of ralph-tui's own words and
-numbers; everything else may quote others.
+measurement. It is recorded right after the measurement. Its summary consists of ralph-tui's own
+words and numbers; everything else may quote others.
 """
 
 import re
@@ -27,13 +27,13 @@ from ralph_tui.text.format import count, duration, place
 from ralph_tui.text.words import without_particulars
 
 SAME_ERROR = 3
-"""Latest calls of a tool that must all fail in the same way to make a blocker."""
+"""A tool is a blocker if this many of its latest calls all failed in the same way."""
 MAX_REPORTED = 10
 MAX_TOOLS = 5
 MAX_GUESSES = 2
 
 _COMMAND_ERROR = re.compile(r"exit (?!12[67]$)\d+")
-"""A command that ran and failed: a failing test tells the agent enough."""
+"""The result of a command that ran and failed, such as a failing test; not a blocker."""
 _NO_FAILURE = ("interrupted", "no answer", "denied")
 _OBSTACLE = re.compile(
     r"""\b(?:blocked\ (?:by|on)|unable\ to|permission\ denied|no\ (?:access|network|internet)
@@ -150,7 +150,7 @@ ENDS = {
     "timeout": "the session ran out of time",
     "stopped": "the session was stopped",
 }
-"""Descriptions of sessions that did not end of their own accord."""
+"""Descriptions of outcomes other than a normal end."""
 
 
 def estimate_progress(
@@ -160,9 +160,9 @@ def estimate_progress(
     tests: tuple[int, int] | None = None,
     blockers: int = 0,
 ) -> float:
-    """Estimate points, 0-100, from activity, for when nothing can be counted.
+    """Estimate points, 0-100, from activity, if nothing can be counted.
 
-    `files` counts added or modified files. `tests` are the passed and failed ones, None if no tests
+    `files` counts added or modified files. `tests`: how many passed and failed, None if no tests
     ran.
     """
     points = min(10 * accomplishments, 30) + min(5 * files, 25) - 10 * blockers
@@ -182,7 +182,7 @@ def work_phase(progress: float, *, tests_pass: bool, accomplished: int) -> WorkP
 
 
 def assess(evidence: Evidence) -> AssessmentMade:
-    """Assess what happened, what remains, and what is in the way."""
+    """Assess the iteration: its results, the open work and the blockers."""
     passes, tests = compare(evidence.before, evidence.gate), test_status(evidence.gate)
     done, in_the_way = accomplishments(evidence, passes), blockers(evidence)
     files = evidence.files
@@ -212,7 +212,7 @@ def assess(evidence: Evidence) -> AssessmentMade:
 
 
 def unassessed(iteration: int) -> AssessmentMade:
-    """Return the assessment to record if assessing failed."""
+    """Return the assessment to record if `assess` failed."""
     return AssessmentMade(
         iteration=iteration,
         summary="The iteration could not be assessed.",
@@ -246,7 +246,7 @@ def _failing(evidence: Evidence, passes: TestDiff) -> Sequence[str]:
 
 
 def _pending(evidence: Evidence, passes: TestDiff) -> Iterator[str]:
-    """Yield what remains: failing tests, plan items, and what the agent would do next."""
+    """Yield open work: failing tests, plan items, and the agent's next step."""
     failing, gate = _failing(evidence, passes), evidence.gate
     anew = len(passes.failing_anew)
     for number, name in enumerate(failing[:PENDING_TESTS]):
@@ -320,7 +320,7 @@ def _summary(
             parts.append("no evidence for what the agent says it did")
         if evidence.ended is not None and evidence.ended.outcome in ENDS:
             parts.append(ENDS[evidence.ended.outcome])
-    text = "; ".join(parts) or "nothing is known about it"
+    text = "; ".join(parts) or "nothing is known about the iteration"
     return f"{text[0].upper()}{text[1:]}."
 
 

@@ -1,4 +1,4 @@
-"""Build the blocks of sections: their author, and whether they may be shortened."""
+"""Build the blocks of sections, with their author and whether they may be shortened."""
 
 from collections.abc import Sequence
 

@@ -21,8 +21,9 @@ _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z`\"'(])")
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of a text: one per 4 ASCII characters, and one per other character.
 
-    No model's own tokens are counted. For the sample prompts in `tests`, the estimate is 0.9 to 1.1
-    times the count of a byte-pair tokenizer. For Russian it is twice that count, for emoji half.
+    This is not a model's own count. For the sample prompts in `tests`, the estimate is 0.9 to 1.1
+    times the count of a byte-pair tokenizer. It is twice that count for Russian, and half of it for
+    emoji.
     """
     wide = 0 if text.isascii() else len(_WIDE.findall(text))
     return wide + -(-(len(text) - wide) // CHARACTERS_PER_TOKEN)
@@ -33,17 +34,17 @@ class Block:
     """A piece of a section."""
 
     units: tuple[str, ...]
-    """Each includes the white space that ends it."""
+    """Each includes its trailing white space."""
     rank: int | None = None
     """Lower ranks are cut first; None is never cut."""
     name: str = ""
-    """How a note to the reader names the block if it was cut."""
+    """The block's name in the note about omitted parts."""
     lead: str = ""
     """Our introduction, omitted together with the block."""
     label: str = ""
-    """For words by other authors: what they are, and whose."""
+    """For text by other authors: its kind and its author."""
     keep: Literal["first", "last"] = "first"
-    """Which units stay if some are cut."""
+    """Which units are kept if some are cut."""
     unsaid: int = 0
     """Number of further units whose text is unavailable."""
     counted: bool = False
@@ -54,12 +55,12 @@ class Block:
         if not kept:
             return ""
         units = self.units[:kept] if self.keep == "first" else self.units[-kept:]
-        said = "".join(units).strip("\n")
+        body = "".join(units).strip("\n")
         missing = len(self.units) - kept + self.unsaid
         if self.counted and missing:
-            said += f"\n- and {missing} more, not named"
-        said = data(self.label, said.split("\n")) if self.label else said.strip()
-        return f"{self.lead}\n\n{said}" if self.lead else said
+            body += f"\n- and {missing} more, not named"
+        body = data(self.label, body.split("\n")) if self.label else body.strip()
+        return f"{self.lead}\n\n{body}" if self.lead else body
 
 
 def whole_text(block: Block) -> str:
@@ -76,8 +77,8 @@ class Section:
 
     def text(self, block_text: Callable[[Block], str] = whole_text) -> str:
         """Return the section's text; `block_text` renders a block."""
-        said = (block_text(block) for block in self.blocks)
-        body = "\n\n".join(text for text in said if text)
+        texts = (block_text(block) for block in self.blocks)
+        body = "\n\n".join(text for text in texts if text)
         return f"# {self.heading}\n\n{body}" if body else ""
 
 
@@ -103,7 +104,7 @@ def fit(sections: Mapping[str, Section], limit: int, render: Render) -> FittedPr
     ranked = [block for block in blocks if block.rank is not None]
     ranked.sort(key=lambda block: block.rank or 0)
     kept: dict[int, int] = {}
-    texts: dict[tuple[int, int], str] = {}  # cached: foreign words are searched for secrets
+    texts: dict[tuple[int, int], str] = {}  # cached: scanning for secrets is slow
 
     def block_text(block: Block) -> str:
         units = kept.get(id(block), len(block.units))
@@ -113,8 +114,8 @@ def fit(sections: Mapping[str, Section], limit: int, render: Render) -> FittedPr
         return texts[key]
 
     def written() -> str:
-        said = {name: section.text(block_text) for name, section in sections.items()}
-        return render({**said, CUT: _cut_line(_cut(ranked, kept))})
+        parts = {name: section.text(block_text) for name, section in sections.items()}
+        return render({**parts, CUT: _cut_line(_cut(ranked, kept))})
 
     def fits(block: Block, units: int) -> bool:
         kept[id(block)] = units

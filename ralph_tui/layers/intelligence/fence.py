@@ -25,7 +25,7 @@ LONGEST_ITEM = 400
 
 
 def data(label: str, lines: Iterable[str]) -> str:
-    """Fence foreign lines for a prompt; `label` says what they are, and whose."""
+    """Fence foreign lines for a prompt; `label` names their kind and author."""
     return labelled(label, sanitize("\n".join(lines)))
 
 

@@ -1,4 +1,4 @@
-"""Findings of a run: learnings of earlier iterations, of its agent or a second opinion."""
+"""Findings of a run: learnings from earlier iterations, by the agent or a second opinion."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple

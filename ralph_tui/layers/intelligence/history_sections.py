@@ -37,10 +37,10 @@ def verdict(inputs: PromptInput) -> Section:
 
 
 def last_iteration(inputs: PromptInput) -> Section:
-    """Return the last iteration's results, and how it ended if not of its own accord."""
+    """Return the last iteration's results, and how it ended if it was interrupted."""
     said = [inputs.interrupted] if inputs.interrupted else []
-    told = inputs.judged is not None and inputs.judged.iteration == inputs.iteration - 1
-    if inputs.claimed and not told:
+    repeated = inputs.judged is not None and inputs.judged.iteration == inputs.iteration - 1
+    if inputs.claimed and not repeated:
         judge = "the measurement" if inputs.command else "the user"
         said.append(
             f"The last iteration promised completion, but {judge} disagrees. "
@@ -51,13 +51,13 @@ def last_iteration(inputs: PromptInput) -> Section:
         inputs.interrupted_files,
     )  # fmt: skip
     lines = _results(inputs)
-    came_to = foreign("assessment", "the last iteration's results", "Results", lines)
-    wrong = foreign(
+    results = foreign("assessment", "the last iteration's results", "Results", lines)
+    errors = foreign(
         "failing", "validation errors", "Errors that validation found: fix these first",
         [f"- {item(text)}" for text in inputs.invalid],
     )  # fmt: skip
     after = ["The files were restored afterwards."] if inputs.restored and (said or lines) else []
-    return Section("Last iteration", (*whole(*said), files, came_to, wrong, *whole(*after)))
+    return Section("Last iteration", (*whole(*said), files, results, errors, *whole(*after)))
 
 
 def _results(inputs: PromptInput) -> list[str]:
@@ -123,7 +123,7 @@ def reports(inputs: PromptInput) -> Section:
 
 
 def findings_section(inputs: PromptInput) -> Section:
-    """Return what the agent has learned in this run."""
+    """Return the agent's learnings from this run."""
     lines = [f"- {item(line)}" for line in inputs.found_out]
     label = "Learnings that earlier sessions of this run reported, newest first"
     found = foreign("findings", "findings of this run", label, lines)

@@ -39,7 +39,7 @@ class PromptInput:
     """The user's text for every prompt."""
     guidance: Sequence[str] = ()
     handoff: ev.HandoffWritten | None = None
-    """From the previous session; None if the next session starts a task of its own."""
+    """From the previous session; None if the next session does not continue its task."""
     windows_fill: bool = False
     """True if context windows of this run keep filling up."""
     windows_high: bool = False
@@ -47,7 +47,7 @@ class PromptInput:
     open_items: Sequence[Open] = ()
     """The plan's open items with their sizes, in the plan's order."""
     room: float = 85.0
-    """How full the window is when a session hands over, in points."""
+    """How full the window is when a session hands off, in percent."""
     redirect: str = ""
     """Instructions of the approved REDIRECT in effect."""
     redirected_at: int = 0
@@ -60,7 +60,7 @@ class PromptInput:
     `reading` and `gate` then belong to that state; they have no value if it was never measured.
     """
     left_alone: int = 0
-    """Number of files that could not be restored then."""
+    """Number of files that could not be restored."""
     interrupted: str = ""
     """The result of the previous iteration if it was interrupted; else empty."""
     interrupted_files: Sequence[str] = ()

@@ -1,6 +1,6 @@
 """Build the prompt of an iteration from measurements.
 
-The control law reaches the agent only here: as urgency and as advice.
+The control law affects the agent only through the prompt's urgency and advice.
 """
 
 from collections.abc import Mapping

@@ -88,7 +88,7 @@ def assessment_question(
         _data("The iteration's changes, as a diff", diff),
         form={
             "enhancedSummary": "two or three sentences",
-            "additionalLearnings": ["at most five, a sentence each"],
+            "additionalLearnings": ["at most five, one sentence each"],
             "refinedProgress": "a number from 0 to 100, or null",
             "suggestedApproach": "one or two sentences",
         },
@@ -117,7 +117,7 @@ def reflection_question(
         form={
             "analysis": "why it went this way, two or three sentences",
             "learning": "the lesson, one sentence",
-            "actionItems": ["at most five, a sentence each"],
+            "actionItems": ["at most five, one sentence each"],
         },
     )
 
@@ -139,7 +139,7 @@ def handoff_question(objective: str, written: str, said: Sequence[str], diff: st
         form={
             "summary": "the work in progress, two or three sentences",
             "nextStep": "one or two sentences",
-            "openQuestions": ["at most five, a sentence each"],
+            "openQuestions": ["at most five, one sentence each"],
         },
     )
 

@@ -1,4 +1,4 @@
-"""The sections of a prompt: what each says about the run, and how important it is.
+"""The sections of a prompt, with their content and importance.
 
 Sentences are ours or the user's; text by any other author is fenced.
 """
@@ -28,7 +28,7 @@ from ralph_tui.text.format import count, percent, place
 NAMED = 20
 """Maximum failing tests named in a prompt."""
 ESTIMATED_FROM = 3
-"""Minimum runs behind an estimate before an agent reads it."""
+"""Minimum runs behind an estimate that a prompt contains."""
 SOURCES: Mapping[ReadingSource, str] = {
     "tests": "the tests",
     "plan": "the plan",
@@ -40,7 +40,7 @@ REPORT = (
     '"next": "..."}}'
 )
 ITEM_REPORT = f'{REPORT[:-2]}, "item_progress": 0-100}}}}'
-"""With a plan, the agent also reports how far the first open item is."""
+"""With a plan, the agent also reports how far along the first open item is."""
 PROMISE = "<promise>COMPLETE</promise>"
 
 _APPROACHES: Mapping[Approach, str] = {
@@ -103,7 +103,7 @@ def _frame(inputs: PromptInput) -> str:
 
 
 def _end(inputs: PromptInput) -> str:
-    """Say what ends the run."""
+    """Describe when the run ends."""
     command, criterion = fenced(inputs.command), fenced(inputs.criterion)
     judged = "The work is done when this is true. It is checked after you promise completion:"
     green = "This command must also pass. It runs automatically after you stop:"
@@ -208,10 +208,10 @@ def _strategy(inputs: PromptInput) -> Section:
         return spoken("Strategy")
     # A redirect in effect says how to continue; before iteration 1 there is no approach.
     begun = inputs.reading is None or inputs.reading.iteration > 0
-    told = begun and not inputs.redirect
-    how = f"{_APPROACHES[planned.approach]} {planned.reasoning.strip()}" if told else ""
+    explain = begun and not inputs.redirect
+    how = f"{_APPROACHES[planned.approach]} {planned.reasoning.strip()}" if explain else ""
     order, left, known = "Priorities, in order", inputs.handoff, set[str]()
-    if left is not None:  # planned before the work that is to continue
+    if left is not None:  # planned before the work that this session continues
         order, known = "Priorities after that, in order", {left.item, *left.done}
     open_ones = [text for text in planned.priorities if text not in known]
     first = foreign(
@@ -238,7 +238,7 @@ def _plan(inputs: PromptInput) -> Section:
             f"Tasks like this one took about {count(plan.estimated_iterations, 'iteration')}."
         )
     current = reading.next_item if reading is not None and not inputs.restored else ""
-    if inputs.handoff is not None:  # the handoff names it, as the plan is now
+    if inputs.handoff is not None:  # the handoff names it, from the current plan
         current = ""
     named = foreign(
         "plan", "the plan's current item", "First open item in the plan",
@@ -253,13 +253,14 @@ def _contract(inputs: PromptInput) -> Section:
         "When you stop",
         "Print one line of JSON that reports your status honestly:",
         fenced(ITEM_REPORT if inputs.open_items else REPORT),
-        'Here "item_progress" is how far the plan\'s first open item is.' * bool(inputs.open_items),
+        '"item_progress" is how far along the plan\'s first open item is.'
+        * bool(inputs.open_items),
         promise_line(inputs),
     )
 
 
 def promise_line(inputs: PromptInput) -> str:
-    """Say when and how the agent is to promise completion."""
+    """Say when and how the agent should promise completion."""
     proofs = {"the criterion is met": inputs.criterion, "the command passes": inputs.command}
     proof = " and ".join(proof for proof, asked in proofs.items() if asked)
     only = f"Only if the objective is reached and {proof}, also print {PROMISE}"

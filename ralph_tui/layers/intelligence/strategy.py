@@ -16,11 +16,11 @@ from ralph_tui.text.format import count, percent, plain_points
 
 PRIORITIES: Final = 3
 IDLE: Final = 2
-"""Iterations without anything new from which a repeated antipattern changes the approach."""
+"""Iterations without anything new after which a repeated antipattern changes the approach."""
 TESTS: Final = 2
-"""Failing tests among the priorities, if there is anything else."""
+"""Failing tests that precede the plan's and the agent's next step in the priorities."""
 NEAR: Final = 80.0
-"""Points above which the remaining work is to be finished."""
+"""Points above which the focus is on finishing the work."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Grounds:
     """Facts and claims behind a strategy besides the measurements; none of them is trusted."""
 
     broken: str = ""
-    """Since when the build is broken, and its first error; empty if it is not."""
+    """When the build broke, and its first error; empty if it is not broken."""
     silent: str = ""
     """Why nothing was measured after the last iteration; empty if something was."""
     standing: tuple[tuple[BlockerSource, str], ...] = ()
@@ -42,9 +42,9 @@ class Grounds:
     next_step: str = ""
     """The agent's own next step."""
     proven: str = ""
-    """What has worked in earlier runs at this kind of task."""
+    """A strategy that worked in earlier runs on this kind of task."""
     avoid: str = ""
-    """What earlier runs have learned to avoid and the last iterations did."""
+    """An antipattern from earlier runs that the last iterations repeated."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Strategy:
     since: int = 1
     """The iteration in which this approach began."""
     learned: frozenset[str] = frozenset()
-    """Priorities from learnings of earlier runs, valid only while the prompt carries these."""
+    """Priorities from learnings of earlier runs, valid only while the prompt contains these."""
 
     def without(self, gone: frozenset[str]) -> "Strategy":
         """Return the strategy without these priorities."""
@@ -75,7 +75,7 @@ class Course:
     asked: bool = False
     """True if the user has already been consulted on the current pivot."""
     reading: int = 0
-    """The iteration after whose measurement the strategy was planned."""
+    """The last iteration measured when the strategy was planned."""
 
 
 def plan(
@@ -92,8 +92,8 @@ def plan(
     """Plan the strategy for the iteration after the latest measurement.
 
     `evaluation` is that of this measurement, None for the baseline. `may_ask`: the overseer lets
-    the strategy ask. `escalate_at`: minimum iterations that a pivot gets before the user is asked,
-    which only a standing blocker causes.
+    the strategy ask. `escalate_at`: minimum iterations that a pivot gets before the user is asked;
+    only a standing blocker leads to that.
     """
     row = _with_warning(_first_row(history, evaluation, grounds), grounds)
     was = before.strategy
@@ -109,12 +109,12 @@ def plan(
         since,
         frozenset(filter(None, (grounds.proven, grounds.avoid))),
     )
-    stood = min(history.iteration - since + 1, history.since_new)
-    due = pivots and not asked and stood >= max(escalate_at, 2 * patience.short)
+    lasted = min(history.iteration - since + 1, history.since_new)
+    due = pivots and not asked and lasted >= max(escalate_at, 2 * patience.short)
     if due and may_ask and grounds.standing:
         asked = asks = history.iteration < budget.max_iterations and not history.complete
         if asks:
-            tried = f"{count(stood, 'iteration')} of this approach brought nothing new."
+            tried = f"{count(lasted, 'iteration')} of this approach brought nothing new."
             reasoning = f"{row.reasoning} {tried}"
             strategy = replace(strategy, approach="escalate", reasoning=reasoning)
     return Course(strategy, asked, history.iteration)
@@ -132,8 +132,7 @@ _BLOCKED: Final[dict[BlockerSource, str]] = {
     "really affects, and make the others pass.",
     "gate": "The completion command does not work: fix that first.",
     "tool": "The same tool keeps failing in the same way: do without it, or find out why.",
-    "text": "The agent's own words name the same blocker again: first find out what it really "
-    "affects.",
+    "text": "The agent mentions the same blocker again: first find out what it really affects.",
 }
 _FOCUSES: Final[dict[AlarmName, tuple[Focus, float, str]]] = {
     "STUCK": (
@@ -144,7 +143,7 @@ _FOCUSES: Final[dict[AlarmName, tuple[Focus, float, str]]] = {
     "OSCILLATING": (
         "stabilize",
         0.7,
-        "Each change breaks what the one before it fixed: take small steps, and keep what works.",
+        "Each change breaks what the previous one fixed: take small steps, and keep what works.",
     ),
     "REGRESSING": (
         "review",
@@ -159,7 +158,7 @@ _REPEATED: Final = (
     f"The last {IDLE} iterations brought nothing new and repeated what earlier runs have learned "
     "to avoid: try another way."
 )
-_WARNING: Final = "Earlier runs have learned to avoid what the last iterations did."
+_WARNING: Final = "The last iterations did what earlier runs have learned to avoid."
 
 
 def _with_warning(row: _Row, grounds: Grounds) -> _Row:
@@ -201,18 +200,18 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
 
 
 def _continue_reason(lost: str, history: History, evaluation: Evaluation | None) -> str:
-    """Explain why the approach stays; `lost` describes the loss of the last iteration."""
+    """Explain why the approach is kept; `lost` describes the loss of the last iteration."""
     if lost:
         return f"Completion fell by {lost}: repair the damage before you start anything new."
     improves = evaluation is not None and evaluation.signal.trend == "improving"
     if evaluation is None or not improves:
         if evaluation is not None and evaluation.signal.urgency in ("high", "critical"):
-            return "Most of the work is open: start with what raises completion most."
+            return "Most of the work is open: start with the step that gains the most."
         return "There is no reason to change the approach: continue."
     if not above(history.gained, 0):
         return "The trend is upward, but the last iteration gained nothing: take smaller steps."
     if not evaluation.signal.fits:
-        return "Completion is rising, but too slowly: continue with what raises it most."
+        return "Completion is rising, but too slowly: take the step that gains the most."
     return "Completion is rising: continue in the same way."
 
 

@@ -12,8 +12,8 @@ from ralph_tui.text.format import percent
 LISTED = 10
 """Maximum items listed."""
 LOAD = (
-    "Open a file in full only when you are about to change it, else only the relevant part. Read a "
-    "specification only if the work at hand refers to it."
+    "Open a file in full only if you are about to change it; otherwise, open only the relevant "
+    "part. Read a specification only if the work at hand refers to it."
 )
 SAVE = (
     "- If you have subagents, delegate heavy reading to them and use their summaries. As "
@@ -27,7 +27,7 @@ HIGH = "This run's context windows fill to more than 60 %. Keep room in yours."
 
 
 def take_on_section(inputs: PromptInput) -> Section:
-    """Return what to take on of the plan, and how to load less; empty without reason for either."""
+    """Return which plan items to take on, and how to load less; empty if neither is needed."""
     advised = take_on(inputs.open_items, inputs.room)
     many = len(inputs.open_items) > 1 or advised.split
     words = [_amount(advised, inputs) if many else "", _split(advised)]
@@ -59,7 +59,7 @@ def _amount(advised: TakeOn, inputs: PromptInput) -> str:
     then = "the first" if fit == 1 else f"the first {fit}"
     return (
         f"By their expected sizes, {fits} into {percent(inputs.room)} of a context window. In this "
-        f"session, take {then} below, in this order unless one needs another."
+        f"session, take {then} below, in this order unless one depends on another."
     )
 
 
@@ -67,8 +67,8 @@ def _split(advised: TakeOn) -> str:
     if not advised.split:
         return ""
     return (
-        'No window holds an item marked "split it first": before you begin it, replace it in the '
-        "plan with smaller ones."
+        'An item marked "split it first" does not fit into any window: before you begin it, '
+        "replace it in the plan with smaller ones."
     )
 
 

@@ -35,12 +35,12 @@ VARIABLES: Mapping[str, str] = {
 }
 """Variables of a template. All but the last four are sections with a heading, or empty."""
 KEPT = ("cut", "resume", "instruction", "guidance", "redirect")
-"""Variables that are never lost: a prompt ends with those that its template does not use."""
+"""Variables that are never lost: those missing from a template are added at the prompt's end."""
 BUILT_IN = "\n\n".join(f"${name}" for name in list(VARIABLES)[:-4])
 
 
 class TemplateError(ValueError):
-    """An invalid template; the message is a few words that name the line."""
+    """An invalid template; the message names the line."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ralph_tui.text.sanitize import clip, one_line
 NEARLY: Final = 95.0
 """Completion at and above which a promise is expected."""
 ERRORS: Final = 5
-"""Tool errors of a session that are not suspicious."""
+"""Maximum tool errors of a session that are not suspicious."""
 SHRINKING: Final = 3
 """Rises in a row, each under half of the previous one, that show diminishing returns."""
 LISTED: Final = 5
@@ -72,7 +72,7 @@ class Session:
 
 
 def after(readings: Sequence[ReadingTaken], session: Session) -> list[ValidationIssue]:
-    """Validate the iteration of the last of the `readings`, which are oldest first."""
+    """Validate the iteration of the last reading; `readings` are oldest first."""
     if not readings or readings[-1].completion >= 100:
         return []
     reading, found = readings[-1], []
@@ -127,8 +127,8 @@ def _shrinking(readings: Sequence[ReadingTaken]) -> str:
     points = [gained for _, gained in latest]
     if not all(2 * later < earlier for earlier, later in pairwise(points)):
         return ""
-    told = ", ".join(amount(gained) for gained in points)
-    return f"The last gains shrank: {told} points."
+    gains = ", ".join(amount(gained) for gained in points)
+    return f"The last gains shrank: {gains} points."
 
 
 def _rises(readings: Sequence[ReadingTaken]) -> list[tuple[int, float]]:

@@ -1,4 +1,4 @@
-"""Recognize an antipattern of earlier runs in what the last iterations of this run did.
+"""Recognize an antipattern from earlier runs in the last iterations of this run.
 
 It is recognized by a changed file that it names, by a command in backticks that the agent ran, or
 by its words in the agent's account or in an error.
@@ -15,13 +15,13 @@ from ralph_tui.layers.memory.similarity import contradicts, words
 from ralph_tui.state import RunState
 
 RECENT: Final = 2
-"""Latest iterations whose work counts."""
+"""Number of latest iterations to check."""
 SHARE: Final = 0.6
-"""Minimum share of the antipattern's telling words in a text."""
-TELLING: Final = 3
-"""Minimum telling words in common."""
+"""Minimum share of the antipattern's distinctive words in a text."""
+DISTINCTIVE: Final = 3
+"""Minimum distinctive words in common."""
 SHORT: Final = 3
-"""Maximum letters of a word that tells nothing."""
+"""Maximum letters of a word that is ignored."""
 _FILE: Final = re.compile(r"[\w./-]*\w\.[A-Za-z]\w*")
 _QUOTED: Final = re.compile(r"`([^`]+)`")
 
@@ -35,7 +35,7 @@ class Work:
     calls: tuple[str, ...] = ()
     """Tools with their commands or patterns."""
     told: tuple[str, ...] = ()
-    """Summaries of the agent, blockers and errors."""
+    """The agent's summaries, blockers and errors."""
 
 
 def recent_work(state: RunState) -> Work:
@@ -54,7 +54,7 @@ def recent_work(state: RunState) -> Work:
 
 
 def matches(pattern: str, work: Work) -> bool:
-    """True if the work did what the antipattern describes."""
+    """True if the work matches the antipattern."""
     quoted = set(_QUOTED.findall(pattern))
     commands = [text for text in quoted if not _FILE.fullmatch(text)]
     return (
@@ -75,12 +75,12 @@ def _is_run(command: str, call: str) -> bool:
 
 
 def _says(text: str, pattern: str) -> bool:
-    telling, said = _telling(pattern), _telling(text)
-    common = len(telling & said)
-    if common < TELLING or below(common / len(telling), SHARE):
+    distinctive, said = _distinctive(pattern), _distinctive(text)
+    common = len(distinctive & said)
+    if common < DISTINCTIVE or below(common / len(distinctive), SHARE):
         return False
     return not contradicts(text, pattern)
 
 
-def _telling(text: str) -> set[str]:
+def _distinctive(text: str) -> set[str]:
     return {word for word in words(without_details(text)) if len(word) > SHORT}

@@ -8,8 +8,8 @@ estimate     estimatedIterations, estimatedMinutes, basedOnSamples, confidence
 convention   convention, source
 ===========  ======================================================================
 
-Unknown values are omitted. Content may come from a file that anyone has written. Fields in other
-tools' formats are read too, and a field of the wrong type is ignored.
+Unknown values are omitted. Content may come from a file written by anyone. Fields in other tools'
+formats are also read, and a field of the wrong type is ignored.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ MAIN: Final[Mapping[LearningType, tuple[str, ...]]] = {
 """The field with the main text: our name first, then another tool's."""
 EXAMPLES: Final = 3
 """Maximum examples of an antipattern, or blockers of a strategy, that are quoted."""
-_SAID: Final[Mapping[LearningType, set[str]]] = {
+_TEXT_FIELDS: Final[Mapping[LearningType, set[str]]] = {
     "antipattern": {"consequence", "alternative", "examples"},
     "strategy": {"blockers", "resolution"},
 }
@@ -62,32 +62,31 @@ def strategy(
 ) -> Content:
     """Return the content of a strategy: what worked, with the kinds of action in order.
 
-    `blockers` stood in the way; `resolution` is what removed them. `iterations`: what the run took.
+    `resolution` says how the `blockers` were removed. `iterations`: the length of the run.
     """
-    told = {
+    fields = {
         "approach": approach,
         "toolSequence": list(tools),
         "blockers": list(blockers),
         "resolution": resolution,
         "avgIterations": iterations,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def antipattern(
     pattern: str, consequence: str, alternative: str = "", iterations: Sequence[int] = ()
 ) -> Content:
     """Return the content of an antipattern: the mistake, its consequence, and what went better.
-
-    `iterations` are those in which it was seen.
+    `iterations`: where it was seen.
     """
-    told = {
+    fields = {
         "pattern": pattern,
         "consequence": consequence,
         "alternative": alternative,
         "detectedIn": list(iterations),
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def estimate(iterations: float, minutes: float | None, samples: int) -> Content:
@@ -122,13 +121,13 @@ def text_of(type_: LearningType, content: Mapping[str, Any]) -> str:
         return main
     examples = "; ".join(_texts(content.get("examples"))[:EXAMPLES])
     better = _text(content, "alternative")
-    told = (
+    parts = (
         main,
         f"Seen as: {examples}" if examples else "",
         _text(content, "consequence"),
         f"Better: {better}" if better else "",
     )
-    return " ".join(_sentence(text) for text in told if text)
+    return " ".join(_sentence(text) for text in parts if text)
 
 
 def gist(type_: LearningType, content: Mapping[str, Any]) -> str:
@@ -140,7 +139,7 @@ def with_text(type_: LearningType, content: Mapping[str, Any], text: str) -> Con
     """Return the content after the user has reworded it."""
     if type_ == "estimate":
         return {**content, "description": text}
-    dropped = _SAID.get(type_, set())
+    dropped = _TEXT_FIELDS.get(type_, set())
     kept = {name: value for name, value in content.items() if name not in dropped}
     field = next((name for name in MAIN[type_] if name in kept), MAIN[type_][0])
     return {**kept, field: text}
@@ -156,9 +155,9 @@ def iterations_of(content: Mapping[str, Any]) -> float | None:
 
 def minutes_of(content: Mapping[str, Any]) -> float | None:
     """Return the minutes an estimate expects; None if not stated."""
-    told, iterations = _number(content, "estimatedMinutes"), _number(content, "totalIterations")
-    if told is not None or iterations is None:
-        return told
+    minutes, iterations = _number(content, "estimatedMinutes"), _number(content, "totalIterations")
+    if minutes is not None or iterations is None:
+        return minutes
     each = _number(content, "avgIterationTime")
     return None if each is None else each * iterations / MS_PER_MINUTE
 
@@ -169,7 +168,7 @@ def samples_of(content: Mapping[str, Any]) -> int:
 
 
 def join_estimates(one: Mapping[str, Any], other: Mapping[str, Any]) -> Content:
-    """Combine two estimates, weighted by their runs; other fields of `one` stay.
+    """Combine two estimates, weighted by their runs; other fields of `one` are kept.
 
     An estimate without iterations adds no runs.
     """
@@ -182,7 +181,7 @@ def join_estimates(one: Mapping[str, Any], other: Mapping[str, Any]) -> Content:
 
 
 def with_mean_iterations(one: Content, known: Learning, new: Learning) -> Content:
-    """Return the content with the mean iterations of two reports of a strategy, by their runs."""
+    """Return the content with the mean iterations of two reports, weighted by their runs."""
     name = "avgIterations"
     numbers = (_number(known.content, name), _number(new.content, name))
     mean = _mean(numbers[0], known.runs, numbers[1], new.runs)
@@ -223,14 +222,14 @@ def _amount(number: float, noun: str) -> str:
 
 
 def _overcome(main: str, content: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what worked, what stood in the way, and what removed that."""
+    """Yield the approach, the obstacles, and how they were removed."""
     blockers = "; ".join(_texts(content.get("blockers"))[:EXAMPLES])
     resolution = _text(content, "resolution")
     yield _sentence(main) if blockers else main
     if blockers:
-        yield _sentence(f"In the way: {blockers}")
+        yield _sentence(f"Obstacles: {blockers}")
         if resolution:
-            yield _sentence(f"What removed it: {resolution}")
+            yield _sentence(f"Resolved by: {resolution}")
 
 
 def _main(type_: LearningType, content: Mapping[str, Any]) -> str:

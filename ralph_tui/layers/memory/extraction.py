@@ -54,7 +54,7 @@ REPORTED: Final = 0.6
 WORKED: Final = 0.6
 WENT_WRONG: Final = 0.7
 SUCCESS: Final = 90.0
-"""Points from which a completed run yields a strategy."""
+"""Minimum points of a completed run that yields a strategy."""
 LONGEST: Final = 400
 """Maximum characters of an agent's statement."""
 GAINS: Final = 2
@@ -108,10 +108,10 @@ def learn_from_opinion(opinion: AssessmentRefined, task_type: str) -> list[Learn
     return _learn_from_texts(opinion.learnings, task_type, MODEL)
 
 
-def _learn_from_texts(told: Sequence[str], task_type: str, source: str) -> list[Learning]:
+def _learn_from_texts(texts: Sequence[str], task_type: str, source: str) -> list[Learning]:
     found: dict[str, Learning] = {}
-    for said in told:
-        text = clip(" ".join(said.split()), LONGEST)
+    for reported in texts:
+        text = clip(" ".join(reported.split()), LONGEST)
         if is_empty(text):
             continue
         learning = (
@@ -128,7 +128,7 @@ def _strategy_of(text: str, source: str) -> Content:
 
 
 def is_empty(text: str) -> bool:
-    """True if a reported learning says nothing: "none", "n/a"."""
+    """True if a reported learning has no content, such as "none" or "n/a"."""
     return same_words(text) in _NOTHING
 
 
@@ -196,11 +196,15 @@ def _is_convention(text: str) -> bool:
 def _approach(state: RunState, steps: Sequence[Step]) -> str:
     """Describe the work of the iterations that gained most, in chronological order."""
     best = sorted(gains_of(steps)[:GAINS], key=lambda step: step.span.number)
-    told = [_agent_summary(step.span) for step in best]
-    told = [text for i, text in enumerate(told) if names_place(text) and text not in told[:i]]
+    summaries = [_agent_summary(step.span) for step in best]
+    summaries = [
+        text for i, text in enumerate(summaries) if names_place(text) and text not in summaries[:i]
+    ]
     redirects = list(dict.fromkeys(_requested(state, step.span.number) for step in best))
     asked = [text for text in redirects if text]
-    return " ".join([*(f"Asked to {text}." for text in asked), *(_sentence(text) for text in told)])
+    return " ".join(
+        [*(f"Asked to {text}." for text in asked), *(_sentence(text) for text in summaries)]
+    )
 
 
 def _overcome(spans: Sequence[IterationSpan]) -> tuple[list[str], str]:
@@ -209,8 +213,8 @@ def _overcome(spans: Sequence[IterationSpan]) -> tuple[list[str], str]:
     last = {
         clip(without_details(text), LONGEST): place
         for place, span in enumerate(reported)
-        for told in span.reports
-        for text in told.blockers
+        for report in span.reports
+        for text in report.blockers
         if text.strip()
     }
     gone = {text: place for text, place in last.items() if place + 1 < len(reported)}
@@ -232,7 +236,7 @@ def _agent_summary(span: IterationSpan) -> str:
 
 
 def _requested(state: RunState, iteration: int) -> str:
-    """Return what a REDIRECT, or else the strategy, asked the agent to change."""
+    """Return the change that a REDIRECT, or else the strategy, asked for."""
     if redirect := _redirect(state, iteration):
         return redirect
     strategy = state.intelligence.strategies.get(iteration)
@@ -242,7 +246,7 @@ def _requested(state: RunState, iteration: int) -> str:
 
 
 def _redirect(state: RunState, iteration: int) -> str:
-    """Return what the REDIRECT in effect asked the agent to change; empty without one."""
+    """Return the change that the REDIRECT in effect asked for; empty if there is none."""
     ends = [check.iteration for check in state.oversight.checks if check.ended is not None]
     for made in reversed(state.oversight.interventions):
         if made.level != "REDIRECT" or made.iteration >= iteration:

@@ -1,7 +1,7 @@
-"""Find issues that recur in at least two iterations of a run, whatever their details.
+"""Find issues that recur in at least two iterations of a run, ignoring details.
 
 An issue is a blocker reported by the agent, a failed session, or the reason why the completion
-command gave no answer. Failing tests are not issues: they are the task.
+command gave no result. Failing tests are not issues: they are the task.
 """
 
 import re
@@ -13,7 +13,7 @@ from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.layers.memory.similarity import similar
 from ralph_tui.state import IterationSpan
 
-STANDS: Final = 2
+MIN_ITERATIONS: Final = 2
 """Minimum iterations in which an issue must occur."""
 FAILURES: Final[frozenset[SessionOutcome]] = frozenset(
     {"error", "silent", "timeout", "max_turns", "context_full"}
@@ -27,11 +27,11 @@ GONE: Final = "…"
 
 _PARTICULARS: Final = re.compile(
     r"""
-    \b[a-z][a-z+.-]*://\S+                              # addresses: of pages and services,
-    | \b[\w.+-]+@[\w-]+(?:\.[\w-]+)+                    # of people,
-    | \b0x[0-9a-f]+\b                                   # of memory,
+    \b[a-z][a-z+.-]*://\S+                              # addresses of pages and services
+    | \b[\w.+-]+@[\w-]+(?:\.[\w-]+)+                    # e-mail addresses
+    | \b0x[0-9a-f]+\b                                   # memory addresses
     | \b(?=[0-9a-f-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]{4,})*\b  # ids of commits and requests
-    | (?<![^\s"'`(\[=,<])                               # paths: words that a slash joins,
+    | (?<![^\s"'`(\[=,<])                               # paths: words joined by a slash
         (?!(?:and/or|i/o|n/a|read/write|client/server|input/output|tcp/ip)\b)
         [\w.~@+:-]*[/\\][\w.~@+/\\:-]*[\w/\\]
     | \b\d[\d.,:]*\b                                    # numbers, versions, times
@@ -70,8 +70,8 @@ def recurring_issues(spans: Sequence[IterationSpan]) -> list[Issue]:
                 found.append(issue := Issue(text))
             if span.number not in issue.iterations:
                 issue.iterations.append(span.number)
-    stood = [issue for issue in found if len(issue.iterations) >= STANDS]
-    return sorted(stood, key=lambda issue: -len(issue.iterations))
+    recurring = [issue for issue in found if len(issue.iterations) >= MIN_ITERATIONS]
+    return sorted(recurring, key=lambda issue: -len(issue.iterations))
 
 
 def issues_of(span: IterationSpan) -> Iterator[str]:

@@ -23,9 +23,9 @@ from ralph_tui.text.format import count
 START: Final = 0.75
 """The success rate of a learning that was never used."""
 WEIGHT: Final = 4
-"""Uses that the initial rate counts as."""
+"""Number of uses that the initial rate counts as."""
 RESTED: Final = 5
-"""Runs without a dropped learning after which it is looked up once more."""
+"""A dropped learning is looked up again after this many runs without it."""
 JUDGED: Final[frozenset[LearningType]] = frozenset({"strategy", "convention"})
 """Types that are used only while they help."""
 SURE: Final = 0.7
@@ -50,7 +50,7 @@ def raised(confidence: float) -> float:
 
 
 def with_use(learning: Learning, *, success: bool) -> Learning:
-    """Return the learning after one more use; one that rested and now helps starts over."""
+    """Return the learning after one more use; a dropped one that now helps starts over."""
     if success and learning.rested >= RESTED:
         learning = learning.model_copy(update={"uses": 0, "successes": 0, "success_rate": START})
     uses, successes = learning.uses + 1, learning.successes + success
@@ -71,7 +71,7 @@ def is_dropped(learning: Learning, rules: MemorySettings = DEFAULTS) -> bool:
 
 
 def is_dropped_at(type_: str, rate: float, rules: MemorySettings = DEFAULTS) -> bool:
-    """Same as `is_dropped`, for an entry that has not been parsed."""
+    """Same as `is_dropped`, for an unparsed entry."""
     return type_ in JUDGED and below(rate, rules.min_success_rate)
 
 
@@ -90,7 +90,7 @@ def contradict(one: Learning, other: Learning) -> bool:
 
 
 def merged(known: Learning, new: Learning) -> Learning:
-    """Return `known` extended by `new`; its ID, main text and user settings stay."""
+    """Return `known` extended by `new`; its ID, main text and user settings are kept."""
     content = {**{name: new.content[name] for name in _FILLED if name in new.content}}
     content |= known.content
     confidence = max(known.confidence, (known.confidence + new.confidence) / 2)
@@ -117,8 +117,8 @@ def merged(known: Learning, new: Learning) -> Learning:
 
 def reporting_runs(learning: Learning) -> int:
     """Return how many runs reported the learning; for an estimate, at most its samples."""
-    told = learning.runs
-    return min(told, samples_of(learning.content)) if learning.type == "estimate" else told
+    runs = learning.runs
+    return min(runs, samples_of(learning.content)) if learning.type == "estimate" else runs
 
 
 def proven(learning: Learning, rules: MemorySettings = DEFAULTS) -> str:

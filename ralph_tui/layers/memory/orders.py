@@ -84,7 +84,7 @@ _TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 
 @lru_cache(maxsize=512)
 def gives_orders(text: str) -> bool:
-    """True if the text gives orders; cached, as every iteration checks the same few texts."""
+    """True if the text gives orders; cached, because every iteration checks the same few."""
     if _ORDERS.search(text) is not None:
         return True
     letters = _letters_of(text)

@@ -1,4 +1,4 @@
-"""The plan of an attempt: what is failing, lessons of earlier attempts, and expected iterations.
+"""The plan of an attempt: failing tests, lessons from earlier attempts, and expected iterations.
 
 A plan cites its sources.
 """
@@ -42,8 +42,8 @@ def plan(
     """Make the plan of an attempt.
 
     `until` says what ends the run. `reflections` are those on earlier attempts, oldest first.
-    `needed` lists the iterations of the earlier attempts that completed. `start`: the result of the
-    completion command before iteration 1.
+    `needed`: iterations of each completed earlier attempt. `start`: the result of the completion
+    command before iteration 1.
     """
     own = _newest(reflections)
     others = _others(related, known={_step(said) for said in own})
@@ -92,7 +92,7 @@ def _approach(
         attempts = len({said.cite.partition(" ")[0] for said in own})
         parts.append(f"The steps build on {count(attempts, 'earlier attempt')} at this task.")
     if related:
-        parts.append(f"{count(len(related), 'task')} like this one came before.")
+        parts.append(f"{count(len(related), 'similar task')} came before.")
     return " ".join(parts)
 
 
@@ -137,8 +137,8 @@ def _expected(
 ) -> tuple[int | None, int]:
     """Return the expected iterations and the number of runs behind them.
 
-    Completed runs of this task and of similar ones come first, then estimates for its task type. Of
-    several estimates, the one with the most samples wins.
+    Completed runs of this task and of similar ones come first, then estimates for its task type.
+    The estimate with the most samples wins.
     """
     alike = [*needed, *(number for task in related for number in task.iterations)]
     if alike:

@@ -39,7 +39,7 @@ def _lessons(plan: PlanMade | None) -> Iterator[str]:
     if plan is not None:
         for cite, step in zip(plan.cites, plan.steps, strict=False):
             if not gives_orders(step):
-                yield f"- (lesson of {_quoted(cite)}) {_quoted(step)}"
+                yield f"- (lesson from {_quoted(cite)}) {_quoted(step)}"
 
 
 def learning_line(learning: Retrieved) -> str:

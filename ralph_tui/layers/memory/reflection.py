@@ -1,7 +1,7 @@
 """Write reflections on an attempt from measurements, without guessing.
 
-Rule: a reflection names causes: tests, files, errors, obstacles. Without one it is not written. The
-agent's own learnings do not appear here; they are separate learnings, which the user can mute.
+Rule: a reflection names causes: tests, files, errors, obstacles. Without a cause, none is written.
+The agent's own learnings do not appear here; they are separate learnings, which the user can mute.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ BROKEN: Final = ("error", "crashed")
 AT_ONCE_S: Final = 10
 """Seconds after which a session that fails may have done some work."""
 NO_EVIDENCE: Final = ("", "Nothing stood in its way.", "Nothing more was recorded.")
-"""Analyses without anything specific to the attempt, the last two in older journals."""
+"""Analyses with nothing specific to the attempt; the last two are from older journals."""
 RECENT: Final = 2
 """Iterations since the best result after which the pace is meaningless."""
 LONGEST: Final = 300
@@ -40,40 +40,41 @@ LONGEST: Final = 300
 def reflect(
     state: RunState, outcome: Outcome, on: Collection[ReflectOn] = get_args(ReflectOn)
 ) -> list[ReflectionWritten]:
-    """Return the reflections on an attempt that is ending with `outcome`; none without content.
-
-    Only those for the ends in `on` are returned.
+    """Return the reflections on an attempt that is ending with `outcome`. Reflections without
+    content are omitted, as are those that `on` does not select.
     """
     if state.run.started is None:
         return []
     steps = steps_of(state)
     match outcome:
         case "completed":
-            told = [_success(state, steps), _process(state, steps)]
+            written = [_success(state, steps), _process(state, steps)]
         case "limit_reached":
-            told = [_never_began(state, _timeout(state, steps), steps)]
+            written = [_never_began(state, _timeout(state, steps), steps)]
         case _:
-            told = [_never_began(state, _failure(state, steps, outcome), steps)]
-    return [one for one in map(_with_lesson, told) if one.learning and _end_of(one) in on]
+            written = [_never_began(state, _failure(state, steps, outcome), steps)]
+    return [one for one in map(_with_lesson, written) if one.learning and _end_of(one) in on]
 
 
-def _end_of(told: ReflectionWritten) -> str:
-    is_process = told.reflection_type == "process-improvement"
-    return "completion" if is_process and told.triggered_by == "success" else told.triggered_by
+def _end_of(written: ReflectionWritten) -> str:
+    is_process = written.reflection_type == "process-improvement"
+    return (
+        "completion" if is_process and written.triggered_by == "success" else written.triggered_by
+    )
 
 
-def _with_lesson(told: ReflectionWritten) -> ReflectionWritten:
-    """Without a lesson of its own, the last of the things to do is the lesson."""
-    if told.learning or not told.action_items:
-        return told
-    *others, lesson = told.action_items
-    return told.model_copy(update={"learning": lesson, "action_items": others})
+def _with_lesson(written: ReflectionWritten) -> ReflectionWritten:
+    """Use the last action item as the lesson if there is no other."""
+    if written.learning or not written.action_items:
+        return written
+    *others, lesson = written.action_items
+    return written.model_copy(update={"learning": lesson, "action_items": others})
 
 
 def _never_began(
-    state: RunState, told: ReflectionWritten, steps: Sequence[Step]
+    state: RunState, written: ReflectionWritten, steps: Sequence[Step]
 ) -> ReflectionWritten:
-    """Replace the lesson if no agent began to work: it is why, and nothing about the task."""
+    """Replace the lesson with the reason if no agent began to work."""
     ended = state.agent.ended
     failed = ended is not None and (
         ended.outcome in REFUSED or (ended.outcome in BROKEN and ended.duration_s < AT_ONCE_S)
@@ -83,11 +84,11 @@ def _never_began(
         or state.needs.served
         or any(step.points > 0 or _in_files(step.span) for step in steps)
     ):
-        return told
+        return written
     assert ended is not None  # it failed
     began = "failed immediately" if ended.outcome in BROKEN else "never started work"
     why = f": {_sentence(clip(ended.reason, LONGEST))}" if ended.reason.strip() else "."
-    return told.model_copy(
+    return written.model_copy(
         update={
             "learning": f"The agent {began}{why}",
             "action_items": ["Check with ralph-tui doctor that the agent can work here."],
@@ -130,12 +131,12 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     idle = _idle(steps)
     asked = [made for made in state.oversight.interventions if made.level in ("REDIRECT", "PAUSE")]
     denied = state.needs.denials
-    told = [
+    reasons = [
         f"{len(idle)} of {count(len(steps), 'iteration')} gained nothing" if idle else "",
         f"the approach was questioned {_times(len(asked))}" if asked else "",
         f"{count(denied, 'tool call')} {'was' if denied == 1 else 'were'} denied" if denied else "",
     ]
-    hindrances = "; ".join(words for words in told if words)
+    hindrances = "; ".join(words for words in reasons if words)
     items = ["Permit the denied tools where it is safe."] if state.needs.denied else []
     return ReflectionWritten(
         attempt=_attempt(state),
@@ -143,7 +144,9 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         analysis=_sentence(f"{hindrances[0].upper()}{hindrances[1:]}") if hindrances else "",
         learning=_in_common(idle)
         or (
-            f"It asked for tools that were denied: {_denied(state)}." if state.needs.denied else ""
+            f"The agent asked for tools that were denied: {_denied(state)}."
+            if state.needs.denied
+            else ""
         ),
         action_items=items,
         triggered_by="success",
@@ -161,7 +164,7 @@ def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         learning = f"The completion command passes: {lacks}."
     elif more is not None and more <= 10 * len(steps) and rises:
         learning = (
-            f"At its pace, it needed about {count(int(more), 'iteration')} more: give it more, or "
+            f"At its pace, it needed about {count(int(more), 'more iteration')}: allow more, or "
             "make the task smaller."
         )
     else:
@@ -225,14 +228,14 @@ def _in_common(idle: Sequence[IterationSpan]) -> str:
     known = [cause for cause in causes if cause]
     if not known:
         return ""
-    who = f"{_name_iterations([span.number for span in idle])} gained nothing"
-    return _sentence(f"{who} and {' and '.join(known)}")
+    subject = f"{_name_iterations([span.number for span in idle])} gained nothing"
+    return _sentence(f"{subject} and {' and '.join(known)}")
 
 
 def _shared(
     spans: Sequence[IterationSpan], values: Callable[[IterationSpan], Sequence[str]]
 ) -> list[str]:
-    """Return what all of these iterations have, in the order of the first."""
+    """Return the values that all of these iterations share, in the order of the first."""
     return [one for one in values(spans[0]) if all(one in values(span) for span in spans[1:])]
 
 
@@ -245,7 +248,7 @@ def _failing(span: IterationSpan) -> list[str]:
 
 
 def _blockers(span: IterationSpan) -> list[str]:
-    return [one_line(text) for told in span.reports for text in told.blockers if text.strip()]
+    return [one_line(text) for report in span.reports for text in report.blockers if text.strip()]
 
 
 def _is_unchanged(span: IterationSpan) -> bool:
@@ -253,7 +256,7 @@ def _is_unchanged(span: IterationSpan) -> bool:
 
 
 def _overcome(state: RunState) -> Iterator[str]:
-    """Name the obstacles that the agent reported, and stopped reporting."""
+    """Name the obstacles that the agent reported and later stopped reporting."""
     reported = [span for span in state.timeline.spans if span.reports]
     last = {text: span.number for span in reported for text in _blockers(span)}
     for text, number in list(last.items())[:NAMED]:
@@ -389,7 +392,7 @@ def _open_problems(state: RunState) -> Iterator[str]:
         return
     if gate is None or gate.ok or not gate.failing:
         return
-    yield f"Start with what failed at the end: {gate.failing_words}."
+    yield f"Start with the tests that failed at the end: {gate.failing_words}."
 
 
 def _fixed(state: RunState, steps: Sequence[Step]) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Choose the learnings that fit an iteration, best first, and those to put into its prompt.
 
 Muted learnings are never chosen, pinned ones always. Any other learning must fit by its text or its
-task type, or be a convention, which applies to every task of the project. Estimates are for the
-plan only.
+task type, or be a convention, which applies to every task of the project. Estimates are used only
+in the plan.
 
 A strategy or convention that does not help is dropped, but looked up again after `RESTED` runs, at
 most one per run. Of two learnings that contradict each other, the newer comes first.
@@ -33,7 +33,7 @@ LIMITS: Final[dict[LearningType, int]] = {
     "estimate": 0,
     "convention": 2,
 }
-"""Maximum number of proven learnings, by type; with a larger `max_results` proportionally more."""
+"""Maximum number of proven learnings, by type; a larger `max_results` raises it proportionally."""
 UNPROVEN_SURE: Final = 0.6
 """Minimum confidence of an unproven learning."""
 UNPROVEN: Final = 2
@@ -52,14 +52,14 @@ class Candidate:
     """When it was first reported, in a form that sorts by time; empty if unknown."""
 
 
-@dataclass(frozen=True, eq=False)  # comparing by identity is ten times as fast, and means the same
+@dataclass(frozen=True, eq=False)  # comparing by identity is ten times as fast, and equivalent
 class _Ranked:
     learning: Learning
     relevance: float
     rank: float
     since: str
     again: bool
-    """True if it did not help and is looked up again after a rest."""
+    """True if it was dropped and is now looked up again."""
 
     @property
     def unproven(self) -> bool:
@@ -72,7 +72,7 @@ def retrieve(
     again: str = "",
     rules: MemorySettings = DEFAULTS,
 ) -> list[Retrieved]:
-    """Return the learnings for a task of this type, best first, pinned ones before all others.
+    """Return the learnings for a task of this type, best first; pinned ones precede all others.
 
     `again` is the ID of the only dropped learning that this run looks up again; empty if it has not
     chosen one yet.
@@ -85,7 +85,7 @@ def retrieve(
     ]
     ranked.sort(key=lambda one: (not one.learning.pinned, -one.rank, one.learning.learning_id))
     chosen = _chosen(ranked, task_type, again, rules)
-    carried = _carried(chosen, rules)
+    sent = _for_prompt(chosen, rules)
     found = []
     for place, one in enumerate(chosen):
         against = [other for other in chosen if contradict(one.learning, other.learning)]
@@ -94,12 +94,12 @@ def retrieve(
                 **one.learning.model_dump(),
                 why=_why(one, task_type, against),
                 relevance=one.relevance,
-                in_prompt=place in carried,
+                in_prompt=place in sent,
                 again=one.again,
                 contradicts=[
                     other.learning.learning_id
                     for other in against
-                    if place in carried and chosen.index(other) in carried
+                    if place in sent and chosen.index(other) in sent
                 ],
             )
         )
@@ -126,8 +126,8 @@ def _ranked(
     return _Ranked(learning, relevance, worth, candidate.since, again)
 
 
-def _carried(chosen: Sequence[_Ranked], rules: MemorySettings) -> set[int]:
-    """Return the places of the learnings in the prompt: pinned, then unproven, then others."""
+def _for_prompt(chosen: Sequence[_Ranked], rules: MemorySettings) -> set[int]:
+    """Return the indexes of the learnings for the prompt: pinned, then unproven, then others."""
     sent = [place for place, one in enumerate(chosen) if not is_withheld(one.learning)]
     pinned = [place for place in sent if chosen[place].learning.pinned]
     unproven = [place for place in sent if chosen[place].unproven and place not in pinned]
@@ -143,12 +143,12 @@ def _chosen(
         one for one in ranked if one.learning.pinned or _is_eligible(one, task_type, again, rules)
     ]
     for one in fitting:
-        newer = [other for other in fitting if other not in chosen and _outdates(other, one)]
+        newer = [other for other in fitting if other not in chosen and _supersedes(other, one)]
         chosen += [each for each in (*newer, one) if _has_place(each, chosen, rules)]
     return chosen
 
 
-def _outdates(one: _Ranked, other: _Ranked) -> bool:
+def _supersedes(one: _Ranked, other: _Ranked) -> bool:
     """True if `one` is the newer of two contradictory learnings that compete for a place."""
     return (
         one.learning.pinned == other.learning.pinned
@@ -201,7 +201,7 @@ def _why(one: _Ranked, task_type: str, against: Sequence[_Ranked]) -> str:
     clauses = ["you pinned it"] if learning.pinned else [_fit_words(one, task_type)]
     clauses.append(_proof_words(learning))
     if one.again:
-        clauses.append(f"{learning.rested} runs did not use it, and it is tried once more")
+        clauses.append(f"it was not used in {learning.rested} runs, and is tried once more")
     clauses += [f"it contradicts {_age(other, one)}" for other in against]
     if is_withheld(learning):
         clauses.append(

@@ -9,7 +9,7 @@ from ralph_tui.layers.control import below
 from ralph_tui.text.words import words_of
 
 SIMILAR: Final = 0.6
-"""Share of common words from which two texts count as one learning."""
+"""Minimum share of common words for two texts to count as one learning."""
 
 _NOT: Final = """
 not no never none nothing nobody nowhere neither nor without cannot t avoid forbid forbidden
@@ -37,7 +37,7 @@ _SMALL: Final = """
 a an the this that these those it its is are was were be been and or of to in on at by for as with
 so then you your we our will can should must do does
 """
-"""Words whose position in a sentence means nothing."""
+"""Words whose position in a sentence does not matter."""
 _FILLERS: Final = frozenset(_SMALL.split())
 
 

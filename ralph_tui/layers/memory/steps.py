@@ -22,7 +22,8 @@ class Step(NamedTuple):
     own: bool
     """True if its work alone caused the step.
 
-    No rollback, no grown total, no sensor switch or silence, and no unmeasured work before it.
+    That excludes a rollback, a grown total, a change or silence of the sensor, and unmeasured work
+    before it.
     """
 
     @property
@@ -66,7 +67,7 @@ def largest_of(gains: Sequence[Step]) -> list[Step]:
 def fixed_in(state: RunState, span: IterationSpan) -> list[str]:
     """Return the tests that failed before this iteration and never since.
 
-    Empty unless at least as many more tests passed in it.
+    Empty unless the number of passing tests rose by at least as many.
     """
     gates = [(one.number, one.gate) for one in state.timeline.spans if one.gate is not None]
     before = [gate for number, gate in gates if number < span.number][-1:]

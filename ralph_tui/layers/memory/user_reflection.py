@@ -21,7 +21,7 @@ def user_reflection(state: RunState, text: str) -> ReflectionWritten:
 
 
 def is_afterthought(event: Event) -> bool:
-    """True if the event may follow the end of a run although nothing ran in between."""
+    """True if the event may follow the end of a run even though nothing ran in between."""
     return isinstance(event, ReflectionWritten) and event.triggered_by == "manual"
 
 

@@ -1,6 +1,6 @@
 """Layer 4: detect problems in the agent's behaviour and decide what to do about them.
 
-`assess` judges each measurement evaluated by Layer 1; `Oversight` is the state it keeps.
+`assess` judges each measurement evaluated by Layer 1; `Oversight` is its state.
 """
 
 from ralph_tui.events.oversight import Level

@@ -33,7 +33,7 @@ class Evidence:
     failed_before: tuple[str, ...] = ()
     """Tests that failed before the iteration."""
     output_words: str = ""
-    """The end of the completion command's output, before the iteration and after it."""
+    """The end of the completion command's output, before and after the iteration."""
     items: tuple[str, ...] = ()
     """Open items of the plan."""
     words: str = ""
@@ -43,7 +43,7 @@ class Evidence:
     error: str = ""
     """Why the session failed, as reported; empty if it did not fail or if it changed files."""
     cut: str = ""
-    """Why the session was stopped at a limit of its own; empty otherwise."""
+    """The session's own limit that stopped it, in words; empty if none did."""
     invalid: tuple[tuple[str, str], ...] = ()
     """Errors that validation found: name and sentence."""
     conflicts: tuple[str, ...] = ()
@@ -51,11 +51,11 @@ class Evidence:
     unmeasured: int = 0
     """Measurements in a row without a value from the tests or plan that measured before."""
     silence: str = ""
-    """The reason for that silence."""
+    """Why nothing was measured."""
     unchanged: bool = False
     """True only if it is certain that no file changed."""
     output: str = ""
-    """A fingerprint of the completion command's result; empty without one."""
+    """A fingerprint of the completion command's result; empty if there is none."""
 
 
 @dataclass(frozen=True)

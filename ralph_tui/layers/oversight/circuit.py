@@ -1,7 +1,7 @@
 """The circuit breaker: detect iterations in which nothing happens at all.
 
-Only certainty counts. An iteration closes the circuit if it changed a file or if its changes are
-unknown. So does one whose step was caused by a rollback, a grown total or another source.
+If in doubt, the circuit closes. An iteration closes it if it changed a file or if its changes are
+unknown. So does a step caused by a rollback, a grown total or a change of source.
 """
 
 from dataclasses import dataclass
@@ -34,12 +34,12 @@ class Circuit:
         output = evidence.output
         if not evidence.unchanged or history.excused:
             return Circuit(output=output)
-        goes_on = self.idle > 0 and output == self.output
+        continues = self.idle > 0 and output == self.output
         return Circuit(
             self.idle + 1,
             0 if above(history.rise, 0) else self.barren + 1,
             output,
-            (self.same + 1 if goes_on else 1) if output else 0,
+            (self.same + 1 if continues else 1) if output else 0,
             evidence.cut if self.cut or not self.idle else "",
         )
 

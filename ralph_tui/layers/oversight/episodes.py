@@ -1,9 +1,8 @@
 """Episodes: each spans a pathology from the first response to the new best that ends it.
 
-A REDIRECT opens an episode, and so does the PAUSE of the circuit breaker or of a critical
-detection. At most one is open. An open episode asks the user on its own schedule, at growing
-intervals, and only while a progress condition holds or nothing happens at all. Other findings are
-only evidence in it.
+A REDIRECT opens an episode, as does a PAUSE by the circuit breaker or for a critical detection. At
+most one is open. An open episode asks the user on its own schedule, at growing intervals, and only
+while a progress condition holds or nothing happens at all. Other findings are only evidence in it.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,8 +42,8 @@ class Pause:
     """True if the run continues without an answer, because new tests still pass."""
 
 
-_MET: dict[bool | None, str] = {True: "redirect", False: "intervention", None: "first warning"}
-"""What opened an episode, by the answer to it: without any, the overseer only warns."""
+_OPENINGS: dict[bool | None, str] = {True: "redirect", False: "intervention", None: "first warning"}
+"""Words for an episode's opening, by the user's answer; with None, the overseer only warned."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +61,17 @@ class Episode:
 
     @classmethod
     def of_pause(cls, about: Subject, history: History) -> "Episode":
-        """Open an episode with its first PAUSE, which has no instructions to decide about."""
+        """Open an episode with its first PAUSE, which has no instructions to approve."""
         now = Mark.at(history)
         return cls(about, now, paused=now, pauses=1, approved=False)
 
     @property
     def mark(self) -> Mark:
-        """The latest PAUSE, or the opening before the first."""
+        """The latest PAUSE, or the opening if there was none."""
         return self.paused or self.opening
 
     def has_ended(self, history: History) -> bool:
-        """True if the best is a whole gain above that at the opening, or 100 is reached."""
+        """True if the best is a whole gain above the best at the opening, or 100 is reached."""
         return history.complete or history.gained_since(self.opening.best)
 
     def damps(self, history: History) -> bool:
@@ -110,11 +109,11 @@ class Episode:
         return history.iteration >= self._due(budget, patience, swinging=False)
 
     def _due(self, budget: Budget, patience: Patience, *, swinging: bool) -> int:
-        """Return the iteration of the next PAUSE; `swinging`: the first one does not wait."""
+        """Return the iteration of the next PAUSE; if `swinging`, the first comes sooner."""
         if self.paused:
             wait: int = max(5, patience.short) * 2 ** (self.pauses - 1)
             return self.paused.iteration + wait
-        first = max(2, budget.stride) if swinging else _standing(budget, patience)
+        first = max(2, budget.stride) if swinging else _grace(budget, patience)
         return self.opening.iteration + first
 
     def pause(
@@ -132,14 +131,14 @@ class Episode:
         up = {condition.alarm: condition.reason for condition in conditions}
         now, mark = history.iteration, self.mark
         since = now - self.opening.iteration
-        standing = _standing(budget, patience)
+        grace = _grace(budget, patience)
         swinging = [name for name in ("REGRESSING", "OSCILLATING") if name in up]
         due = self._due(budget, patience, swinging=bool(swinging))
         if circuit and since >= TRIPS and not self.paused:  # the redirect has had no effect at all
             due = now
         if not (up or circuit) or now < due:
             return None
-        age = f"{count(since, 'iteration')} after the {_MET[self.approved]}"
+        age = f"{count(since, 'iteration')} after the {_OPENINGS[self.approved]}"
         if circuit:
             return Pause("circuit", f"{circuit} That is {age}.")
         escape = mark.reading + history.gain(mark.reading)
@@ -148,19 +147,19 @@ class Episode:
         about = name_of(conditions[0].alarm) if self.about == "circuit" else self.about
         if swinging:
             return Pause(about, f"{up[swinging[0]]} That is {age}.")
-        if history.since_new >= patience.short + standing:
+        if history.since_new >= patience.short + grace:
             return Pause(about, f"Still nothing new {age}.")
         if 2 * history.since_rise >= budget.max_iterations:
             return Pause(about, _NEW_THINGS, goes_on=True)
         return None
 
 
-def _standing(budget: Budget, patience: Patience) -> int:
-    """Return how many iterations a REDIRECT gets."""
+def _grace(budget: Budget, patience: Patience) -> int:
+    """Return how many iterations a REDIRECT gets to take effect."""
     return max(2, 2 * budget.stride, patience.short - 1)
 
 
 _NEW_THINGS = (
-    "New tests pass, but completion does not rise. Asked after half of the budget; the run "
-    "continues without an answer."
+    "New tests pass, but completion has not risen for half of the budget. The run "
+    "continues if you do not answer."
 )

@@ -53,8 +53,8 @@ class Oversight:
     ) -> bool:
         """True if the strategy may ask the user at this measurement.
 
-        In an episode it may when the episode's own question is due, and asks in its place. Without
-        one, a measured condition opens an episode instead.
+        In an episode, it may ask in place of the episode's own question when that is due.
+        Otherwise, a measured condition opens an episode instead.
         """
         if self.episode is not None:
             return self.episode.is_due(history, budget, patience)
@@ -69,7 +69,7 @@ class Oversight:
 
 @dataclass(frozen=True)
 class Finding:
-    """The overseer's answer to one measurement."""
+    """The overseer's result for one measurement."""
 
     state: Oversight
     """The state for the next measurement."""
@@ -87,14 +87,14 @@ class Finding:
 
     @property
     def severity(self) -> Concern:
-        """The severity of what acts; without a detection of its own, that of its level."""
+        """The severity of the detection that acts, or else of the level."""
         acts = self.situations[0]
         own = (one.severity for one in self.detections if one.name == acts.about)
         return next(own, _SEVERITY[acts.level])
 
     @property
     def detected(self) -> list[Detected]:
-        """The detections as facts of an event."""
+        """The detections as an event records them."""
         return [
             Detected(name=one.name, severity=one.severity, reason=one.reason)
             for one in self.detections
@@ -158,8 +158,8 @@ def assess(
 ) -> Finding:
     """Judge the latest measurement; call this once per measurement.
 
-    `settings` are those used for `evaluation`. `strategy` is the reason why the strategy asks for
-    the user; empty if it does not. `strict`: a validation error pauses the run.
+    `settings` are those used for `evaluation`. `strategy` is the strategy's reason to ask the user;
+    empty if it does not ask. `strict`: a validation error pauses the run.
     """
     evidence = evidence or Evidence()
     settings = settings or ControlSettings()

@@ -1,10 +1,10 @@
 """Compare an iteration's work with the objective by words alone.
 
 The agent gets the benefit of the doubt: work on a calculator's lexer need not mention "calculator".
-Work on an open item of the plan or on a failing test is always on course. An objective that is not
-clearly English, or names fewer than two things, is judged by these alone, and not at all if they
-name fewer than two things, too. For a long objective a few words are enough, and words match
-loosely.
+Work on an open item of the plan or on a failing test is always on course. If the objective is not
+clearly English or names fewer than two things, only items and tests are compared. If they name
+fewer than two things as well, nothing is compared. For a long objective, a few words are enough,
+and words match loosely.
 """
 
 from functools import lru_cache
@@ -15,15 +15,15 @@ from ralph_tui.text.sanitize import clip
 from ralph_tui.text.words import words_of
 
 RELEVANT = 0.3
-"""Share of the objective's words found in the work of a loop on course."""
+"""Minimum share of the objective's words in work that is on course."""
 FEWEST = 2
-"""Words an objective must name before their absence means anything."""
+"""Distinctive words an objective must have before their absence means anything."""
 ENOUGH = 10
-"""Maximum words that the share refers to; a longer objective needs no more matches."""
+"""Maximum words on which the share is based; a longer objective needs no more matches."""
 SHORTEST = 3
 """Minimum letters of a word that names something."""
 KNOWN = 4
-"""Minimum letters that two words share, such as `config` and `configuration`."""
+"""Minimum letters that matching words share, such as `config` and `configuration`."""
 LISTED = 5
 MOST = 200
 """Maximum words of an objective to search for."""
@@ -38,7 +38,7 @@ _ENGLISH = frozenset(
         "refactor clean ensure get run all any new failing broken missing green tests"
     )
 )
-"""Words hardly found in any other language; an English objective has at least one."""
+"""Words rarely found in any other language; an English objective has at least one."""
 _FOREIGN = frozenset(
     words_of(
         "der die das den dem des ein eine und ist nicht mit von zu auf bei alle bitte "
@@ -73,12 +73,12 @@ _GENERAL = _ENGLISH | frozenset(
         "work working works would wrong yet"
     )
 )
-"""Words of any task, which name nothing in particular."""
+"""Words common in tasks, which name nothing in particular."""
 
 
 @lru_cache(maxsize=8)
 def named_by(objective: str) -> tuple[str, ...]:
-    """Return the objective's distinctive words, each once; empty in case of doubt."""
+    """Return the objective's distinctive words, each once; empty if in doubt."""
     words = frozenset(words_of(objective))
     if _ENGLISH.isdisjoint(words) or not _FOREIGN.isdisjoint(words):
         return ()
@@ -107,7 +107,7 @@ def deviation(history: History, evidence: Evidence) -> str | None:
     wanted = missing_from(evidence.objective, work)
     if not wanted and len(named_by(evidence.objective)) >= FEWEST:
         return None
-    # That a test still fails does not show any work on it.
+    # A test that still fails is no evidence of work on it.
     apart = missing_goals(evidence, " ".join([*evidence.changed, evidence.words]))
     if apart is None or not (wanted or apart):
         return None
@@ -131,10 +131,9 @@ def missing_from(objective: str, work: str) -> tuple[str, ...]:
 
 
 def missing_goals(evidence: Evidence, work: str) -> tuple[str, ...] | None:
-    """Return the words of open items and failing tests that can be judged by.
-
-    Return None if `work` is on one of these, whatever its language, or on a file that the failing
-    tests' output names. Each goal is compared by itself: an iteration works on one or a few.
+    """Return the words of open items and failing tests to compare with. Return None if `work`
+    matches one of these, in any language, or a file named in the failing tests' output. Each goal
+    is compared separately: an iteration works on one or a few.
     """
     goals = [named_by(evidence.objective)]
     goals += map(_distinctive, (*evidence.items[:GOALS], *evidence.failed_before[:GOALS]))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ralph_tui.events.oversight import Subject
 
 UNWATCHED = (
-    "Check the run yourself: the log names what failed, and its record has the traceback.",
+    "Check the run yourself: the log names the failure, and the run's record has the traceback.",
     "Stop the run if it must not continue unwatched; you can resume it later.",
 )
 """Recommendations for the user if the overseer itself failed."""

@@ -24,13 +24,13 @@ from ralph_tui.text.terms import subject_words
 Once = Literal["resource_burn", "budget_70", "budget_fits", "budget_short"]
 
 SAME_ERRORS = 3
-"""Sessions in a row with the same error that abort the run."""
+"""Consecutive sessions with the same error that abort the run."""
 DEVIATIONS = 3
-"""Iterations in a row off the objective that cause a redirect."""
+"""Consecutive iterations off the objective that cause a redirect."""
 INVALID = 3
-"""Iterations in a row with the same validation error, and without a new best, that cause one."""
+"""Consecutive iterations with the same validation error and no new best that cause a redirect."""
 SILENT = 3
-"""Measurements in a row without a value that cause a pause."""
+"""Consecutive measurements without a value that cause a pause."""
 LISTED = 5
 UNPROVEN = 99.9
 """Points measured for a completion command that passed before iteration 1."""
@@ -47,7 +47,7 @@ class Situation:
     goes_on: bool = False
     """For a PAUSE: True if the run continues without an answer."""
     would: Level | None = None
-    """The level that an overseer which must not act has reduced to WARN."""
+    """The original level, if an overseer that only warns reduced it to WARN."""
 
     def held(self) -> "Situation":
         """Return the situation for an overseer that only warns."""
@@ -78,7 +78,7 @@ def redirect(
 ) -> list[Situation]:
     """Return the situation that opens an episode.
 
-    It is a condition, too long off the objective, or a validation error that keeps recurring.
+    That is a condition, a long deviation from the objective, or a recurring validation error.
     """
     for one in conditions:
         level: Level = "PAUSE" if pause_on_critical and one.severity == "critical" else "REDIRECT"
@@ -163,7 +163,7 @@ def conflicts(before: Trail, paths: Sequence[str], *, lasting: bool) -> list[Sit
 
 
 def unmeasured(evidence: Evidence, *, lasting: bool) -> list[Situation]:
-    """Return a PAUSE when the tests or plan used so far have been silent for too long."""
+    """Return a PAUSE when the tests or plan used so far have given no value for too long."""
     if evidence.unmeasured != SILENT or not lasting:
         return []
     reason = f"Nothing was measured in the last {SILENT} iterations: {evidence.silence}."

@@ -10,7 +10,7 @@ from ralph_tui.text.words import without_particulars
 
 MANY_ACTIONS = 5000
 LOW = 30.0
-"""Points: a lower mean completion is too little for so many actions."""
+"""Points: a lower mean completion is too low for so many actions."""
 IDLE_ACTIONS = 1000
 
 
@@ -33,7 +33,7 @@ class Trail:
     errors: int = 0
     """Sessions in a row with that failure."""
     invalid: tuple[tuple[str, int], ...] = ()
-    """Names of the latest validation errors, and iterations in a row with each and no new best."""
+    """Each latest validation error, and its consecutive iterations without a new best."""
     conflicted: bool = False
     """True if there were unresolved git conflicts."""
 

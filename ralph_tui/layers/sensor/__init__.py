@@ -1,8 +1,8 @@
 """The sensor: measure how complete the work is, without side effects.
 
-`Sensor` chooses the source for a run and measures completion by it. The package reads test counts,
-the items of a plan file, the agent's report and the kinds of changed files. Only `counts` is not
-exported here: it loads a parser for every test runner, which viewing a run does not need.
+`Sensor` chooses the source for a run and measures completion with it. The package reads test
+counts, the items of a plan file, the agent's report and the kinds of changed files. Only `counts`
+is not exported here: it loads a parser for every test runner, which viewing a run does not need.
 """
 
 from ralph_tui.layers.sensor.agent_report import AgentReport, find_report, promised

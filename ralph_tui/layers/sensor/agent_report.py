@@ -27,7 +27,7 @@ class AgentReport:
     learnings: tuple[str, ...] = ()
     next: str = ""
     item_progress: float | None = None
-    """How far the plan's open item is, in points, 0-100; None if not reported."""
+    """Progress on the plan's open item, in points, 0-100; None if not reported."""
 
     def event(self, iteration: int) -> AgentReported:
         """Return the report as a journal event."""

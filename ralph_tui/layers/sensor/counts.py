@@ -3,7 +3,7 @@
 Several runs of one runner are added up, and so are different runners (``pytest+unittest``). When
 pnpm or turbo runs a workspace's packages concurrently and prefixes each line with the package name,
 every package is parsed separately. JUnit XML may repeat tests that a runner already printed in the
-same output, so it counts only if no runner reported.
+same output, so it counts only if no runner reported counts.
 """
 
 import re
@@ -117,7 +117,7 @@ def count_tests(lines: Iterable[str]) -> Counts | None:
 
 
 def _broken(tables: list[Table]) -> str:
-    """Return the first error that a row found; empty without one."""
+    """Return the first error found by a row of the table; empty if there is none."""
     found = (reader.broken for table in tables for reader in table.readers)
     return clip(next(filter(None, found), ""), LONGEST)
 

@@ -18,7 +18,7 @@ MAX_GONE = 20
 
 
 def broken_by(gate: GateResult | None, expected: int) -> str:
-    """Return one line on why these counts come from a broken build; empty if they do not.
+    """Explain in one line why these counts come from a broken build; empty if they do not.
 
     `expected` is T so far.
     """
@@ -55,7 +55,7 @@ class Names:
         gone = [*self.gone]
         if self.failing is not None and now is not None and counts.passed <= (passed or 0):
             gone += sorted(self.failing - now - set(gone))
-        # A repaired test is not gone: names that do not add up prove nothing.
+        # A fixed test is not missing: if the names do not add up, they prove nothing.
         return Names(now, tuple(gone[:MAX_GONE]) if len(gone) == missing else self.gone)
 
     def added(self, counts: Counts, passed: int | None) -> int:

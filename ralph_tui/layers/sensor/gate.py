@@ -52,7 +52,7 @@ class GateResult:
 
 
 def read_words(result: GateResult) -> str:
-    """Say which runner's output was read, and what: ``RSpec: 3 of 4 pass, 1 fails``."""
+    """Describe the counts and their runner: ``RSpec: 3 of 4 pass, 1 fails``."""
     counts = result.counts
     if counts is None:
         return result.doubt.rstrip(".") or NO_COUNTS

@@ -1,7 +1,7 @@
 """Tests and plan items that an iteration completed for the first time in its run.
 
-A novelty is a test that stops failing after it failed whenever it was named, or a known plan item
-that is ticked. Each counts once, so a flaky test is not news every time it recovers.
+A novelty is a failing test that passes for the first time, or a known plan item that is ticked for
+the first time. A flaky test is therefore not news each time it recovers.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ LONGEST_ITEM = 300
 
 @dataclass(frozen=True)
 class Novelty:
-    """Tests or items that were ever open, and those among them that were ever closed."""
+    """Tests or items that have been open, and which of them have been closed since."""
 
     open: frozenset[str] = frozenset()
     """Failing tests, or hashes of unticked items, that were open whenever they were checked."""
@@ -39,7 +39,7 @@ class Novelty:
 
 
 def all_named(counts: Counts, most: int) -> bool:
-    """True if every test that is not named can be taken as not failing.
+    """True if every unnamed test can be assumed not to fail.
 
     `most` is the highest number of tests ever counted. If fewer ran, or some failing test has no
     name, a missing name proves nothing.

@@ -30,7 +30,7 @@ def completes(by: CompletedBy, *, green: bool, promised: bool) -> bool:
 
 
 def completed_by(state: RunState) -> CompletedBy:
-    """Return what completes this run once its command passes."""
+    """Return the criterion that completes this run once its command passes."""
     started = state.run.started
     if started is not None and started.criterion:
         return "judge"

@@ -26,7 +26,7 @@ class Progress:
 
 
 def read_plan(text: str, name: str) -> Progress | None:
-    """Parse a plan file as JSON or Markdown, by the extension of `name`; None without items."""
+    """Parse a plan file, JSON or Markdown by the extension of `name`; None if it has no items."""
     text = text.removeprefix("\ufeff")
     items = _stories(text) if name.lower().endswith(".json") else _boxes(text)
     done = sum(done for _, done in items)
@@ -76,7 +76,7 @@ def _leaves(node: Any, where: str) -> list[Item]:
             below = [_leaves(item, f"{where}/{index}") for index, item in enumerate(node)]
             if not any(below):
                 return []
-            # Among stories that say whether they pass, one that does not say has not passed.
+            # If any story says whether it passes, a story that does not say has not passed.
             return [
                 item
                 for index, (story, items) in enumerate(zip(node, below, strict=True))

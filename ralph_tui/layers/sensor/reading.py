@@ -57,7 +57,7 @@ class SensorState:
     """T: the number of expected tests."""
     passed: int | None = None
     total: int | None = None
-    """Last counts of `source`; counts of a broken build only in the absence of earlier ones."""
+    """Last counts of `source`; counts of a broken build only if there are no earlier ones."""
     broken: str = ""
     """The build's first error if the last counts came from a broken build."""
     names: Names = field(default_factory=Names)

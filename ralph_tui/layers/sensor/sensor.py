@@ -9,8 +9,8 @@ A claim never replaces a value measured by tests or a plan; when counts return, 
 once. If nothing was ever measured, tests or a plan take over as soon as they have a value. Another
 claim takes over at the third silent measurement in a row (`restarted`: windows start again).
 
-The state is small and follows from the journal. Pass past ``GateFinished``, ``FilesChanged`` and
-``ReadingTaken`` events to `Sensor.recall` in order, and the sensor resumes where it was.
+The state is small and follows from the journal. To resume a sensor where it was, pass the past
+``GateFinished``, ``FilesChanged`` and ``ReadingTaken`` events to `Sensor.recall` in order.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ UNPROVEN = 99.9
 MEASURED: tuple[ReadingSource, ...] = ("tests", "plan")
 """Sources that measure rather than claim."""
 JUMP = 10
-"""Times as many tests as before that are doubted without a changed test file."""
+"""Growth factor of the number of tests that is doubted if no test file changed."""
 PATIENCE = 3
 """Silent measurements in a row before another claim takes over or windows restart."""
 
@@ -121,8 +121,8 @@ class Sensor:
             case ReadingTaken():
                 self._remember(event)
                 # Without a total the plan was silent, and only the exit code decided.
-                spoke = event.source == "plan" and event.total is not None
-                if spoke and not (event.held or event.restarted):
+                counted = event.source == "plan" and event.total is not None
+                if counted and not (event.held or event.restarted):
                     self.state = replace(self.state, items=self.state.items.after(event.open_items))
 
     def _reading(
@@ -136,13 +136,13 @@ class Sensor:
         earned: bool,
     ) -> Reading:
         state = self.state
-        spoken: dict[ReadingSource, SourceValue | None] = {
+        values: dict[ReadingSource, SourceValue | None] = {
             "tests": None if state.guards else share_of_tests(gate, state.most),
             "plan": share_of_plan(plan),
             "agent": number(report.completion if report else None),
             "estimate": number(estimate),
         }
-        reading = self._of_source(iteration, spoken)
+        reading = self._of_source(iteration, values)
         if reading.source == "tests":
             reading = self._credible(reading, gate)
         elif state.guards:
@@ -216,7 +216,7 @@ class Sensor:
         return len(before.open - set(counts.failing))
 
     def _credible(self, reading: Reading, gate: GateResult | None) -> Reading:
-        """Add to a test measurement what it is measured against and how credible its counts are."""
+        """Add the expected tests and the credibility of the counts to a test measurement."""
         state, counts, hidden = self.state, counts_of(gate), self._hides_tests(gate)
         if reading.held or counts is None:
             note = f"the completion command gives no counts: {why_silent(gate)}"
@@ -232,12 +232,12 @@ class Sensor:
         return replace(reading, expected=expected, gone=names.gone, added=added)
 
     def _of_source(
-        self, iteration: int, spoken: dict[ReadingSource, SourceValue | None]
+        self, iteration: int, values: dict[ReadingSource, SourceValue | None]
     ) -> Reading:
         """Return the value of the source in use or its successor, or else the last value."""
         state = self.state
-        source = self._choose_source(spoken)
-        said = spoken[source] if source is not None else None
+        source = self._choose_source(values)
+        said = values[source] if source is not None else None
         if source is None or said is None:
             first = iteration == 0 or source is None
             note = "nothing to read yet" if first else f"{source} silent, last value kept"
@@ -259,16 +259,16 @@ class Sensor:
         )
 
     def _choose_source(
-        self, spoken: dict[ReadingSource, SourceValue | None]
+        self, values: dict[ReadingSource, SourceValue | None]
     ) -> ReadingSource | None:
         """Return the source to use for this measurement."""
         source = self.state.source
         if source in MEASURED or self._fixed is not None:
             return source
-        speaking = [name for name in SOURCES if spoken[name] is not None]
-        measured = speaking[:1] if speaking[:1] and speaking[0] in MEASURED else []
-        silent = source is None or (spoken[source] is None and self.state.silent + 1 >= PATIENCE)
-        return next(iter(speaking if silent else measured), source)
+        available = [name for name in SOURCES if values[name] is not None]
+        measured = available[:1] if available[:1] and available[0] in MEASURED else []
+        silent = source is None or (values[source] is None and self.state.silent + 1 >= PATIENCE)
+        return next(iter(available if silent else measured), source)
 
     def _remember(self, reading: Reading | ReadingTaken) -> None:
         """Update the state after a measurement, whether just taken or read from a journal."""
@@ -307,7 +307,7 @@ def _grew(state: SensorState, said: SourceValue, source: ReadingSource) -> bool:
 
 
 def _silence_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:
-    """Warn at the first measurement for which tests give no counts."""
+    """Warn at the first measurement without test counts."""
     if not reading.held or before.silent or before.source != "tests":
         return ()
     last = percent(reading.completion)
@@ -328,8 +328,8 @@ def _jump_warning(before: SensorState, reading: Reading, changed: Sequence[str])
         return ()
     if any(categorize(path) == "test" for path in changed):
         return ()
-    told = f"{total:,} tests are counted, {before.most:,} before, and no test file changed"
-    return (f"{told}: see what prints them.",)
+    counted_words = f"{total:,} tests are counted, {before.most:,} before, and no test file changed"
+    return (f"{counted_words}: check what prints them.",)
 
 
 def _shrink_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:
@@ -341,6 +341,6 @@ def _shrink_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:
         return ()
     if reading.source == "tests":
         counted = gone_words(reading.passed or 0, total, reading.expected or was, reading.gone)
-        return (f"{counted}: see whether they were removed.",)
-    told = f"{count(total, 'item')} {'is' if total == 1 else 'are'} in the plan"
-    return (f"{told}, {was} before: see whether any were removed.",)
+        return (f"{counted}: check whether they were removed.",)
+    in_plan = f"{count(total, 'item')} {'is' if total == 1 else 'are'} in the plan"
+    return (f"{in_plan}, {was} before: check whether any were removed.",)

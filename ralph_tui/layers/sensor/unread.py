@@ -48,10 +48,10 @@ def unread(
 def sound(reading: Reading) -> Reading:
     """Return `reading`; raise ``TypeError`` or ``ValueError`` if it cannot be recorded."""
     if not isinstance(reading, Reading):
-        raise TypeError(f"a reading is no {type(reading).__name__}")
+        raise TypeError(f"expected a reading, not a {type(reading).__name__}")
     reading.event()
     if not 0 <= reading.completion <= 100:
         raise ValueError(f"a reading of {reading.completion} points")
     if not all(isinstance(text, str) for text in reading.warnings):
-        raise TypeError("a warning is a text")
+        raise TypeError("a warning must be text")
     return reading

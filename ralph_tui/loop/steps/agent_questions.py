@@ -1,8 +1,9 @@
 """Questions of a running agent: shown to the user one at a time, and answered.
 
-A question blocks only the agent that waits for the answer. A default never allows anything. Every
-refusal is a full sentence for the agent, so that it can continue without the refused action. A
-refused action stays refused for the rest of the session, in the same words and without a question.
+A question blocks only the agent that is waiting for the answer. The default never allows anything.
+Every refusal is a full sentence for the agent, so that it can continue without the refused action.
+A refused action stays refused for the rest of the session, in the same words and without a
+question.
 """
 
 from dataclasses import dataclass
@@ -41,25 +42,25 @@ class _Refused:
 class AgentQuestions(Step):
     """Shows one session's questions to the user."""
 
-    def __init__(self, k: int, run: Run, desk: QuestionAsker) -> None:
+    def __init__(self, k: int, run: Run, asker: QuestionAsker) -> None:
         super().__init__(run)
         self._k = k
         self._requests = run.state.asking
         self._within_s = 0.0 if run.headless else run.settings.permissions.answer_s
         self._headless = run.headless
-        self._asker = desk
+        self._asker = asker
         self._request: AgentRequest | None = None
         """The request behind the open question."""
         self._refused: dict[str, _Refused] = {}
-        """Refusals, by what was asked."""
+        """Refusals by request key."""
 
     def watch(self) -> None:
-        """Ask the next question or withdraw one taken back; called while the agent works."""
+        """Ask the next question or close one that the agent withdrew; called while it works."""
         asking, request = self._requests, self._request
         if request is not None and request.request_id not in asking.waiting:
             last = asking.no_more
-            told = last is not None and last.request_id == request.request_id and last.reason
-            self._withdraw(told or "the agent withdrew its question")
+            reason = last is not None and last.request_id == request.request_id and last.reason
+            self._withdraw(reason or "the agent withdrew its question")
         while asking.waiting and not self._asker.is_open and not self._scheduler.ending:
             asked = next(iter(asking.waiting.values()))
             if (refused := self._refused.get(_request_key(asked))) is not None:

@@ -1,8 +1,8 @@
 """Step 10: choose which of several agents works, switch to a fallback, and switch back.
 
-The first agent in the order that can work does. If an agent is refused for a short time, the run
-waits for it. If it is refused for longer, or for good, another agent takes over. If no other agent
-is free, the run waits for the first that can work again.
+The first agent in the order that can work is chosen. If an agent is refused for a short time, the
+run waits for it. If it is refused for longer, or for good, another agent takes over. If no other
+agent is free, the run waits for the first that can work again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,14 +26,14 @@ Refusals = Mapping[str, Refusal]
 
 @dataclass(frozen=True)
 class UseAgent:
-    """This agent works now."""
+    """Let this agent work now."""
 
     agent: str
 
 
 @dataclass(frozen=True)
 class WaitForAgent:
-    """No agent works before this time; then this one is tried."""
+    """Wait until this time, then try this agent."""
 
     agent: str
     until: datetime
@@ -55,7 +55,7 @@ def choose_first(order: Sequence[str], refusals: Refusals, now: datetime) -> str
 def choose_next(
     order: Sequence[str], refusals: Refusals, current: str, now: datetime, patience_s: float
 ) -> UseAgent | WaitForAgent | None:
-    """Choose how to continue an iteration in which `current` was refused; None: no agent ever can.
+    """Choose how to continue an iteration in which `current` was refused; None: no agent can.
 
     `patience_s`: how many seconds after its first refusal the run waits for an agent.
     """
@@ -91,7 +91,7 @@ def _earliest(order: Sequence[str], refusals: Refusals) -> WaitForAgent | None:
 _TWICE = "it does not start (2 attempts): "
 
 SILENT_S = 1800.0
-"""Seconds before a silent agent is tried again; noticing its silence takes as long as before."""
+"""Seconds before a silent agent is tried again; detecting its silence takes just as long again."""
 
 
 class Agents(Step):
@@ -186,7 +186,7 @@ class Agents(Step):
     def _wait(self, k: int, step: WaitForAgent) -> None:
         refusals = self._roster.refusals
         others = [name for name in self._order if name != step.agent and name in refusals]
-        # While the run waits briefly for this agent's service, the others do not matter.
+        # In a brief wait for this agent's service, the others do not matter.
         others = others if len(others) + 1 == len(self._order) else []
         wait_for_service(self._run, k, step.agent, step.until, others)
 

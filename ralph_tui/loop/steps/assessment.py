@@ -72,13 +72,13 @@ class Assessment(Step):
         self._saved = made.seq
 
     def conclude(self) -> None:
-        """Save at the end of the run unless the disk is full: the journal's end needs the room."""
+        """Save at the end of the run unless the disk is full: the last events need the room."""
         wait = self._state.needs.wait
         if wait is None or wait.cause != "disk_full":
             self.save()
 
     def _find_traces(self, k: int) -> Traces | None:
-        """Return traces of what the session did; None if there was no session."""
+        """Return traces of the session's work; None if there was no session."""
         span = self._state.timeline.current
         if not k or span is None:
             return None

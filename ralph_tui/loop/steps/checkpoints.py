@@ -67,7 +67,7 @@ class Checkpoints(Step):
         self._last_number = max(held, known)
 
     def continue_from(self, span: IterationSpan, *, settled: bool) -> None:
-        """Restore what an earlier process knew; `span` is the iteration in which it ended.
+        """Restore the state of an earlier process; `span` is the iteration in which it ended.
 
         `settled`: the iteration's file changes are already recorded.
         """
@@ -84,13 +84,13 @@ class Checkpoints(Step):
         self.continue_numbering()
 
     def begin_iteration(self) -> None:
-        """Reset what belongs to one iteration; checkpoints are numbered within it."""
+        """Reset the state of an iteration; checkpoints are numbered within it."""
         self._captured, self._started, self._session_tree = 0, False, ""
 
     def begin_session(self, iteration: int, session_id: str) -> None:
         """Record the start checkpoint, which shares the last boundary's snapshot.
 
-        A session retried after a limit begins where the first one began, so it gets no checkpoint.
+        A session retried after a limit starts from the same files, so it gets no checkpoint.
         """
         self._session_id, self._session_began = session_id, self._scheduler.host.clock.now()
         if not self._started:
@@ -98,7 +98,7 @@ class Checkpoints(Step):
             self.save_checkpoint(iteration, "start")
 
     def take_boundary(self, iteration: int, reason: str) -> None:
-        """Snapshot the worktree before the loop continues; on failure the last boundary stays."""
+        """Snapshot the worktree before the loop continues; on failure the last boundary is kept."""
         try:
             self.latest = self._snapshot(iteration, reason)
         except WorkspaceError as error:
@@ -132,7 +132,7 @@ class Checkpoints(Step):
         reason = f"requested by {by}" if by else trigger
         number = self._next()
 
-        def tell(job: Job) -> None:
+        def record_result(job: Job) -> None:
             if isinstance(job.result, Snapshot):
                 self.record(snapshot_taken(iteration, job.result, reason))
                 self.save_checkpoint(iteration, trigger, job.result.number, note, by=by)
@@ -142,15 +142,14 @@ class Checkpoints(Step):
         self._scheduler.spawn(
             "checkpoint",
             lambda: self._workspace.snapshot(number, f"ralph: checkpoint ({trigger})"),
-            tell,
+            record_result,
             holds_work=True,
         )
 
     def snapshot_handoff(self, iteration: int, message: str) -> int | None:
-        """Snapshot the worktree as an ended session left it; return the snapshot's number.
-
-        Returns None if that fails. The boundary stays: the iteration's changes are counted over all
-        its sessions.
+        """Snapshot the worktree after a session has ended; return the snapshot's number. Returns
+        None if that fails. The boundary is kept: the iteration's changes are counted over all its
+        sessions.
         """
         number, began = self._next(), self._session_tree or self.latest.tree
         try:
@@ -181,7 +180,7 @@ class Checkpoints(Step):
         present = self._next()
         reason = f"before restoring snapshot {number}"
 
-        def tell(job: Job) -> None:
+        def record_result(job: Job) -> None:
             if not isinstance(job.result, Snapshot):
                 self.record(_restore_failed(job, "before it started"))
                 return
@@ -189,16 +188,16 @@ class Checkpoints(Step):
             self.write_back(number, present, by)
 
         work = partial(self._workspace.snapshot, present, f"ralph: {reason}")
-        self._scheduler.spawn("snapshot", work, tell)
+        self._scheduler.spawn("snapshot", work, record_result)
 
     def write_back(self, number: int, present: int, by: str) -> None:
-        """Run the second half of a restore; snapshot `present` holds the files from before."""
+        """Run the second half of a restore; snapshot `present` contains the previous files."""
         iteration, target = self._state.run.iteration, self._state.timeline.snapshots[number]
         after, workspace = self._next(), self._workspace
         reason = f"as snapshot {number}"
         self.record(ev.RestoreBegan(iteration=iteration, snapshot=number, present=present, by=by))
 
-        def tell(job: Job) -> None:
+        def record_result(job: Job) -> None:
             if not isinstance(job.result, Restored):
                 self.record(
                     _restore_failed(job, f"halfway; snapshot {present} has the previous files")
@@ -206,16 +205,16 @@ class Checkpoints(Step):
                 return
             self.record(worktree_restored(iteration, target, present, job.result, by))
             work = partial(workspace.snapshot, after, f"ralph: {reason}")
-            self._scheduler.spawn("snapshot", work, tell_after)
+            self._scheduler.spawn("snapshot", work, record_snapshot)
 
-        def tell_after(job: Job) -> None:
+        def record_snapshot(job: Job) -> None:
             if isinstance(job.result, Snapshot):
                 self.latest = job.result
                 self.record(snapshot_taken(iteration, self.latest, reason))
             else:
                 self._record_failure(job)
 
-        self._scheduler.spawn("restore", partial(workspace.restore, target.tree), tell)
+        self._scheduler.spawn("restore", partial(workspace.restore, target.tree), record_result)
 
     def _record_failure(self, job: Job) -> None:
         """Record a failure the run survives: a checkpoint file or the snapshot after a restore."""

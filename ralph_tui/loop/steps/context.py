@@ -1,4 +1,4 @@
-"""Context use of the running session, and when the session has to hand off.
+"""Context use of the running session, and when the session must hand off.
 
 An agent reports the usage of a message with its first words. A session that reaches L2 is therefore
 about to use that message's tools, or to end its turn. The monitor waits for either, as long as a
@@ -52,11 +52,11 @@ class ContextMonitor(Step):
         self._reported_unknown = False
 
     def begin(self) -> None:
-        """Start following a session, whose window is empty."""
+        """Start to follow a new session, whose window is empty."""
         self.request = None
 
     def end(self) -> None:
-        """Report that the ended session never gave its context size."""
+        """Report that the ended session never reported its context size."""
         self._report_unknown()
 
     def watch(self) -> None:
@@ -66,7 +66,7 @@ class ContextMonitor(Step):
         self._report_unknown()
         self._report_level()
         if self._state.run.background is not None:
-            return  # its turn is over: ending it would lose its background work and gain nothing
+            return  # its turn is over: ending it would only lose its background work
         self._decide()
         if self.request is not None and self._may_end(self.request):
             self._scheduler.end_session("rolled_over" if self.can_hand_off else "context_full")
@@ -147,7 +147,7 @@ class ContextMonitor(Step):
             f"this agent does not report {lacks} its context window is: each session runs until it "
             "ends, or until you request a fresh one"
         )
-        # An agent that never reports it is not faulty, so this is no warning.
+        # An agent that never reports it is not faulty, so this is not a warning.
         if context.tells:
             self._warn(text)
         else:

@@ -1,6 +1,6 @@
 """Step 12: evaluate the measurement with the control law, the strategy and the oversight rules.
 
-The rules are pure and live in `layers`; steps 13 and 14 carry out what they ask for.
+The rules are pure and live in `layers`; steps 13 and 14 carry out the result.
 """
 
 from ralph_tui.base.errors import WorkspaceError

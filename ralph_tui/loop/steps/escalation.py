@@ -13,7 +13,7 @@ DELIVERY_S = 3.0
 
 
 class Escalation(Step):
-    """Records that people must be notified, and passes it to `Outreach`; decides nothing itself."""
+    """Records each escalation and passes it to `Outreach`; decides nothing itself."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -48,10 +48,10 @@ class Escalation(Step):
         self._send(escalation)
 
     def resend(self) -> None:
-        """Send again what an earlier process may not have delivered."""
+        """Resend escalations that an earlier process may not have delivered."""
         if self._outreach.enabled:
-            for untold in list(self._state.oversight.untold.values()):
-                self._send(untold)
+            for undelivered in list(self._state.oversight.untold.values()):
+                self._send(undelivered)
 
     def _send(self, escalation: EscalationRaised) -> None:
         self.guarded(

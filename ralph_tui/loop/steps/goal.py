@@ -34,7 +34,7 @@ class Goal(Step):
         self._asker = asker
 
     def settle(self) -> None:
-        """Ask for a goal if the only one is a command that already passes. Raises `Ended`."""
+        """Ask for a goal if the only one is a command that already passes. May raise `Ended`."""
         if not goalless(self._run.state):
             return
         command = self._run.start.command or ""

@@ -1,8 +1,6 @@
-"""Build a handoff from what is known of the run. Pure.
-
-It uses evidence only. Done means ticked in the plan since the last measurement. Changed means the
-difference between two snapshots. The state of the work is the agent's to describe, and is quoted as
-its words.
+"""Build a handoff from the evidence of the run. Pure. "Done" means ticked in the plan since the
+last measurement; "changed" means the difference between two snapshots. The state of the work is
+quoted in the agent's own words.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,9 +30,9 @@ CUT_OFF = "interrupted"
 MODEL = "a model"
 AGENT = "the agent"
 AGENT_BEFORE = "the agent, before its last tool calls"
-"""Used if the agent called more tools after its last words."""
+"""Used if the agent called more tools after its last message."""
 LAST_EDITS = 3
-"""How many of the files edited last count as in progress."""
+"""How many of the last edited files count as in progress."""
 MAX_FILES = 40
 """Maximum number of files named in a handoff."""
 
@@ -48,7 +46,7 @@ class TreeDiff:
     """Unified diff, bounded in size and without secrets."""
 
     def places(self) -> dict[str, str]:
-        """Return where each file was changed, as far as the diff shows."""
+        """Return the changed places of each file, as far as the diff shows them."""
         return {one_line(spelled_name(path)): places_of(part) for path, part in parts_of(self.diff)}
 
 
@@ -136,12 +134,12 @@ def _in_progress(handoff: Handoff) -> str:
 
 
 def session_rows(state: RunState) -> list[AgentRow]:
-    """Return what the last session said and did, latest first."""
+    """Return the last session's messages and tool calls, latest first."""
     return list(takewhile(lambda row: row.seq > state.agent.began, reversed(state.agent.rows)))
 
 
 def reword_handoff(handoff: Handoff, answer: HandoffAnswer) -> Handoff:
-    """Return the handoff in a model's words; measured facts stay."""
+    """Return the handoff in a model's words; measured facts are kept."""
     return handoff._replace(
         summary=answer.summary,
         summary_by=MODEL,
@@ -225,7 +223,7 @@ def open_item(state: RunState, plan: Progress | None) -> str:
 
 
 def item_progress(state: RunState, plan: Progress | None) -> str:
-    """Return how far the open item is according to the agent; empty if it has not said so."""
+    """Return the progress of the open item according to the agent; empty if not reported."""
     report = state.agent.report
     item = open_item(state, plan)
     if report is None or report.item_progress is None or not item or ticked(state, plan):

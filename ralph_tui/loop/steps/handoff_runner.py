@@ -1,6 +1,6 @@
 """Context handoffs between two sessions of one iteration.
 
-The order makes sure that a kill at any moment loses nothing. The handoff is recorded as begun, the
+The order ensures that a kill at any moment loses nothing: the handoff is recorded as begun, the
 files are saved in a snapshot, the handoff is written and recorded, then the prompt.
 """
 
@@ -64,7 +64,7 @@ class HandoffRunner(Step):
         self._prompt_writer = prompt_writer
 
     def hand_off(self, k: int, request: HandoffRequest) -> PromptText:
-        """Hand off from an ended session; return the words for the next one."""
+        """Hand off from an ended session; return the prompt for the next one."""
         began = self._began(k, request)
         self.record(began)
         snapshot = self._checkpoints.snapshot_handoff(k, commit_message(began))

@@ -1,7 +1,7 @@
 """The handoff of an ended session: built from evidence, saved in a file, editable by the user.
 
-A part that cannot be obtained is left out. The next session gets at least the objective and where
-to look.
+Parts that cannot be obtained are left out. The next session gets at least the objective and
+references.
 """
 
 from collections.abc import Callable
@@ -37,10 +37,10 @@ from ralph_tui.text.terms import sender_label
 LONGEST_DIFF = 200_000
 """Maximum characters of a diff that are searched for changed lines."""
 LOOKUP_S = 10.0
-"""Seconds for each lookup: a handoff is not worth more."""
+"""Maximum seconds for each lookup: a handoff is not worth a longer wait."""
 
 OBJECTIVE = 1200
-"""Maximum characters of the objective in a handoff that says little else."""
+"""Maximum characters of the objective in a minimal handoff."""
 TRANSCRIPT = "transcript.jsonl"
 
 T = TypeVar("T")
@@ -98,7 +98,7 @@ class HandoffWriter(Step):
         return handoff if answer is None else reword_handoff(handoff, answer)
 
     def _gather(self, began: ev.RolloverBegan, snapshot: int | None) -> tuple[Handoff, str]:
-        """Return the handoff and the diff of what the session changed."""
+        """Return the handoff and the diff of the session's changes."""
         start, latest = self._run.start, self._checkpoints.latest
         plan = self._measured("plan", self._run.ports.read_plan, None)
         since = self._find_snapshot(self._start_snapshot(began)) or latest
@@ -131,7 +131,7 @@ class HandoffWriter(Step):
             return fallback
 
     def _start_snapshot(self, began: ev.RolloverBegan) -> int | None:
-        """Return the snapshot the ended session began with; None: the iteration's first."""
+        """Return the snapshot from which the ended session started; None: the iteration's first."""
         before = (began.iteration, began.number - 1)
         left = self._state.context.handoffs
         return next((h.snapshot for h in left if (h.iteration, h.number) == before), None)
@@ -163,7 +163,7 @@ class HandoffWriter(Step):
     def _minimal(
         self, began: ev.RolloverBegan, snapshot: int | None
     ) -> tuple[ev.HandoffWritten, str]:
-        """Return a minimal handoff that needs no lookup and calls nothing that may have failed."""
+        """Return a minimal handoff: no lookups, and no calls to code that may have failed."""
         prompt, k = self._state.gate.prompt, began.iteration
         objective = "\n> ".join(self._run.start.objective[:OBJECTIVE].split("\n"))
         transcript = self._from_root(f"results/iter-{k:03}/{TRANSCRIPT}")
@@ -233,7 +233,7 @@ class HandoffWriter(Step):
             return ""
 
     def _from_root(self, path: str) -> str:
-        """Return a path of the attempt's folder as the agent sees it."""
+        """Return the path by which an agent opens a file in the attempt's folder."""
         whole: Path = self._records.folder / path
         root = self._workspace.root
         return (whole.relative_to(root) if whole.is_relative_to(root) else whole).as_posix()
@@ -241,7 +241,7 @@ class HandoffWriter(Step):
     # your edit --------------------------------------------------------------------------------
 
     def ask(self, written: ev.HandoffWritten, text: str) -> None:
-        """Ask the user to send or edit the handoff; without an answer it is sent as it is."""
+        """Ask the user to send or edit the handoff; without an answer it is sent unchanged."""
         if self._run.start.mode != "attended" or not self._rules.handoff_edit_s:
             return
         answer = self._asker.ask(
@@ -268,7 +268,7 @@ class HandoffWriter(Step):
             self._save(by, f"{edited}\n")
 
     def _save_original(self, written: ev.HandoffWritten, text: str) -> str:
-        """Save the original: an edit may drop what the next session has to look up."""
+        """Save the original: an edit may drop details that the next session needs."""
         name = f"handoff-{written.number}-as-made.md"
         try:
             return self._from_root(self._write(written.iteration, name, text))

@@ -1,6 +1,7 @@
-"""Decide if a criterion is met once the agent promises it: a model judges, or the user.
+"""Decide whether a criterion is met once the agent promises it: a model or the user judges.
 
-A model's yes completes the run, and its no continues it. Without a verdict, the user is asked.
+If a model says yes, the run is complete; if it says no, the run continues. Without a verdict, the
+user is asked.
 """
 
 from dataclasses import replace
@@ -45,7 +46,7 @@ class Judge(Step):
         self._models = models
 
     def judge(self, k: int, reading: Reading, files: ev.FilesChanged) -> Reading:
-        """Judge iteration k, whose session promised to be done; return its measurement."""
+        """Judge iteration k, whose session promised completion; return its measurement."""
         wanted = self._models.is_enabled("judge")
         if wanted:
             verdict = self.guarded(
@@ -134,7 +135,7 @@ def _accepted(reading: Reading, by: str) -> Reading:
 
 
 def _list_claims(said: ev.AgentReported | None) -> list[str]:
-    """List what the agent says about its work, as evidence for the judge."""
+    """List the agent's claims about its work, as evidence for the judge."""
     if said is None:
         return ["the agent left no report"]
     points = "" if said.completion is None else f"it claims {percent(said.completion)}"

@@ -25,7 +25,7 @@ from ralph_tui.text.format import count
 from ralph_tui.text.terms import sender_label
 
 YES = Option(key="y", answer="yes", verb="yes: accept the missing tests")
-NO = Option(key="n", answer="no", verb="no: continue; the tests must come back")
+NO = Option(key="n", answer="no", verb="no: continue; the tests must be restored")
 GUIDE = Option(key="g", answer="guide", verb="no: continue with guidance", takes="words")
 SHOWN = 8
 """Maximum number of changed test files named in the question."""

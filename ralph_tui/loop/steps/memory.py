@@ -1,8 +1,8 @@
-"""Steps 2, 15 and 16, plus the attempt's plan and its reflections: what runs teach.
+"""Steps 2, 15 and 16, the attempt's plan and its reflections: learning from runs.
 
 Decisions are recorded before the knowledge files are updated. Those updates are idempotent, so a
-resumed run only adds what its journal lacks. If the files cannot be used, the log reports it and
-the run continues without them.
+resumed run adds only what is missing from its journal. If the files cannot be used, the log reports
+it and the run continues without them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -39,11 +39,11 @@ from ralph_tui.ports.knowledge import Credit
 
 T = TypeVar("T")
 WITHOUT = "the run continues without it"
-"""The consequence of a failure of memory."""
+"""The consequence of a failure in the memory layer."""
 
 
 class MemoryLayer(Step):
-    """Looks up lessons from earlier runs, and stores what this one adds."""
+    """Looks up lessons from earlier runs, and stores new ones."""
 
     def __init__(self, run: Run, models: ModelHelp) -> None:
         super().__init__(run)
@@ -55,7 +55,7 @@ class MemoryLayer(Step):
         self._objective = run.start.objective
         self._task_type = task_type(self._objective)
         self._hanging: Job | None = None
-        """A job that took too long; until it ends, memory starts no other job."""
+        """A job that took too long; until it ends, the memory layer starts no other job."""
         self._warned: set[str] = set()
         """Log messages already reported."""
 
@@ -76,7 +76,7 @@ class MemoryLayer(Step):
 
     @guards("memory", instead=WITHOUT)
     def retrieve(self, k: int) -> None:
-        """Find learnings for this iteration (step 2); record them if there are or were any."""
+        """Find learnings for this iteration (step 2); record them if any are or were found."""
         found: list[Retrieved] = []
         if self._enabled:
             candidates, again = (self._candidates()), self._state.memory.again
@@ -84,7 +84,7 @@ class MemoryLayer(Step):
             found = self._decide(
                 lambda: _retrieved(k, kind, retrieve(candidates, kind, again, rules)).learnings
             )
-        # Nothing waits between this and the prompt, so the prompt carries what is recorded here.
+        # There is no wait between this and the prompt, so the prompt contains these learnings.
         if found or self._state.memory.current:
             self.record(_retrieved(k, self._task_type, found))
 
@@ -103,7 +103,7 @@ class MemoryLayer(Step):
 
     @guards("memory", instead=WITHOUT)
     def promote(self, k: int) -> None:
-        """Promote learnings that two runs reported, or that one used with success (step 16)."""
+        """Promote learnings that two runs reported or one run used successfully (step 16)."""
         if not self._enabled:
             return
         promotions = self._list("promotion", self._knowledge.promote)
@@ -121,7 +121,7 @@ class MemoryLayer(Step):
 
     @guards("memory", instead=WITHOUT)
     def index(self) -> None:
-        """Add what was recorded to the search index (step 17)."""
+        """Add new records to the search index (step 17)."""
         notices = self._list("search index", self._past.index)
         for text in notices:
             self._notice_once(text)
@@ -132,7 +132,7 @@ class MemoryLayer(Step):
         k = self._state.run.iteration
         wait = self._state.needs.wait
         full = wait is not None and wait.cause == "disk_full"
-        if not self._enabled or not k or full:  # the journal's end needs the room that is left
+        if not self._enabled or not k or full:  # the last events need the remaining room
             return
         readings = self._state.gate.readings
         if readings and readings[-1].iteration == k:
@@ -152,7 +152,7 @@ class MemoryLayer(Step):
                 self.record(self._reword(reflection, outcome))
 
     def _reword(self, reflection: ev.ReflectionWritten, outcome: Outcome) -> ev.ReflectionWritten:
-        """Let a model, if enabled, reword a reflection; how the work went keeps the template."""
+        """Let a model, if enabled, reword a reflection, except the one on how the work went."""
         asks = outcome in ("completed", "limit_reached") and reflection.reflection_type == (
             "success-pattern" if outcome == "completed" else "process-improvement"
         )
@@ -202,23 +202,23 @@ class MemoryLayer(Step):
             self._job("credits", lambda: self._knowledge.credit(given), None)
 
     def _new(self, k: int, learnings: list[Learning]) -> list[Learning]:
-        """Return the learnings that the prompt did not show the agent: an echo confirms nothing.
+        """Return the learnings that were not in the agent's prompt: an echo confirms nothing.
 
         If the agent lost tests, its strategies are dropped.
         """
-        told = [one.sent[k] for one in self._state.memory.carried(k)]
+        shown = [one.sent[k] for one in self._state.memory.carried(k)]
         lost = lost_tests(self._state)
         return [
             one
             for one in learnings
-            if not _is_listed(one, told) and not (lost and one.type == "strategy")
+            if not _is_listed(one, shown) and not (lost and one.type == "strategy")
         ]
 
     def _without_sent(self, learnings: list[Learning]) -> list[Learning]:
-        """Drop strategies that a prompt of this run showed: they get credit instead."""
+        """Drop strategies that were in a prompt of this run: they get credit instead."""
         seen = self._state.memory.seen.values()
-        told = {text for one in seen for text in one.sent.values()}
-        return [one for one in learnings if one.type != "strategy" or not _is_listed(one, told)]
+        shown = {text for one in seen for text in one.sent.values()}
+        return [one for one in learnings if one.type != "strategy" or not _is_listed(one, shown)]
 
     def _stage(self, k: int, extract: Callable[[], list[Learning]]) -> None:
         learnings = self._decide(extract)
@@ -235,7 +235,7 @@ class MemoryLayer(Step):
         )
 
     def _decide(self, decide: Callable[[], list[T]]) -> list[T]:
-        """Return what a rule decides; nothing if it fails."""
+        """Return the result of a rule; an empty list if it fails."""
         nothing: list[T] = []
         return self.guarded("memory", decide, lambda: nothing, instead=WITHOUT)
 
@@ -244,7 +244,7 @@ class MemoryLayer(Step):
         return self._job(name, work, nothing)
 
     def _job(self, name: str, work: Callable[[], T], otherwise: T) -> T:
-        """Run `work` off the engine's thread; a failure costs the run only its memory."""
+        """Run `work` off the engine's thread; return `otherwise` if it fails."""
         scheduler = self._run.scheduler
         if self._hanging is not None and not self._hanging.done:
             return otherwise
@@ -281,8 +281,8 @@ def _check_type(kind: type[T], given: T) -> T:
     return given
 
 
-def _is_listed(learning: Learning, told: Iterable[str]) -> bool:
-    return any(is_same_text(learning.text, text) for text in told)
+def _is_listed(learning: Learning, texts: Iterable[str]) -> bool:
+    return any(is_same_text(learning.text, text) for text in texts)
 
 
 def _end_of(run: Run) -> str:

@@ -1,7 +1,7 @@
 """Questions to models outside the agent's sessions: one question, one answer, two events.
 
-A question is a job: the run still handles user commands, and the end of the run cancels it. A
-failure costs only the answer: the log reports it in one line, and the caller continues without it.
+A question is a job: the run still handles user commands, and the end of the run cancels it. After a
+failure, which the log reports in one line, the caller continues without an answer.
 """
 
 import json
@@ -41,13 +41,13 @@ INSTEAD: dict[Purpose, str] = {
 }
 """The consequence of a missing answer, for log messages."""
 SHORTEST_S = 1.0
-"""Seconds that must be left of a time limit for a second question."""
+"""Minimum seconds left of a time limit for a second question."""
 REPAIRED: tuple[Purpose, ...] = ("prompt",)
 """Purposes for which ralph-tui repeats the question if the answer cannot be used."""
 LATE_S = 5.0
-"""Seconds an answer may be late, or a question take to be cancelled, before ralph-tui moves on."""
+"""Seconds to wait for a late answer, or for a question to be cancelled."""
 MAX_REPLY = 4000
-"""Maximum characters of an unusable answer that a model is shown again."""
+"""Maximum characters of an unusable answer in the repeated question."""
 CANCELLED = "The question was cancelled because the run is ending."
 
 
@@ -73,7 +73,7 @@ class ModelHelp(Step):
         self._reported_budget = False
 
     def is_enabled(self, purpose: Purpose) -> bool:
-        """True if this help is switched on and the agent can answer questions."""
+        """True if this help is on and the agent can answer questions."""
         return self._help_for(purpose).wanted
 
     def model(self, purpose: Purpose) -> str:
@@ -81,7 +81,7 @@ class ModelHelp(Step):
         return self._help_for(purpose).model
 
     def warn(self) -> None:
-        """Report, once at the start, model help that is switched on but not available."""
+        """Report, once at the start, model help that is on but not available."""
         if self._asker is None and (wanted := enabled_settings(self._settings, self._context)):
             names = ", ".join(wanted)
             can = " or ".join(f"`{name}`" for name in self._askers) or "no agent"
@@ -99,7 +99,7 @@ class ModelHelp(Step):
         form: type[Form],
         accept: Callable[[Form], object] = lambda answer: None,
     ) -> Form | None:
-        """Return the answer as a `form`; None if there is no usable one, which is logged.
+        """Return the answer as a `form`; None, with a log message, if there is no usable one.
 
         `accept` raises ``ValueError`` for an answer that cannot be used.
         """
@@ -143,7 +143,7 @@ class ModelHelp(Step):
         check: Callable[[Asked], tuple[Form | None, str]],
         until: float,
     ) -> tuple[Form | None, Asked, str]:
-        """Ask one question; return its answer, the raw reply, and why it is not usable."""
+        """Ask one question; return its answer, the raw reply, and why the reply is unusable."""
         clock = self._scheduler.host.clock
         began = clock.monotonic()
         ask = Ask(words, self.model(purpose), until - began)

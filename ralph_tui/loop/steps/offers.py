@@ -1,4 +1,4 @@
-"""Answers offered by the overseer's questions, each with its full effect."""
+"""The answers to the overseer's questions, each with its full effect."""
 
 from collections.abc import Sequence
 
@@ -59,8 +59,8 @@ def roll_back(
 ) -> list[Option]:
     """Return the option to restore a better snapshot, with its effects; empty without `to`.
 
-    `instructs`: the answer also approves instructions. `readings`: percentages shown beside it, so
-    that it gets enough decimals to differ from them.
+    `instructs`: the answer also approves instructions. `readings`: percentages shown beside it,
+    from which it must be distinguishable.
     """
     if to is None:
         return []

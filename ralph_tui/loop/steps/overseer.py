@@ -1,7 +1,7 @@
-"""Steps 13 and 14: act on what the measurements show, and notify people.
+"""Steps 13 and 14: act on the findings, and notify people.
 
 The rules are pure and live in `oversight`; this module applies them to the run and asks the user. A
-PAUSE waits in step 13, before the next iteration, and uses no agent.
+PAUSE waits in step 13, before the next iteration, while no agent runs.
 """
 
 from uuid import uuid4
@@ -41,7 +41,7 @@ UNANSWERED = "no answer in time"
 
 
 def ended_by(answer: ev.QuestionAnswered) -> str:
-    """Return the reason for an end decided by an answer, or by the lack of one."""
+    """Return the reason for an end caused by an answer, or by the lack of one."""
     return UNANSWERED if answer.by == SILENCE else f"aborted by {sender_label(answer.by)}"
 
 
@@ -57,18 +57,18 @@ class Overseer(Step):
         self._escalation = escalation
         self._governor = run.layers.governor
         self._abort = ""
-        """Why the run has to end with this iteration; empty if it need not."""
+        """Why the run must end with this iteration; empty if it need not."""
 
     # -- step 13: InterventionSystem -------------------------------------------------------------
 
     def intervene(self, k: int, finding: Finding) -> None:
-        """Carry out the highest intervention level; asks the user if needed, and waits."""
+        """Carry out the highest intervention level; ask the user, and wait, if needed."""
 
         def act() -> bool:
             self._intervene(k, finding)
             return True
 
-        instead = "nothing is done about this measurement, and you are notified"
+        instead = "no action is taken on this measurement, and you are notified"
         if not (self.guarded("oversight", act, lambda: False, instead=instead)):
             self._drop_redirect(k)
             self.report_failure(k)
@@ -84,7 +84,7 @@ class Overseer(Step):
         self._escalation(k, "critical", "oversight", text, UNWATCHED)
 
     def _drop_redirect(self, k: int) -> None:
-        """Record a REDIRECT that could not be put to the user as not approved."""
+        """Record a REDIRECT about which the user could not be asked as not approved."""
         made = self._state.oversight.undecided
         if made is not None and made.iteration == k and made.level == "REDIRECT":
             self._governor.answered(approved=False)
@@ -179,7 +179,7 @@ class Overseer(Step):
         # A run that is merely slow or low on budget continues to its limit without an answer.
         default = "continue" if acts.goes_on else "abort"
         within = 0.0 if acts.goes_on and self._run.headless else settings.pause_timeout_s
-        if within:  # the wait is what this iteration's health check reports
+        if within:  # this iteration's health check reports the wait
             self._check_health(k, finding, "paused")
         answer = self._earlier_answer or (
             self._asker.ask(
@@ -217,7 +217,7 @@ class Overseer(Step):
         return roll_back(best, instructs=instructs, readings=readings)
 
     def _with_reason(self, reason: str) -> str:
-        """Return the reason for the question; if no work can end the run, add what would."""
+        """Return the reason for the question; if work alone cannot end the run, add what can."""
         if not passes_already(self._state):
             return reason
         ends = needed_words(self._state.run.started)

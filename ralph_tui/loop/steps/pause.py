@@ -9,7 +9,7 @@ from ralph_tui.loop.steps.checkpoints import Checkpoints
 def pause_point(run: Run, checkpoints: Checkpoints) -> None:
     """Wait here if a pause was requested, until it is withdrawn; files may change meanwhile.
 
-    Raises `Ended` if the run is to stop after its iteration.
+    Raises `Ended` if the run should stop after its iteration.
     """
     state, scheduler = run.state, run.scheduler
     if not state.run.pause_requested:

@@ -17,7 +17,7 @@ LOOK_S = 3.0
 READ_S = 10.0
 """Seconds to wait for the plan between two sessions."""
 GAIN = 5.0
-"""Percentage points of the window that a fresh session must gain: the least any item takes."""
+"""Percentage points of the window that a fresh session must gain: the size of the smallest item."""
 
 LONGEST = 500
 """Maximum characters of an item that are recorded."""
@@ -33,7 +33,7 @@ class PlanItems(Step):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.unfit = ""
-        """Why a fresh session should take the next item, as a sentence; empty: no reason."""
+        """Why a fresh session should take the next item, as a sentence; empty if none need."""
         self._host = run.scheduler.host
         self._job: Job | None = None
         self._due = 0.0
@@ -45,7 +45,7 @@ class PlanItems(Step):
         self._failed = False
 
     def begin(self) -> None:
-        """Start following a session; note the plan item it begins with."""
+        """Start to follow a session; record its first plan item."""
         self.unfit, self._job, self._due = "", None, 0.0
         self._signs = self._unsure = None
         self._failed = self._settled = False
@@ -67,7 +67,7 @@ class PlanItems(Step):
         signs = (run.last_output_at, run.last_change_at)
         if now >= self._due and (signs != self._signs or self._unsure is not None):
             self._signs, self._due = signs, now + LOOK_S
-            # In the background, so that a plan on a hanging disk delays nothing.
+            # In the background, so that a hanging disk delays nothing.
             self._job = self._host.start("plan", self._run.ports.read_plan)
 
     def _take(self, job: Job) -> None:
@@ -89,11 +89,11 @@ class PlanItems(Step):
             self._unsure, self._due = item, 0.0
 
     def end(self) -> None:
-        """Note what the ended session ticked last, before another one takes over."""
+        """Record the ended session's last ticks before another one takes over."""
         self._read_now(self._state.context.percent)
 
     def _read_now(self, percent: float | None) -> None:
-        """Read the plan once, with a short wait: between sessions nothing writes it."""
+        """Read the plan once, with a short wait: nothing changes it between sessions."""
         if self._run.start.plan is None:
             return
         plan = read_plan(self._run, READ_S)

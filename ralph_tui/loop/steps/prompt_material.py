@@ -1,6 +1,6 @@
-"""Build the input of a prompt from what is known of the run.
+"""Build the input of a prompt from the state of the run.
 
-After a rollback, the prompt contains nothing that belongs to the undone work.
+After a rollback, the prompt contains nothing about the undone work.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ LAST_REPORTS = 2
 
 
 def guidance_only(iteration: int, start: ev.RunStarted, state: RunState) -> PromptInput:
-    """Return only what the user has said, with nothing derived; a fallback prompt has no more."""
+    """Return only the user's words, with nothing derived; a fallback prompt contains no more."""
     redirect, goal = state.oversight.redirect, state.run.started or start
     return PromptInput(
         objective=start.objective,
@@ -56,7 +56,7 @@ def full_input(
     """Return everything known about the run, for a prompt.
 
     `control`: None if that layer is off, and before the first measurement. Without
-    `settings.memory.enabled`, nothing from earlier runs is included, whatever the record holds.
+    `settings.memory.enabled`, nothing from earlier runs is included, even if it is recorded.
     """
     agent, known = state.agent, state.intelligence
     restored, back = _restored(state), state.oversight.rollback
@@ -100,14 +100,14 @@ def full_input(
 
 
 def _open_items(state: RunState) -> list[Open]:
-    """Return the plan's open items when it was last read, with the sizes expected by now."""
+    """Return the plan's open items when it was last read, with their current estimates."""
     first = state.context.item
     texts = [first.item, *first.later] if first and first.item else []
     return [(text, estimate(text, state.plan_items.taken)) for text in texts]
 
 
 def _list_findings(iteration: int, state: RunState, settings: Settings) -> list[str]:
-    """List what the agent reported as learned earlier in this run; undone work is marked."""
+    """List the learnings reported earlier in this run; those of undone work are marked."""
     known = state.memory.for_prompt(iteration) if settings.memory.enabled else []
     found = found_out(state, iteration, [one.text for one in known])
     return [
@@ -123,17 +123,17 @@ def _phase(iteration: int, reading: ev.ReadingTaken | None, state: RunState) -> 
 
 
 def _errors(iteration: int, last: int, state: RunState) -> list[str]:
-    """Return validation errors before this session and after the last one's, unless told anyway."""
+    """Return the validation errors before this session and after the last to report."""
     known, reading = state.intelligence.validations, state.gate.readings[-1:]
-    told = {"near_limit", "unproven_promise"}  # by the iteration's number, and beside the results
+    reported = {"near_limit", "unproven_promise"}  # other sections of the prompt report these
     if any(one.missing for one in reading):
-        told.add("fewer_tests")
+        reported.add("fewer_tests")
     done = [known.get((iteration, "before")), known.get((last, "after")) if last else None]
-    return [issue.text for one in done if one for issue in one.errors if issue.name not in told]
+    return [issue.text for one in done if one for issue in one.errors if issue.name not in reported]
 
 
 def _last_handoff(state: RunState) -> ev.HandoffWritten | None:
-    """Return the handoff the next session continues from; None without one, or once undone."""
+    """Return the handoff for the next session; None if there is none, or if it was undone."""
     left = state.context.handoff
     return None if left is None or _undone_since(state, left.iteration) else left
 
@@ -159,7 +159,7 @@ def _reports(iteration: int, state: RunState) -> Sequence[ev.AgentReported]:
 
 
 def _restored(state: RunState) -> str:
-    """Describe what the files were restored to after the last measurement; empty if nothing.
+    """Describe the state to which the files were restored after the last measurement, if any.
 
     A restore that was undone does not count.
     """
@@ -256,7 +256,7 @@ def _interrupted(last: int, state: RunState) -> tuple[str, list[str]]:
     changes = before.files.changes if before.files and not before.files.live else []
     back = state.oversight.rollback
     if state.oversight.stale and back is not None and back.iteration >= before.number:
-        return "", []  # its work is no longer there
+        return "", []  # its work was undone
     took = duration(before.finished.duration_s)
     said = (
         f"Iteration {before.number} was interrupted after {took}. Check the state of the files and "

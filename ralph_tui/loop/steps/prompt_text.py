@@ -1,4 +1,4 @@
-"""The words of a prompt: composed from what is known, and edited afterwards. Pure."""
+"""The text of a prompt: composed from the state of the run, and edited afterwards. Pure."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -24,7 +24,7 @@ class PromptText:
     system_context: str
     """Text that applies to every iteration."""
     composed: str = ""
-    """The prompt as the template has it; empty with the intelligence layer off."""
+    """The prompt composed by the template; empty with the intelligence layer off."""
     origin: Origin = "template"
     edited_by: str = ""
     own_layout: bool = False
@@ -34,7 +34,7 @@ class PromptText:
 
 
 def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
-    """Return a prompt of what the user has said, with nothing derived; used with the layer off."""
+    """Return a prompt with only the user's words, for a run with the layer off."""
     return build_prompt(guidance_only(iteration, start, state))
 
 
@@ -57,7 +57,7 @@ def compose_prompt(
 
 
 def later_text(state: RunState, guidance: list[str], instructed: str) -> str:
-    """Return what the user said since a prompt was written, as its last sections.
+    """Return the user's words since a prompt was written, as its last sections.
 
     `instructed`: the standing instruction that the prompt already has.
     """

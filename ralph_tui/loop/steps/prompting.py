@@ -1,4 +1,4 @@
-"""Step 9: write the prompt of an iteration from what is known of the run."""
+"""Step 9: write the prompt of an iteration from the state of the run."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +37,7 @@ from ralph_tui.text.terms import sender_label
 SEND = Option(key="y", answer="send", verb="send it unchanged")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
 MAX_EDITABLE = 100_000
-"""Characters; an answer cannot be longer."""
+"""Maximum characters of an answer."""
 NEXT_PROMPT = "next-prompt.md"
 SYSTEM_CONTEXT = "system-context.md"
 
@@ -58,16 +58,16 @@ class PromptWriter(Step):
         """The user's template as it was last read."""
         self._answer: PromptAnswer | None = None
         """A model's wording of this iteration's prompt."""
-        self._yours: tuple[PromptText, str] | None = None
+        self._user_edit: tuple[PromptText, str] | None = None
         """This iteration's prompt as you edited it, and the standing instruction it contains."""
 
     def write(self, k: int, control: Evaluation | None) -> PromptText:
         """Write the prompt; `control`: None if that layer is off, and before a measurement."""
-        self._answer = self._yours = None
+        self._answer = self._user_edit = None
         words = self._compose(k, control)
         words = self._reword(k, control, words)
-        words, heard = self._offer_edit(k, words)
-        self._save(k, words, heard)
+        words, included = self._offer_edit(k, words)
+        self._save(k, words, included)
         return words
 
     def rewrite(self, k: int) -> PromptText:
@@ -147,7 +147,7 @@ class PromptWriter(Step):
 
     @guards("intelligence", instead="the template is not checked")
     def _check_template(self) -> None:
-        """Report, once each, what the user's template lacks and that it has changed."""
+        """Report, once each, the missing parts of the user's template and any change of it."""
         given = self._given
         assert given is not None
         if self._template_now is None:
@@ -173,7 +173,7 @@ class PromptWriter(Step):
         self.record(ev.Noticed(level="warn", source="intelligence", text=text))
 
     def _reword(self, k: int, control: Evaluation | None, words: PromptText) -> PromptText:
-        """Let a model word the prompt, if enabled; otherwise the template's words stay."""
+        """Let a model word the prompt, if enabled; otherwise keep the template's words."""
         limit = self._settings.intelligence.prompt_budget_tokens
         if not words.composed or not self._models.is_enabled("prompt"):
             return words
@@ -194,8 +194,8 @@ class PromptWriter(Step):
     def _reuse(self, k: int, control: Evaluation | None, words: PromptText) -> PromptText:
         """Reuse your edit, or a model's wording, from the iteration's first session."""
         known = full_input(k, self._start, self._state, control, self._settings)
-        if self._yours is not None:
-            yours, instructed = self._yours
+        if self._user_edit is not None:
+            yours, instructed = self._user_edit
             queued = [item.text for item in self._state.guidance.queued]
             said = later_text(self._state, queued, instructed)
             text = f"{resume_section(known).text()}\n\n{closed(yours.prompt.text.rstrip())}{said}"
@@ -208,7 +208,7 @@ class PromptWriter(Step):
         return replace(words, prompt=prompt, origin="model", model_urgency=self._answer.urgency)
 
     def _template(self, words: PromptText) -> Template:
-        """The template by which the prompt was composed."""
+        """Return the template of the prompt."""
         return self._given.template if self._given and words.own_layout else BUILT_IN_TEMPLATE
 
     def _offer_edit(self, k: int, words: PromptText) -> tuple[PromptText, list[str]]:
@@ -219,12 +219,12 @@ class PromptWriter(Step):
         instructed = self._state.intelligence.standing_instruction
         words = self._edited(k, words)
         if words.edited_by:
-            self._yours = words, instructed
-        heard = {item.guidance_id for item in queued}
-        later = [i for i in self._state.guidance.queued if i.guidance_id not in heard]
+            self._user_edit = words, instructed
+        included = {item.guidance_id for item in queued}
+        later = [i for i in self._state.guidance.queued if i.guidance_id not in included]
         said = later_text(self._state, [item.text for item in later], instructed)
         words = with_text(words, f"{closed(words.prompt.text.rstrip())}{said}") if said else words
-        return words, [*heard, *(item.guidance_id for item in later)]
+        return words, [*included, *(item.guidance_id for item in later)]
 
     def _edited(self, k: int, words: PromptText) -> PromptText:
         proposed = words.prompt.text

@@ -1,11 +1,10 @@
-"""The question desk: the one open question, its deadline, and the effect of an answer.
+"""Questions to the user: the one open question, its deadline, and the effect of an answer. Opening
+a question does not block. A wait offers `answered` and `tick` as controls, which accept answers and
+check the clock. If several answers arrive, the first in the inbox counts.
 
-Opening a question blocks nothing. A wait offers `answered` and `tick` as controls, which accept
-answers and check the clock. If several answers arrive, the first in the inbox counts.
-
-Without an answer, the default is used at the deadline. A question that stays open for long is
-escalated once. Keys pressed at a screen of the run postpone the deadline. Time is the injected
-clock's.
+Without an answer, the default is used at the deadline. A question that stays open for a long time
+is escalated once. Keys pressed at a screen of the run postpone the deadline. All times come from
+the injected clock.
 """
 
 from collections.abc import Callable
@@ -33,9 +32,9 @@ class _Open:
     escalate_at: datetime | None
     """When to notify absent people; None if that was done or is not needed."""
     within: timedelta
-    """How long the question waits after the last sign of the user."""
+    """How long the question waits after the user's last activity."""
     since: datetime | None
-    """Only keys pressed after this postpone the deadline; None: earlier ones do, too."""
+    """Only keys pressed after this postpone the deadline; None: earlier ones do as well."""
 
 
 class QuestionAsker(Step):
@@ -66,7 +65,7 @@ class QuestionAsker(Step):
         """Ask; `on_answer` is called once, with the answer or, after `within_s`, the default.
 
         `within_s`: seconds. `escalated`: people have already been notified. `offers`: the default
-        is what should happen without the user, so only keys pressed from now on postpone it.
+        is the expected outcome, so only keys pressed from now on postpone it.
         """
         now = self._scheduler.host.clock.now()
         escalate_at = None if escalated else now + timedelta(seconds=self._escalate_after_s)

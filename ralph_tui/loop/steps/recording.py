@@ -1,4 +1,4 @@
-"""Step 17: the record of an iteration, and the files of the run that others read."""
+"""Step 17: the record of an iteration, and the run's files for other programs."""
 
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import IterationFinished, Noticed
@@ -53,7 +53,7 @@ class IterationRecorder(Step):
 
     @guards("records", instead="the files for other tools are not updated")
     def write_projections(self) -> None:
-        """Update the files that others read; the journal does not depend on them."""
+        """Update the files for other programs; the journal does not depend on them."""
         records, projected = self._records, self._records.project(self._state)
         try:
             self._scheduler.run_job("projections", lambda: records.write_projections(projected))

@@ -1,4 +1,4 @@
-"""Text of a proposed REDIRECT: what the record shows of the problem, then what to do.
+"""Text of a proposed REDIRECT: the evidence of the problem, then the instructions.
 
 Names, paths and the agent's words are fenced as data. Pure.
 """
@@ -102,7 +102,7 @@ def _oscillating(spans: Sequence[IterationSpan]) -> list[str]:
 
 
 def _flips(failed: Sequence[bool]) -> bool:
-    """True if a test changed at least twice: one that failed and now passes was repaired."""
+    """True if a test changed at least twice: a test that failed once and now passes was fixed."""
     return sum(one != other for one, other in pairwise(failed)) > 1
 
 

@@ -22,7 +22,7 @@ class SecondOpinion(Step):
 
     @guards("intelligence", instead="the assessment is used unchanged")
     def refine(self) -> None:
-        """Ask a model about the latest assessment; its answer is kept beside the assessment."""
+        """Ask a model about the latest assessment; its answer is saved beside the assessment."""
         known = self._state.intelligence
         made = known.assessment
         if not self._models.is_enabled("assessment") or made is None or not made.iteration:

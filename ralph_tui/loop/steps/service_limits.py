@@ -1,6 +1,5 @@
-"""Limits and outages of the agent's service: how long the run waits before it tries again.
-
-The run waits out an outage, however long it is, so that it costs neither a night nor an iteration.
+"""Limits and outages of the agent's service: how long the run waits before it tries again. The run
+waits out an outage of any length, which therefore costs neither a night nor an iteration.
 """
 
 from collections.abc import Sequence
@@ -16,11 +15,11 @@ LONGEST_WAIT_S: dict[WaitCause, float] = {
     "usage_limit": 1800.0,
     "outage": 600.0,
 }
-"""Seconds; no more time than this is lost after an outage ends."""
+"""Maximum seconds lost after an outage ends."""
 AFTER_RESET_S = 5.0
 """Seconds added to a reset time, because clocks differ."""
 STALE_RESET_S = 60.0
-"""Seconds a reset may be past and still count: a session ends a little after its refusal."""
+"""Seconds for which a past reset still counts: a session ends a little after its refusal."""
 
 NEVER_SERVED = (
     "it has never answered in this run: check the network and the address that the agent uses"

@@ -1,8 +1,8 @@
 """Step 10: the agent works, through limits, silence and interruptions, until its turn ends.
 
-A session ended by a limit, an outage or a full disk is tried again in the same iteration. Only an
-end by the agent, the user or a budget ends the step. A session that had begun to work is resumed if
-the agent can do that. Otherwise the whole prompt is sent again.
+A session ended by a limit, an outage or a full disk is tried again in the same iteration. The step
+ends only if the agent, the user or a budget ends a session. A session that had begun to work is
+resumed if the agent supports that. Otherwise the whole prompt is sent again.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ class SessionBudget(Step):
         self._exceeded = False
 
     def allowed_usd(self) -> float | None:
-        """Return the rest of the iteration's and the run's budget in USD; None without a budget."""
+        """Return the USD that a session may spend; None without a budget."""
         run, start = self._state.run, self._start
         rests = []
         if run.budget_usd is not None:
@@ -75,7 +75,7 @@ class SessionBudget(Step):
         return ""
 
     def _budgets(self) -> Iterator[tuple[str, float, float, Callable[[float], str]]]:
-        """Yield each budget that is set: its name, what is used, the limit, and their format."""
+        """Yield each budget that is set: its name, the used amount, the limit, and their format."""
         run, start = self._state.run, self._start
         for name, used, limit, shown in (
             ("the run's budget", run.cost_usd, run.budget_usd, _dollars),
@@ -97,7 +97,7 @@ class SessionBudget(Step):
                 yield name, used, limit, shown
 
     def report_overrun(self, k: int) -> None:
-        """Report budget overruns: a session is stopped only after the call that exceeds one."""
+        """Report budget overruns: a session stops only after the call that exceeds a budget."""
         over = [
             f"{name} by {shown(used - limit)}"
             for name, used, limit, shown in self._budgets()
@@ -117,7 +117,7 @@ def _tokens(number: float) -> str:
 
 
 REFUSED = ("limited", "missing", "not_started", "auth", "unknown_model")
-"""Session outcomes after which an agent cannot work, for a time or until the user fixes it."""
+"""Session outcomes after which an agent cannot work, temporarily or until the user fixes it."""
 
 SWITCHING = ("rolled_over", "limited", "silent", "unresumable", "stopped")
 """Session outcomes after which another session of the same iteration follows."""
@@ -128,8 +128,8 @@ CONTINUE_SERVED = (
 )
 """Prompts for a session that is resumed."""
 TAKEN_OVER = (
-    "Another agent worked on this task before you and cannot continue. The repository is as it "
-    f"left it. {_FROM_THERE}"
+    "Another agent worked on this task before you and cannot continue. Its changes are "
+    f"in the repository. {_FROM_THERE}"
 )
 """Addition to the prompt of an agent's first session after it takes over."""
 
@@ -162,7 +162,7 @@ class Sessions(Step):
         self._agents.warn()
 
     def read_plan(self) -> None:
-        """Read the plan before the prompt, which says how much of it to take on."""
+        """Read the plan before the prompt is written: it says how many items to take on."""
         self._items.begin()
 
     def run(self, k: int, prompt_text: PromptText) -> ev.SessionFinished:
@@ -173,7 +173,7 @@ class Sessions(Step):
         watchdog = Watchdog(k, self._run, self._asker, lambda: self._agents.replacement_agent)
         prompt, instructed = prompt_text.prompt.text, self._state.intelligence.standing_instruction
         resume: str | None = None
-        go_on = taken_over = ""
+        continue_prompt = taken_over = ""
         records, prepared = self._ports.records, self._state.gate.prompt
         unsent = prepared.path if prepared is not None else None
         self._agents.begin(k)
@@ -183,7 +183,7 @@ class Sessions(Step):
             said = later_text(self._state, queued, instructed)
             instructed = self._state.intelligence.standing_instruction
             prompt = f"{prompt.rstrip()}{said}" if said else prompt
-            words = f"{prompt}{taken_over}" if resume is None else f"{go_on}{said}"
+            words = f"{prompt}{taken_over}" if resume is None else f"{continue_prompt}{said}"
             if said or taken_over or unsent is None:
                 self._save_text(k, words, unsent)
             turn = self._turn(k, folder, words, resume)
@@ -195,9 +195,9 @@ class Sessions(Step):
                 resume, taken_over = None, f"\n\n{TAKEN_OVER}"
             elif finished.outcome == "limited":
                 if finished.tokens and resumes:  # without an answer, no work had begun
-                    resume, go_on = turn.session_id, CONTINUE_SERVED
+                    resume, continue_prompt = turn.session_id, CONTINUE_SERVED
             elif finished.outcome == "silent":
-                resume, go_on = (turn.session_id if resumes else None), CONTINUE
+                resume, continue_prompt = (turn.session_id if resumes else None), CONTINUE
             elif finished.outcome in ("unresumable", "not_started"):
                 resume = None
             elif finished.outcome == "stopped":  # by a full disk; the run continues
@@ -231,8 +231,8 @@ class Sessions(Step):
     def _handoff_request(self, turn: Turn, finished: ev.SessionFinished) -> HandoffRequest | None:
         """Return why another session should take over; None if none should.
 
-        A session that was due to hand off when a limit or silence ended it is not resumed, but
-        hands off.
+        If a handoff was due when a limit or silence ended the session, the session hands off
+        instead of being resumed.
         """
         monitor, request = self._context, self._context.request
         if finished.outcome == "context_full":

@@ -1,7 +1,7 @@
 """The run's state file: written when an iteration ends, the plan advances or a session hands off.
 
-Only the end of the run waits for it, briefly, and nothing depends on it. If it cannot be written,
-that is reported once.
+Only the end of the run waits for it, briefly, and nothing depends on it. A failure to write it is
+reported once.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class StateFile(Step):
             self._take()
 
     def keep(self, ended: Outcome | None = None) -> None:
-        """Write the file unless nothing is new; `ended`: how the run is ending now."""
+        """Write the file if anything is new; `ended`: the outcome of a run that is ending."""
         if self._file is None:
             return
         self._take()
@@ -103,14 +103,14 @@ class StateFile(Step):
         if isinstance(job.error, RalphError | OSError):
             self._warn(str(job.error))
             return
-        told = self.guarded(
+        problems = self.guarded(
             "context",
             lambda: _job_result(job),
             lambda: None,
             instead="the state file is not updated",
         )
-        self._failed = self._failed and told is None
-        for sentence in told or ():
+        self._failed = self._failed and problems is None
+        for sentence in problems or ():
             self.record(Noticed(level="warn", source="context", text=sentence))
 
     def _warn(self, sentence: str) -> None:

@@ -1,6 +1,6 @@
 """Steps 3 and 8, and the validation in step 11: the approach of a session, and its problems.
 
-A strategy is planned in step 12, with the measurement it follows from; here it is recorded.
+A strategy is planned in step 12, from the measurement; here it is recorded.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ UNVALIDATED = "validation is skipped"
 
 
 class Strategist(Step):
-    """Records strategies and validation results, each once, whichever process gets there first."""
+    """Records strategies and validation results, each once, even across a resume."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)

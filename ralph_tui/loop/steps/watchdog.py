@@ -31,7 +31,7 @@ class Watchdog:
         self,
         k: int,
         run: Run,
-        desk: QuestionAsker,
+        asker: QuestionAsker,
         replacement_agent: Callable[[], str] = lambda: "",
     ) -> None:
         """`replacement_agent`: returns the agent that could take over, or an empty string."""
@@ -42,7 +42,7 @@ class Watchdog:
         self._scheduler = run.scheduler
         self._state = run.state
         self._limits = run.settings.agent
-        self._asker = desk
+        self._asker = asker
         self._retried = False
         self._asks = False
         """True while the watchdog's question is open."""
@@ -53,7 +53,7 @@ class Watchdog:
         """Monotonic time of the last sign of life."""
 
     def begin(self) -> None:
-        """Start watching a session, which is a sign of life; a new agent gets its own retry."""
+        """Start watching a session, which counts as a sign of life; a new agent gets one retry."""
         if self.switches_agent:
             self.switches_agent = self._retried = False
         self._quiet_since = self._last_output_at = self._now()
@@ -80,7 +80,7 @@ class Watchdog:
         self._withdraw("the session ended")
 
     def _withdraw(self, reason: str) -> None:
-        """Withdraw only the watchdog's own question: the desk may show another one."""
+        """Withdraw only the watchdog's own question: another one may be open."""
         if self._asks:
             self._asks = False
             self._asker.withdraw(reason)

@@ -2,7 +2,7 @@
 
 A run waits for room as long as it takes: only the user's stop or abort ends the wait. The wait is
 reported once when it begins, and once when there is room again. Meanwhile, the reaction depends on
-where the disk was found full:
+which operation found the disk full:
 
 - A job the loop waits for is started again every `RETRY_S` seconds (`Scheduler.run_job`).
 - A job that saves the agent's work, such as a checkpoint, stops the agent, because its work could
@@ -27,7 +27,7 @@ def is_full(error: BaseException | None) -> bool:
 
 
 def wait_began(iteration: int, found_by: str) -> WaitStarted:
-    """Return the event that begins a wait for room; `found_by` names what found none."""
+    """Return the event that begins a wait for room; `found_by`: the operation that found none."""
     return WaitStarted(iteration=iteration, cause="disk_full", reason=f"{DISK_FULL} ({found_by})")
 
 

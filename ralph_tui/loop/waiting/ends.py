@@ -18,5 +18,5 @@ class Late(RalphError):  # noqa: N818  as above
     """A job that did not finish in time; it is abandoned but may still finish."""
 
     def __init__(self, job: Job, within_s: float) -> None:
-        super().__init__(f"{job.name} has given no answer within {within_s:.0f} s")
+        super().__init__(f"{job.name} has given no result within {within_s:.0f} s")
         self.job = job

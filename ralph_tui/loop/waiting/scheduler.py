@@ -4,10 +4,10 @@ Theory of operation
 -------------------
 
 Threads. Only the engine's thread runs the loop. `record` passes an event to the engine, which
-stamps it, appends it to the journal and folds it into `state` before the call returns. So `state`
-always matches the journal, and nothing here needs a lock. Jobs (git, the completion command,
-files), the agent's readers, the file watcher, the command socket and the screen have their own
-threads. None of them touches the state of a run.
+stamps it, appends it to the journal and folds it into `state` before the call returns. `state`
+therefore always matches the journal, and nothing here needs a lock. Jobs (git, the completion
+command, files), the agent's readers, the file watcher, the command socket and the screen have their
+own threads. None of them accesses the state of a run.
 
 Inbox. These threads reach the run through the host's inbox, in order of arrival. It carries
 observations (`Event`), finished work (`Job`), commands (`Command`), and commands whose sender waits
@@ -16,20 +16,20 @@ for an answer (`CommandRequest`). `receive` returns the next item, or None after
 Waits. Everything that takes time is a call here: `wait_until` a condition, `run_job`, `join` for
 jobs begun by `spawn`, `wait_for_session`, `sleep_until`. All of them use `wait_until`, which takes
 items from the inbox until its condition holds. It records an observation and handles a command. It
-marks a job as done, and calls the job's `then` if nothing waits for it. Between two items, the
-timer and the wait's `look_after` get their turn. So a pause, guidance, a checkpoint or an abort
-takes effect within `LOOK_S` plus the handling of one item.
+marks a job as done, and calls the job's `then` if nothing waits for it. Between two items, it runs
+the timer and the wait's `look_after`. A pause, guidance, a checkpoint or an abort therefore takes
+effect within `LOOK_S` plus the time to handle one item.
 
-Controls. What a command may do depends on the current wait, which offers its `Controls` for the
+Controls. The effect of a command depends on the current wait, which offers its `Controls` for the
 length of a with-block. During a session a checkpoint can be taken, during a pause files can be
-restored, during a limit the user can retry. A command whose control is not offered is refused.
+restored, and during a limit the user can retry. A command whose control is not offered is refused.
 
-Ends. `end` only notes how the run is to end and stops the work. It is called by a stop, an abort,
-the watchdog, or a wait for a user who has asked for a stop. `wait_until` raises `Ended` when its
-condition holds; an `idle` wait (for a person or for time) raises it at once. So a step always finds
-its job or session finished. A step raises `Ended` itself for an end it detects (completed, limit
-reached, hopeless agent). `Loop.run_to_end` catches it and closes the run; after `close`, no wait
-raises it again. Errors of a job are raised where the step waits for it.
+Ends. `end` only records how the run should end and stops the work. It is called by a stop, an
+abort, the watchdog, or a wait for a user who has asked for a stop. `wait_until` raises `Ended` when
+its condition holds; an `idle` wait (for a person or for time) raises it at once. A step therefore
+always finds its job or session finished. A step raises `Ended` itself for an end it detects
+(completed, limit reached, hopeless agent). `Loop.run_to_end` catches it and closes the run; after
+`close`, no wait raises it again. Errors of a job are raised where the step waits for it.
 
 The disk may fill up at any of these moments: see `disk_full`.
 """
@@ -57,9 +57,8 @@ from ralph_tui.state import RunState
 
 
 class Stopwatch:
-    """Measures how long a run has worked, by the monotonic clock, which cannot be set.
-
-    It starts from the journal's value when this process takes over the run.
+    """Measures how long a run has worked, with the monotonic clock, which cannot be set. It starts
+    from the journal's value when this process takes over the run.
     """
 
     def __init__(self, host: Host, state: RunState) -> None:
@@ -91,7 +90,7 @@ ENDING_S = 5.0
 
 
 class Scheduler:
-    """Waits for the loop, and handles what arrives meanwhile."""
+    """Waits on behalf of the loop, and handles the items that arrive meanwhile."""
 
     def __init__(
         self,
@@ -139,9 +138,8 @@ class Scheduler:
             self.controls = before
 
     def wait_until(self, done: Callable[[], bool], *, idle: bool = False) -> None:
-        """Handle inbox items until `done`; an `idle` wait also ends when the run has to end.
-
-        Raises `Ended` afterwards if the run has to end.
+        """Handle inbox items until `done`; an `idle` wait also ends when the run must end. Raises
+        `Ended` afterwards if the run must end.
         """
         while not done():
             if idle and self._ending is not None:
@@ -195,13 +193,13 @@ class Scheduler:
                 case OSError() as error:
                     raise WorkspaceError(
                         f"{name} failed ({error.filename or 'the system refused'}): "
-                        f"{why(error, 'give permission or put it right, then start again')}"
+                        f"{why(error, 'fix the permissions or other cause, then start again')}"
                     ) from error
                 case error:
                     raise error
 
     def _is_over(self, job: Job, started: float, within_s: float) -> bool:
-        """True if the job is done or its time is up; a run that has to end leaves little time."""
+        """True if the job is done or its time is up, which is short for a run that must end."""
         until = started + within_s
         if self._ending is not None and within_s < math.inf:
             until = min(until, max(started, self._ended_at) + ENDING_S)
@@ -279,12 +277,12 @@ class Scheduler:
         return self._closing or self._ending is not None
 
     def close(self) -> None:
-        """Stop what still works; from now on, no wait raises `Ended`."""
+        """Stop all running work; from now on, no wait raises `Ended`."""
         self._closing = True
         self.stop_work()
 
     def stop_work(self) -> None:
-        """Begin to stop the session and whatever job the current wait can cancel."""
+        """Begin to stop the session and any job that the current wait can cancel."""
         if self.session is not None:
             self.session.stop()
         if self.controls.cancel is not None:
@@ -340,7 +338,7 @@ class Scheduler:
             command.carry_out(self)
         return reason
 
-    # -- what commands do --------------------------------------------------------------------
+    # -- effects of commands --------------------------------------------------------------------
 
     @property
     def works(self) -> bool:
@@ -379,7 +377,7 @@ class Scheduler:
         self.spawn("learning", lambda: self.knowledge.change(learning_id, change, text), on_done)
 
     def end(self, outcome: Outcome, reason: str) -> None:
-        """End the run: stop what works, and make the current wait raise `Ended`."""
+        """End the run: stop all work, and make the current wait raise `Ended`."""
         self._hurry()
         if self._ending is None:
             self._ending = Ended(outcome, reason)

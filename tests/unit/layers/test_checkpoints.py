@@ -36,14 +36,14 @@ def test_the_defaults_go_together() -> None:
         (
             30 * M,
             2 * H,
-            "every 30m: seldom for a session of 2h; set checkpoints.interval_s to 15m to 20m.",
+            "every 30m: too rare for a session of 2h; set checkpoints.interval_s to 15m to 20m.",
         ),
         (
             30 * M,
             20 * M,
-            "every 30m: none by timer in a session of 20m; set checkpoints.interval_s to",
+            "every 30m: none by timer during a session of 20m; set checkpoints.interval_s to",
         ),
-        (1 * H, 8 * H, "seldom for a session of 8h; set checkpoints.interval_s to 30m."),
+        (1 * H, 8 * H, "too rare for a session of 8h; set checkpoints.interval_s to 30m."),
     ],
 )
 def test_too_seldom_is_said_with_what_to_do(interval: float, session: float, says: str) -> None:
@@ -64,5 +64,5 @@ def test_a_run_says_so_once_before_it_begins() -> None:
         return [e.text for e in world.all(Noticed) if e.source == "checkpoints"]
 
     (text,) = noticed(2 * H)
-    assert text.startswith("Checkpoints every 30m: seldom for a session of 2h; set ")
+    assert text.startswith("Checkpoints every 30m: too rare for a session of 2h; set ")
     assert noticed(8 * H) == []

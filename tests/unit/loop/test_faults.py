@@ -178,7 +178,7 @@ def test_without_the_control_law_default_gains_answer(part: Part) -> None:
     assert signal.proportional == pytest.approx(1 - 0.4)
     assert signal.output == pytest.approx(0.7 * signal.proportional)
     (told,) = failures(world)
-    assert told.text.endswith("default gains answer this reading")
+    assert told.text.endswith("default gains apply to this measurement")
 
 
 @named([part for part in CONTROL if part.name != "add"])

@@ -420,7 +420,7 @@ def test_a_refusing_disk_is_a_sentence() -> None:
     world.records.write_prompt = full  # type: ignore[method-assign, assignment]
     world.run()
     assert world.end.outcome == "failed"
-    assert "prompt failed (prompt.md): Permission denied; give permission" in world.end.reason
+    assert "prompt failed (prompt.md): Permission denied; fix the permissions" in world.end.reason
 
 
 def test_a_session_that_fails_is_an_error_iteration_and_the_loop_goes_on() -> None:

@@ -35,4 +35,4 @@ def test_the_agent_heeds_what_the_layer_says_and_nothing_else(ran: Runs) -> None
     assert turns.index(True) > 2, "only after the first approach made no progress"
     assert not any("# Redirect" in text for text in prompts)
     assert "tokenizer needs way" in ran(learned, ON).prompts[0]
-    assert "lesson of task-001/001 #1" in ran(planned, ON).prompts[0]
+    assert "lesson from task-001/001 #1" in ran(planned, ON).prompts[0]

@@ -118,7 +118,7 @@ class Runner(Protocol):
 
     @property
     def inside(self) -> bool:
-        """True if the next line is quoted by this runner's report."""
+        """True if the next line is quoted in this runner's report."""
 
     def feed(self, line: str) -> None:
         """Process one line, without its newline and without control sequences."""

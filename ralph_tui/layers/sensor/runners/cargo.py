@@ -25,7 +25,7 @@ _MAX_CRATES = 10_000
 
 @dataclass
 class _Binary:
-    """A test binary without a result so far, and its tests as their own lines report them."""
+    """A test binary without a result so far, and the tests that its own lines report."""
 
     tests: int
     seen: Tally = field(default_factory=Tally)

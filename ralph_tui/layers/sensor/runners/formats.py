@@ -177,4 +177,4 @@ FORMATS = (
 """In the order in which their names are joined."""
 
 RELEVANT = any_of(FORMATS)
-"""Lines that fit any row."""
+"""Pattern of the lines that match any row."""

@@ -1,9 +1,9 @@
-"""go test with ``-v`` or ``-json``: results of tests that the output shows starting.
+"""go test with ``-v`` or ``-json``: results of tests whose start is in the output.
 
 Only leaves count: a test with subtests is counted itself only if it fails although none of them
 did. A package that fails without a failing test (build failure, panic, exit) is one error. Without
-``-v``, go does not name passing tests, so an output with such a package has no counts rather than
-wrong ones.
+``-v``, go does not name passing tests, so an output with such a package yields no counts rather
+than wrong ones.
 """
 
 import re

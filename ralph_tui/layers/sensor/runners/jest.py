@@ -1,4 +1,4 @@
-"""jest: the four summary lines count tests; a file that failed to run is an error.
+"""jest: the four summary lines give the counts; a file that failed to run is an error.
 
 jest indents test output and failure messages, so the four consecutive unindented lines are its own.
 """

@@ -29,13 +29,15 @@ class _Suite:
 
     def settled(self) -> Tally:
         """Return its cases and inner suites, or its declared numbers if it shows fewer tests."""
-        told = {name: self._number(name) for name in ("tests", "failures", "errors", "disabled")}
-        tests, told["tests"] = told["tests"], 0
+        declared = {
+            name: self._number(name) for name in ("tests", "failures", "errors", "disabled")
+        }
+        tests, declared["tests"] = declared["tests"], 0
         if self.tally.seen >= tests:
             return self.tally
         skipped = self._number("skipped") or self._number("skip")
-        skipped += told["disabled"]
-        failed, errors = told["failures"], told["errors"]
+        skipped += declared["disabled"]
+        failed, errors = declared["failures"], declared["errors"]
         passed = max(0, tests - failed - errors - skipped)
         return Tally(passed, failed, errors, skipped, self.tally.names)
 
@@ -81,7 +83,7 @@ class JUnit:
         self._scan(self._joined(line))
 
     def result(self) -> Tally | None:
-        """Return the total of all documents; a truncated one counts as far as it goes."""
+        """Return the total of all documents; a truncated one counts up to its end."""
         total = self._total
         if not self._suites:
             return total
@@ -91,7 +93,7 @@ class JUnit:
             suites[-1].tally.add(inner.settled())
         result = _copy(total) if total is not None else Tally()
         result.add(suites[0].settled())
-        return total if result.seen == 0 else result  # Open tags alone count nothing.
+        return total if result.seen == 0 else result  # Open tags alone do not count.
 
     def _joined(self, line: str) -> str:
         if not self._carry:

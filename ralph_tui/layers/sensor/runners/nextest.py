@@ -54,13 +54,13 @@ class Nextest:
         return self._runs.result()
 
     def _end(self, run: int, planned: int, text: str) -> None:
-        told = numbers(_DETAILS.sub("", text))
+        counted = numbers(_DETAILS.sub("", text))
         tally = Tally(
-            passed=told.pop("passed", 0),
-            failed=told.pop("failed", 0) + told.pop("timed out", 0),
-            skipped=told.pop("skipped", 0),
+            passed=counted.pop("passed", 0),
+            failed=counted.pop("failed", 0) + counted.pop("timed out", 0),
+            skipped=counted.pop("skipped", 0),
         )
-        tally.errors = told.total() + max(0, planned - run)
+        tally.errors = counted.total() + max(0, planned - run)
         self._open -= 1
         if not self._open:
             tally.name(*self._names.names)

@@ -54,11 +54,11 @@ class Node:
         return self._runs.result()
 
     def _end(self) -> None:
-        told = self._totals
+        totals = self._totals
         tally = Tally(
-            passed=told["pass"],
-            failed=told["fail"],
-            errors=told["cancelled"],
-            skipped=told["skipped"] + told["todo"],
+            passed=totals["pass"],
+            failed=totals["fail"],
+            errors=totals["cancelled"],
+            skipped=totals["skipped"] + totals["todo"],
         )
         self._runs.end(tally)

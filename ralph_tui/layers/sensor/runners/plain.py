@@ -1,7 +1,7 @@
-"""A line of totals of any program: ``12 passed, 3 failed`` or ``15 tests, 3 failures``.
+"""A line of totals from any program: ``12 passed, 3 failed`` or ``15 tests, 3 failures``.
 
 Such a line may be about anything, so it counts only near the end of an output in which no runner
-reported, and the measurement says that it is one.
+reported counts, and the measurement says so.
 """
 
 import re
@@ -37,7 +37,7 @@ def count_plain(lines: Sequence[str]) -> Counts | None:
     for line in reversed(lines):
         if len(line) > LONGEST or not (found := _LINE.fullmatch(line)):
             continue
-        told = fields_of(labelled(found[1] or found[2]))
-        if "failed" in told and told.keys() & {"passed", "tests"}:
-            return tally_of(told, Lines(), _ROW).counts(PLAIN_TOTALS)
+        fields = fields_of(labelled(found[1] or found[2]))
+        if "failed" in fields and fields.keys() & {"passed", "tests"}:
+            return tally_of(fields, Lines(), _ROW).counts(PLAIN_TOTALS)
     return None

@@ -1,9 +1,9 @@
-"""pytest: the last line of a session has the counts, its short summary names the failures.
+"""pytest: the last line of a session has the counts, and its short summary names the failures.
 
 A session quotes captured output, which may contain whole sessions (a test that runs pytest).
 Sessions are therefore kept on a stack, and only the end of the outermost counts. A session opens
-with its header or, under ``-q``, which prints none, with its first section. ``-qq`` prints no last
-line, so there the progress letters are counted.
+with its header or, with ``-q``, which prints no header, with its first section. ``-qq`` prints no
+last line, so the progress letters are counted instead.
 """
 
 import re
@@ -97,7 +97,7 @@ class Pytest:
             self._progress(line)
 
     def result(self) -> Tally | None:
-        """Return the total of all sessions; a truncated one counts by its last report."""
+        """Return the total of all sessions; a truncated one is counted by its last report."""
         total = self._total
         last: Tally | None = None
         if self._open:

@@ -1,8 +1,7 @@
-"""Read the totals of runners that a row describes; `formats` has the rows.
-
-Every pattern has to fit a whole line. Text that a test prints may look like a total, but stands
-before the real one: within a run, later totals replace earlier ones. If a row has a `begin`, totals
-outside a run do not count, and each run is added up; otherwise each total is a run.
+"""Read the totals of the runners that the rows in `formats` describe. Every pattern must match a
+whole line. Text printed by a test may look like a total, but it precedes the real one: within a
+run, later totals replace earlier ones. If a row has a `begin`, totals outside a run do not count,
+and runs are added up; otherwise each total is a run.
 """
 
 import re
@@ -15,16 +14,16 @@ from typing import Literal
 from ralph_tui.layers.sensor.runners import Tally
 
 _WORDS = ("name", "errors")
-"""Fields of a row that are no patterns."""
+"""Fields of a row that are not patterns."""
 _MOST_PARTS = 10_000
 LONGEST = 1000
-"""Characters; a longer line is no total and no name, and would be slow to compare."""
+"""Characters; a longer line is neither a total nor a name, and would be slow to match."""
 _NEAR = 2
 """Lines between totals that belong together, such as one line per number."""
 
 
 def any_of(rows: Sequence["Format"]) -> re.Pattern[str]:
-    """Return a pattern for lines that fit a pattern of these rows; names below a heading do not."""
+    """Return a pattern that matches the lines of these rows, except names below a heading."""
     texts: list[str] = []
     for row in rows:
         texts += row.total, row.begin, row.listing, row.passing, row.skipping, row.broken
@@ -36,7 +35,7 @@ def any_of(rows: Sequence["Format"]) -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class Format:
-    """One runner's report, as patterns for whole lines; an empty one fits nothing."""
+    """One runner's report, as patterns for whole lines; an empty pattern matches nothing."""
 
     name: str
     total: str
@@ -51,32 +50,32 @@ class Format:
     failing: str = ""
     """A failing test; the groups are its name."""
     counts_names: bool = False
-    """The totals do not say how many tests failed, only how many ran: count the failing ones."""
+    """The totals say how many tests ran, but not how many failed: count the failing ones."""
     listing: str = ""
-    """The heading above such names; if its group is empty, names below it are of other tests."""
+    """The heading above such names; if its group is empty, the names below it are not failures."""
     one_below: bool = False
     """Only the line below a heading is a name."""
     passing: str = ""
     """A passing test, counted if the totals do not say how many passed."""
     skipping: str = ""
-    """A skipped test that the totals count as a test without saying so."""
+    """A skipped test that the totals count like any other test."""
     part: str = ""
-    """Tests that ran, maybe without a total; the group is their name."""
+    """Tests that ran, possibly without a total; the group is their name."""
     counted: str = ""
-    """Such tests that have a total. The counts of a runner with others are unknown."""
+    """Such tests with a total. If a runner has others, its counts are unknown."""
     broken: str = ""
-    """The error, as the group, of tests that cannot be loaded or compiled."""
+    """An error of tests that cannot be loaded or compiled; the group is its text."""
     errors: Literal["tests", "beside", "failures"] = "tests"
-    """Errors are tests, or come in addition to them, or are counted as failures too."""
+    """Errors are tests, or come in addition to them, or are also counted as failures."""
 
     @cached_property
     def own(self) -> re.Pattern[str]:
-        """Lines that fit this row."""
+        """Pattern of the lines that match this row."""
         return any_of((self,))
 
     @cached_property
     def patterns(self) -> dict[str, re.Pattern[str]]:
-        """The compiled pattern of each field that is one."""
+        """The compiled patterns by field."""
         given = vars(self).items()
         texts = {name: text for name, text in given if isinstance(text, str)}
         return {name: re.compile(text) for name, text in texts.items() if name not in _WORDS}
@@ -105,7 +104,7 @@ def labelled(text: str) -> dict[str, int]:
 
 
 def fields_of(said: Mapping[str, int]) -> Counter[str]:
-    """Return the numbers by field of a `Tally`, or ``tests``; other labels are left out."""
+    """Return the numbers by field of a `Tally`, or ``tests``; other labels are omitted."""
     fields: Counter[str] = Counter()
     for label, number in said.items():
         name = next((name for name, words in _FIELDS if words.search(label)), None)
@@ -116,7 +115,7 @@ def fields_of(said: Mapping[str, int]) -> Counter[str]:
 
 @dataclass
 class Lines:
-    """Numbers of tests that a run's single lines report."""
+    """Test counts from a run's individual lines."""
 
     passed: int = 0
     failed: int = 0
@@ -124,22 +123,22 @@ class Lines:
     broken: bool = False
 
 
-def tally_of(told: Counter[str], lines: Lines, row: Format) -> Tally:
-    """Return the tests of a run; what its totals leave out follows from the rest or its lines."""
-    skipped = told["skipped"] + lines.skipped
+def tally_of(totals: Counter[str], lines: Lines, row: Format) -> Tally:
+    """Return the tests of a run; missing totals are derived from the others or from its lines."""
+    skipped = totals["skipped"] + lines.skipped
     # A test may print such an error, so a run in which every test passed was not broken.
-    sound = told["tests"] + told["passed"] > 0 and not told["failed"] + told["errors"]
-    errors = max(told["errors"], int(lines.broken and not sound))
-    others = skipped + (told["errors"] if row.errors == "tests" else 0)
+    sound = totals["tests"] + totals["passed"] > 0 and not totals["failed"] + totals["errors"]
+    errors = max(totals["errors"], int(lines.broken and not sound))
+    others = skipped + (totals["errors"] if row.errors == "tests" else 0)
     if row.counts_names:
         failed = lines.failed
-    elif "failed" in told or "passed" not in told or "tests" not in told:
-        failed = told["failed"] - (errors if row.errors == "failures" else 0)
+    elif "failed" in totals or "passed" not in totals or "tests" not in totals:
+        failed = totals["failed"] - (errors if row.errors == "failures" else 0)
     else:
-        failed = told["tests"] - told["passed"] - others
-    passed = told["passed"]
-    if "passed" not in told:
-        passed = told["tests"] - failed - others if "tests" in told else lines.passed
+        failed = totals["tests"] - totals["passed"] - others
+    passed = totals["passed"]
+    if "passed" not in totals:
+        passed = totals["tests"] - failed - others if "tests" in totals else lines.passed
     return Tally(max(0, passed), max(0, failed), errors, skipped)
 
 
@@ -160,7 +159,7 @@ class Reader:
 
     @property
     def listing(self) -> bool:
-        """True below a heading of names: any line may be one."""
+        """True below a heading of names: any line may be a name."""
         return self._naming and bool(self.row.listing)
 
     @property
@@ -169,7 +168,7 @@ class Reader:
         return not all(self._parts.values())
 
     def feed(self, line: str, number: int = 0, *, after_blank: bool = False) -> None:
-        """Process one line that is not empty; `number` is its place."""
+        """Process one line that is not empty; `number` is its line number."""
         if not (self.listing or self.row.own.match(line)):
             return
         if self._fits("begin", line):
@@ -186,7 +185,7 @@ class Reader:
         return self.row.patterns[field].fullmatch(line)
 
     def result(self) -> Tally | None:
-        """Return the tests of all runs; one error if the tests were broken and no total came.
+        """Return the tests of all runs; one error if the tests were broken and there is no total.
 
         None if nothing was reported, or some tests that ran have no total.
         """
@@ -238,7 +237,7 @@ class Reader:
 
 
 def _group(found: re.Match[str]) -> str:
-    """Return the text of the groups that are filled."""
+    """Return the text of the groups that matched."""
     return "".join(filter(None, found.groups()))
 
 

@@ -72,12 +72,12 @@ class _Document:
         return tally
 
     def _node(self) -> Tally:
-        told = self.totals
+        counted = self.totals
         return Tally(
-            passed=told["pass"],
-            failed=told["fail"],
-            errors=told["cancelled"],
-            skipped=told.get("skipped", 0) + told.get("todo", 0),
+            passed=counted["pass"],
+            failed=counted["fail"],
+            errors=counted["cancelled"],
+            skipped=counted.get("skipped", 0) + counted.get("todo", 0),
             names=self.tally.names,
         )
 
@@ -232,13 +232,13 @@ class Tap:
 
     def _prove_end(self, tests: int) -> None:
         self._next()
-        told, self._prove = self._prove, Tally()
+        counted, self._prove = self._prove, Tally()
         named, self._diagnosed = self._diagnosed, Tally()
-        if len(named.names) == told.failed:
-            told.names = named.names
+        if len(named.names) == counted.failed:
+            counted.names = named.names
         if not self._points_for_prove:
-            told.passed = max(0, tests - told.failed)
-            self._add(told)
+            counted.passed = max(0, tests - counted.failed)
+            self._add(counted)
         self._points_for_prove = False
 
     def _add(self, tally: Tally) -> None:

@@ -21,7 +21,7 @@ _PROGRESS = re.compile(r"[.FEsxu]+|.* \.\.\. (?:ok|FAIL|ERROR|skipped .*|expecte
 _LETTERS = re.compile(r"[.FEsxu]+")
 _RULE = "=" * 70
 _LINE = "-" * 70
-_MAX_TESTS = 10_000  # remembered to see that two reports are about one test
+_MAX_TESTS = 10_000  # remembered to recognize two reports about one test
 
 
 class Unittest:
@@ -112,13 +112,13 @@ class Unittest:
         self._total.add(tally)
 
     def _tally(self, ran: int, notes: str) -> Tally:
-        told: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for note in filter(None, notes.split(", ")):
             word, _, number = note.partition("=")
-            told[word.lower()] = int(number)
-        failed, errors = told.get("failures", 0), told.get("errors", 0)
-        skipped = told.get("skipped", told.get("skip", 0)) + told.get("expected failures", 0)
-        unexpected = told.get("unexpected successes", 0)
+            counts[word.lower()] = int(number)
+        failed, errors = counts.get("failures", 0), counts.get("errors", 0)
+        skipped = counts.get("skipped", counts.get("skip", 0)) + counts.get("expected failures", 0)
+        unexpected = counts.get("unexpected successes", 0)
         beside = 0
         if (self._reports["FAIL"], self._reports["ERROR"]) == (failed, errors):
             erred = self._erred - self._failed

@@ -1,7 +1,7 @@
 """vitest: the final table counts tests; failed suites and stray errors are errors.
 
-vitest does not mark what tests print, so everything from ``RUN`` to the table is inside, and a
-table must have all its lines. Tests left out by ``--bail`` never ran and are errors too.
+vitest does not mark output printed by tests, so everything from ``RUN`` to the table is inside, and
+a table must have all its lines. Tests left out by ``--bail`` never ran and are errors too.
 """
 
 import re

@@ -374,5 +374,5 @@ def test_what_could_not_be_looked_at_is_said() -> None:
         *("test counts", "the changed files", "the agent's report", "tool calls"),
         "commits",
     ]
-    assert made.summary == "Nothing is known about it."
+    assert made.summary == "Nothing is known about the iteration."
     assert made.phase == "early"

@@ -111,7 +111,7 @@ def test_80_points_are_not_near_the_end_and_a_little_more_is() -> None:
         ),
         ("gate", "The completion command does not work"),
         ("tool", "The same tool keeps failing in the same way"),
-        ("text", "The agent's own words"),
+        ("text", "The agent mentions the same blocker again"),
     ],
 )
 def test_a_standing_blocker_says_what_shows_it_and_not_what_it_says(

@@ -27,7 +27,7 @@ def test_a_plan_gives_the_order_the_number_and_what_to_split() -> None:
     assert "1. b [complex] (complex, 40-60 % of a window)" in text
     assert "4. d [very complex] (very complex: split it first)" in text
     assert "before you begin it" in text
-    assert "Open a file in full only when you are about to change it" in text
+    assert "Open a file in full only if you are about to change it" in text
     assert "subagents" not in text
 
 

@@ -226,7 +226,7 @@ def test_a_strategy_keeps_what_stood_in_the_way_and_what_removed_it() -> None:
     assert strategy.content["blockers"] == ["No route to db.local:…", "no time"]
     assert strategy.content["resolution"] == f"used a fake database in the token{HOW}"
     assert strategy.content["avgIterations"] == 3
-    assert "In the way: No route to db.local:…; no time. What removed it: used" in strategy.text
+    assert "Obstacles: No route to db.local:…; no time. Resolved by: used" in strategy.text
     reworded = with_text("strategy", strategy.content, "Use a fake.")
     assert text_of("strategy", reworded) == "Use a fake."
     again = strategy.model_copy(update={"content": {**strategy.content, "avgIterations": 5}})

@@ -173,7 +173,7 @@ def test_a_limit_says_how_much_was_missing() -> None:
     )
     assert found.analysis == "2 of 4 iterations gained nothing."
     assert found.learning == (
-        "At its pace, it needed about 3 iterations more: give it more, or make the task smaller."
+        "At its pace, it needed about 3 more iterations: allow more, or make the task smaller."
     )
     assert found.action_items == []
     assert (found.triggered_by, found.reflection_type) == ("timeout", "process-improvement")
@@ -190,7 +190,7 @@ def test_a_flat_run_is_told_what_its_iterations_had_in_common_or_nothing() -> No
 def test_without_a_new_best_lately_a_pace_says_nothing() -> None:
     slow = Worked(40), Worked(40), Worked(40)
     assert reflect(state_of(*slow), "limit_reached") == []
-    assert "3 iterations more" in only(state_of(*slow[1:]), "limit_reached").learning
+    assert "3 more iterations" in only(state_of(*slow[1:]), "limit_reached").learning
 
 
 def test_an_iteration_that_was_not_measured_is_not_said_to_have_brought_nothing() -> None:

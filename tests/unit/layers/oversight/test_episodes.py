@@ -146,8 +146,8 @@ def test_new_things_without_a_rise_ask_after_half_of_the_budget_and_go_on() -> N
     pause = found[10].situations[0]
     assert pause.goes_on
     assert pause.reason == (
-        "New tests pass, but completion does not rise. Asked after half of the budget; the run "
-        "continues without an answer."
+        "New tests pass, but completion has not risen for half of the budget. The run "
+        "continues if you do not answer."
     )
 
 

@@ -163,7 +163,7 @@ def test_tests_that_are_gone_count_until_that_is_accepted() -> None:
 
     assert (gone.completion, gone.missing, gone.gone) == (60.0, 5, tuple("defgh"))
     assert gone.warnings == (
-        "12 pass; 20 are expected (5 are gone: d, e, f, g, h): see whether they were removed.",
+        "12 pass; 20 are expected (5 are gone: d, e, f, g, h): check whether they were removed.",
     )
     assert (passed.completion, passed.missing, passed.gone) == (75.0, 5, tuple("defgh"))
     sensor.recall(replace(passed, completion=100.0, expected=15, gone=()).event())
@@ -249,7 +249,8 @@ def test_ten_times_as_many_tests_without_a_changed_test_file_are_doubted(
 ) -> None:
     reading = started(red(1, 4)).read(1, red(passed - 1, 1), changed=changed)
 
-    said = f"{passed} tests are counted, 5 before, and no test file changed: see what prints them."
+    said = f"{passed} tests are counted, 5 before, and no test file changed: "
+    said += "check what prints them."
     assert (said in reading.warnings) is doubted
 
 
@@ -382,7 +383,7 @@ def test_a_total_that_shrank_is_a_warning_once() -> None:
     sensor = started(red(5, 15))
 
     assert sensor.read(1, red(5, 5)).warnings == (
-        "5 pass; 20 are expected (10 are gone): see whether they were removed.",
+        "5 pass; 20 are expected (10 are gone): check whether they were removed.",
     )
     assert sensor.read(2, red(5, 5)).warnings == ()
     assert sensor.read(3, red(0, 1)).warnings == (
