@@ -379,7 +379,7 @@ def test_a_learning_of_an_unknown_type_is_told_as_that(
     memory(folder, "import", str(path))
     assert refused(folder, action, "r") == (
         2,
-        "'r' is of the type 'ritual', which ralph-tui does not know; it is kept but never used; "
+        "'r' has the unknown type 'ritual', so it is kept but never used; "
         "read or change it in .aiwg/knowledge/ralph-learnings.json",
     )
 
