@@ -391,7 +391,7 @@ class TestTerminal:
         ("environ", "said"),
         [
             ({"NO_COLOR": "1", "COLORTERM": "truecolor"}, "none, because NO_COLOR is set"),
-            ({"COLORTERM": "truecolor"}, "all of them"),
+            ({"COLORTERM": "truecolor"}, "true colour"),
             ({}, "256 colours"),
             ({"TERM": "vt100"}, "the terminal's own 16 colours"),
         ],
