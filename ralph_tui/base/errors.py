@@ -4,15 +4,15 @@
     ├── UsageError             the command line or a setting is wrong (exit 2)
     │   └── SettingsError      one or more settings are wrong; all are reported together
     ├── WorkspaceError         git or the file system refused what a run needs
-    │   ├── NoRoomError        the disk is full: the run waits, and never aborts
-    │   └── GitEndedError      git was ended: it would have waited forever, or its run ended
+    │   ├── NoRoomError        the disk is full: the run waits instead of aborting
+    │   └── GitEndedError      git was stopped: it would have hung, or its run ended
     ├── LockHeldError          another run owns this worktree
     ├── AgentError             the agent's program cannot be started, or does not respond
     ├── ProcessError           a command under the keeper cannot be started
     ├── KnowledgeError         the knowledge files cannot be used; a run continues without memory
     ├── SearchError            the index of the records cannot be used now; it is a cache
     └── JournalError           a journal cannot be read or written
-        └── JournalFullError   the disk is full: the run waits, and never aborts
+        └── JournalFullError   the disk is full: the run waits instead of aborting
 
 A bug is any other exception: the engine journals it as ``run_crashed``.
 """
@@ -34,7 +34,7 @@ _LIMITS = {
     errno.EMFILE: ("too many files are open", "raise the limit with 'ulimit -n'"),
     errno.ENFILE: ("too many files are open on this machine", "close other programs"),
 }
-"""What each error number means, and the remedy."""
+"""Meaning and remedy, by error number."""
 
 
 class RalphError(Exception):
@@ -78,24 +78,24 @@ class NoRoomError(WorkspaceError):
 
 
 class GitEndedError(WorkspaceError):
-    """A git command was ended, or not started, because it would not have finished in time."""
+    """A git command was stopped, or not started, because it would not have finished in time."""
 
 
 def why(error: OSError, otherwise: str) -> str:
-    """Return the system's reason and a remedy, which is `otherwise` if the error implies none."""
-    what, advice = _LIMITS.get(error.errno or 0, (error.strerror or str(error), otherwise))
-    return f"{what}; {getattr(error, 'advice', advice)}"
+    """Return the system's reason and a remedy: `otherwise`, unless the error implies another."""
+    reason, advice = _LIMITS.get(error.errno or 0, (error.strerror or str(error), otherwise))
+    return f"{reason}; {getattr(error, 'advice', advice)}"
 
 
 def resource_error(error: BaseException) -> str:
     """Return a message if the system is out of memory, threads, processes or files.
 
-    The message is empty for any other error. Running out is not a bug, and can happen wherever
-    something is started.
+    The message is empty for any other error. Running out of resources is not a bug, and can happen
+    wherever a process or thread is started.
     """
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.EFBIG):
         return why(error, "")
-    # If there is no memory for a library, the dynamic linker says only this.
+    # The dynamic linker reports only this if there is too little memory to load a library.
     unmapped = isinstance(error, ImportError) and "failed to map segment" in str(error)
     no_memory = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
     if unmapped or no_memory:
@@ -116,7 +116,7 @@ def workspace_error(sentence: str, cause: OSError) -> WorkspaceError:
 
 
 class KnowledgeError(RalphError):
-    """The knowledge files cannot be used, or do not contain the learning."""
+    """The knowledge files cannot be used, or the learning is not in them."""
 
 
 class SearchError(RalphError):

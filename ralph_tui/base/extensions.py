@@ -1,7 +1,6 @@
 """Names of the modules that extensions provide; the core imports none of them.
 
-An extension is a folder of this package. If the folder is missing, so is everything that it
-provides.
+An extension is a folder of this package. Without the folder, its features are missing.
 """
 
 import importlib
@@ -19,12 +18,12 @@ FOREIGN_PLACES = (
     "ralph-external",
     *(f"ralph/{name}" for name in ("current-loop.json", "iterations", "loops", "archive")),
 )
-"""Paths below a worktree's ``.aiwg``; a worktree that has none of them has no foreign runs."""
+"""Paths below a worktree's ``.aiwg``; a worktree without any of them has no foreign runs."""
 
 
 @cache
 def is_installed(target: str) -> bool:
-    """Return True if the extension of this module or object is installed."""
+    """Return True if the extension that provides this module or object is installed."""
     package, extension = target.split(".")[:2]
     spec = find_spec(f"{package}.{extension}")
     return spec is not None and spec.origin is not None  # a folder without modules has no origin

@@ -1,4 +1,4 @@
-"""One writer of a file at a time: an OS lock (flock) beside it, released when its holder ends.
+"""One writer per file: an OS lock (flock) on a file beside it, released when its holder exits.
 
 Readers need no lock: files are replaced, never changed. Uses only the standard library.
 """
@@ -16,9 +16,9 @@ from pathlib import Path
 from ralph_tui.base.plain_files import clear_way, folder_of, make_folder, open_plain
 
 PATIENCE_S = 8.0
-"""How long to wait for another holder, which holds the lock only briefly."""
+"""How long to wait for another holder; a lock is held only briefly."""
 UNFINISHED_S = 60
-"""Age at which a temporary file counts as left by a killed writer: no write takes that long."""
+"""Age at which a temporary file counts as abandoned by a killed writer: no write takes as long."""
 _FIRST_PAUSE_S, _LAST_PAUSE_S = 0.001, 0.05
 _PID_BYTES = 12
 
@@ -27,9 +27,9 @@ _PID_BYTES = 12
 def locked(
     path: Path, patience_s: float = PATIENCE_S, *, below: Path | None = None
 ) -> Iterator[None]:
-    """Hold the lock file, and create it if it is missing; raises ``OSError`` if that fails.
+    """Hold the lock in this file, created if missing; raises ``OSError`` if that fails.
 
-    If another process holds the lock, errno is ``EAGAIN``; `holder_of` returns that process's id.
+    If another process holds the lock, errno is ``EAGAIN``, and `holder_of` returns its id.
     """
     make_folder(path.parent, below=below)
     deadline, pause = time.monotonic() + patience_s, _FIRST_PAUSE_S
@@ -47,22 +47,22 @@ def locked(
 
 
 def clear_unfinished(path: Path, *, below: Path | None = None) -> None:
-    """Delete what killed writers of this file have left beside it; best effort.
+    """Delete temporary files that killed writers of this file left beside it; best effort.
 
-    Call it while holding the writers' lock: no other process is writing the file then.
+    Call it while holding the writers' lock, so that no other process is writing the file.
     """
-    left = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}\.tmp")
+    temporary = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}\.tmp")
     with suppress(OSError), folder_of(path, below=below) as folder:
         with os.scandir(folder) as entries:
-            found = [entry.name for entry in entries if left.fullmatch(entry.name)]
+            found = [entry.name for entry in entries if temporary.fullmatch(entry.name)]
         for name in found:
-            there = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            if not stat.S_ISDIR(there.st_mode) and time.time() - there.st_mtime > UNFINISHED_S:
+            info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if not stat.S_ISDIR(info.st_mode) and time.time() - info.st_mtime > UNFINISHED_S:
                 os.unlink(name, dir_fd=folder)
 
 
 def holder_of(path: Path, *, below: Path | None = None) -> int:
-    """Return the id of the process that took the lock last; 0 if the file does not say."""
+    """Return the id of the process that took the lock last; 0 if unknown."""
     with suppress(OSError, ValueError):
         descriptor = open_plain(path, below=below)
         try:
@@ -78,9 +78,9 @@ def _try_lock(path: Path, below: Path | None) -> int | None:
     held = False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        there, mine = path.lstat(), os.fstat(descriptor)
+        current, opened = path.lstat(), os.fstat(descriptor)
         # If the file was removed or replaced between opening and locking, the lock does not count.
-        held = (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino)
+        held = (current.st_dev, current.st_ino) == (opened.st_dev, opened.st_ino)
         if held:
             os.pwrite(descriptor, f"{os.getpid()}\n".ljust(_PID_BYTES).encode(), 0)
     except (BlockingIOError, FileNotFoundError):

@@ -1,10 +1,10 @@
-"""The configuration that ralph-tui's git sees: its own, and nothing from the repository.
+"""Configuration for ralph-tui's git commands, independent of the repository's own.
 
-A configuration names programs: filters, a file monitor, hooks, helpers, and files that name more
-programs. Therefore no git command of a run reads the configuration of the repository, the user or
-the system.
+A configuration can name programs to run: filters, a file monitor, hooks, helpers, and files that
+name more programs. Therefore no git command of a run reads the configuration of the repository, the
+user or the system.
 
-A few values name no program: they say how objects are stored and what is ignored. They are read
+A few values name no program: how objects are stored, and which files are ignored. They are read
 once, when a repository is opened; later changes to its configuration have no effect.
 """
 
@@ -27,18 +27,18 @@ SEALED = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_SYSTEM": os.devnull,
     "GIT_CONFIG_GLOBAL": os.devnull,
-    # Settings inherited through the environment would outrank those of a file.
+    # Settings inherited through the environment would override those in a file.
     "GIT_CONFIG_PARAMETERS": "",
-    # They also outrank what is written into our own file between our check and git's reading.
+    # These also override anything written to our own file between our check and git's read.
     **{f"GIT_CONFIG_KEY_{n}": key for n, key in enumerate(_NO_PROGRAMS)},
     **{f"GIT_CONFIG_VALUE_{n}": value for n, value in enumerate(_NO_PROGRAMS.values())},
     "GIT_CONFIG_COUNT": str(len(_NO_PROGRAMS)),
     "GIT_ATTR_NOSYSTEM": "1",
-    # An object that a partial clone lacks counts as missing: fetching it would start programs.
+    # Do not fetch objects that a partial clone lacks: fetching would start programs.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
 }
-"""The environment in which git reads only the configuration of its git dir."""
+"""Environment variables that make git read only the configuration in its git dir."""
 
 _WORD = r"[A-Za-z0-9]+"
 _KEPT_KEYS = {
@@ -51,12 +51,12 @@ _KEPT_KEYS = {
     "core.autocrlf": _WORD,
     "core.eol": _WORD,
 }
-"""Keys as git lists them, and patterns for their values."""
+"""Patterns of valid values, by key as git lists it."""
 _ONLY_VIEW = frozenset({"extensions.refstorage", "core.filemode", "core.autocrlf", "core.eol"})
-"""How the user's git compares files and stores refs; the private index needs none of it."""
+"""Keys for the user's index and refs; the private index does not need them."""
 
 ASK = ("config", "-z", "--type=path", "--get-regexp", f"^({'|'.join(_KEPT_KEYS)})$")
-"""Arguments that make git list these values, which starts no program."""
+"""Arguments that make git list these values without starting a program."""
 COMMON = ("refs", "packed-refs", "reftable", "shallow", "info")
 """Parts of the common dir that our commands need."""
 
@@ -74,8 +74,8 @@ _CORE = """\
 \tlogAllRefUpdates = false
 """
 
-# The files on disk count, whatever another machine has written into the user's configuration. A
-# split index would be faster, but a truncated one can be read as an index of fewer files.
+# Compare the files on disk, even if the user's configuration comes from another machine. A split
+# index would be faster, but git may read a truncated one as an index with fewer files.
 _PRIVATE = """\
 \tignoreStat = false
 \ttrustCTime = true
@@ -106,7 +106,7 @@ def sealed_with(*settings: tuple[str, str]) -> Mapping[str, str]:
 
 
 def kept_settings(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the values to keep; if a key has several, the last one counts."""
+    """Return the values to keep; if a key has several, the last one wins."""
     return {
         key: value
         for key, value in entries
@@ -141,7 +141,7 @@ def _config(values: Mapping[str, str], more: str, *, ignore_case: bool) -> bytes
 
 
 def quoted(value: str | Path) -> str:
-    """Quote a configuration value, or a path, as git reads it."""
+    """Quote a value or path for a git configuration file."""
     escaped = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
@@ -158,7 +158,7 @@ def ensure_folder(path: Path) -> None:
 
 
 def ensure_file(path: Path, content: bytes) -> None:
-    """Make this path a regular file with this content, whatever is there; raises ``OSError``."""
+    """Make this path a regular file with this content, whatever was there; raises ``OSError``."""
     if content_of(path) == content:
         return
     write_whole(path, content, durable=False)
@@ -169,9 +169,9 @@ def ensure_link(path: Path, target: Path) -> None:
     with suppress(OSError):
         if path.readlink() == target:
             return
-    made = path.with_name(f"{path.name}.{os.getpid()}.{get_ident()}")
-    made.symlink_to(target)
-    made.replace(path)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.{get_ident()}")
+    temporary.symlink_to(target)
+    temporary.replace(path)
 
 
 def content_of(path: Path, *, follow: bool = False) -> bytes | None:

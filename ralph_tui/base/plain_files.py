@@ -1,12 +1,12 @@
-"""The only way to open a file that an agent could have put there: records and files beside them.
+"""Safe access to files that an agent could have replaced: records, and files beside them.
 
-Rule: opening never blocks (a FIFO would block its reader forever), opens only plain files, and
-follows no link, neither the file itself nor a folder below `below`. For records, `below` is their
-``.aiwg/ralph``. That folder and those above it may be links: people keep records on another disk.
-ralph-tui makes no links below it, so a link found there cannot be trusted.
+Opening a file never blocks (a FIFO would block its reader forever), accepts only plain files, and
+follows no links: neither the file nor a folder below `below` may be a link. For records, `below` is
+their ``.aiwg/ralph``. That folder and its parents may be links: people keep records on another
+disk. ralph-tui creates no links below it, so a link found there cannot be trusted.
 
-Anything else in the way raises `NotPlainError`, an ``OSError`` whose text names the obstacle. Uses
-only the standard library, for quick commands.
+Anything else raises `NotPlainError`, an ``OSError`` whose text names the obstacle. Uses only the
+standard library, so that commands start fast.
 """
 
 import errno
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 LARGEST = 1 << 28
-"""Maximum bytes in a file that is read as a whole: a sparse file could claim any size."""
+"""Maximum size in bytes of a file that is read whole: a sparse file could claim any size."""
 _PLAIN = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _KINDS = {
@@ -32,7 +32,7 @@ _KINDS = {
 
 
 class NotPlainError(OSError):
-    """Something else is where a plain file belongs, or a link is where a folder belongs."""
+    """The path is not a plain file, or one of its folders is a link."""
 
     advice = "move it out of the way"
     """The remedy to show with the error."""
@@ -46,10 +46,10 @@ def open_plain(
     below: Path | None = None,
     follow: bool = False,
 ) -> int:
-    """Return a descriptor of a plain file; `mode`: its permissions if `flags` create it.
+    """Open a plain file and return its descriptor; `mode` is for a file that `flags` create.
 
-    `follow`: follow links, because the user has named the path. Raises ``OSError``, and
-    `NotPlainError` if it is not a plain file.
+    `follow`: follow links, for a path that the user named. Raises ``OSError``, and `NotPlainError`
+    if it is not a plain file.
     """
     if follow:
         return _open(path, flags, mode, None)
@@ -125,29 +125,29 @@ def write_whole(
     durable: bool = True,
     mode: int | None = None,
 ) -> None:
-    """Replace a file atomically: a reader sees the old one or the new one. Raises ``OSError``.
+    """Replace a file atomically: a reader sees the old or the new content. Raises ``OSError``.
 
-    Anything there except a folder is replaced unopened. `durable` also syncs the file to disk;
-    `mode`: its permissions, if they differ from those of any new file.
+    Replaces anything except a folder, without opening it. `durable` also syncs the file to disk;
+    `mode` sets its permissions (default: those of any new file).
     """
-    fresh = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with folder_of(path, below=below) as folder:
         try:
-            with os.fdopen(_open(fresh, flags, 0o666, folder), "wb") as file:
+            with os.fdopen(_open(temporary, flags, 0o666, folder), "wb") as file:
                 file.write(content)
                 if mode is not None:
                     os.fchmod(file.fileno(), mode)
                 if durable:
                     file.flush()
                     os.fsync(file.fileno())
-            os.replace(fresh.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.replace(temporary.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         finally:
-            _unlink(fresh.name, folder)
+            _unlink(temporary.name, folder)
 
 
 def put_new(path: Path, content: bytes, *, mode: int) -> None:
-    """Create a file; raises ``OSError``, and ``FileExistsError`` if anything is there."""
+    """Create a file; raises ``OSError``, and ``FileExistsError`` if the path exists."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with folder_of(path) as folder, os.fdopen(_open(path, flags, mode, folder), "wb") as file:
         try:
@@ -180,7 +180,7 @@ def leaves_folder(folder: Path, name: str) -> bool:
 
 
 def clear_way(path: Path, *, below: Path | None = None) -> None:
-    """Delete whatever is neither a plain file nor a folder, such as a FIFO or a link.
+    """Delete this path if it is neither a plain file nor a folder, such as a FIFO or a link.
 
     Only for names that belong to ralph-tui. Raises ``OSError``.
     """
@@ -226,13 +226,13 @@ def _refusal(path: Path, error: OSError) -> OSError:
 
 
 def _not_plain(path: Path, mode: int) -> NotPlainError:
-    what = _KINDS.get(stat.S_IFMT(mode), "something else")
+    kind = _KINDS.get(stat.S_IFMT(mode), "something else")
     code = errno.ELOOP if stat.S_ISLNK(mode) else errno.EINVAL
-    return NotPlainError(code, f"it is {what}, not a regular file", str(path))
+    return NotPlainError(code, f"it is {kind}, not a regular file", str(path))
 
 
 def _enter(folder: Path, below: Path | None, *, make: bool = False) -> int:
-    """Return a descriptor of the folder; each step below `below` must be a folder, not a link."""
+    """Return a descriptor of the folder; no folder below `below` on its path may be a link."""
     top = below if below is not None and folder.is_relative_to(below) else _records_of(folder)
     if make:
         (top or folder).mkdir(parents=True, exist_ok=True)
@@ -241,14 +241,14 @@ def _enter(folder: Path, below: Path | None, *, make: bool = False) -> int:
     for part in folder.relative_to(here).parts:
         here /= part
         try:
-            deeper = _step(part, here, descriptor, make=make)
+            child = _open_child(part, here, descriptor, make=make)
         finally:
             os.close(descriptor)
-        descriptor = deeper
+        descriptor = child
     return descriptor
 
 
-def _step(part: str, here: Path, descriptor: int, *, make: bool) -> int:
+def _open_child(part: str, here: Path, descriptor: int, *, make: bool) -> int:
     if make:
         with suppress(FileExistsError):
             os.mkdir(part, dir_fd=descriptor)
@@ -262,7 +262,7 @@ def _step(part: str, here: Path, descriptor: int, *, make: bool) -> int:
 
 
 def _records_of(folder: Path) -> Path | None:
-    """Return the ``.aiwg/ralph`` that a folder is or lies below; None for any other folder."""
+    """Return the ``.aiwg/ralph`` that is, or contains, this folder; None if there is none."""
     for place in (folder, *folder.parents):
         if place.name == "ralph" and place.parent.name == ".aiwg":
             return place

@@ -28,7 +28,7 @@ from ralph_tui.text.sanitize import one_line
 _KNOWN = {
     "run": "run an agent in a loop until a command passes",
     "resume": "continue a run that ended early",
-    "fleet": "many loops at once, each in its own clone",
+    "fleet": "run many loops at once, each in its own clone",
     "attach": "open a screen for a run in another terminal",
     "status": "show the status of a run (default: the newest)",
     "decide": "show or answer the open question of a running run",
@@ -44,8 +44,8 @@ _KNOWN = {
     "restore": "list a run's snapshots, or restore the files from one",
     "search": "search the records of all runs",
     "memory": "show and change what runs have learned here",
-    "prompt": "show sent prompts; check a prompt template of your own",
-    "demo": "see a run on an embedded sample project",
+    "prompt": "show prompts, or check your own prompt template",
+    "demo": "watch a run on an embedded sample project",
     "doctor": "check your set-up",
     "config": "show settings and where each is set; write a settings file",
     "hooks": "watch your own Claude Code sessions",
@@ -98,7 +98,7 @@ With your own agent:          ... --agent-command "my-agent"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code, an `ExitCode`."""
-    gc.disable()  # startup creates many objects, which all stay; a run turns collection on
+    gc.disable()  # startup creates many long-lived objects; a run turns collection on again
     _replace_unprintable()
     if argv is None and {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"} <= os.environ.keys():
         importlib.import_module(f"{__name__}.completion").answer()
@@ -120,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OSError, MemoryError, RuntimeError, ImportError) as error:
         sentence = resource_error(error)
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            sentence = "no space left on the device: free some and try again"
+            sentence = "no space left on the device; free some space and try again"
         if isinstance(error, FileNotFoundError) and _folder_is_gone():
             sentence = "the current folder was deleted; change to another one"
         if not sentence:
@@ -132,7 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def dispatch(argv: Sequence[str]) -> int:
-    """Run a command line, then any command its screens ask for; return the exit code.
+    """Run a command line, then any command chosen on its screens; return the exit code.
 
     Raises ``RalphError``.
     """
@@ -150,7 +150,7 @@ def dispatch(argv: Sequence[str]) -> int:
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """A formatter that lists no commands: the description already has them, in groups."""
+    """Omits the list of commands: the description already has them, in groups."""
 
     def add_argument(self, action: argparse.Action) -> None:
         if not isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
@@ -163,7 +163,7 @@ def build_parser(
     """Return the parser, and the parsers of its commands by name.
 
     Only the command modules in `loaded` are imported, and only their parsers have arguments: pass
-    `COMMANDS` for all of them. With `everything`, help also lists what is rarely needed.
+    `COMMANDS` for all of them. With `everything`, help also lists rarely needed commands.
     """
     parser = Parser(
         prog="ralph-tui",
@@ -189,13 +189,13 @@ def build_parser(
 def _format_groups(groups: Mapping[str, Sequence[str]]) -> str:
     lines = []
     for title, names in groups.items():
-        there = [name for name in names if name in COMMANDS]
-        lines += ["", f"{title}:", *(f"    {name:<12}{COMMANDS[name]}" for name in there)]
+        installed = [name for name in names if name in COMMANDS]
+        lines += ["", f"{title}:", *(f"    {name:<12}{COMMANDS[name]}" for name in installed)]
     return "\n".join(lines)
 
 
 def _hide(parser: Parser, name: str) -> None:
-    """Leave rare actions out of a command's help; they still work."""
+    """Omit rarely used actions from a command's help; they still work."""
     for action in parser._actions:  # noqa: SLF001 - argparse has no public way
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             listed = action._choices_actions  # noqa: SLF001
@@ -206,7 +206,7 @@ def _hide(parser: Parser, name: str) -> None:
 def _dispatch(argv: Sequence[str]) -> int:
     word = next((word for word in argv if not word.startswith("-")), None)
     if word is not None and word not in COMMANDS:
-        hint = did_you_mean(word, COMMANDS) or ": see ralph-tui --help"
+        hint = did_you_mean(word, COMMANDS) or "; see ralph-tui --help"
         raise UsageError(f"no command {word[:80]!r}{hint}")
     everything = _ALL in argv and (word is None or not {"-h", "--help"}.isdisjoint(argv))
     if everything and word is None:
@@ -262,6 +262,6 @@ def _replace_unprintable() -> None:
 
 
 def _discard_output() -> None:
-    """Redirect stdout to the null device, or Python reports the unwritten rest at exit."""
+    """Redirect stdout to the null device, so that Python reports no unwritten output at exit."""
     with contextlib.suppress(OSError):  # too many files may be open
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

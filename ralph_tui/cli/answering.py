@@ -1,4 +1,4 @@
-"""Answers to the open question of a run, checked against what the question offers.
+"""Answers to a run's open question, checked against the options it offers.
 
 Shared by runs on this machine and loops of a fleet; only the recipient differs.
 """
@@ -24,7 +24,7 @@ LIMIT_OPTIONS = {
     "iterations": "--iterations N",
     "money": "--budget USD",
 }
-"""The options to type with an answer, by what the answer takes."""
+"""Command-line options for an answer, by the kind of input it takes."""
 
 
 class Answerable(Protocol):
@@ -32,16 +32,16 @@ class Answerable(Protocol):
 
     @property
     def name(self) -> str:
-        """The name its user knows it by."""
+        """The name to show to the user."""
 
     def request(self, name: str, **fields: object) -> int:
         """Send a command; raises ``RalphError`` with the run's reason if the run refuses."""
 
 
 def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of an answer; `decide` and `guide` hold the commands to quote in hints."""
+    """Add the arguments of an answer, and defaults for the commands that hints suggest."""
     parser.set_defaults(decide="ralph-tui decide", guide="ralph-tui guide")
-    parser.add_argument("answer", metavar="ANSWER", nargs="?", help="one of the answers it offers")
+    parser.add_argument("answer", metavar="ANSWER", nargs="?", help="one of the offered answers")
     parser.add_argument(
         "text",
         metavar="TEXT",
@@ -62,13 +62,13 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _explain_limits(question: Question, args: argparse.Namespace) -> str:
-    """Explain which offered answer --iterations and --budget can go with."""
-    fit = [
+    """Explain which offered answer takes --iterations or --budget."""
+    takers = [
         word for word in answer_words(question) if _accepted_by(question, word) & set(LIMIT_OPTIONS)
     ]
-    if not fit:
+    if not takers:
         return f"no answer to this question takes --iterations or --budget; see {args.decide}"
-    return f"--iterations and --budget need an answer; use {args.decide} {fit[0]}"
+    return f"--iterations and --budget need an answer; use {args.decide} {takers[0]}"
 
 
 def answer_question(live: Answerable, question: Question, args: argparse.Namespace) -> int:
@@ -79,10 +79,10 @@ def answer_question(live: Answerable, question: Question, args: argparse.Namespa
     _check_question(question, args)
     fields = _command_fields(question, args)
     answer = fields["answer"]
-    ask = answer == "abort" and not args.yes
-    if ask and not sys.stdin.isatty():
+    unconfirmed = answer == "abort" and not args.yes
+    if unconfirmed and not sys.stdin.isatty():
         raise UsageError(f"not a terminal; use {args.decide} abort --yes to confirm")
-    if ask and not confirm(f"Abort {live.name}? The work stays as it is."):
+    if unconfirmed and not confirm(f"Abort {live.name}? Its work is kept."):
         print("not answered", file=sys.stderr)
         return ExitCode.FAILED
     if answer in ALLOWING and not args.question and not _confirm_allowing(question, args):
@@ -102,7 +102,7 @@ def answer_question(live: Answerable, question: Question, args: argparse.Namespa
 def _check_question(question: Question, args: argparse.Namespace) -> None:
     """Raise ``RalphError`` if the open question is not the one this answer is for.
 
-    An answer without an id is for the question that was open when its command began. If two
+    An answer without an id is for the question that was open when the command started. If two
     commands run at once, the second must not answer the question that follows the first answer.
     """
     if args.question:
@@ -110,17 +110,17 @@ def _check_question(question: Question, args: argparse.Namespace) -> None:
             return
         why = "the question changed"
     elif not question.get("at") or datetime.fromisoformat(question["at"]) <= process_start():
-        return  # a run of an older version does not record when it asked
+        return  # runs of older versions do not record the time of a question
     else:
         why = "another answer came first, or the question changed"
-    now = clip(one_line(question["text"]), 200)
+    current = clip(one_line(question["text"]), 200)
     raise RalphError(
-        f"{why}; your answer was not sent. The question is now: {now}; see {args.decide}"
+        f"{why}; your answer was not sent. The question is now: {current}; see {args.decide}"
     )
 
 
 def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
-    """Show the request and ask for a yes, even if an earlier question was already shown."""
+    """Show the request and ask for confirmation, even if an earlier question was shown."""
     word = answer_word(_answer_of(args))
     if not sys.stdin.isatty():
         raise UsageError(
@@ -132,19 +132,14 @@ def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
 
 
 def _describe_sent(question: Question, fields: dict[str, object], args: argparse.Namespace) -> str:
-    """Quote the text that was sent, else say what the answer does; for a request, add its text."""
-    asked = question.get("request")
-    word_said = fields["text"]
-    reply = (
-        f'"{clip(one_line(str(word_said)), 200)}"'
-        if word_said
-        else _describe_effect(question, args)
-    )
-    return f"{reply} ({clip(one_line(question['text']), 200)})" if asked else reply
+    """Quote the sent text, or describe the answer's effect; for a request, add its text."""
+    request, text = question.get("request"), fields["text"]
+    reply = f'"{clip(one_line(str(text)), 200)}"' if text else _describe_effect(question, args)
+    return f"{reply} ({clip(one_line(question['text']), 200)})" if request else reply
 
 
 def _offer_as_guidance(live: Answerable, refusal: str, text: str, args: argparse.Namespace) -> int:
-    """Another answer came first: offer to queue the text as guidance, so that it is not lost."""
+    """Offer to queue the text as guidance if another answer came first, so that it is not lost."""
     if not sys.stdin.isatty():
         raise RalphError(f"{refusal}; your text was not sent; send it with {args.guide}")
     if not confirm(f"Refused: {refusal}. Send the text to the agent as guidance?"):
@@ -164,18 +159,18 @@ def _command_fields(question: Question, args: argparse.Namespace) -> dict[str, o
             f"{clip(one_line(args.answer), 40)!r} is not a valid "
             f"answer; use {args.decide} {'|'.join(offered)}"
         )
-    takes, word_said = _accepted_by(question, word), answer_word(word)
+    takes, shown = _accepted_by(question, word), answer_word(word)
     more = bool(args.iterations or args.budget)
     text = _single_text(args, word) if takes != {"choices"} else None
     if text is not None and not takes & {"words", "instructions"}:
-        raise UsageError(f"{word_said} takes no text; leave it out, or see {args.decide}")
+        raise UsageError(f"{shown} takes no text; leave it out, or see {args.decide}")
     if text is None and takes == {"words"}:
-        raise UsageError(f"{word_said} needs words: {args.decide} {word_said} TEXT")
+        raise UsageError(f"{shown} needs a text: {args.decide} {shown} TEXT")
     grants = "".join(LIMIT_OPTIONS[one] for one in LIMIT_OPTIONS if one in takes)
     if more and not grants:
-        raise UsageError(f"{word_said} takes neither --iterations nor --budget; see {args.decide}")
+        raise UsageError(f"{shown} takes neither --iterations nor --budget; see {args.decide}")
     if not more and grants:
-        raise UsageError(f"{word_said} needs {grants}")
+        raise UsageError(f"{shown} needs {grants}")
     if not 0 <= args.iterations <= 1000:
         raise UsageError("--iterations takes a number from 1 to 1000")
     if not 0 <= args.budget <= 1_000_000:  # false for nan
@@ -192,15 +187,13 @@ def _command_fields(question: Question, args: argparse.Namespace) -> dict[str, o
 
 def _single_text(args: argparse.Namespace, word: str) -> str | None:
     if len(args.text) > 1:
-        word_said = answer_word(word)
-        raise UsageError(
-            f'{word_said} takes one text; put it in quotes: {args.decide} {word_said} "TEXT"'
-        )
+        shown = answer_word(word)
+        raise UsageError(f'{shown} takes one text; put it in quotes: {args.decide} {shown} "TEXT"')
     return str(args.text[0]) if args.text else None
 
 
 def _answer_of(args: argparse.Namespace) -> str:
-    """Return the answer as the journal spells it."""
+    """Return the answer as spelled in the journal."""
     return answer_name(str(args.answer))
 
 
@@ -209,7 +202,7 @@ def _accepted_by(question: Question, word: str) -> set[str]:
 
 
 def _describe_effect(question: Question, args: argparse.Namespace) -> str:
-    """Return what the answer does, in the question's own words."""
+    """Return the answer's effect, as worded by the question."""
     fitting = [option for option in question["options"] if option["answer"] == _answer_of(args)]
     # The same answer may be offered both with and without a text.
     edited = [option for option in fitting if option["takes"] != "nothing"]

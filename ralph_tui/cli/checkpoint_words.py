@@ -1,4 +1,4 @@
-"""The checkpoints of a run, as rows."""
+"""Format a run's checkpoints as rows."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -36,9 +36,9 @@ def format_iteration(span: IterationSpan, data: Sequence[CheckpointData]) -> Ite
 
 
 def _row(point: CheckpointPoint, data: CheckpointData | None) -> str:
-    held = "no snapshot" if point.snapshot is None else f"snapshot {point.snapshot}"
+    snapshot = "no snapshot" if point.snapshot is None else f"snapshot {point.snapshot}"
     row = f"{point.at.astimezone():%Y-%m-%d %H:%M:%S}  {CHECKPOINTS[point.trigger].word:<12}"
-    row += f"  {duration(point.duration_s):>7}  {held:<12}"
+    row += f"  {duration(point.duration_s):>7}  {snapshot:<12}"
     if data is None:
         return f"{row}  {point.note}".rstrip()
     git = data.git_status

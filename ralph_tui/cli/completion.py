@@ -1,8 +1,8 @@
-"""Completions for a shell: commands, options, runs, settings, agents.
+"""Shell completions: commands, options, runs, settings, agents.
 
 The name of an argument in the help (``RUN``, ``NAME=VALUE``) determines its completions, so a new
-command needs no line here. Only the typed command is loaded, and only what it needs is looked up. A
-failed lookup offers nothing: no message may appear in a line the user is typing.
+command needs no entry here. Only the typed command is loaded. A failed lookup offers nothing,
+because a message must not appear in a line that the user is typing.
 """
 
 import argparse
@@ -19,11 +19,11 @@ from ralph_tui.base.errors import RalphError
 from ralph_tui.cli import COMMANDS, build_parser
 
 Names = Callable[[str], Iterable[str]]
-"""Returns the possible words, given what is typed so far."""
+"""Returns the possible words for the typed prefix."""
 READ_COMMANDS = ("replay", "report", "status", "lab", "prompt", "history")
-"""Commands that also take runs of other tools, which are read-only."""
+"""Commands that only read, and therefore also accept runs of other tools."""
 _TYPEABLE = re.compile(r"[\w@%+:,.][\w@%+:,./-]*")
-"""Names that no shell needs quoted; folder names are foreign text."""
+"""Names that need no quotes in any shell; folder names are foreign text."""
 
 
 def answer() -> None:
@@ -31,8 +31,8 @@ def answer() -> None:
     typed = (
         os.environ["COMP_LINE"].encode()[: int(os.environ["COMP_POINT"])].decode("utf-8", "ignore")
     )
-    whole = typed.split()[1:] if typed[-1:].isspace() else typed.split()[1:-1]
-    word = next((word for word in whole if not word.startswith("-")), "")
+    complete = typed.split()[1:] if typed[-1:].isspace() else typed.split()[1:-1]
+    word = next((word for word in complete if not word.startswith("-")), "")
     parser, _ = build_parser((word,) if word in COMMANDS else ())
     for action in _actions(parser):
         action.completer = _completer(action, word)  # type: ignore[attr-defined]
@@ -44,8 +44,8 @@ def answer() -> None:
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     for action in parser._actions:  # noqa: SLF001 - argparse has no public list of them
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            for below in action.choices.values():
-                yield from _actions(below)
+            for subparser in action.choices.values():
+                yield from _actions(subparser)
         else:
             yield action
 
@@ -68,7 +68,7 @@ def _completer(action: argparse.Action, command: str) -> object:
 
 
 def _run_names(prefix: str) -> Iterable[str]:
-    """List tasks, and attempts if a task has several or the user is typing one."""
+    """List tasks, and the attempts of a task with several, or all attempts after a slash."""
     from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415 - loaded on demand
     from ralph_tui.adapters.records.listing import list_runs  # noqa: PLC0415
 

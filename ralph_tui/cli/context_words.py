@@ -1,6 +1,6 @@
-"""A context window in words: a table, and the row of a status.
+"""Format the use of a context window: as a table, and as a row of ``status``.
 
-The fields of `context_status` are sanitized here, because the agent can write them.
+The fields of a `ContextStatus` are sanitized here, because the agent can write them.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ ITEM = 60
 
 
 def context_row(context: ContextStatus | None) -> str:
-    """Format a line like ``86 % (hand over), 28k tokens left, handed over twice; ...``."""
+    """Format a row such as ``86 % (handoff due), 28k tokens left, handed off twice; ...``."""
     if not context:
         return ""
     percent, level = context.get("percent"), _find_level(context)
@@ -43,10 +43,10 @@ def context_row(context: ContextStatus | None) -> str:
         return ""
     left = f"{_tokens_text(context['tokens_left'] or 0)} tokens left"
     parts = [f"{whole(percent)} % ({CONTEXT_LEVELS[level].word})", left]
-    if rollovers := context.get("rollovers"):
-        parts.append(f"handed off {_times_word(rollovers)}")
-    if forgot := context.get("compactions"):
-        parts.append(f"forgot {_times_word(forgot)}")
+    if handoffs := context.get("rollovers"):
+        parts.append(f"handed off {_times_word(handoffs)}")
+    if compactions := context.get("compactions"):
+        parts.append(f"compacted {_times_word(compactions)}")
     ahead = _forecast_text(context)
     return f"{', '.join(parts)}{'; ' if ahead else ''}{ahead}"
 
@@ -64,7 +64,7 @@ def context_mark(context: ContextStatus | None) -> str:
 def context_table(context: ContextStatus, run: str, *, alive: bool, watched: bool = False) -> str:
     """Format the state, forecast and recommendation for a context window as a Markdown table.
 
-    `watched`: the sessions are not ours; hooks recorded them.
+    `watched`: hooks recorded the sessions, which ralph-tui did not start.
     """
     handoff = context["handoff"]
     rows = [
@@ -101,15 +101,12 @@ def _current_text(context: ContextStatus) -> str:
             f"unknown: {_tokens_text(tokens)} tokens used; the agent does not report the "
             "size of its window"
         )
-    return (
-        "unknown: the agent has reported no usage yet"
-        if not context.get("history")
-        else ("unknown: the agent has reported no usage in this session")
-    )
+    when = "in this session" if context.get("history") else "yet"
+    return f"unknown: the agent has reported no usage {when}"
 
 
 def _level_text(context: ContextStatus) -> str:
-    """Return the level and any higher one reached before: a compaction empties the window again."""
+    """Return the level, and any higher level reached before a compaction."""
     level, reached = _find_level(context), context.get("level_reached")
     if level is None:
         return "unknown"
@@ -158,14 +155,14 @@ def _peaks_table(history: list[UseStatus]) -> str:
         )
         for use in history[-ROWS:]
     ]
-    return _format_table(("Iteration", "Peak", "Rollovers", "Forgot"), rows)
+    return _format_table(("Iteration", "Peak", "Handoffs", "Compactions"), rows)
 
 
 def _order(context: ContextStatus) -> str:
     """List the open items in the advised order, without an item already in progress."""
     item, percent = context.get("item"), context.get("percent")
-    begun = context.get("session_running") and context.get("calls")
-    items = [*([] if begun or not item else [item]), *(context.get("later") or [])]
+    started = context.get("session_running") and context.get("calls")
+    items = [*([] if started or not item else [item]), *(context.get("later") or [])]
     if percent is not None and not context.get("session_running"):
         percent = 0.0  # the next session begins with an empty window
     left = None if percent is None else max(0.0, context["checkpoint_percent"] - percent)
@@ -174,19 +171,19 @@ def _order(context: ContextStatus) -> str:
         return ""
     if list(advised.places) == sorted(advised.places):
         return f"**Order**: as in the plan; {advised.why}."
-    advice = f"**Order**: {advised.why}, unless one needs another."
+    advice = f"**Order**: {advised.why}, unless one depends on another."
     rows = []
     for n, place in enumerate(advised.places[:ROWS], 1):
         one = items[place]
-        must = "split it" if one["size"] == "very complex" else _range_text(one)
-        rows.append((str(n), clip(one_line(one["text"]), ITEM), one["size"], must))
+        estimate = "split it" if one["size"] == "very complex" else _range_text(one)
+        rows.append((str(n), clip(one_line(one["text"]), ITEM), one["size"], estimate))
     more = len(items) - len(rows)
     rest = f" {count(more, 'more item')} after these." if more else ""
     return f"{_format_table(('Order', 'Item', 'Complexity', 'Context'), rows)}\n\n{advice}{rest}"
 
 
 def _recommend(context: ContextStatus, *, alive: bool, watched: bool) -> str:
-    """Return what to do now or, once the run has ended, in the next one."""
+    """Return the advice for now or, after the run has ended, for the next one."""
     fills, level = context.get("windows_fill"), _find_level(context)
     if not alive:
         known = any(use.get("peak_percent") is not None for use in context.get("history") or [])
@@ -230,16 +227,16 @@ def _format_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str
     return "\n".join(f"| {line} |" if n != 1 else f"|-{line}-|" for n, line in enumerate(lines))
 
 
-def handoff_text(left: HandoffStatus) -> str:
-    """Format what a context handoff left for the next session."""
-    percent = left.get("percent")
+def handoff_text(handoff: HandoffStatus) -> str:
+    """Format a context handoff, from which the next session continues."""
+    percent = handoff.get("percent")
     return "\n".join(
         (
             "## Ralph Checkpoint Created",
             "",
-            f"**Iteration**: {left['iteration']}",
+            f"**Iteration**: {handoff['iteration']}",
             f"**Context**: {'unknown' if percent is None else f'{whole(percent)} %'}",
-            f"**Handoff**: {one_line(str(left['path']))}",
+            f"**Handoff**: {one_line(str(handoff['path']))}",
             "",
             "Next session resumes from this point.",
         )

@@ -1,4 +1,4 @@
-"""A text in the user's editor, opened as git does for a commit message."""
+"""Edit a text in the user's editor, as git does for a commit message."""
 
 import os
 import signal
@@ -13,9 +13,9 @@ from ralph_tui.base.plain_files import read_bytes, write_whole
 from ralph_tui.text.sanitize import one_line
 
 CUT = "# ------------------------ >8 ------------------------"
-"""Everything from this line on is not part of the text."""
+"""This line and everything below it are not part of the text."""
 MAX_BYTES = 1 << 20
-"""Maximum bytes of the edited text that are read back."""
+"""Maximum size of the edited text in bytes."""
 
 
 def edit_text(text: str, notes: Sequence[str], *, otherwise: str) -> str:
@@ -27,16 +27,14 @@ def edit_text(text: str, notes: Sequence[str], *, otherwise: str) -> str:
     editor = _find_editor(otherwise)
     with tempfile.TemporaryDirectory(prefix="ralph-tui-") as folder:
         path = Path(folder) / "LEARNING"
-        below = [CUT, *(f"# {note}" for note in notes)]
+        comments = [CUT, *(f"# {note}" for note in notes)]
         try:
-            write_whole(path, "\n".join([text, "", *below, ""]).encode(), durable=False)
+            write_whole(path, "\n".join([text, "", *comments, ""]).encode(), durable=False)
             _run(editor, path)
-            after = read_bytes(path, most=MAX_BYTES).decode("utf-8", "replace")
+            edited = read_bytes(path, most=MAX_BYTES).decode("utf-8", "replace")
         except OSError as error:
-            raise RalphError(
-                f"the edited text cannot be read: {why(error, 'try it again')}"
-            ) from error
-    lines = after.splitlines()
+            raise RalphError(f"cannot read the edited text: {why(error, 'try again')}") from error
+    lines = edited.splitlines()
     end = lines.index(CUT) if CUT in lines else len(lines)
     return "\n".join(lines[:end]).strip()
 
@@ -46,19 +44,19 @@ def _find_editor(otherwise: str) -> str:
         if editor := os.environ.get(name, "").strip():
             return editor
     if not sys.stdin.isatty():
-        raise UsageError(f"no editor without a terminal; {otherwise}")
+        raise UsageError(f"an editor needs a terminal; {otherwise}")
     return "vi"
 
 
 def _run(editor: str, path: Path) -> None:
-    # Ctrl+C is for the editor. This is a handler because the editor would inherit SIG_IGN.
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+    # Leave ctrl+c to the editor. Not with SIG_IGN, which the editor would inherit.
+    previous = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         code = subprocess.run(
             ["/bin/sh", "-c", f'{editor} "$@"', editor, str(path)], check=False
         ).returncode
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
     if code:
         raise RalphError(
             f"the editor '{one_line(editor)}' exited with code {code}; nothing was "

@@ -1,4 +1,4 @@
-"""Runs of other tools in the history: a table of them, and a page for each."""
+"""Format the runs of other tools for ``history``: a table, and a page for each run."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -74,11 +74,11 @@ def run_page(name: str, events: Sequence[Event], problem: str) -> Page:
         ("description", started.objective or NO_OBJECTIVE),
         ("done when", started.criterion or ""),
         ("state", state_text),
-        ("recorded by", f"{started.imported}; pace, push and alarms are recomputed"),
+        ("recorded by", f"{started.imported}; pace, control output and alarms are recomputed"),
         ("agent", " ".join(word for word in (started.agent, run.model) if word)),
         ("best", "—" if run.completion is None else percent(run.best)),
         ("time", f"{duration(run.worked_s(state.at))} since {_format_time(run.started_at)}"),
-        ("beware", problem),
+        ("problem", problem),
         ("open the screen", f"ralph-tui replay {one_line(name)}"),
     ]
     before, rows = run.baseline or 0.0, list[list[str]]()

@@ -1,4 +1,4 @@
-"""The history of tasks, attempts and reflections as pages."""
+"""Format the history of tasks, attempts and reflections as pages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ralph_tui.adapters.records.history import TaskHistory
 
 ROUNDED = 1.0
-"""Points; gains are shown as whole numbers."""
+"""Points; smaller differences do not show, because gains are shown as whole numbers."""
 TASKS = ("task", "status", "attempts", "best", "iterations", "cost", "when", "description")
 ATTEMPTS = ("attempt", "status", "agent", "best", "iterations", "cost", "time", "when", "why")
 
@@ -49,14 +49,14 @@ def list_page(rows: Mapping[str, TaskRow]) -> Page:
 
 
 def task_page(task: "TaskHistory", statuses: Sequence[str]) -> Page:
-    """Build the page of a task with a row for each attempt; `statuses` are the attempts' states."""
+    """Build the page of a task with a row for each attempt; `statuses` are those of attempts."""
     first, last = task.attempts[0], task.attempts[-1]
     number = sum(len(attempt.reflections) for attempt in task.attempts)
     facts = [
         ("description", first.description),
         ("done when", last.completion_criteria or ""),
         ("tags", ", ".join(dict.fromkeys(t for each in task.attempts for t in each.tags))),
-        ("tasks like it", ", ".join(last.plan.related)),
+        ("similar tasks", ", ".join(last.plan.related)),
         ("reflections", f"{number}: ralph-tui history {task.name} --reflections" if number else ""),
     ]
     rows = [_attempt_cells(a, s) for a, s in zip(task.attempts, statuses, strict=True)]
@@ -106,11 +106,11 @@ def attempt_page(attempt: "Attempt", status: str) -> Page:
 
 
 def _restore_note(before: "Quality | None", step: "Quality") -> str:
-    """Note the completion that the gain is counted from, if files were restored in between."""
-    found = step.quality - step.delta
-    if before is None or abs(found - before.quality) < ROUNDED:
+    """Return the completion from which the gain counts, if files were restored in between."""
+    base = step.quality - step.delta
+    if before is None or abs(base - before.quality) < ROUNDED:
         return ""
-    return f" (from {percent(found)}, restored)"
+    return f" (from {percent(base)}, restored)"
 
 
 def reflections_page(task: "TaskHistory", attempts: "Sequence[Attempt]") -> Page:
@@ -139,15 +139,15 @@ def _attempt_facts(attempt: "Attempt", status: str) -> list[tuple[str, str]]:
 
 def _plan_section(attempt: "Attempt") -> Section:
     plan = attempt.plan
-    about = ""
+    estimate = ""
     if plan.estimated_iterations and plan.estimate_from:
         iterations = count(plan.estimated_iterations, "iteration")
-        about = f"about {iterations}, estimated from {count(plan.estimate_from, 'run')}"
+        estimate = f"about {iterations}, estimated from {count(plan.estimate_from, 'run')}"
     facts = [
         ("approach", plan.approach),
-        ("estimate", about),
-        ("follows", ", ".join(plan.cites)),
-        ("tasks like it", ", ".join(plan.related)),
+        ("estimate", estimate),
+        ("based on", ", ".join(plan.cites)),
+        ("similar tasks", ", ".join(plan.related)),
     ]
     return Section("Plan", facts=facts, items=plan.steps)
 
@@ -155,16 +155,17 @@ def _plan_section(attempt: "Attempt") -> Section:
 def _outcome_sections(attempt: "Attempt") -> Iterator[Section]:
     if (end := attempt.outcome) is not None:
         yield Section("What worked", items=end.what_worked)
-        yield Section("What did not", items=end.what_didnt_work)
-        yield Section("For the next time", items=end.suggestions_for_next_time)
+        yield Section("What did not work", items=end.what_didnt_work)
+        yield Section("For next time", items=end.suggestions_for_next_time)
 
 
 def _learning_words(one: "UsedLearning") -> str:
     parts = [f"{one.type}, {one.standing}, confidence {one.confidence:.2f}"]
     if one.origin == "learned":
-        parts.append("learned here, and promoted" if one.promoted else "learned here")
+        parts.append("learned here and promoted" if one.promoted else "learned here")
     if one.prompts:
-        parts.append(f"used in the prompts of {', '.join(map(str, one.prompts))}")
+        noun = "iteration" if len(one.prompts) == 1 else "iterations"
+        parts.append(f"used in the prompt of {noun} {', '.join(map(str, one.prompts))}")
     if one.credits:
         helped = sum(credit.success for credit in one.credits)
         parts.append(f"helped in {helped} of {count(len(one.credits), 'counted use')}")
@@ -192,8 +193,7 @@ def _reflection_facts(reflection: "Reflection") -> list[tuple[str, str]]:
 
 
 def _best_quality(attempt: "Attempt") -> float | None:
-    readings = [step.quality for step in attempt.execution.quality_history]
-    return max(readings, default=None)
+    return max((step.quality for step in attempt.execution.quality_history), default=None)
 
 
 def _percent_text(points: float | None) -> str:

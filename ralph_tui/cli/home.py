@@ -1,7 +1,7 @@
-"""``ralph-tui`` without a command, on a terminal: home, until the user leaves it.
+"""The home screen: ``ralph-tui`` without a command, on a terminal.
 
-Home does what commands do. Its screen ends with a command line, which runs as if it had been typed.
-Any error appears on the next home, which starts where the last one ended.
+Each action is an ordinary command: the screen closes, and the command runs as if it had been typed.
+Home then reopens at the same place, and shows the error if the command failed.
 """
 
 import gc
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from ralph_tui.tui.home.table import Listing
 
 START_COMMANDS = ("run", "demo")
-"""Commands that start a run, which is then the newest."""
+"""Commands whose run becomes the newest."""
 
 
 def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
     """Show home until the user leaves; `dispatch` runs a command line and raises its errors.
 
-    A signal that ends a screen opened from home ends home as well.
+    A signal that ends a screen opened from home also ends home.
     """
     root = worktree_root(Path.cwd())
     home = Home(root)
@@ -51,7 +51,7 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
         try:
             code = dispatch(command)
             if command[0] == "run":
-                # The run has begun, so it has already loaded this module.
+                # The run has already loaded this module.
                 from ralph_tui.adapters.records.drafts import delete_draft  # noqa: PLC0415
 
                 delete_draft(root)
@@ -62,7 +62,7 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
 
 
 class Home(ViewerFront):
-    """The `Front` of home, reused for each of its screens; it remembers the place in the list."""
+    """The `Front` of home, reused each time it opens; it remembers the place in the list."""
 
     beside: SideScreens
 
@@ -87,7 +87,7 @@ class Home(ViewerFront):
         """Return the command line the user chose; empty if the user left home."""
         command, self._command = self._command, ()
         if self._listing is not None and command and command[0] in START_COMMANDS:
-            # The new run will be on top, and selected.
+            # The new run will be at the top, and selected.
             self._listing.names, self._listing.selected, self._listing.loaded = (), 0, False
         return command
 

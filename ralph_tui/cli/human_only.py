@@ -1,4 +1,4 @@
-"""Commands for people only: an agent has a shell, but must not act for the user."""
+"""Commands for people only: an agent has a shell, but must not act as the user."""
 
 from argparse import Namespace
 from collections.abc import Callable
@@ -24,8 +24,8 @@ Commands to a live run are not listed, because the run itself refuses them."""
 
 def refuse_agents(args: Namespace) -> None:
     """Raise ``UsageError`` if only people may do this and a run or fleet started this process."""
-    wanted = HUMAN_ONLY.get(args.subcommand)
-    if wanted is None or not wanted(args):
+    is_human_only = HUMAN_ONLY.get(args.subcommand)
+    if is_human_only is None or not is_human_only(args):
         return
     # Imported only for these commands.
     from ralph_tui.adapters.processes.lineage import started_by_run  # noqa: PLC0415
@@ -35,7 +35,7 @@ def refuse_agents(args: Namespace) -> None:
 
 
 def _find_opener(descriptor: int | None) -> int:
-    """Return the process that created the socket on which commands arrive; 0 if unknown."""
+    """Return the id of the process that created the command socket; 0 if unknown."""
     if descriptor is None:
         return 0
     from ralph_tui.adapters.remote.peer import find_opener  # noqa: PLC0415 - only in a fleet

@@ -1,6 +1,6 @@
 """A run in another process: found by its lock, commanded through its socket.
 
-Shared by the commands for another terminal. It loads no third-party package, so they start fast.
+This module imports no third-party package, so that the commands that use it start fast.
 """
 
 import os
@@ -53,7 +53,7 @@ class LiveRun:
         """
         if self.owner.host != socket.gethostname():
             raise RalphError(
-                f"the run {self.run.name} is running on {self.owner.host}; use that machine"
+                f"{self.run.name} is running on {self.owner.host}; run the command there"
             )
         if not self.owner.socket:
             raise RalphError(
@@ -107,7 +107,7 @@ def _no_live_error(sentence: str) -> UsageError:
 
 
 def sender_name() -> str:
-    """Return the name that signs this process's commands; a run determines it independently."""
+    """Return the sender's name for this process's commands; a run determines it independently."""
     return name_of(os.getpid())
 
 
@@ -117,7 +117,7 @@ def text_argument(text: str) -> str:
     Raises ``UsageError`` if it is empty, or longer than a run accepts.
     """
     if text == "-":
-        # Enough bytes for twice the limit in any characters, so that an overlong text is noticed.
+        # Enough bytes for twice the limit in any alphabet, so that a longer text is noticed.
         text = sys.stdin.buffer.read(8 * TEXT_LIMIT).decode("utf-8", "replace")
     text = plain(text).strip()
     if not text:
@@ -128,12 +128,12 @@ def text_argument(text: str) -> str:
 
 
 def confirm(question: str) -> bool:
-    """Ask on the terminal; anything but a yes is a no."""
+    """Ask on the terminal; anything but yes means no."""
     print(f"{one_line(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def answer_words(question: Question) -> Iterator[str]:
-    """Yield the words that answer a question, each once."""
+    """Yield each answer that a question offers, once."""
     names = dict.fromkeys(one_line(option["answer"]) for option in question["options"])
     yield from map(answer_word, names)

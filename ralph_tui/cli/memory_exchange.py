@@ -31,7 +31,7 @@ def export_learnings(store: KnowledgeStore, _: Path, args: argparse.Namespace) -
 
 
 def import_learnings(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
-    """Import learnings from a file, and print how many were taken."""
+    """Import learnings from a file, and print how many were imported."""
     entries = entries_of(_read_content(args.file), one_line(args.file))
     taken = ImportResult()
 

@@ -1,4 +1,4 @@
-"""Memory statistics: success of retries, each attempt against the one before, helpful learnings."""
+"""Memory statistics: success of retries, attempts compared with the previous, useful learnings."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ class AttemptResult:
 
 @dataclass(frozen=True)
 class Rate:
-    """How often attempts of one kind completed, and how far a context window carried them."""
+    """How often attempts of one kind completed, and how many iterations fit a context window."""
 
     attempts: int
     """Attempts that ended, except those that the user stopped."""
@@ -84,10 +84,10 @@ class Comparison:
     @property
     def words(self) -> str:
         """The comparison, such as ``2.0 fewer than`` or ``as many as``."""
-        gained = f"{abs(self.before - self.after):.1f}"
-        if gained == "0.0":
+        difference = f"{abs(self.before - self.after):.1f}"
+        if difference == "0.0":
             return "as many as"
-        return f"{gained} {'fewer' if self.after < self.before else 'more'} than"
+        return f"{difference} {'fewer' if self.after < self.before else 'more'} than"
 
 
 @dataclass
@@ -197,13 +197,13 @@ def _rates(ended: Sequence[Attempt]) -> dict[str, Rate]:
     kinds = {
         "first attempts": [one for one in ended if one.id == 1],
         "retries": [one for one in ended if one.id > 1],
-        "with learnings": [one for one in ended if _was_taught(one)],
-        "without learnings": [one for one in ended if not _was_taught(one)],
+        "with learnings": [one for one in ended if _used_learnings(one)],
+        "without learnings": [one for one in ended if not _used_learnings(one)],
     }
     return {kind: _rate(found) for kind, found in kinds.items() if found}
 
 
-def _was_taught(attempt: Attempt) -> bool:
+def _used_learnings(attempt: Attempt) -> bool:
     return any(one.prompts for one in attempt.learnings if one.origin == "retrieved")
 
 

@@ -1,4 +1,4 @@
-"""Learnings in words, as a list or a card. Every text in it is sanitized."""
+"""Format learnings as list rows or as a card; all text in them is sanitized."""
 
 import re
 import shutil
@@ -26,7 +26,7 @@ _OWN_ROWS = (
     "approach", "pattern", "description", "convention", "consequence", "alternative", "examples",
     "estimatedIterations", "estimatedMinutes", "basedOnSamples", "confidence",
 )  # fmt: skip
-"""Content fields that the text or another row already covers."""
+"""Content fields that the text or another row already shows."""
 _LABELS = {"toolSequence": "steps", "source": "found in"}
 _WITHHELD = (
     "never: it reads like an instruction, not a learning; reword it, or pin it to send it unchanged"
@@ -34,7 +34,7 @@ _WITHHELD = (
 
 
 def width() -> int:
-    """Return the columns of a line: the terminal's width, within a readable range."""
+    """Return the width of a line: the terminal's, within a readable range."""
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
     return max(NARROWEST, min(WIDEST, columns))
 
@@ -62,9 +62,9 @@ def format_rows(learning: Learning) -> list[str]:
     head = f"{learning.learning_id}  "
     text = textwrap.shorten(learning.saying, max(20, columns - len(head)), placeholder=" …")
     facts = _wrap(" · ".join(_facts(learning)), INDENT)
-    withheld = "reads like an instruction; never used unless you pin it"
-    more = _wrap(withheld, INDENT) if is_withheld(learning) else []
-    return [f"{head}{text}", *facts, *more]
+    sentence = "reads like an instruction; never used unless you pin it"
+    warning = _wrap(sentence, INDENT) if is_withheld(learning) else []
+    return [f"{head}{text}", *facts, *warning]
 
 
 def contradictions(ledger: Ledger, learning: Learning) -> list[Learning]:
@@ -75,14 +75,14 @@ def contradictions(ledger: Ledger, learning: Learning) -> list[Learning]:
 def format_card(
     learning: Learning, entries: list[Entry], others: Iterable[Learning], names: Mapping[str, str]
 ) -> Iterator[str]:
-    """Format everything about a learning, with contradicting `others`; `names` are runs by id."""
+    """Format all facts about a learning; `others` contradict it, `names` has runs by id."""
     yield learning.learning_id
     yield from _wrap(learning.text, INDENT)
     yield ""
     entry = entries[0]
     shown_rows = {
         "type": f"{learning.type_word}, for {learning.task_type} tasks",
-        "standing": f"{learning.proof}{_wish_text(learning)}",
+        "standing": f"{learning.proof}{_pin_text(learning)}",
         "confidence": percent(100 * learning.confidence),
         "use": learning.helped,
         "in prompts": _WITHHELD if is_withheld(learning) else "",
@@ -121,7 +121,7 @@ def as_json(learning: Learning) -> dict[str, Any]:
 
 
 def details(learning: Learning, entries: list[Entry], others: Iterable[Learning]) -> dict[str, Any]:
-    """Return everything about a learning as an object to be printed as JSON."""
+    """Return all facts about a learning as an object for JSON output."""
     entry = entries[0]
     more: dict[str, Any] = cleaned(
         {
@@ -147,7 +147,7 @@ def sources(entries: list[Entry]) -> list[str]:
 
 
 def unused_learnings(ledger: Ledger) -> Iterator[str]:
-    """Report learnings that no prompt gets: of an unknown type, or with a duplicate id."""
+    """Report learnings that are never used in prompts: unknown types and duplicate ids."""
     known = [one_line(entry["id"]) for entry in ledger.learnings if is_known(entry)]
     if number := len(ledger.learnings) - len(known):
         verb = "is" if number == 1 else "are"
@@ -161,12 +161,12 @@ def unused_learnings(ledger: Ledger) -> Iterator[str]:
 
 
 def explain_unknown_type(ledger: Ledger, name: str) -> str:
-    """Explain a named learning of an unknown type; empty if no such learning has the name."""
+    """Explain that a named learning has an unknown type; empty if it has not."""
     for entry in ledger.learnings:
         if one_line(entry["id"]) == name and not is_known(entry):
             return (
-                f"{one_line(name)[:80]!r} is of the type {one_line(entry['type'])[:40]!r}, which "
-                "ralph-tui does not know; it is kept but never used; read or change it in "
+                f"{one_line(name)[:80]!r} has the unknown type {one_line(entry['type'])[:40]!r}, "
+                "so it is kept but never used; read or change it in "
                 ".aiwg/knowledge/ralph-learnings.json"
             )
     return ""
@@ -194,7 +194,7 @@ def _facts(learning: Learning) -> Iterable[str]:
     yield learning.helped
 
 
-def _wish_text(learning: Learning) -> str:
+def _pin_text(learning: Learning) -> str:
     if not (learning.pinned or learning.muted):
         return ""
     return f", {(PINNED if learning.pinned else MUTED).word} by you"
@@ -215,10 +215,10 @@ def _format_value(value: Any) -> str:
     return str(value)
 
 
-def _wrap(text: str, indent: str, following: str | None = None) -> list[str]:
-    following = indent if following is None else following
+def _wrap(text: str, indent: str, rest: str | None = None) -> list[str]:
+    rest = indent if rest is None else rest
     return [
         line
         for part in text.splitlines()
-        for line in textwrap.wrap(part, width(), initial_indent=indent, subsequent_indent=following)
+        for line in textwrap.wrap(part, width(), initial_indent=indent, subsequent_indent=rest)
     ]

@@ -1,7 +1,7 @@
-"""Flags that several commands share: the front end, and the settings that have a flag.
+"""Flags that several commands share: for the front end, the goal and the settings.
 
-A setting's value stays text here. `config.sources` converts it, and refuses a bad value in the same
-words wherever it was set.
+The value of a setting stays text here. `config.sources` converts it, and reports a bad value with
+the same message wherever it was set.
 """
 
 import argparse
@@ -28,7 +28,7 @@ PLAIN_VALUES = {
     "limits.session_timeout_s": r"[1-9][0-9]?[smh]|[1-9][0-9][0-9][sm]",
     "limits.budget_usd": r"[1-9][0-9]{0,4}(\.[0-9][0-9]?)?",
 }
-"""Patterns of values that are valid without loading the settings, by a flag's dotted name."""
+"""Patterns of obviously valid values, by setting: accepted without loading the settings."""
 
 PROMISE_HELP = (
     "An agent promises that it is done by printing <promise>COMPLETE</promise>; "
@@ -84,17 +84,17 @@ def add_goal(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--until-promise",
         action="store_true",
-        help="if COMMAND already passes: done when the agent promises it, a file has changed "
-        "and the command passes",
+        help="if COMMAND already passes: done when the agent promises completion, a file has "
+        "changed and the command passes",
     )
 
 
-def check_goal(args: argparse.Namespace, what: str) -> None:
-    """Raise ``UsageError`` if nothing defines when the work is done; `what`: run or loop."""
+def check_goal(args: argparse.Namespace, noun: str) -> None:
+    """Raise ``UsageError`` if nothing defines when the work is done; `noun`: run or loop."""
     command, criterion = ((text or "").strip() for text in (args.command, args.criterion))
     if not command and not criterion:
         raise UsageError(
-            f"a {what} needs a command that checks whether the work is done; add one with -c, "
+            f"a {noun} needs a command that checks whether the work is done; add one with -c, "
             'as in -c "pytest -q", or describe the goal with --criterion'
         )
     if args.until_promise and (criterion or not command):
@@ -105,7 +105,7 @@ def check_goal(args: argparse.Namespace, what: str) -> None:
 
 
 def add_starter(parser: argparse.ArgumentParser) -> None:
-    """Add the option with which a fleet starts its runs; not for users."""
+    """Add the option that a fleet passes to its runs; not for users."""
     parser.add_argument("--commands-from", type=int, metavar="N", help=argparse.SUPPRESS)
 
 
@@ -118,14 +118,14 @@ def add_settings(
 ) -> None:
     """Add the flags of `config.sources.FLAGS` and ``--set``.
 
-    Without `agent`, the agent's flags are left out; without `budget`, the one for money. `resumed`:
-    the help says that omitted settings stay as the run has them.
+    Without `agent`, omit the agent's flags; without `budget`, omit ``--budget``. With `resumed`,
+    the help says that the run's own settings are the defaults.
     """
     group = parser.add_argument_group("settings")
 
     def flag(dest: str, option: str, metavar: str, text: str, default: str = "") -> None:
-        kept = "as in the run" if resumed else default
-        help_text = f"{text} ({kept})" if default else text
+        shown = "as in the run" if resumed else default
+        help_text = f"{text} ({shown})" if default else text
         group.add_argument(option, dest=dest, metavar=metavar, help=help_text)
 
     if agent:
@@ -153,7 +153,7 @@ def add_settings(
 def check_settings(args: argparse.Namespace) -> None:
     """Refuse a wrong flag or ``--set`` before checking a terminal, a repository or an agent.
 
-    Plainly valid values cost nothing. Raises ``UsageError``.
+    Does not load the settings if the values are obviously valid. Raises ``UsageError``.
     """
     flags = {
         name: value
@@ -230,15 +230,15 @@ def load_settings(
 ) -> "Loaded":
     """Load the settings of a command line with `add_settings`; warnings go to `warn` or stderr.
 
-    `recorded` are the settings of a run that is resumed. Raises ``UsageError`` for a bad value in
-    any source.
+    `recorded` has the settings of a resumed run. Raises ``UsageError`` for a bad value in any
+    source.
     """
-    # This takes long to load: a screen's first frame is painted before.
+    # This takes long to load, so a screen paints its first frame before.
     from ralph_tui.config.sources import FLAGS, load  # noqa: PLC0415
 
     flags = {name: value for name, value in vars(args).items() if name in FLAGS}
     if flags.get("agent.name") is None and flags.get("agent.command") is not None:
-        flags["agent.name"] = COMMAND.name  # the other agent that takes a command has to be named
+        flags["agent.name"] = COMMAND.name  # any other agent that takes a command must be named
     loaded = load(root, flags, os.environ, args.set_options, recorded)
     for warning in loaded.warnings:
         (warn or _warn)(warning)
@@ -246,7 +246,7 @@ def load_settings(
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal; 0 if the output is not one, so that nothing wraps."""
+    """Return the terminal's columns; 0 if the output is not a terminal, so that nothing wraps."""
     return shutil.get_terminal_size().columns if sys.stdout and sys.stdout.isatty() else 0
 
 

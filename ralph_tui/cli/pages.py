@@ -1,6 +1,6 @@
-"""A page of facts, tables and lists: as text for a terminal, as Markdown for a file.
+"""A page of facts, tables and lists: as text for a terminal, or as Markdown for a file.
 
-Cells and items are foreign text; each of the two formats sanitizes them for its reader.
+Cells and items are foreign text; both formats sanitize them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ class Section:
 
     title: str = ""
     facts: Sequence[tuple[str, str]] = ()
-    """Name and text; facts without a text are left out."""
+    """Name and text; facts without text are left out."""
     head: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     """Table rows under `head`."""

@@ -15,16 +15,16 @@ _SENTENCES = (
     (r"argument (.+?): expected one argument", r"\1 needs a value"),
     (r"argument (.+?): expected at least one argument", r"\1 needs at least one value"),
     (r"argument (.+?): ignored explicit argument (.*)", r"\1 takes no value, not \2"),
-    (r"argument (.+?): not allowed with argument (.*)", r"\1 and \2 exclude each other"),
+    (r"argument (.+?): not allowed with argument (.*)", r"\1 cannot be combined with \2"),
     (r"the following arguments are required: ([^,]*)", r"\1 is missing"),
     (r"the following arguments are required: (.*)", r"missing: \1"),
     (r"one of the arguments (.*) is required", r"one of these is required: \1"),
 )
-"""Patterns of argparse's messages, and our sentences for them."""
+"""Patterns of argparse's messages, and the sentences that replace them."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises ``UsageError`` where argparse prints its usage; accepts no abbreviations."""
+    """Raises ``UsageError`` instead of printing usage; accepts no abbreviations."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs | {"allow_abbrev": False})
@@ -33,20 +33,18 @@ class Parser(argparse.ArgumentParser):
         for pattern, words in _SENTENCES:
             if found := re.fullmatch(pattern, message, re.DOTALL):
                 message = found.expand(words)
-        raise UsageError(f"{message}: see {self.prog} --help")
+        raise UsageError(f"{message}; see {self.prog} --help")
 
     def refuse_extras(self, extras: list[str]) -> NoReturn:
         """Refuse extra arguments, suggesting the option that was probably meant."""
         option = next((word for word in extras if word.startswith("-")), None)
         if option is None:
-            self.error(
-                f"{extras[0]!r} is an extra argument (put a text of several words in quotes)"
-            )
+            self.error(f"unexpected argument {extras[0]!r} (put text with spaces in quotes)")
         option = option.partition("=")[0]
         known = list(self._option_string_actions)
         if option in known:
             raise UsageError(f"{option} belongs after its command: {self.prog} {option} ...")
-        hint = did_you_mean(option, known) or f": see {self.prog} --help"
+        hint = did_you_mean(option, known) or f"; see {self.prog} --help"
         raise UsageError(f"{self.prog} has no option {option}{hint}")
 
 

@@ -1,7 +1,7 @@
-"""A question with its evidence and its answers, for the commands of another terminal.
+"""Format a question with its evidence and answers, for commands in another terminal.
 
-Foreign text in it was sanitized when it was recorded. A status file is sanitized again here,
-because the agent can write one.
+Foreign text was sanitized when it was recorded. Text from a status file is sanitized again here,
+because the agent can write that file.
 """
 
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, silence_word
 
 DIFF_LINES = 60
-"""Maximum lines printed of a question's diff."""
+"""Maximum lines to print of a question's diff."""
 ARGUMENTS = {
     "words": " TEXT",
     "instructions": " TEXT",
@@ -23,7 +23,7 @@ ARGUMENTS = {
     "money": " --budget USD",
     "choices": " NUMBER…",
 }
-"""The text to type after an answer, by what the answer takes."""
+"""Arguments shown after an answer, by the kind of input it takes."""
 
 
 def question_text(question: Question, decide: str = "ralph-tui decide") -> str:
@@ -37,14 +37,14 @@ def question_text(question: Question, decide: str = "ralph-tui decide") -> str:
     parts += [f"  · {one_line(reason)}" for reason in question["evidence"]]
     if question["proposal"]:
         topic = question["topic"]
-        what = f"the {topic}" if topic in ("prompt", "handoff") else "proposed instructions"
-        parts += ["", f"{what}:", _indent(question["proposal"])]
+        heading = f"the {topic}" if topic in ("prompt", "handoff") else "proposed instructions"
+        parts += ["", f"{heading}:", _indent(question["proposal"])]
     if question["gains"]:
         parts += ["", f"controller: {one_line(question['gains'])}"]
     if question["rollback"]:
         parts += ["", *_format_rollback(question["rollback"])]
     if question.get("diff"):
-        parts += ["", "what this iteration changed:", *_format_diff(question["diff"])]
+        parts += ["", "changes in this iteration:", *_format_diff(question["diff"])]
     if not decide:
         return "\n".join(parts)
     rows = [
@@ -57,8 +57,8 @@ def question_text(question: Question, decide: str = "ralph-tui decide") -> str:
     width = max((len(answer) for answer, _ in rows), default=0)
     parts += ["", f"answer: {decide} ANSWER{question_option(question)}"]
     parts += [f"  {answer:<{width}}  {verb}" for answer, verb in rows]
-    silence = _timeout_text(question) or "it waits for your answer, with no timeout"
-    return "\n".join([*parts, "", silence])
+    timeout = _timeout_text(question) or "the run waits for your answer, with no timeout"
+    return "\n".join([*parts, "", timeout])
 
 
 def _describe_option(option: dict[str, Any]) -> str:
@@ -89,7 +89,7 @@ def _format_rollback(rollback: dict[str, Any]) -> list[str]:
 
 
 def _timeout_text(question: Question) -> str:
-    """Say what happens if no one answers, and when; empty if nothing happens."""
+    """Describe what happens without an answer, and when; empty if the run waits forever."""
     if question["deadline"] is None or not question["default"]:
         return ""
     left = (datetime.fromisoformat(question["deadline"]) - datetime.now(UTC)).total_seconds()

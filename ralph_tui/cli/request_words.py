@@ -1,4 +1,4 @@
-"""An agent's request, for the commands of another terminal: shown, and answered by number."""
+"""Format an agent's request for commands in another terminal, and parse answers by number."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _NUMBERS = re.compile(r"\d{1,3}(?:\s*,\s*\d{1,3})*")
 
 
 def short_id(question: Question) -> str:
-    """Return enough of the id to name one of a run's few questions."""
+    """Return a prefix of the id that identifies one of a run's few questions."""
     return one_line(question["question_id"])[:8]
 
 
@@ -24,21 +24,21 @@ def question_option(question: Question) -> str:
 
 
 def request_text(question: Question) -> Iterator[str]:
-    """Yield the action, the reason and what a session would allow, or the agent's questions."""
+    """Yield the action, the reason and the rule for a session, or the agent's questions."""
     request = question.get("request")
     if not request:
         return
     choices = request["choices"]
     for number, one in enumerate(choices, 1):
-        which = f"{number}. " if len(choices) > 1 else ""
+        prefix = f"{number}. " if len(choices) > 1 else ""
         several = " (several)" if one["multiple"] else ""
-        yield from ("", f"{which}{plain(one['question'])}{several}")
+        yield from ("", f"{prefix}{plain(one['question'])}{several}")
         for place, option in enumerate(one["options"], 1):
             about = f": {one_line(option['description'])}" if option["description"] else ""
             yield f"  {place}  {one_line(option['label'])}{about}"
     if choices:
         answers = count(len(choices), "answer")
-        yield from ("", f"choose takes {answers}: a number, several as 1,3, or your own words")
+        yield from ("", f"choose takes {answers}: a number, several (1,3), or your own words")
         return
     blocks = {WOULD_DO: request["input"], WHY: request["why"], WOULD_ALLOW: request["rule"]}
     for head, text in blocks.items():

@@ -1,4 +1,4 @@
-"""The output of ``ralph-tui restore``: a run's snapshots, planned changes, and results."""
+"""Format the output of ``ralph-tui restore``: snapshots, planned changes, and results."""
 
 from ralph_tui.events import SnapshotTaken, WorktreeRestored
 from ralph_tui.events.workspace import MAX_KEPT, FileChange
@@ -10,7 +10,7 @@ from ralph_tui.text.terms import BEST, ROLLED_BACK
 
 LONGEST_REASON = 60
 REASONS = {"key": "requested", "timer": "by timer"}
-"""Words for snapshot reasons recorded as a name only."""
+"""Words for snapshot reasons that are recorded as names."""
 SHOWN = 20
 """Maximum files that a plan lists by name."""
 
@@ -25,11 +25,11 @@ def snapshot_notes(state: RunState) -> dict[int, str]:
     }
 
 
-def format_row(point: SnapshotRow, note: str, *beside: float) -> str:
-    """Format a line of the list; `beside` has the measurements of all listed snapshots."""
+def format_row(point: SnapshotRow, note: str, *listed: float) -> str:
+    """Format a line of the list; `listed` has the completions of all listed snapshots."""
     taken = point.taken
     when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
-    completion = "" if point.completion is None else percent(point.completion, *beside)
+    completion = "" if point.completion is None else percent(point.completion, *listed)
     mark = (BEST.glyph if point.best else " ") + (ROLLED_BACK.glyph if point.undo else " ")
     gone = "" if point.held else "  (no longer in the repository)"
     return f"{mark}{taken.number:>4}  {when}  iter {taken.iteration:>3}  {completion:>7}  " + (
@@ -54,11 +54,11 @@ def format_plan(
     ]
     if len(changes) > SHOWN:
         lines.append(f"  and {count(len(changes) - SHOWN, 'more file')}")
-    stay = [f"  {one_line(change.path)}: {one_line(why)}" for change, why in rows if why]
-    if stay:
-        lines += [f"{count(len(stay), 'file')} of them cannot be restored:", *stay[:MAX_KEPT]]
-    if len(stay) > MAX_KEPT:
-        lines.append(f"  and {count(len(stay) - MAX_KEPT, 'more file')}")
+    kept = [f"  {one_line(change.path)}: {one_line(why)}" for change, why in rows if why]
+    if kept:
+        lines += [f"{len(kept)} of them cannot be restored:", *kept[:MAX_KEPT]]
+    if len(kept) > MAX_KEPT:
+        lines.append(f"  and {count(len(kept) - MAX_KEPT, 'more file')}")
     return lines
 
 
@@ -70,12 +70,12 @@ def describe_restore(event: WorktreeRestored, run_option: str) -> list[str]:
 
 
 def skipped_text(event: WorktreeRestored) -> str:
-    """Say how many files were not restored; empty if all were."""
+    """Report how many files were not restored; empty if all were."""
     number = event.left_alone
     if not number:
         return ""
-    verb, stand = ("was", "it is") if number == 1 else ("were", "they are")
-    return f"{count(number, 'file')} {verb} not restored; {stand} unchanged"
+    was, still = ("was", "it is") if number == 1 else ("were", "they are")
+    return f"{count(number, 'file')} {was} not restored; {still} unchanged"
 
 
 def _reason_text(taken: SnapshotTaken, note: str) -> str:

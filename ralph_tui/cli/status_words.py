@@ -1,7 +1,7 @@
-"""A status as a paragraph and as a line.
+"""Format a status as a paragraph, or as one line.
 
-Foreign text in it was sanitized when it was recorded. A status file is sanitized again here,
-because the agent can write one.
+Foreign text was sanitized when it was recorded. Text from a status file is sanitized again here,
+because the agent can write that file.
 """
 
 import shlex
@@ -28,7 +28,7 @@ from ralph_tui.text.format import (
 from ralph_tui.text.sanitize import clip, one_line
 
 PURPOSE_CELLS = 19
-"""Columns for the purpose of a command; the command follows, to be copied whole."""
+"""Columns for the purpose of a command; the command itself is not cut, so that it can be copied."""
 LINE_LIMIT = 60
 """Maximum columns of `status_line` in a status bar."""
 
@@ -47,7 +47,7 @@ def status_line(status: RunStatus) -> str:
 
 
 def status_text(status: RunStatus) -> str:
-    """Format the verdict and a few lines for a person."""
+    """Format the verdict, and a row for each fact."""
     rows = [
         ("run", f"{status['run']}  {_objective_text(status)}"),
         ("from", _source_text(status)),
@@ -66,7 +66,7 @@ def status_text(status: RunStatus) -> str:
         ("context", context_row(status["context"]) if _is_live(status) else ""),
         ("model help", _model_help_text(status)),
         ("time", _time_text(status)),
-        ("last", _signs_text(status) or _checkpoint_text(status)),
+        ("last", _activity_text(status) or _checkpoint_text(status)),
         ("next", _next_text(status)),
         ("journal", status.get("problem", "")),
     ]
@@ -75,7 +75,7 @@ def status_text(status: RunStatus) -> str:
 
 
 def recorded_verdict(status: RunStatus) -> tuple[str, str]:
-    """Return glyph and sentence as the run wrote them; a run that died gets its own."""
+    """Return glyph and sentence as the run recorded them, or those for a run that died."""
     state, reason = _find_term(status), status["reason"]
     if status["outcome"] is None and not status["alive"]:
         return state.glyph, f"{state.word}: {reason}" if reason else state.word
@@ -86,7 +86,7 @@ def recorded_verdict(status: RunStatus) -> tuple[str, str]:
 
 
 def _source_text(status: RunStatus) -> str:
-    """Name the tool that recorded the run, and what was recomputed."""
+    """Name the tool that recorded the run, and list the recomputed facts."""
     by = status["imported"]
     return f"{by}; pace, alarms and overseer actions are recomputed" if by else ""
 
@@ -95,8 +95,8 @@ def _now_text(status: RunStatus) -> str:
     """Say what a live run is doing, and whether it waits for you or is about to pause."""
     if not _is_live(status):
         return ""
-    asked = status["question"]
-    if asked and (asked.get("request") or status["phase"] not in ("agent", "waiting")):
+    question = status["question"]
+    if question and (question.get("request") or status["phase"] not in ("agent", "waiting")):
         return f"{terms.NEEDS_YOU.glyph} waits for your answer"
     if status["refused"]:
         return f"{terms.PHASES['limited'].glyph} {status['refused']}"
@@ -126,18 +126,18 @@ def _guidance_text(status: RunStatus) -> str:
 
 
 def _overseer_text(status: RunStatus) -> str:
-    """Describe the last intervention and its effect; the user's own orders do not count."""
-    made = status["intervention"]
-    if not made or made["about"] == "owner":
+    """Describe the last intervention and its effect, unless the user ordered it."""
+    last = status["intervention"]
+    if not last or last["about"] == "owner":
         return ""
-    what = f"{made['level']} in iteration {made['iteration']}: {terms.subject_words(made['about'])}"
-    decided = f", {made['decision']}" if made["decision"] else ""
-    points = "" if made["points"] is None else f": {points_gained(made['points'])}"
-    return f"{what}{decided}{points}"
+    head = f"{last['level']} in iteration {last['iteration']}: {terms.subject_words(last['about'])}"
+    decision = f", {last['decision']}" if last["decision"] else ""
+    points = "" if last["points"] is None else f": {points_gained(last['points'])}"
+    return f"{head}{decision}{points}"
 
 
 def _health_text(status: RunStatus) -> str:
-    """Describe the overseer's work; a run without findings is not worth a row."""
+    """Describe the overseer's work; empty for a run without findings."""
     totals = status["totals"]
     if not totals or not totals["detections"] + sum(totals[name] for name in _INTERVENTIONS):
         return ""
@@ -157,27 +157,28 @@ _INTERVENTIONS: dict[Intervened, str] = {
 
 
 def _knowledge_text(status: RunStatus) -> str:
-    """Say how many learnings of earlier runs fit, and how many of them the prompt has."""
+    """Count the matching learnings of earlier runs, and those of them in the prompt."""
     known = status["knowledge"] or []
     sent = sum(one["in_prompt"] for one in known)
     return (
-        f"{count(len(known), 'learning')} of earlier runs fit, {sent} in the prompt"
+        f"{count(len(known), 'matching learning')} from earlier runs, {sent} in the prompt"
         if known
         else ""
     )
 
 
 def _strategy_text(status: RunStatus) -> str:
-    """Describe a changed approach and its reason; continuing as before is not worth a row."""
+    """Describe a changed approach and its reason; empty if the run continues as before."""
     planned = status["strategy"]
     if not planned or planned["approach"] == "persist":
         return ""
-    what = terms.APPROACHES.get(str(planned["approach"]), terms.in_words(str(planned["approach"])))
-    return f"{what}: {clip(one_line(str(planned['reasoning'])), 200)}"
+    name = str(planned["approach"])
+    approach = terms.APPROACHES.get(name, terms.in_words(name))
+    return f"{approach}: {clip(one_line(str(planned['reasoning'])), 200)}"
 
 
 def _question_rows(status: RunStatus) -> list[tuple[str, str]]:
-    """Return the open question and how to decide it; after the end, report it as left open."""
+    """Return the open question and how to answer it; after the end, report it as left open."""
     question = status["question"]
     left = status["left_open"] or (question["text"] if question else "")
     if left and not status["alive"]:
@@ -250,16 +251,16 @@ def _cost_text(status: RunStatus) -> str:
         "unknown" if cost is None else money(cost, estimated=status["cost_estimated"], exact=True)
     )
     used = token_count(status["tokens"], partial=bool(status["tokens_partial"]))
-    unheld = unheld_words(status["budget_usd"]) if cost is None and _is_live(status) else ""
-    return f"{dollars}, {f'{used} tokens' if status['tokens'] else 'tokens unknown'}{unheld}"
+    note = unheld_words(status["budget_usd"]) if cost is None and _is_live(status) else ""
+    return f"{dollars}, {f'{used} tokens' if status['tokens'] else 'tokens unknown'}{note}"
 
 
 def _model_help_text(status: RunStatus) -> str:
     """Describe the model calls outside the agent's sessions; the cost above includes them."""
-    given = status["model_help"]
-    if not given:
-        return ""
-    return help_words(given["calls"], given["failed"], given["seconds"], given["cost_usd"])
+    used = status["model_help"]
+    return (
+        help_words(used["calls"], used["failed"], used["seconds"], used["cost_usd"]) if used else ""
+    )
 
 
 def _time_text(status: RunStatus) -> str:
@@ -270,7 +271,7 @@ def _time_text(status: RunStatus) -> str:
 
 
 def _checkpoint_text(status: RunStatus) -> str:
-    """Describe the last checkpoint of a run that died, which a resume continues from."""
+    """Describe the last checkpoint of a run that died, from which a resume continues."""
     last = status["checkpoint"]
     if not last or status["alive"] or status["outcome"]:
         return ""
@@ -282,18 +283,18 @@ def _checkpoint_text(status: RunStatus) -> str:
     return f"checkpoint in {where}, {when}{held}, {files}"
 
 
-def _signs_text(status: RunStatus) -> str:
+def _activity_text(status: RunStatus) -> str:
     if not status["alive"]:
         return ""
     now = datetime.now(UTC)
-    signs = {
+    times = {
         "output": status["last_output"],
         "file": status["last_change"],
         "completion command": status["last_gate"],
     }
     ages = [
         f"{name} {duration((now - moment).total_seconds())} ago"
-        for name, at in signs.items()
+        for name, at in times.items()
         if (moment := _parse_time(at)) is not None
     ]
     return ", ".join(ages)

@@ -1,4 +1,4 @@
-"""Mark a run as seen when the user reads about it at a terminal, as on its screen."""
+"""Mark a run as seen when its status or report is printed on a terminal, as its screen does."""
 
 import sys
 from collections.abc import Callable
@@ -9,10 +9,10 @@ from ralph_tui.adapters.records.status import describe_status
 
 
 def begin_view(found: RecordedRun) -> Callable[[], None]:
-    """Note a run's state before it is printed; call the result afterwards to mark it as seen."""
+    """Remember a run's state before printing it; call the result afterwards to mark it as seen."""
     if not sys.stdout.isatty():
         return lambda: None
-    # These load every event; a status bar needs none.
+    # These load every event class; a status bar needs none of them.
     from ralph_tui.adapters.records.seen import seen_in  # noqa: PLC0415
     from ralph_tui.runtime.sources.run_record import RunRecord  # noqa: PLC0415
 

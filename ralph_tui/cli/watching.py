@@ -1,4 +1,4 @@
-"""``attach`` without a terminal: the lines of a run until it ends."""
+"""``attach`` without a terminal: print a run's events until it ends."""
 
 import sys
 
@@ -13,7 +13,7 @@ from ralph_tui.text.terms import DIED, PROCESS_GONE
 
 
 def watch(run: RecordedRun, *, as_json: bool) -> int:
-    """Print a run's events until it ends; ctrl+c leaves the run alone."""
+    """Print a run's events until it ends; ctrl+c does not stop the run."""
     printer = Printer(as_json=as_json)
     code: ExitCode | None = None
 

@@ -1,4 +1,4 @@
-"""The embedded sample project, and the scripted agent that really works on it.
+"""The embedded sample project, and the scripted agent that works on it.
 
 It needs no account and no network. The agent speaks the same stream-json as a real one, and its
 edits, its commands and the tests it runs are real.
@@ -52,12 +52,12 @@ def prepare(destination: Path, scenario: str = "steady") -> None:
 
 
 def plan_of(scenario: str) -> str | None:
-    """Return the project's plan file in this scenario; None if it has none."""
+    """Return the name of the scenario's plan file; None if it has none."""
     return PLAN if scenario == "context" else None
 
 
 def completion_command() -> str:
-    """Return the command that passes when all tests do."""
+    """Return the command that passes when all tests pass."""
     # -B: bytecode timestamps have whole seconds, and the agent may edit a file twice in one.
     return f"{shlex.quote(sys.executable)} -B -m unittest"
 

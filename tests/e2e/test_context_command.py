@@ -59,7 +59,7 @@ def test_a_rollover_is_asked_for_from_elsewhere_three_times_in_an_iteration(git_
         there.process.communicate()
     table = said("context", cwd=git_repo)
     assert "task-001/001 (over)" in table
-    assert "| 1         | unknown | 3         | -      |" in table
+    assert "| 1         | unknown | 3        | -           |" in table
 
 
 def test_a_window_that_fills_is_seen_while_it_does_and_afterwards(tmp_path: Path) -> None:
@@ -117,4 +117,4 @@ def test_loops_that_hooks_have_recorded_are_told_like_runs_and_not_commanded(
     loop.end()
     over = said("context", "hooks", cwd=tmp_path)
     assert f"hooks/{NAME} (over)" in over
-    assert "| 1         | 64 % | -         | -      |" in over
+    assert "| 1         | 64 % | -        | -           |" in over

@@ -29,7 +29,7 @@ EXPECTED = [
     ("fleet (status|attach|guide|pause|decide|abort|stop|resume)", ExitCode.USAGE, "no fleet"),
     ("attach hooks", ExitCode.USAGE, "no run 'hooks'"),
     ("hooks install|restore iter-3|memory delete", ExitCode.USAGE, "not a terminal"),
-    ("memory edit", ExitCode.USAGE, "no editor without a terminal"),
+    ("memory edit", ExitCode.USAGE, "an editor needs a terminal"),
     ("resume$", ExitCode.USAGE, "allow more with --max-iterations"),
     ("resume --set limits.budget_tokens", ExitCode.USAGE, "which is now not set"),
     ("attach$|demo --keep", ExitCode.LIMIT_REACHED, ""),

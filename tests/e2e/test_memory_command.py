@@ -227,8 +227,8 @@ def test_visual_comes_before_editor(folder: Path) -> None:
         ("sed -i d", 1, "nothing was changed"),
         ("false", 1, "the editor 'false' exited with code 1; nothing was changed; set VISUAL or"),
         ("no-such-editor", 1, "the editor 'no-such-editor' exited with code 127; nothing was"),
-        ("rm", 1, "the edited text cannot be read: No such file or directory; try it again"),
-        ("", 2, "no editor without a terminal; use --text TEXT"),
+        ("rm", 1, "cannot read the edited text: No such file or directory; try again"),
+        ("", 2, "an editor needs a terminal; use --text TEXT"),
     ],
 )
 def test_an_editor_that_changes_nothing(
@@ -263,7 +263,7 @@ def test_a_learning_is_deleted_after_a_yes(folder: Path) -> None:
         (["show", "learn-"], 2, "'learn-' matches 2 learnings; type more of the id"),
         (["mute", "../../etc/passwd"], 2, "no learning '../../etc/passwd'"),
         (["mute", "\x1b[2Jx"], 2, "no learning 'x'"),
-        ([], 2, "ACTION is missing: see ralph-tui memory --help"),
+        ([], 2, "ACTION is missing; see ralph-tui memory --help"),
         (["lst"], 2, "ACTION takes 'list', "),
         (["list", "--jsn"], 2, "ralph-tui memory list has no option --jsn, did you mean --json?"),
         (["list", "--type", "ritual"], 2, "--type takes 'strategy', "),
@@ -379,7 +379,7 @@ def test_a_learning_of_an_unknown_type_is_told_as_that(
     memory(folder, "import", str(path))
     assert refused(folder, action, "r") == (
         2,
-        "'r' is of the type 'ritual', which ralph-tui does not know; it is kept but never used; "
+        "'r' has the unknown type 'ritual', so it is kept but never used; "
         "read or change it in .aiwg/knowledge/ralph-learnings.json",
     )
 

@@ -261,7 +261,7 @@ def test_each_that_is_left_alone_is_named_with_its_own_reason(ended: Path) -> No
     shown = restored(ended, "1", "--dry-run")
     there = world(ended)
     foretold, named = incomplete(ended, "1")
-    assert "3 files of them cannot be restored:\n" in shown
+    assert "3 of them cannot be restored:\n" in shown
     assert all(f"  {row}\n" in shown for row in foretold[:3])
     reasons = [
         "mine.txt: a file, which no snapshot contains, is in its place",

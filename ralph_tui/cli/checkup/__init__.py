@@ -1,8 +1,8 @@
 """The checks of `doctor`: a module for each subject, a small function for each check.
 
 A check only reads: it writes nothing and makes no network request. It reports each finding as a
-sentence, with what to do about it. Anything that might hang (a program, a dead mount) has a time
-limit and costs only its own check.
+sentence, with a fix. Anything that might hang (a program, a dead mount) has a time limit, and
+blocks only its own check.
 """
 
 from ralph_tui.cli.checkup.all import CHECKS

@@ -38,16 +38,16 @@ UNSIGNED = "no sign-in found"
 
 @dataclass(frozen=True)
 class _SignIn:
-    """Where a program keeps its sign-in."""
+    """Where a program stores its sign-in."""
 
     keys: tuple[str, ...]
     """Environment variables that hold a secret."""
     folder: tuple[str, str]
     """The variable that names its folder, and the default folder below the home."""
     file: str
-    """The file of that folder that holds the sign-in."""
+    """The file in that folder that holds the sign-in."""
     services: tuple[str, ...] = ()
-    """Variables that select another vendor's service, with a sign-in of its own."""
+    """Variables that select another vendor's service, which has its own sign-in."""
 
 
 SIGN_INS = {
@@ -120,7 +120,7 @@ def _check_other(agent: AgentDescription, env: Environment) -> Iterator[Finding]
 def _check_program(
     env: Environment, agent: AgentDescription, settings: AgentSettings, level: Level
 ) -> Iterator[Finding]:
-    """Check an agent by its description; `level` is the level of whatever is wrong with it."""
+    """Check an agent by its description; `level` is the level of any problem found."""
     context = AgentContext(settings, env.folder, environ=env.environ)
     chosen, offered_too = level == "problem", level == "note"
     where = "" if chosen else f" ({agent.name})"
@@ -158,7 +158,7 @@ def _report_abilities(agent: AgentDescription) -> Finding:
 
 
 def _report_none(env: Environment) -> Finding:
-    """Report that no agent was found: where we looked, and the two ways to get one."""
+    """Report that no agent was found, with the searched places and two remedies."""
     settings, environ = env.settings.agent, env.environ
     wanted = [agent for agent in selectable_agents() if agent.program]
     looked = search_places(wanted, settings, environ)
@@ -197,10 +197,10 @@ def _check_claude(env: Environment, settings: AgentSettings | None = None) -> It
 
 
 def _report_command(command: str) -> Finding:
-    """Report a command that passed its check; say that its program exists if that is known."""
+    """Report a command that passed its check, and its program if one was found."""
     word, shown = first_program(command), clip(command, 60)
-    there = f", {clip(word, 40)} is there" if word else ""
-    return Finding("ok", SUBJECT, f"the command {shown!r}{there}")
+    found = f"; {clip(word, 40)} exists" if word else ""
+    return Finding("ok", SUBJECT, f"the command {shown!r}{found}")
 
 
 def _describe_sign_in(env: Environment, sign_in: _SignIn) -> tuple[str, bool]:

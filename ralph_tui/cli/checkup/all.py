@@ -23,4 +23,4 @@ CHECKS = {
     "tmux": check_tmux,
     "clipboard": check_clipboard,
 }
-"""Checks by subject; a check that does not answer is reported by this name."""
+"""Checks by subject, the name under which a check that times out is reported."""

@@ -13,14 +13,14 @@ from ralph_tui.text.format import memory_size
 SUBJECT = "disk"
 WATCHES = "watches"
 LOW_BYTES = 500 << 20
-"""Bytes; one night's transcripts may need that much."""
+"""Bytes; the transcripts of one night may need as much."""
 FULL_BYTES = 10 << 20
 MAX_FOLDERS = 200_000
-"""Counting stops here."""
+"""Maximum number of folders to count."""
 
 
 def check_disk(env: Environment) -> Iterator[Finding]:
-    """Check the free space, and that records can be written."""
+    """Check for free space and that records can be written."""
     place = next((each for each in (env.records, env.root) if each.exists()), env.root)
     shown = env.short_path(place)
     if not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):

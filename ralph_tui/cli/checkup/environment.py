@@ -1,4 +1,4 @@
-"""What `doctor` examines: the folder, the environment, the terminal, the settings."""
+"""Everything that `doctor` examines: folder, environment, terminal, settings."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from ralph_tui.config.sources import Loaded, examine
 from ralph_tui.text.sanitize import one_line
 
 ASK_S = 5.0
-"""Seconds that a program may take to answer."""
+"""Seconds to wait for a program's answer."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Environment:
     def ask(self, *command: str) -> str | None:
         """Return a program's output as one line; None if it fails or takes too long.
 
-        It runs under a keeper, so that no process of it is left behind.
+        It runs under a keeper, so that none of its processes is left behind.
         """
         context = AgentContext(self.settings.agent, self.folder, environ=self.environ)
         try:

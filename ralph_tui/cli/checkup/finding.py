@@ -1,4 +1,4 @@
-"""The finding of a check."""
+"""The result of a check."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 from ralph_tui.base.errors import RalphError
 
 Level = Literal["ok", "note", "warning", "problem"]
-"""In order: all is well; worth knowing; something works less well; no run can start."""
+"""In order: fine; worth knowing; something works less well; no run can start."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Finding:
     what: str
     """The subject in one word, such as ``git``."""
     says: str
-    """A sentence without a full stop. Foreign text in it is sanitized when it is printed."""
+    """A sentence without a full stop. Foreign text in it is sanitized when printed."""
     fix: str = ""
     """The fix; empty if none is needed."""
 

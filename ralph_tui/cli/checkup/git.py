@@ -1,4 +1,4 @@
-"""Git, the repository, and what a commit needs."""
+"""Git, the repository, and the identity for commits."""
 
 from collections.abc import Iterator
 

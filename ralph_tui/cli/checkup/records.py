@@ -1,4 +1,4 @@
-"""The records of this worktree: who is using them, and which are damaged."""
+"""The records of this worktree: whether they are in use or damaged."""
 
 import os
 import sqlite3
@@ -62,7 +62,7 @@ def _check_indexes(env: Environment) -> Iterator[Finding]:
             with closing(sqlite3.connect(address, uri=True, timeout=0)) as connection:
                 intact = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
         except sqlite3.OperationalError:
-            continue  # in use now
+            continue  # in use
         except sqlite3.DatabaseError:
             intact = False
         if not intact:

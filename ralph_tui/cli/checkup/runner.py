@@ -11,7 +11,7 @@ from ralph_tui.cli.checkup.finding import Finding, refusal
 Check = Callable[[Environment], Iterable[Finding]]
 
 PARALLEL_SHARE = 0.9
-"""Share of a check's time limit for the checks that it runs in parallel."""
+"""Share of a check's time limit that its parallel checks may use."""
 
 
 def run_checks(checks: Mapping[str, Check], env: Environment) -> Iterator[Finding]:
@@ -20,7 +20,7 @@ def run_checks(checks: Mapping[str, Check], env: Environment) -> Iterator[Findin
         running = _CheckThread(what, check, env)
         found = running.wait(env.seconds)
         if found is None:
-            says = f"gave no answer within {env.seconds:g} s"
+            says = f"timed out after {env.seconds:g} s"
             found = [
                 Finding("problem", what, says, "check for an unreachable disk or network mount")
             ]
@@ -28,7 +28,7 @@ def run_checks(checks: Mapping[str, Check], env: Environment) -> Iterator[Findin
 
 
 def run_parallel(what: str, checks: Mapping[str, Check], env: Environment) -> Iterator[Finding]:
-    """Run optional checks in parallel; one that does not answer costs only itself.
+    """Run optional checks in parallel; one that times out does not affect the others.
 
     `checks` is by the name of the thing checked; `what` is the subject of all findings.
     """
@@ -38,7 +38,7 @@ def run_parallel(what: str, checks: Mapping[str, Check], env: Environment) -> It
     for name, running in begun.items():
         found = running.wait(max(0.0, until - time.monotonic()))
         if found is None:
-            says = f"{name} gave no answer within {within:g} s"
+            says = f"{name} timed out after {within:g} s"
             found = [Finding("note", what, says, "the machine may be busy; try again later")]
         yield from found
 
@@ -48,13 +48,13 @@ class _CheckThread:
         self._what, self._check, self._around = what, check, env
         self._found: list[Finding] = []
         self._complete = threading.Event()
-        # A daemon: a check that hangs in the system is left behind, and delays neither the other
-        # checks nor the exit.
+        # A daemon thread: a check that hangs in a system call delays neither the other checks nor
+        # the exit.
         self._thread = threading.Thread(target=self._run, name=f"check-{what}", daemon=True)
         self._thread.start()
 
     def wait(self, within_s: float) -> list[Finding] | None:
-        """Return what it found; None if it did not answer within `within_s` seconds."""
+        """Return the findings; None if the check takes longer than `within_s` seconds."""
         self._thread.join(within_s)
         if self._complete.is_set():
             return self._found

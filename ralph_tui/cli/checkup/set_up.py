@@ -18,7 +18,7 @@ SUBJECT = "python"
 
 
 def check_python(_: Environment) -> Iterator[Finding]:
-    """Check the versions, and that SQLite has full-text search."""
+    """Report the versions, and check that SQLite has full-text search."""
     says = f"ralph-tui {__version__}, Python {platform.python_version()}"
     yield Finding("ok", SUBJECT, f"{says}, Textual {version('textual')} ({sys.prefix})")
     try:
@@ -38,7 +38,7 @@ MESSAGES = "messages"
 
 
 def check_settings(env: Environment) -> Iterator[Finding]:
-    """Report everything wrong in any source of settings, or how many are set."""
+    """Report every error in any source of settings, or how many settings are set."""
     loaded = env.loaded
     for problem in loaded.problems:
         says, _, fix = problem.rpartition(": ")
@@ -59,7 +59,7 @@ def check_settings(env: Environment) -> Iterator[Finding]:
 
 
 def check_messages(env: Environment) -> Iterator[Finding]:
-    """Check whether a channel tells the user when a run needs an answer; nothing is sent."""
+    """Check whether a channel notifies the user when a run needs an answer; nothing is sent."""
     outreach, outbox = env.settings.outreach, outbox_folder(env.root)
     channels = build_channels(outreach, env.environ, outbox)
     if channels and not outreach.escalate:

@@ -1,4 +1,4 @@
-"""The terminal as the cockpit would find it."""
+"""The terminal: its size, encoding and colours."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _LAYOUTS = (
 
 
 def check_terminal(env: Environment) -> Iterator[Finding]:
-    """Check whether a screen can be drawn, how large, and with which characters."""
+    """Check whether a screen can be drawn, its size and its encoding."""
     if not env.columns:
         yield Finding(
             "note", SUBJECT, "the output is not a terminal; run, demo and replay print plain lines"
@@ -62,10 +62,10 @@ def check_colours(env: Environment) -> Iterator[Finding]:
             "ok", COLOURS, "none, because NO_COLOR is set; states have a symbol and a word"
         )
     elif environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit"):
-        yield Finding("ok", COLOURS, f"all of them (COLORTERM={environ['COLORTERM']})")
+        yield Finding("ok", COLOURS, f"true colour (COLORTERM={environ['COLORTERM']})")
     elif default_theme(environ) is None:
         fix = "export COLORTERM=truecolor, if your terminal supports true colour"
-        yield Finding("ok", COLOURS, "256 of them", fix)
+        yield Finding("ok", COLOURS, "256 colours", fix)
     else:
         fix = "export TERM=xterm-256color, if your terminal supports more"
-        yield Finding("note", COLOURS, "the 16 of the terminal itself", fix)
+        yield Finding("note", COLOURS, "the terminal's own 16 colours", fix)

@@ -16,7 +16,7 @@ _QUERIED = (
     "client_termname",
     "client_termfeatures",
 )
-"""Values to ask tmux for; it accepts options as formats."""
+"""Values to query from tmux, which accepts options as formats."""
 
 
 def check_tmux(env: Environment) -> Iterator[Finding]:
@@ -70,7 +70,7 @@ def check_clipboard(env: Environment) -> Iterator[Finding]:
         says = "this terminal does not accept copied text from programs (OSC 52)"
         yield Finding("warning", CLIPBOARD, says, "use another one, or select with the mouse")
         return
-    says = "copies go through the terminal (OSC 52), also over ssh, if it permits"
+    says = "copies through the terminal (OSC 52), also over ssh, if the terminal permits"
     yield Finding("ok", CLIPBOARD, says)
 
 

@@ -1,4 +1,4 @@
-"""Findings as lines for people, and as an object for programs."""
+"""Format findings as lines for people, or as an object for programs."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def format_finding(finding: Finding, width: int) -> list[str]:
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """Say whether a run can start, and how."""
+    """Return whether a run can start, and how to start it."""
     problems = sum(finding.level == "problem" for finding in findings)
     if problems:
         verb = "prevents" if problems == 1 else "prevent"
@@ -46,7 +46,7 @@ def summary(findings: Sequence[Finding]) -> str:
 
 
 def as_object(findings: Sequence[Finding]) -> dict[str, object]:
-    """Return the findings as an object to be printed as JSON."""
+    """Return the findings as an object for JSON output."""
     return {
         "ready": not any(finding.level == "problem" for finding in findings),
         "findings": [

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Ask, then abort the run.
 
-    Raises ``RalphError`` if there is no such run or it refuses.
+    Raises ``RalphError`` if there is no such run, or the run refuses.
     """
     live = find_live(args.run)
     what, fields = _best_snapshot(live) if args.roll_back else ("its work is kept", {})

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
         "Show and steer a live run, from one or several terminals. Closing the "
-        "screen never stops the run. Without a terminal it prints plain lines until the run ends."
+        "screen never stops the run. Without a terminal, print plain lines until the run ends."
     )
     parser.add_argument(
         "run",
@@ -47,8 +47,8 @@ def run(args: argparse.Namespace) -> int:
     """Show the run. Raises ``UsageError`` or ``JournalError`` if there is nothing to show."""
     root = worktree_root(Path.cwd())
     owner = holder(ralph_folder(root) / "lock")
-    living = owner.run if owner is not None and owner.run else None
-    found = find_run(root, args.run or living)
+    live_name = owner.run if owner is not None and owner.run else None
+    found = find_run(root, args.run or live_name)
     if not on_terminal() or args.json:
         if not isinstance(found, RecordedRun) or found.hooked:
             raise UsageError(
@@ -60,9 +60,9 @@ def run(args: argparse.Namespace) -> int:
     if not isinstance(found, RecordedRun):
         return _show_past(root, found)
     status = read_status(found)
-    # A record that hooks wrote never ends: another session may follow.
+    # A record written by hooks never ends: another session may follow.
     watched = found.hooked and status["outcome"] is None
-    living_one = status["alive"] or watched
+    is_live = status["alive"] or watched
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - only with a terminal
 
     def load(stage: "Stage") -> "Front":
@@ -71,24 +71,24 @@ def run(args: argparse.Namespace) -> int:
         from ralph_tui.runtime.sources.attached import Attached, WatchedLoop  # noqa: PLC0415
         from ralph_tui.runtime.sources.snapshots import RecordedFiles  # noqa: PLC0415
 
-        if living_one:
+        if is_live:
             kind = WatchedLoop if watched else Attached
             source = kind(found, sender_name(), files=RecordedFiles(found.folder))
             return RunViewer(source, stage)
         over = f"{_describe_end(found, status)}; " if status["phase"] != "died" else ""
-        note = f"{over}showing its replay"  # the header says that its process is gone
+        note = f"{over}showing its replay"  # the header already reports a process that is gone
         # A user who attaches wants the latest state: the replay is paused at its end.
         return open_replay(found.journal, stage, note=note, at=-1)
 
     code = Stage(load, screen_settings(root, os.environ), left=ExitCode.COMPLETED).show()
-    if living_one:
+    if is_live:
         with suppress(OSError):  # the terminal may be gone
             print(_describe_left(found, args.run))
     return code
 
 
 def _show_past(root: Path, found: ForeignRun) -> int:
-    """Replay a run of another tool: nothing shows whether it still runs, so it counts as past."""
+    """Replay a run of another tool, which counts as past: its record shows no process."""
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - only with a terminal
 
     def load(stage: "Stage") -> "Front":

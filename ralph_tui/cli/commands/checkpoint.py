@@ -1,4 +1,4 @@
-"""``ralph-tui checkpoint``: save a running run's files, hand over, or list checkpoints."""
+"""``ralph-tui checkpoint``: save a running run's files, hand off, or list checkpoints."""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ from ralph_tui.state import RunState
 LONGEST_REASON = 1000
 """Maximum characters of a note for a handoff."""
 PATIENCE_S = 15.0
-"""Seconds to wait for the handoff; a running tool ends first, which may take longer."""
+"""Seconds to wait for the handoff; a running tool finishes first, which may take longer."""
 POLL_S = 0.2
 
 
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Request a checkpoint or a handoff, or list checkpoints.
 
-    Raises ``RalphError`` if there is no such run or it refuses.
+    Raises ``RalphError`` if there is no such run, or the run refuses.
     """
     if args.action == "list":
         return _list(args)
@@ -83,7 +83,7 @@ def _list(args: argparse.Namespace) -> int:
 def _hand_off(live: LiveRun, note: str) -> int:
     if len(note) > LONGEST_REASON:
         raise UsageError(
-            f"a note for a handoff has at most {LONGEST_REASON:,} characters; shorten it, or "
+            f"a handoff note can have at most {LONGEST_REASON:,} characters; shorten it, or "
             "send it with ralph-tui guide"
         )
     before = _handoff(live.status)

@@ -1,4 +1,4 @@
-"""``ralph-tui completion``: the script with which a shell completes this command line."""
+"""``ralph-tui completion``: print the shell completion script."""
 
 import argparse
 import sys

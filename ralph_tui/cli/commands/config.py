@@ -23,7 +23,7 @@ from ralph_tui.config.sources import FLAGS, Loaded, examine
 from ralph_tui.text.sanitize import one_line, plain
 
 PRIVATE = 0o600
-"""The user's own file may hold a webhook's address, which no one else should read."""
+"""The user's own file may contain the address of a webhook, which no one else should read."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -126,7 +126,7 @@ def _is_selected(name: str, asked: str | None) -> bool:
 
 
 def _format_settings(loaded: Loaded, names: list[str]) -> Iterator[str]:
-    """Yield a line for each setting, aligned by section; its origin goes below if too long."""
+    """Yield a line for each setting, aligned by section; an origin that is too long goes below."""
     values = loaded.settings.by_name()
     secrets = {
         name for name, value in leaves(loaded.settings.model_dump()) if isinstance(value, SecretStr)
@@ -150,7 +150,7 @@ def _format_settings(loaded: Loaded, names: list[str]) -> Iterator[str]:
 
 
 def _format_origin(loaded: Loaded, name: str) -> str:
-    """Return a setting's origin, with a path shortened below the current folder or the home."""
+    """Return a setting's origin; a path is relative to the current or the home folder."""
     place = loaded.place_of(name)
     if not place.startswith("/"):
         return one_line(place)

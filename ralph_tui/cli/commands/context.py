@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _format_context(args: argparse.Namespace, status: RunStatus) -> str:
-    """Format the context. Raises ``TypeError`` for an older version's status, which lacks one."""
+    """Format the context. Raises ``TypeError`` for a status of an older version, without one."""
     context = status["context"]
     if not isinstance(context, dict):
         raise TypeError("no context data in this status")

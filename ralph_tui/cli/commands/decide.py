@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show the open question, or answer it.
 
-    Raises ``RalphError`` if no question is open or the run refuses.
+    Raises ``RalphError`` if no question is open, or the run refuses.
     """
     live = find_live(args.run)
     question = live.question

@@ -49,13 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "if a problem prevents a run. Nothing is changed or sent. --notify sends a test through "
         "every configured channel instead; on a tracker it opens an issue and closes it again. "
         "--embedder shows which embedder finds similar tasks, and fetches the trained model if "
-        "its library is installed. -c runs a completion command once, as a run would, and says "
-        "what is read from its output."
+        "its library is installed. -c runs a completion command once, as a run would, and shows "
+        "the result that a run would read."
     )
     parser.add_argument("--json", action="store_true", help="the same as one JSON object")
     parser.add_argument("--notify", action="store_true", help="send a test through every channel")
     parser.add_argument(
-        "-c", "--command", metavar="COMMAND", help="say what is read from COMMAND's output"
+        "-c", "--command", metavar="COMMAND", help="show the result read from COMMAND's output"
     )
     parser.add_argument(
         "--embedder", action="store_true", help="show the embedder for similar tasks"

@@ -8,14 +8,14 @@ from ralph_tui.cli.parser import add_run_option
 from ralph_tui.text.sanitize import clip, one_line
 
 LONGEST_INSTRUCTION = 10_000
-"""Maximum characters of an instruction that every prompt carries."""
+"""Maximum characters of an instruction for every prompt."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
         "Send guidance to the agent of a running run: "
-        "now if the agent takes it, else with the next prompt."
+        "now if the agent accepts it, else with the next prompt."
     )
     parser.add_argument(
         "text", metavar="TEXT", nargs="?", help="the guidance; - reads standard input"
@@ -23,13 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--always",
         metavar="TEXT",
-        help='put it in every prompt from now on, instead of an earlier one; "" removes it',
+        help='put TEXT in every prompt from now on, replacing any earlier one; "" removes it',
     )
     add_run_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Send the guidance. Raises ``RalphError`` if there is no such run or it refuses."""
+    """Send the guidance. Raises ``RalphError`` if there is no such run, or the run refuses."""
     if (args.text is None) == (args.always is None):
         raise UsageError("give one text: ralph-tui guide TEXT, or ralph-tui guide --always TEXT")
     if args.always is not None:

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--status", choices=STATUSES, help="list only tasks with this status")
     parser.add_argument("--agent", metavar="NAME", help="list only tasks that this agent attempted")
     parser.add_argument(
-        "--since", metavar="AGE", help="list only tasks that changed since: 12h, 30d, or a date"
+        "--since", metavar="AGE", help="list only tasks changed since then: 12h, 30d, or a date"
     )
     parser.add_argument("--tag", metavar="TAG", help="list only tasks with this tag: test-fix")
     parser.add_argument("--json", action="store_true", help="print one JSON value")
@@ -147,7 +147,7 @@ def _show_list(root: Path, args: argparse.Namespace) -> int:
 
 
 def _filtered(rows: dict[str, TaskRow], root: Path, args: argparse.Namespace) -> dict[str, TaskRow]:
-    """Return the rows that all given filters let through."""
+    """Return the rows that match all given filters."""
     index = TaskIndex(ralph_folder(root))
     since = _since(args.since) if args.since is not None else None
     attempted = index.of_agent(args.agent) if args.agent is not None else rows.keys()
@@ -192,7 +192,7 @@ def _show_imported(found: ForeignRun, args: argparse.Namespace) -> int:
 
 
 def _build_page(task: TaskHistory, statuses: list[str], *, whole: bool) -> Page:
-    """Build a task's page; with `whole`, as for a file, it includes every attempt in full."""
+    """Build a task's page; with `whole` (for a file), include every attempt in full."""
     page = task_page(task, statuses)
     if not whole:
         return page

@@ -1,4 +1,4 @@
-"""``ralph-tui lab``: what controller and overseer make of a series, or of a recorded run."""
+"""``ralph-tui lab``: simulate controller and overseer on a series, or on a recorded run."""
 
 import argparse
 import json
@@ -22,9 +22,9 @@ from ralph_tui.text.sanitize import clip, one_line
 
 MAX_READINGS = 100_000
 LAYERS = ("control", "oversight", "intelligence")
-"""Sections of the settings that decide what the lab computes."""
+"""Sections of the settings that affect the lab's results."""
 MAX_LISTED = 6
-"""Interventions or iterations that the closing sentences list individually."""
+"""Maximum interventions or iterations listed in the summary."""
 HEAD = "  #    done    pace      D  output  band             profile      level, seen"
 
 
@@ -230,7 +230,7 @@ def _as_table(rows: list[LabRow], most: int, baseline: float) -> str:
 
 
 def _as_comparison(compared: list[Compared], most: int, baseline: float, imported: str = "") -> str:
-    """Format the table, with the recorded row below each row that differs from it.
+    """Format the table, with the recorded row below each row that differs.
 
     `imported` names the tool of a run that recorded only measurements; all else is recomputed.
     """
@@ -274,7 +274,7 @@ def _format_note(row: LabRow) -> str:
 
 
 def _summarize(rows: list[LabRow], most: int, baseline: float) -> str:
-    """Say how far the run got from `baseline` points, and when the overseer stepped in."""
+    """Summarize how far the run got from `baseline` points, and the overseer's interventions."""
     done = next((row for row in rows if row.completion >= 1), None)
     top = max(rows, key=lambda row: row.completion)
     if done:

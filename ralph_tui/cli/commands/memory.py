@@ -41,9 +41,9 @@ ACTIONS = {
     "show": "show one learning in full",
     "edit": "reword a learning, in your editor or with --text",
     "mute": "keep learnings out of every prompt",
-    "unmute": "let muted learnings into prompts again",
+    "unmute": "allow muted learnings in prompts again",
     "pin": "pin learnings to every prompt",
-    "unpin": "unpin learnings: use them only where they fit",
+    "unpin": "unpin learnings, so that they are used only where they fit",
     "delete": "delete learnings",
     "export": "export proven learnings to a file",
     "import": "import learnings from a file",
@@ -201,7 +201,7 @@ def _delete(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
             raise UsageError("not a terminal; use --yes to confirm")
         for learning in meant:
             print("\n".join(format_rows(learning)))
-        if not confirm(f"Forget {count(len(meant), 'learning')}?"):
+        if not confirm(f"Delete {count(len(meant), 'learning')}?"):
             print("nothing was deleted", file=sys.stderr)
             return ExitCode.FAILED
     return _change(store, meant, "delete")
@@ -231,7 +231,7 @@ def _show_stats(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> 
 
 
 def _settings(root: Path) -> MemorySettings:
-    """Return the settings of memory that runs here use."""
+    """Return the memory settings that runs here use."""
     from ralph_tui.config.sources import load  # noqa: PLC0415 - keeps --help quick
 
     return load(root, {}, os.environ).settings.memory

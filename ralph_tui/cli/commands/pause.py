@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Request a pause; succeed if the run is already paused or about to pause.
 
-    Raises ``RalphError`` if there is no such run or it refuses.
+    Raises ``RalphError`` if there is no such run, or the run refuses.
     """
     live = find_live(args.run)
     try:

@@ -1,4 +1,4 @@
-"""``ralph-tui prompt``: past prompts, the next one, and a prompt layout of your own."""
+"""``ralph-tui prompt``: show past prompts or the next one, or check a prompt template."""
 
 import argparse
 import sys
@@ -87,7 +87,7 @@ def _sent_prompt(run: AnyRun, iteration: int | None, session: int | None) -> str
     if not sent:
         which = "no prompt yet" if iteration is None else f"no prompt in iteration {iteration}"
         raise UsageError(f"{run.name} has sent {which}; see ralph-tui history {run.name}")
-    # Each session of an iteration has a file; a prompt that no session got is overwritten.
+    # Each session of an iteration has a file; a prompt that was never sent is overwritten.
     k = sent[-1].iteration
     sessions = list({event.path: event for event in sent if event.iteration == k}.values())
     if session is not None and not 1 <= session <= len(sessions):

@@ -29,7 +29,7 @@ from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import outcome_word
 
 DEFAULT_KEEP = 5
-"""Number of newest runs that stay whole by default."""
+"""Number of newest runs to keep by default."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -177,7 +177,7 @@ def _plan(root: Path, args: argparse.Namespace) -> _Plan:
 
 
 def _remove(root: Path, plan: _Plan) -> None:
-    """Remove what was listed and has not changed; always report how much was removed."""
+    """Remove everything listed that has not changed since; always report the totals."""
     removed: list[OldFile] = []
     refs = 0
     try:

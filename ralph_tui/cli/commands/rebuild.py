@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         runs = [*find_runs(root)]
     with ExitStack() as held:
         for path in {run.lock for run in runs if _is_local(run)}:
-            # A live run keeps its files current itself.
+            # A live run updates its files itself.
             held.callback(claim(path, "rebuild").release)
         try:
             return ExitCode.COMPLETED if _rebuild(runs) else ExitCode.FAILED

@@ -1,4 +1,4 @@
-"""``ralph-tui replay``: play a past run on the screen of a live one."""
+"""``ralph-tui replay``: replay a past run on the same screen as a live one."""
 
 import argparse
 import os
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_lines(found: "AnyRun", at: int | None, *, as_json: bool) -> int:
-    # Imported late, so that a screen's first frame does not wait for these.
+    # Imported here, so that a screen's first frame does not wait for these.
     from ralph_tui.cli.fronts.common import Printer  # noqa: PLC0415
     from ralph_tui.runtime.sources.recorded import check_position, run_name  # noqa: PLC0415
 

@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """List the snapshots, or restore one.
 
-    Raises ``RalphError`` if that is not possible; no file has been changed then.
+    Raises ``RalphError`` if that is not possible; then no file has changed.
     """
     root = worktree_root(Path.cwd())
     try:
@@ -146,7 +146,7 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
 
 
 def _refuse_to_write_on(state: RunState, target: SnapshotTaken) -> None:
-    """Raise ``UsageError`` if this is a fleet's loop that may still continue in its clone."""
+    """Raise ``UsageError`` if this loop of a fleet may still continue in its clone."""
     run = state.run
     if run.crash is None and (run.finished is None or run.finished.outcome == "interrupted"):
         raise UsageError(
@@ -166,8 +166,8 @@ def _confirm_plan(
     while True:
         for line in format_plan(target, rows, note):
             print(line)
-        if lacks := describe_missing(target):
-            print(lacks)
+        if missing := describe_missing(target):
+            print(missing)
         if args.dry_run or not rows:
             return ExitCode.COMPLETED
         able = sum(not why for _, why in rows)
@@ -194,7 +194,7 @@ def _refresh(found: RecordedRun) -> None:
     except OSError as error:
         print(
             f"ralph-tui: cannot write {error.filename}: "
-            f"{why(error, 'make it writable')}; 'ralph-tui rebuild' makes the summaries then",
+            f"{why(error, 'make it writable')}; then run 'ralph-tui rebuild'",
             file=sys.stderr,
         )
 
@@ -216,7 +216,7 @@ def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
     workspace = GitWorkspace(open_repository(worktree_root(live.run.folder)), "looked-at")
     check_available(workspace, target)
     if not PrivateRepository(workspace.repository).has_index:
-        # Looking would create an index, which is up to the run.
+        # A preview would create the index, which only the run may do.
         raise WorkspaceError("the run is taking a snapshot; try again in a second")
     if (code := _confirm_plan(workspace, target, state, args)) is not None:
         return code

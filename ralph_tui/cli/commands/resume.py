@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def resume_request(args: argparse.Namespace, mode: "Mode") -> "ResumeRequest":
-    """Return the request of this command line."""
+    """Return the request for this command line."""
     from ralph_tui.runtime.request import ResumeRequest  # noqa: PLC0415 - behind the first frame
 
     return ResumeRequest(

@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _agent_exists(args: argparse.Namespace) -> bool:
-    """True if an agent seems to exist, as far as that is known before settings are loaded."""
+    """True if an agent seems to exist, as far as is known before settings are loaded."""
     named: str | None = vars(args)["agent.name"]
     if named is None and vars(args)["agent.command"]:
         return True
@@ -121,7 +121,7 @@ def _prepare(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presenta
         set_names=tuple(name for name, place in loaded.origins.items() if place == "--set"),
     )
     if not is_run_ready(folder, request):
-        # This loads git and agents; a run that looks well does so behind a painted screen.
+        # This loads git and agents; a run that seems ready does so behind a painted screen.
         from ralph_tui.runtime.preflight import check_startable  # noqa: PLC0415
 
         check_startable(folder, request)

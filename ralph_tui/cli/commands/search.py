@@ -1,4 +1,4 @@
-"""``ralph-tui search``: find words in the records of all runs, and how to open each match."""
+"""``ralph-tui search``: find words in the records of all runs, with a command for each match."""
 
 import argparse
 import json
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
         "Search the objectives, reflections, learnings, actions, outcomes and handoffs of all "
-        "runs of this repository. Each result shows the command that opens its moment. Words "
+        "runs of this repository. Each result shows the command that opens it in a replay. Words "
         "match by prefix; results with all words come first. Runs of other tools are included; "
         f"{NOT_SEARCHED}."
     )
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def command_for(found: Found) -> str:
-    """Return the command that opens the moment; empty if no run's record has it."""
+    """Return the command that opens the match in a replay; empty if no run's record has it."""
     return f"ralph-tui replay {found.run} --at {found.seq}" if found.run else ""
 
 

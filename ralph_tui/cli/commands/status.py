@@ -57,7 +57,7 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: RunStatus) -> s
         status["reason"] = (
             f"{_describe_keeper(found)}; ralph-tui resume ends that and continues the run"
         )
-    # A status bar asks every few seconds, and a live run appends during the read.
+    # A status bar runs this every few seconds, and a live run appends during the read.
     if args.line or status["alive"]:
         status["problem"] = ""
     elif damage := find_damage(found):

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Unpause the run, or answer the overseer's question if the overseer paused it.
 
-    Raises ``RalphError`` if there is no such run or it refuses.
+    Raises ``RalphError`` if there is no such run, or the run refuses.
     """
     live = find_live(args.run)
     question = live.question

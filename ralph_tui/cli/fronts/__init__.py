@@ -1,6 +1,6 @@
 """The front ends of a live run: the cockpit on a terminal, plain lines or JSON without one.
 
-``show_run`` chooses. Nothing is loaded before that choice, and a cockpit's first frame is painted
+``show_run`` chooses one. Nothing is loaded before that choice, and the first frame is painted
 before the cockpit itself is loaded. Imports point one way: cockpit and background, then lines, then
 common.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def show_run(prepare: Prepare, screen: "ScreenSettings | None") -> int:
     """Show a run to its end and return the exit code of its outcome.
 
-    `prepare` is called behind the screen. Without `screen`, the run prints lines or works in the
+    `prepare` is called behind the screen. Without `screen`, the run prints lines, or runs in the
     background.
     """
     if screen is None:
@@ -41,7 +41,7 @@ def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
     from ralph_tui.cli.fronts.presentation import END_SECONDS  # noqa: PLC0415
     from ralph_tui.layers.sensor.passing import refused  # noqa: PLC0415
 
-    # At once, so that no process the run starts inherits it.
+    # Before anything else, so that no process started by the run inherits the socket.
     starter = starter_of(presentation.commands_from)
     with create_run(warn) as run, signals_stop(run), hearing(run.engine, starter):
         try:
@@ -51,7 +51,7 @@ def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
                 run_as_lines(run, as_json=presentation.as_json)
         finally:
             run.engine.join(END_SECONDS)
-            run.close()  # while signals are handled: another would interrupt this
+            run.close()  # inside the block, because a second signal would interrupt it
         if presentation.lasting and not (presentation.as_json or presentation.detached):
             print_next_steps(run, "again" if refused(run.engine.state) else "resume")
         return exit_code(run)

@@ -1,6 +1,6 @@
 """``run --detach``: a new interpreter in its own session, which reports when the run begins.
 
-Until then its stdout is a pipe. One JSON line means that the run has begun; any other end is an
+Until then, its stdout is a pipe. One JSON line means that the run has begun; anything else is an
 error, reported on stderr and by the exit code. After that, both streams go to a log.
 """
 
@@ -45,7 +45,7 @@ def run_in_background(run: "AssembledRun") -> None:
     fields = {"run": run.attempt.name, "pid": os.getpid(), "folder": str(run.attempt.folder)}
     with contextlib.suppress(BrokenPipeError):  # the parent did not wait
         print(json.dumps(fields), flush=True)
-    # This closes the pipe, which is what the parent waits for.
+    # This closes the pipe; the parent waits for that.
     signals.detach_stdio()
     signals.redirect_output(run.attempt.folder / signals.LOG)
     printer.print(first)
@@ -53,7 +53,7 @@ def run_in_background(run: "AssembledRun") -> None:
 
 
 def _first_event(run: "AssembledRun", events: Lines) -> Event | None:
-    """Return the first recorded event; None if not even that could be recorded."""
+    """Return the first recorded event; None if none could be recorded."""
     while not run.engine.join(0.02):
         if not events.empty():
             break
@@ -62,7 +62,7 @@ def _first_event(run: "AssembledRun", events: Lines) -> Event | None:
 
 @dataclass(frozen=True)
 class StartedProcess:
-    """The run that began in the background."""
+    """A run that has begun in the background."""
 
     name: str
     pid: int
@@ -70,34 +70,34 @@ class StartedProcess:
 
 
 def start_in_background(words: list[str]) -> int:
-    """For the parent: start `words` as a ralph-tui command line, and return when it has begun.
+    """For the parent: start `words` as a ralph-tui command line, and return once its run began.
 
-    If nothing began, the exit code is the child's own, and the child has printed the reason.
+    If no run began, return the child's exit code; the child has printed the reason.
     """
-    begun = spawn_in_background(words)
-    if not isinstance(begun, StartedProcess):
-        return begun
-    print(f"{begun.name} runs in the background (process {begun.pid})")
+    started = spawn_in_background(words)
+    if not isinstance(started, StartedProcess):
+        return started
+    print(f"{started.name} runs in the background (process {started.pid})")
     for purpose, how in (
         ("watch and steer it", "ralph-tui attach"),
         ("show its status", "ralph-tui status"),
         ("abort it", "ralph-tui abort"),
-        ("read its output", f"{begun.folder}/{signals.LOG}"),
+        ("read its output", f"{started.folder}/{signals.LOG}"),
     ):
         print(f"  {purpose:<20}{how}")
     return ExitCode.COMPLETED
 
 
 def spawn_in_background(words: list[str]) -> StartedProcess | int:
-    """Do the same as `start_in_background`, without printing anything about the run."""
+    """Like `start_in_background`, without printing anything about the run."""
     # -P: a file in the user's folder must not be imported as a module.
     command = [sys.executable, "-P", "-m", "ralph_tui", *words, FLAG]
-    with tempfile.TemporaryFile("w+", errors="replace") as complaints:
+    with tempfile.TemporaryFile("w+", errors="replace") as errors:
         child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=complaints,
+            stderr=errors,
             text=True,
             start_new_session=True,
         )
@@ -108,8 +108,8 @@ def spawn_in_background(words: list[str]) -> StartedProcess | int:
         except KeyboardInterrupt:
             child.terminate()
             raise
-        complaints.seek(0)
-        sys.stderr.write(complaints.read())
+        errors.seek(0)
+        sys.stderr.write(errors.read())
     try:
         fields = parse_json(reply)
         run, pid, folder = one_line(fields["run"]), int(fields["pid"]), one_line(fields["folder"])

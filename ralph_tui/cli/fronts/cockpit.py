@@ -1,7 +1,7 @@
-"""The cockpit of a live run: it paints first, and a thread sets the run up behind it.
+"""The cockpit of a live run: the screen is painted first, and a thread sets up the run behind it.
 
 The run outlives the screen. If the user leaves only the screen, the run continues as plain lines.
-If the terminal closes, it continues into a log.
+If the terminal closes, its output goes to a log.
 """
 
 import contextlib
@@ -54,7 +54,7 @@ class CockpitRun:
         self._warnings: list[str] = []
         """Warnings from the end of the run, printed after the screen closes."""
         self._settled = threading.Event()
-        """Set when the run is assembled, or its assembly has failed."""
+        """Set once the run is assembled, or the assembly failed."""
         self._left = threading.Event()
         self._thread = threading.Thread(target=self._execute, name="ralph-cockpit-run", daemon=True)
         self._alone: threading.Thread | None = None
@@ -86,7 +86,7 @@ class CockpitRun:
                 self._settled.set()
                 enable_garbage_collector()
                 run.engine.join()
-                # The last screen stays, and its record with it; the worktree is free.
+                # The last screen and its record stay open; the worktree is released.
                 run.close()
                 self._steering.serve(run)
                 self.code = exit_code(run)
@@ -100,7 +100,7 @@ class CockpitRun:
                 self.stage.call_in_screen(self.stage.app.exit)
 
     def _deliver(self, event: Event) -> None:
-        """Pass an event to the screen, or to the lines that replaced it."""
+        """Pass an event to the screen, or to the plain lines after it."""
         self._receive(event)
         if self._screen is not None and self._screen.rhythm.quiet:
             self.stage.call_in_screen(self._screen.rhythm.speed_up)
@@ -119,7 +119,7 @@ class CockpitRun:
     # the end of the screen --------------------------------------------------------------------
 
     def end(self) -> int:
-        """Continue as lines after the screen, or stop the run and wait until it ends."""
+        """Continue as plain lines after the screen, or stop the run and wait until it ends."""
         try:
             app = self.stage.app
             # A broken screen does not end the run.
@@ -147,7 +147,7 @@ class CockpitRun:
         self._steering.leave()
 
     def _continue_as_lines(self) -> None:
-        """Say how to come back, and print events until the run ends."""
+        """Print how to reopen the screen, then events until the run ends."""
         self._receive = self._buffer_event
         self.inbox.clear()
         if self._thread.ident is None:  # the screen broke before the run was started

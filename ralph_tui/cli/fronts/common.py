@@ -34,7 +34,7 @@ def run_argument(attempt: "AttemptFolder", option: str = "") -> str:
 
 
 def print_next_steps(run: "AssembledRun", *names: StepName) -> None:
-    """Print the commands of these next steps, as far as they apply, after the run has ended.
+    """Print the commands of those next steps that apply after the run has ended.
 
     Each command works as printed, from the current folder.
     """
@@ -46,7 +46,7 @@ def print_next_steps(run: "AssembledRun", *names: StepName) -> None:
 
 
 def leave_text(state: RunState, attempt: "AttemptFolder") -> str:
-    """Say what a run does after its screen closed, and list the commands for it, one per line."""
+    """Describe what a run does after its screen closed, and list commands, one per line."""
     there, at = run_argument(attempt, " --run"), run_argument(attempt)
     rows = ["the run continues here as plain lines"]
     if state.run.paused:
@@ -74,7 +74,7 @@ def leave_text(state: RunState, attempt: "AttemptFolder") -> str:
 
 
 def warn(text: str) -> None:
-    """Print a sentence on stderr, if the terminal still exists."""
+    """Print a sentence on stderr if the terminal still exists."""
     with suppress(OSError):
         print_line(f"ralph-tui: {text}", sys.stderr)
 
@@ -83,13 +83,13 @@ class Printer:
     """Prints the events of a run; some kinds have no line, because only a screen shows them."""
 
     def __init__(self, *, as_json: bool = False, state: RunState | None = None) -> None:
-        """Start after `state`, the run before the first event to print."""
+        """`state`: the state of the run before the first event to print."""
         run = state.run if state is not None else None
         self._as_json = as_json
         self._lines = PlainLines()
         if run is not None:
-            read = run.completion is not None
-            self._lines = PlainLines(run.iteration, run.max_iterations, measured=read)
+            measured = run.completion is not None
+            self._lines = PlainLines(run.iteration, run.max_iterations, measured=measured)
 
     def print(self, event: Event) -> None:
         """Print the event's line, if it has one."""
@@ -99,7 +99,7 @@ class Printer:
 
 
 def exit_code(run: "AssembledRun") -> int:
-    """Return the exit code for a run's outcome; raises any error that kept it unrecorded."""
+    """Return the exit code for a run's outcome; raises the error if it could not be recorded."""
     if run.engine.error is not None:
         raise run.engine.error
     state, needs = run.engine.state.run, run.engine.state.needs

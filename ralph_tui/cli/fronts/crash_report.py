@@ -1,4 +1,4 @@
-"""Report a screen that a bug ended: save the traceback to a file, and say where it is."""
+"""Report a crash of the screen: save the traceback to a file, and name the file."""
 
 import os
 import traceback
@@ -10,7 +10,7 @@ from ralph_tui.text.sanitize import clip, one_line
 
 def report_crash(error: Exception) -> str:
     """Save the traceback in the user's state folder and return a sentence for the terminal."""
-    # Imported only after a screen has broken.
+    # Imported only after a crash.
     from platformdirs import user_state_path  # noqa: PLC0415
 
     from ralph_tui.base.plain_files import make_folder, write_whole  # noqa: PLC0415
@@ -19,10 +19,10 @@ def report_crash(error: Exception) -> str:
     trace = redact("".join(traceback.format_exception(error)))
     folder = user_state_path("ralph-tui", appauthor=False) / "screen-errors"
     path = folder / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.getpid()}.txt"
-    what = f"the screen crashed ({type(error).__name__}: {clip(one_line(str(error)), 200)})"
+    crash = f"the screen crashed ({type(error).__name__}: {clip(one_line(str(error)), 200)})"
     try:
         make_folder(folder)
         write_whole(path, trace.encode("utf-8", "replace"), mode=0o600)
     except OSError as refused:
-        return f"{what}; its traceback cannot be saved: {why(refused, 'free some space')}"
-    return f"{what}; its traceback is in {path}"
+        return f"{crash}; its traceback cannot be saved: {why(refused, 'free some space')}"
+    return f"{crash}; its traceback is in {path}"

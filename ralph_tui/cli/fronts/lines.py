@@ -1,4 +1,4 @@
-"""A run without a screen: the main thread prints and handles signals, the engine's thread works."""
+"""A run without a screen: the main thread prints, and the engine's thread does the work."""
 
 import signal
 import threading
@@ -19,7 +19,7 @@ Lines = SimpleQueue[Event | None]
 
 
 def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
-    """Begin the run, and print every event up to its last."""
+    """Begin the run, and print its events until it ends."""
     enable_garbage_collector()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
@@ -34,7 +34,7 @@ def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
 
 
 def print_until_end(run: "AssembledRun", events: Lines, printer: Printer) -> None:
-    """Print what arrives in `events` until the run has ended and all of it is printed."""
+    """Print `events` until the run has ended and all of them are printed."""
 
     def end() -> None:
         run.engine.join()
@@ -46,7 +46,7 @@ def print_until_end(run: "AssembledRun", events: Lines, printer: Printer) -> Non
 
 
 def signals_stop(run: "AssembledRun") -> AbstractContextManager[None]:
-    """Stop the run cleanly on any of the forwarded signals while the block runs."""
+    """Stop the run cleanly if a forwarded signal arrives within the block."""
 
     def stop(number: signal.Signals) -> None:
         run.engine.stop(number.name)

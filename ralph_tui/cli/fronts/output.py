@@ -1,8 +1,7 @@
-"""Lines on stdout and stderr, written so that a process can end even if no one reads them.
+"""Lines on stdout and stderr, written so that a process can exit even if no one reads them.
 
-A write to a full pipe blocks until the reader takes something, whatever signal arrives. So a line
-waits for room before it is written. After a signal it waits only briefly, and is dropped if there
-is still no room.
+A write to a full pipe blocks until the reader reads, even if a signal arrives. So we wait for room
+before writing a line. After a signal we wait only briefly, and drop the line if there is no room.
 """
 
 import os
@@ -14,7 +13,7 @@ from typing import TextIO
 from ralph_tui.cli.fronts import signals
 
 WRITE_SECONDS = 5.0
-"""How long a line waits for a slow reader after a signal."""
+"""How long to wait for a slow reader after a signal."""
 POLL_MS = 200
 """Milliseconds between two checks for a signal."""
 CHUNK = select.PIPE_BUF
@@ -33,7 +32,7 @@ def print_line(text: str, stream: TextIO | None = None) -> None:
         descriptor = stream.fileno()
     except (OSError, ValueError):
         descriptor = -1
-    if descriptor < 0:  # not a file of the system: it has no reader
+    if descriptor < 0:  # not a real file, so writing cannot block
         print(text, file=stream, flush=True)
         return
     stream.flush()

@@ -1,4 +1,4 @@
-"""How to show a run, and how long its end may take; imports nothing of a run."""
+"""How to show a run, and how long its end may take; imports nothing that a run needs."""
 
 import sys
 from collections.abc import Callable
@@ -15,11 +15,11 @@ SCREEN_SECONDS = 3.0
 """Time limit for a screen to end behind a closed terminal."""
 
 Warn = Callable[[str], None]
-"""Takes a sentence to be reported on stderr."""
+"""Reports a sentence on stderr."""
 RunFactory = Callable[[Warn], "AbstractContextManager[AssembledRun]"]
-"""Assembles a run, and releases its resources when the block is left.
+"""Assembles a run, and releases its resources at the end of the block.
 
-Its argument takes warnings about anything that the end of the run could not do."""
+Its argument reports what could not be done at the end of the run."""
 
 
 class Presentation(NamedTuple):
@@ -34,11 +34,11 @@ class Presentation(NamedTuple):
     detached: bool = False
     """True if this process was started to work in the background."""
     commands_from: int | None = None
-    """An inherited socket over which the process that started this one commands the run."""
+    """An inherited socket, on which the process that started this one sends commands."""
 
     @property
     def mode(self) -> "Mode":
-        """The mode in which such a run is started."""
+        """The mode in which the run is started."""
         commanded = self.commands_from is not None and not (self.headless or self.as_json)
         if self.detached or commanded:
             return "detached"  # the user may answer its questions from elsewhere

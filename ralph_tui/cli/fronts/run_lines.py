@@ -1,6 +1,6 @@
 """The plain lines of one run in order: time, iteration, and each fact once.
 
-Each event provides its own words; repetitions are left out here.
+Each event words its own line; repetitions are omitted here.
 """
 
 from collections import Counter
@@ -25,9 +25,9 @@ FULL_LENGTH = (
     ev.QuestionAsked, ev.SessionFinished, ev.AgentChanged, ev.WaitStarted,
 )  # fmt: skip
 MULTILINE = (ev.AgentSpoke, ev.AgentReported, ev.ToolDenied)
-"""Each line of their text becomes a plain line of its own."""
+"""Events whose text becomes one plain line per line."""
 RECOMPUTED = (ev.AlarmRaised, ev.AlarmCleared, ev.InterventionMade)
-"""Events that our layers derive from a run led by another tool."""
+"""Events that our layers compute for a run of another tool."""
 
 
 def stamp_lines(event: ev.Event, text: str | None, where: str = "") -> str | None:
@@ -51,15 +51,15 @@ class PlainLines:
         self._measured = measured
         self._iteration, self._of = iteration, max_iterations
         self._reasons: set[str] = set()
-        """Reasons of this iteration's alarms and interventions, which need no second line."""
+        """Reasons already shown for this iteration's alarms and interventions."""
         self._cleared: set[str] = set()
-        """Alarms cleared in this iteration; the end of their episode needs no line."""
+        """Alarms cleared in this iteration; the end of their episode gets no line."""
         self._ended = ""
         """Why the last session ended; a wait for the same reason does not repeat it."""
         self._noted: set[str] = set()
         """Kinds of agent notes shown in this iteration: a call is often retried."""
         self._failures = Counter[tuple[str, str]]()
-        """Failures of layers so far; a repeated one gets a line at 10, 20, 100 times and so on."""
+        """Failures of layers so far; a repeated failure gets a line at 10, 20, 100 times etc."""
         self._said = ""
         """The agent's last words; a report that repeats them gets no line."""
         self._asked: dict[str, ev.QuestionAsked] = {}
@@ -74,7 +74,7 @@ class PlainLines:
         """Running tool calls by id."""
 
     def line(self, event: ev.Event) -> str | None:
-        """Return the line for an event, local time first; None for repeats and for screens only.
+        """Return the line for an event, local time first; None for repeats and screen-only events.
 
         An agent's message keeps its lines, and a denied tool has two.
         """

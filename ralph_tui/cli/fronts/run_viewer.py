@@ -1,4 +1,4 @@
-"""The cockpit for a run that it does not control: recorded, or live in another process."""
+"""The cockpit for a run that this process does not control: recorded, or live in another one."""
 
 from collections.abc import Callable
 from functools import partial
@@ -24,8 +24,8 @@ def open_replay(
 ) -> "RunViewer":
     """Return the front of a recorded run, paused at event number `at` (-1: the last).
 
-    Without `at`, it plays from the beginning; if the user has not seen the run's end, the result
-    comes first. `note` is one sentence about the run.
+    Without `at`, it plays from the beginning, after showing the result if the user has not seen
+    the run's end. `note` is one sentence about the run.
     """
     source = opened(record, note=note, at=None if at == -1 else at)
     if at is None and was_left_early(source):

@@ -1,4 +1,4 @@
-"""Screens that open beside a run's screen: the search, and the runs that it finds."""
+"""Screens that open beside a run's screen: the search, and the runs it finds."""
 
 from ralph_tui.ports.source import Source
 from ralph_tui.tui.app import SideScreen, SideScreens
@@ -9,7 +9,7 @@ def side_screens(source: Source) -> SideScreens:
     """Return the side screens for the worktree of the run in `source`."""
 
     def search() -> SideScreen:
-        # A text field and an index take long to import; the first paint waits for neither.
+        # A text field and an index take long to import, so the first frame does not wait for them.
         from ralph_tui.runtime.sources.archive import ArchivedRuns, worktree_of  # noqa: PLC0415
         from ralph_tui.tui.search.screen import SearchScreen  # noqa: PLC0415
 

@@ -1,9 +1,9 @@
 """Signals to a run, a fleet, a host or a screen, and a terminal that disappears.
 
-The interpreter writes a signal's number to a pipe (`signal.set_wakeup_fd`), and a thread does the
-rest. A handler in Python runs only when the main thread is awake. That thread may wait forever for
-the writer of a closed terminal, or for an event if the signal came just before it went to sleep. A
-handler that took a lock could also interrupt the code that holds it.
+The interpreter writes a signal's number to a pipe (`signal.set_wakeup_fd`), and a thread handles
+it. A Python handler runs only while the main thread is awake. That thread may block forever on a
+closed terminal, or on an event if the signal arrives just before it waits. A handler that takes a
+lock could also interrupt the code that holds it.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from ralph_tui.base.plain_files import open_plain
 
 FORWARDED = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 RECEIVED: list[signal.Signals] = []
-"""Signals that have arrived in this process; after one, it opens no other screen."""
+"""Signals that this process has received; after the first, it opens no other screen."""
 LOG = "terminal.log"
 """File in the attempt's folder for the output of a run that lost its terminal."""
 
@@ -29,13 +29,13 @@ LOG = "terminal.log"
 def forward_signals(
     handle: Callable[[signal.Signals], None], *, watch_terminal: bool = True
 ) -> Iterator[None]:
-    """Call `handle` for each of the signals, one after the other, in a separate thread.
+    """Call `handle` for each forwarded signal, one at a time, in a separate thread.
 
-    With `watch_terminal`, the end of the terminal counts as HUP, because a process in another
-    session is not sent one.
+    With `watch_terminal`, a closed terminal counts as SIGHUP, because the system does not send it
+    to a process in another session.
 
-    After a signal, the process is expected to end. It ignores further signals after the block,
-    because one might kill it before it has reported how it ended.
+    After a signal, the process is expected to exit. It ignores further signals after the block,
+    because one might kill it before it has reported its outcome.
     """
     received = threading.Event()
     readable, writable = os.pipe()
@@ -91,7 +91,7 @@ def detach_stdio() -> None:
 
 
 def redirect_output(log: Path) -> None:
-    """Append stdout and stderr to `log`; they stay as they are if it cannot be opened."""
+    """Append stdout and stderr to `log`; they are unchanged if it cannot be opened."""
     # A screen that never ended still holds the streams it redirected.
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     try:
@@ -104,7 +104,7 @@ def redirect_output(log: Path) -> None:
 
 
 def block_stdin() -> None:
-    """Make every read from stdin block forever: at end of file, a screen's reader would spin."""
+    """Make reads from stdin block forever: at end of file, a screen's reader would spin."""
     readable, _ = os.pipe()  # the other end stays open
     os.dup2(readable, 0)
     os.close(readable)

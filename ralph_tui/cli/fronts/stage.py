@@ -1,7 +1,7 @@
 """The screen of this process: painted at once; its content loads behind the first frame.
 
-This module and its imports know nothing of a run. Until there is a `Front`, a signal only ends the
-screen; after that, the front handles signals.
+This module and its imports do not depend on a run. Until the `Front` is loaded, a signal only ends
+the screen; after that, the front handles signals.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-# Textual reads its settings on import, so they must be set before.
+# Textual reads these variables on import, so they must be set first.
 from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 
 prepare_textual(os.environ)
@@ -37,7 +37,7 @@ class Front(Protocol):
         """Return the first screen."""
 
     def begin(self) -> None:
-        """Start the rest of the work, once the first screen is painted."""
+        """Start the remaining work, once the first screen is painted."""
 
     def handle_signal(self, number: signal.Signals) -> None:
         """Handle a signal or the loss of the terminal; called in a separate thread."""
@@ -47,7 +47,7 @@ class Front(Protocol):
 
 
 class Stage:
-    """Paints, loads and shows a front; there is one in each process."""
+    """Paints a first frame, then loads and shows a front; one per process."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Stage:
         theme = settings.theme or default_theme(os.environ)
         self.app = RalphApp(opening, theme=theme, keys=settings.keys, ready=self._on_painted)
         self.closed = threading.Event()
-        """Set when the screen is gone."""
+        """Set when the screen has closed."""
         self.warnings: list[str] = []
         """Warnings to print after the screen closes."""
         self._load = load
@@ -118,7 +118,7 @@ class Stage:
         if self._signal is None:
             try:
                 await self.app.run_async()
-            except Exception as error:  # noqa: BLE001 - a broken screen ends no run
+            except Exception as error:  # noqa: BLE001 - a broken screen must not end the run
                 self.app.broken = self.app.broken or error
         if self._loading is not None and self._loading.done():
             self._loading.result()

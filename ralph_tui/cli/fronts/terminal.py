@@ -1,4 +1,4 @@
-"""How to draw on this terminal; settled before Textual is imported."""
+"""How to draw on this terminal; decided before Textual is imported."""
 
 from collections.abc import Mapping, MutableMapping
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, MutableMapping
 def prepare_textual(environ: MutableMapping[str, str], theme: str | None = None) -> None:
     """Set the variables in `environ` (``os.environ``) that Textual reads when it is imported.
 
-    Animations are off: nothing blinks, and a slow line is not flooded. ``NO_COLOR`` with a value
-    selects the terminal's own colours, whatever `theme` says; Textual alone would draw in greys.
+    Animations are off: nothing blinks, and a slow connection is not flooded. A non-empty
+    ``NO_COLOR`` selects the terminal's own colours, whatever `theme` says; Textual would use greys.
     """
     environ.setdefault("TEXTUAL_ANIMATIONS", "none")
     if environ.get("NO_COLOR"):
@@ -21,8 +21,8 @@ def prepare_textual(environ: MutableMapping[str, str], theme: str | None = None)
 def default_theme(environ: Mapping[str, str]) -> str | None:
     """Return the theme to use if none is chosen; None for the app's default.
 
-    A terminal with sixteen colours keeps its own: in the nearest matches to a richer theme, all
-    severities would be the same grey.
+    A terminal with sixteen colours keeps its own: reduced to sixteen colours, a richer theme would
+    show all severities in the same grey.
     """
     many = ("truecolor", "24bit"), ("256color", "kitty", "direct")
     if environ.get("COLORTERM", "").strip().lower() in many[0]:

@@ -17,13 +17,13 @@ from ralph_tui.demo.agent.work import Limited, Worker
 
 BEAT_S = 0.55
 WORKERS: dict[str, type[Worker]] = {"context": PlannedWorker, "asking": AskingWorker}
-"""Workers of scenarios that need their own."""
+"""Workers of scenarios that need a special one."""
 FAST_BEAT_S = {"context": 0.05}
 """In this scenario the loop must be able to act between two tools; others need no pause."""
 
 
 def main() -> int:
-    """Play the agent; return 143 after SIGTERM, as a shell would."""
+    """Run the agent; return 143 after SIGTERM, as a shell would."""
     parser = argparse.ArgumentParser(prog="ralph-tui demo agent")
     parser.add_argument("--scenario", choices=SCENARIOS, default="steady")
     parser.add_argument("--fast", action="store_true")
@@ -51,7 +51,7 @@ def main() -> int:
     except Terminated:
         return 143
     except BrokenPipeError:
-        # The reader is gone; Python would complain again when it flushes at exit.
+        # The reader is gone; Python would report that again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0

@@ -1,7 +1,7 @@
 """The scripted agent's answers to questions outside its sessions: one JSON object each.
 
-The requested form, at the end of a question, shows its kind. The rest of the question is searched
-only for names of failing tests.
+The JSON form at the end of a question identifies its kind. The rest of the question is only
+searched for names of failing tests.
 """
 
 import json

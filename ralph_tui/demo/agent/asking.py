@@ -13,7 +13,7 @@ FIRST = {
     "The lexer's": (LEXER, "how numbers and comments are read"),
     "The parser's": (PARSER, "how signs, powers and groups are read"),
 }
-"""Options: the file that then comes first, and what the option means."""
+"""By option: the file that then comes first, and a description."""
 REFUSED = "It was not permitted."
 
 

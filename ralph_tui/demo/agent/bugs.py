@@ -13,7 +13,7 @@ class Bug(NamedTuple):
     diagnosis: str
     tests: int = 1
     attempts: tuple[str, ...] = ()
-    """Other versions of the broken code that are no better."""
+    """Other versions of the broken code, which also fail."""
 
 
 LEXER, PARSER = "abacus/lexer.py", "abacus/parser.py"

@@ -1,4 +1,4 @@
-"""The plan of the sample project in the scenario `context`: items that cover several bugs each."""
+"""The plan of the sample project in the scenario `context`: each item covers several bugs."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -39,7 +39,7 @@ class Item(NamedTuple):
         return f"- [x] {self.title}"
 
 
-# Each item is tagged with the lines it changes: small changes, yet a small window fills.
+# Each item is tagged with its number of changed lines: few, but enough to fill a small window.
 ITEMS = (
     Item(
         "Lexer: signed exponents, comments, positions in errors (~10 lines)",
@@ -58,7 +58,7 @@ TEXT = "# Plan\n\nOne item after the other; tick it when its tests pass.\n\n" + 
 
 
 def open_items() -> list[Item]:
-    """Return the items that the plan in this folder does not show as ticked."""
+    """Return the items that are not ticked in this folder's plan."""
     try:
         lines = Path(PLAN).read_text(encoding="utf-8").splitlines()
     except OSError:

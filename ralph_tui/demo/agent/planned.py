@@ -1,8 +1,8 @@
 """How the agent works through the plan of the scenario `context`.
 
 It has no memory beyond its session: at the start it knows only its prompt and the files. Without a
-handoff it reads everything before it begins. With one it reads that, and continues with the item
-that the handoff names.
+handoff, it reads everything first. Otherwise it reads the handoff, and continues with the item
+named there.
 """
 
 import re
@@ -16,7 +16,7 @@ from ralph_tui.demo.agent.work import Worker, current_code
 
 PROJECT_FILES = ("README.md", LEXER, PARSER, EVALUATOR, FORMATTING)
 HANDOFF_HEADING = "# Context checkpoint"
-"""Start of the heading of a prompt's section for a session that takes over."""
+"""Start of the heading of the prompt's section about a handoff."""
 _HANDOFF = re.compile(r"[\w./-]*handoff-\d+\.md")
 
 
@@ -68,7 +68,7 @@ class PlannedWorker(Worker):
         return text
 
     def _work_on(self, item: Item) -> list[Step]:
-        """Fix what is left of the item, test after each change, and tick it."""
+        """Fix the item's remaining bugs, test after each change, and tick it."""
         left = [bug for bug in item.bugs if current_code(bug) != bug.fixed]
         begun = len(item.bugs) - len(left)
         words = f"Next item: “{item.title}”."

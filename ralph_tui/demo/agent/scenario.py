@@ -59,14 +59,14 @@ def plan(
 
 
 def _swap_fixes(done: frozenset[Bug]) -> list[Step]:
-    """Return steps that switch between two sets of fixes, as if these excluded each other."""
+    """Return steps that switch between two sets of fixes, as if they were incompatible."""
     wanted = OTHER_SIDE if done == WHOLE_LEXER else WHOLE_LEXER
     breaks = [Step("break", bug) for bug in BUGS if bug in done]
     return breaks + [Step("fix", bug) for bug in BUGS if bug in wanted]
 
 
 def _take_bugs(tests: int, bugs: list[Bug]) -> list[Bug]:
-    """Return the first bugs worth about that many tests; a single last test is included."""
+    """Return the first bugs that affect about that many tests, without leaving a single one."""
     chosen: list[Bug] = []
     for bug in bugs:
         left = sum(other.tests for other in bugs) - sum(other.tests for other in chosen)

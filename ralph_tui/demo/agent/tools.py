@@ -1,4 +1,4 @@
-"""The agent's tools. They really read, edit and run; each returns (text, structured result)."""
+"""The agent's tools: real reads, edits and commands; each returns (text, structured result)."""
 
 import contextlib
 import difflib

@@ -1,4 +1,4 @@
-"""A turn of the scripted agent: what it says, the tools it uses, what it costs."""
+"""A turn of the scripted agent: its messages, tool calls and cost."""
 
 import json
 import uuid
@@ -62,7 +62,7 @@ class Session:
         words: str = "",
         parent: str | None = None,
     ) -> tuple[bool, str]:
-        """Use a tool, with some words before it; return whether it worked, and its answer.
+        """Use a tool, after some words; return whether it succeeded, and its answer.
 
         `work` receives the id of the tool call.
         """
@@ -89,7 +89,7 @@ class Session:
         return True, text
 
     def read_messages(self) -> None:
-        """Read what the user has sent meanwhile."""
+        """Read messages that the user has sent meanwhile."""
         while not self.wire.messages.empty():
             message = self.wire.messages.get()
             if message is None:

@@ -1,4 +1,4 @@
-"""The size of the agent's context window, and what fills it; made up, as its prices are."""
+"""The size and use of the agent's context window; made up, like its prices."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class Window(NamedTuple):
 LARGE = Window(200_000, 21_000, 0.2, 0.8, 600)
 """Fills visibly in a short session, but is far from full at its end."""
 SMALL = Window(20_000, 7_300, 0.25, 0.25, 30)
-"""Holds what the agent reads at first, and two or three runs of the tests."""
+"""Holds the files that the agent reads first, and two or three test runs."""
 
 
 def window_of(scenario: str) -> Window:

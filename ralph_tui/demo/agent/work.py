@@ -1,4 +1,4 @@
-"""The agent's work in one turn: look, change, check, report."""
+"""The agent's work in one turn: read, edit, test, report."""
 
 import json
 import time
@@ -48,7 +48,7 @@ class Worker:
         for number, step in enumerate(steps):
             self._take(step, clumsy=self.iteration == 2 and number == 0)
         if self.session.guided and not guided:
-            # The user's guidance arrived in the middle: it changes the plan at once.
+            # The user's guidance arrived during the turn and changes the plan at once.
             others = self._steps()
             steps += others
             for step in others:
@@ -133,8 +133,8 @@ class Worker:
     def _summary(self, steps: list[Step]) -> str:
         passed, total = self._tests
         done = bool(total) and passed == total
-        deeds = ", ".join(f"{_DONE[step.action]} {step.bug.name}" for step in steps)
-        summary = f"{deeds or 'nothing left to do'}; {passed} of {total} tests pass"
+        actions = ", ".join(f"{_DONE[step.action]} {step.bug.name}" for step in steps)
+        summary = f"{actions or 'nothing left to do'}; {passed} of {total} tests pass"
         fiddled = any(step.action == "fiddle" for step in steps)
         report = {
             "completion": round(100 * passed / total) if total else 0,

@@ -189,7 +189,7 @@ class TestAgents:
         made.program("opencode", "echo 1.18.33")
         env = made("agent.name=claude", seconds=4.0)
         found = list(run_checks({"other agents": check_other_agents}, env))
-        assert "codex gave no answer within 3.6 s" in told(found)
+        assert "codex timed out after 3.6 s" in told(found)
         assert "OpenCode (opencode) 1.18.33" in told(found)
         assert not [each for each in found if each.level == "problem"]
 
@@ -391,9 +391,9 @@ class TestTerminal:
         ("environ", "said"),
         [
             ({"NO_COLOR": "1", "COLORTERM": "truecolor"}, "none, because NO_COLOR is set"),
-            ({"COLORTERM": "truecolor"}, "all of them"),
-            ({}, "256 of them"),
-            ({"TERM": "vt100"}, "the 16 of the terminal itself"),
+            ({"COLORTERM": "truecolor"}, "true colour"),
+            ({}, "256 colours"),
+            ({"TERM": "vt100"}, "the terminal's own 16 colours"),
         ],
     )
     def test_colours(self, made: Made, environ: dict[str, str], said: str) -> None:
@@ -428,7 +428,7 @@ def test_a_check_that_hangs_costs_itself_alone(made: Made) -> None:
         freed.set()
     assert [each.what for each in found] == ["disk", "git"]
     assert found[0].level == "problem"
-    assert "gave no answer within 0.2 s" in found[0].says
+    assert "timed out after 0.2 s" in found[0].says
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -68,9 +68,9 @@ def test_the_table_is_that_of_the_design() -> None:
         "| Per Iteration       | 2-3 items                                 |",
         "| Plan                | 1 of 4 done                               |",
         "",
-        "| Iteration | Peak | Rollovers | Forgot |",
-        "|-----------|------|-----------|--------|",
-        "| 1         | 67 % | -         | -      |",
+        "| Iteration | Peak | Handoffs | Compactions |",
+        "|-----------|------|----------|-------------|",
+        "| 1         | 67 % | -        | -           |",
         "",
         "| Order | Item                   | Complexity   | Context  |",
         "|-------|------------------------|--------------|----------|",
@@ -79,7 +79,7 @@ def test_the_table_is_that_of_the_design() -> None:
         "| 3     | Move it [very complex] | very complex | split it |",
         "",
         "**Order**: 1 still fits in the remaining 18 %, smallest first; a fresh window starts "
-        "with the largest, unless one needs another.",
+        "with the largest, unless one depends on another.",
         "",
         "**Recommendation**: Safe to continue. A checkpoint triggers automatically at 85 %.",
     ]
@@ -97,11 +97,11 @@ def test_rollovers_and_what_was_forgotten_are_told() -> None:
         ev.ContextCompacted(iteration=1, before=176_000, after=40_000),
     )  # fmt: skip
     table = context_table(known, "task-001/001", alive=True)
-    assert "| 1         | 88 % | 1         | 1      |" in table
+    assert "| 1         | 88 % | 1        | 1           |" in table
     assert 'normal; "handoff due" was reached' in table
     assert "| Last Handoff        | .aiwg/handoff-1.md" in table
     assert "This run's context windows fill up" in table
-    assert context_row(known) == "20 % (normal), 160k tokens left, handed off once, forgot once"
+    assert context_row(known) == "20 % (normal), 160k tokens left, handed off once, compacted once"
     assert context_mark(known) == ""
 
 
@@ -115,7 +115,7 @@ def test_after_one_rollover_at_90_percent_no_window_had_room(*, alive: bool) -> 
         ev.SessionFinished(iteration=1, outcome="success"),
     )  # fmt: skip
     table = context_table(known, "r", alive=alive)
-    assert "| 1         | 90 % | 1         |" in table
+    assert "| 1         | 90 % | 1        |" in table
     assert "had room" not in table
     assert ("One context window of this run filled up: if it happens again, " in table) != alive
 

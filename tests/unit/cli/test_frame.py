@@ -106,18 +106,18 @@ def test_without_arguments_it_helps_and_tells_of_the_newest_run(
     ("words", "said"),
     [
         (["statsu"], "no command 'statsu', did you mean status?"),
-        (["xyzzy"], "no command 'xyzzy': see ralph-tui --help"),
-        (["--bogus"], "ralph-tui has no option --bogus: see ralph-tui --help"),
+        (["xyzzy"], "no command 'xyzzy'; see ralph-tui --help"),
+        (["--bogus"], "ralph-tui has no option --bogus; see ralph-tui --help"),
         (["lab", "--jsn"], "ralph-tui lab has no option --jsn, did you mean --json?"),
         (["lab", "--bogus=1"], "ralph-tui lab has no option --bogus"),
-        (["lab", "--progress"], "--progress needs a value: see ralph-tui lab --help"),
+        (["lab", "--progress"], "--progress needs a value; see ralph-tui lab --help"),
         (["decide", "--budget", "x"], "--budget takes a number, not 'x'"),
         (["replay", "--at", "x"], "--at takes a whole number, not 'x'"),
         (["run"], "OBJECTIVE is missing"),
         (["run", "x", "-c", "a", "-c", "b"], '-c is given twice; join them, as in -c "A && B"'),
         (["run", "x", "--criterion", "a", "--criterion", "b"], "--criterion is given twice"),
         (["resume", "-c", "a", "--command", "b"], "--command is given twice"),
-        (["lab", "--progress", "1,2", "word"], "'word' is an extra argument"),
+        (["lab", "--progress", "1,2", "word"], "unexpected argument 'word'"),
         (["--progress=1", "lab"], "--progress belongs after its command: ralph-tui lab"),
         (["lab", "--prog", "1"], "has no option --prog, did you mean --progress?"),
         (["a" * 5000], "no command 'aaa"),
@@ -230,7 +230,8 @@ def test_a_full_disk_is_one_sentence() -> None:
             check=False,
         )
     assert answer.returncode == 1
-    assert answer.stderr == ("ralph-tui: no space left on the device: free some and try again\n")
+    sentence = "ralph-tui: no space left on the device; free some space and try again\n"
+    assert answer.stderr == sentence
 
 
 def test_a_terminal_without_unicode_gets_a_substitute(git_repo: Path) -> None:

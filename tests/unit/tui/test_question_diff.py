@@ -49,7 +49,7 @@ def test_decide_prints_its_beginning_above_the_answers() -> None:
     question = asked(DIFF + "+more\n" * 500)
     text = question_text(question.model_dump(mode="json"))
     lines = text.splitlines()
-    at = lines.index("what this iteration changed:")
+    at = lines.index("changes in this iteration:")
     assert lines[at + 1] == "  diff --git a/calc.py b/calc.py"
     assert lines[at + 1 + DIFF_LINES] == "  … and 446 more lines: ralph-tui attach shows them"
     assert lines.index("answer: ralph-tui decide ANSWER") > at

@@ -279,7 +279,7 @@ def test_the_status_names_what_is_known_and_whether_the_prompt_has_it() -> None:
         ("learn-1", "Run one test at a time.", True)
     ]
     shown = status_text({**status, "alive": False})
-    assert "knowledge   1 learning of earlier runs fit, 1 in the prompt" in shown
+    assert "knowledge   1 matching learning from earlier runs, 1 in the prompt" in shown
     assert "knowledge" not in status_text({**status, "knowledge": [], "alive": False})
 
 
