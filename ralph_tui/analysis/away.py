@@ -1,7 +1,7 @@
 """A short summary of what happened while the user was away, the open question first.
 
-If the user's last visit is unknown, the summary covers the whole run. A run that was started in the
-background counts as left from its start.
+If the user's last visit is unknown, the summary covers the whole run. A run started in the
+background counts as unattended from its start.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import NEEDS_YOU, Tone
 
 LONG_S = 600
-"""Seconds a run must have worked before returning to it is worth a summary."""
+"""No summary for a run that has worked for fewer seconds."""
 MAX_EPISODES = 8
-"""Maximum number of alarms shown, the latest ones; the log has all of them."""
+"""Maximum number of alarms shown: the latest ones. The log has the others."""
 MAX_CHARACTERS = 300
 SHOWN_LEVELS = ("episode", "wait", "pause", "guidance")
 """Kinds of log entries, in the order in which they are shown."""
@@ -31,7 +31,7 @@ class ToneLine:
     text: str
     tone: Tone | None = None
     below: bool = False
-    """The line belongs to the one above."""
+    """True for a detail of the line above."""
 
 
 def is_long(state: RunState, now: datetime) -> bool:
@@ -47,17 +47,17 @@ def is_news(state: RunState, now: datetime, seen: LastSeen | None, *, lost: bool
     known = known or LastSeen(run="", seq=0, at=state.at)
     ended = not state.run.live and not known.over and not _ended_by_user(state)
     more = len(state.run.completions) > known.iterations or state.needs.denials > known.denied
-    told = any(
+    unseen = any(
         row.seq > known.seq and row.level != "owner"
         for entry in state.log.entries
         if entry.kind in (*SHOWN_LEVELS, "question")
         for row in entry.rows
     )
-    return ended or more or told or (lost and not known.lost)
+    return ended or more or unseen or (lost and not known.lost)
 
 
 def _ended_by_user(state: RunState) -> bool:
-    """True if the user ended the run, from any terminal: the end is then no news."""
+    """True if the user ended the run, from any terminal: its end is then not news."""
     end = state.run.finished
     return end is not None and end.reason.startswith(("stopped by you", "aborted by you"))
 
@@ -90,7 +90,7 @@ def while_away(
     entries = _since(state, known)
     asked = _question(state, now, lost=bool(lost))
     sign = max(sign or state.at, _last_sign(state, known))
-    # Nobody can answer a lost run's question, so the reason for that comes first.
+    # A lost run's question cannot be answered, so the reason comes first.
     lines = [_state_line(state, now, lost=lost), _lost_line(sign, now), *asked] if lost else asked
     lines = lines or [_state_line(state, now, lost=lost)]
     lines.append(ToneLine(_course(state, now, known, until=sign if lost else now)))
@@ -111,7 +111,7 @@ def while_away(
 
 
 def _of_this_run(state: RunState, seen: LastSeen | None) -> LastSeen | None:
-    """Return `seen` if it belongs to this run, and is not ahead of its state."""
+    """Return `seen` if it belongs to this run and is not ahead of its state."""
     started = state.run.started
     if seen is None or started is None or seen.run != started.run_id or seen.seq > state.seq:
         return None
@@ -161,7 +161,7 @@ def _state_line(state: RunState, now: datetime, *, lost: bool | str) -> ToneLine
 def _course(state: RunState, now: datetime, known: LastSeen | None, *, until: datetime) -> str:
     """Describe the progress, as ``in 3h: 7 iterations, 48 % to 80 %, $1.82``.
 
-    If the user has seen the run before, it starts with ``since you last looked, 23:10``.
+    If the user has seen the run before, the text starts with ``since you last looked, 23:10``.
     `until`: the time up to which the run worked.
     """
     run = state.run
@@ -183,7 +183,7 @@ def _course(state: RunState, now: datetime, known: LastSeen | None, *, until: da
 
 
 def _fixed(state: RunState, known: LastSeen | None) -> list[ToneLine]:
-    """Compare the passing tests with earlier ones, both as measured.
+    """Compare the number of passing tests with an earlier measurement.
 
     A verification cut short by the end of the run is not a measurement.
     """
@@ -204,15 +204,15 @@ def _fixed(state: RunState, known: LastSeen | None) -> list[ToneLine]:
 
 
 def _episode(entry: LogEntry) -> list[ToneLine]:
-    """Return an entry, and below it the action, the decision and the effect."""
+    """Return an entry followed by its action, decision and effect."""
     head = entry.head
     tone: Tone = "warn" if head.level in ("warn", "critical") else "dim"
     still = " (still open)" if entry.open and entry.kind == "episode" else ""
     what = f"{clock(head.at)} {head.glyph} {head.word} {head.text}{still}"
     lines = [ToneLine(what, tone)]
-    told = [_row_text(row) for row in entry.follow if row.level != "log" or not row.word]
-    if told:
-        lines.append(ToneLine("; ".join(told), below=True))
+    unseen = [_row_text(row) for row in entry.follow if row.level != "log" or not row.word]
+    if unseen:
+        lines.append(ToneLine("; ".join(unseen), below=True))
     return lines
 
 

@@ -19,18 +19,18 @@ class CheckpointSummary:
     """Number of each kind."""
     sessions: int
     seconds: float
-    """Duration of all sessions, each up to its end or its last event."""
+    """Total duration of the sessions, each up to its end or its last event."""
     files: int
     """Files modified by sessions, each counted once."""
     more: bool
-    """More files were modified than the record names."""
+    """True if more files were modified than the record lists."""
     last: CheckpointPoint
     largest: CheckpointPoint | None
-    """Where the agent used the most memory; None if that is unknown."""
+    """The checkpoint with the agent's peak memory; None if unknown."""
 
 
 def summarize(timeline: TimelineFold, at: datetime) -> CheckpointSummary | None:
-    """Summarize all checkpoints up to the last event, at `at`; None without checkpoints."""
+    """Summarize all checkpoints; None if there are none. `at`: the time of the last event."""
     points = [point for span in timeline.spans for point in span.checkpoints]
     if not points:
         return None

@@ -1,6 +1,6 @@
 """The fill level of the context window, judged by the run's own settings.
 
-Rule: the thresholds are those with which the run was started; the level comes from its events.
+Rule: the thresholds are those the run was started with; the level comes from its events.
 """
 
 from datetime import datetime, timedelta
@@ -23,12 +23,12 @@ LONGEST_WAIT_S = 86_400.0
 
 
 def thresholds(state: RunState) -> Thresholds:
-    """Return the thresholds of this run; defaults replace those that its record lacks."""
+    """Return this run's thresholds, with defaults for those missing from its record."""
     return thresholds_of(state.run.started)
 
 
 def thresholds_of(started: RunStarted | None) -> Thresholds:
-    """Return the thresholds with which a run was started, or the defaults."""
+    """Return the thresholds a run was started with, or the defaults."""
     usual = DEFAULT._asdict()
     return Thresholds(*(_number(started, f"context.{k}_percent", usual[k]) for k in usual))
 
@@ -45,7 +45,7 @@ def rolls_over(started: RunStarted | None) -> bool:
 
 
 def level(state: RunState) -> Level | None:
-    """Return the current fill level of the window; None while it is unknown.
+    """Return the current fill level of the window; None if unknown.
 
     The session may have reached a higher level before the agent compacted its context.
     """
@@ -86,15 +86,15 @@ def handing_over(state: RunState) -> str:
         return ""
     if context.requested_by:
         return f"requested by {context.requested_by}"
-    told = context.level
+    level_reached = context.level
     percent = state.context.percent
-    if not rolls_over(run.started) or told not in ("L2", "L3") or percent is None:
+    if not rolls_over(run.started) or level_reached not in ("L2", "L3") or percent is None:
         return ""
     return f"the context is {filled(percent)} full"
 
 
 def ends_by(state: RunState) -> datetime | None:
-    """Return when a session that hands off ends at the latest; None if that is unknown."""
+    """Return the latest end of a session that is handing off; None if unknown."""
     context = state.context
     if context.rollover is not None or context.due_at is None or context.level == "L3":
         return None
@@ -106,7 +106,7 @@ def _tool_wait_s(state: RunState) -> float:
 
 
 def handing_over_words(state: RunState) -> str:
-    """Describe the handoff: ``the context is 86 % full, the running tool may take until 10:42:17``.
+    """Describe the handoff: ``the context is 86 % full; the running tool may take until 10:42:17``.
 
     Empty without a handoff.
     """
@@ -116,11 +116,11 @@ def handing_over_words(state: RunState) -> str:
     if state.context.rollover is not None:
         return f"{why}; a fresh session continues from its handoff"
     until, context = ends_by(state), state.context
-    # At L2 the agent may finish the message it has just begun, even if no tool runs.
+    # At L2 the agent may finish the message it has just begun, even if no tool is running.
     if until is None or not (context.running or context.level == "L2"):
         return f"{why}; the session ends now"
     what = "the running tool" if context.running else "its current message"
-    return f"{why}, {what} may take until {clock(until, seconds=True)}"
+    return f"{why}; {what} may take until {clock(until, seconds=True)}"
 
 
 def roll_over_words(state: RunState) -> str:

@@ -1,4 +1,4 @@
-"""Controller and overseer on a series of measurements: the same fold as in a live run."""
+"""Run controller and overseer over a series of measurements, with the fold of a live run."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ def follow(
     control: ControlSettings | None = None,
     oversight: OversightSettings | None = None,
 ) -> list[LabRow]:
-    """Like `simulate`, from samples that carry more than their completion."""
+    """Like `simulate`, but from samples that hold more than their completion."""
     governor = Governor(baseline, control, oversight)
     rows: list[LabRow] = []
     for sample in samples:
@@ -145,7 +145,7 @@ def recompute(
     """Return a row per measurement that a run has evaluated, beside its record in the journal.
 
     Answers, rollbacks and limits come from the journal. A redirect that was not asked about at the
-    time counts as approved. A last measurement that the run did not evaluate has a row as well.
+    time counts as approved. A last measurement that the run did not evaluate also gets a row.
     """
     decided = {event.iteration for event in events if isinstance(event, ev.RedirectDecided)}
     state, governor = RunState(), Governor(0.0, control, oversight, intelligence)

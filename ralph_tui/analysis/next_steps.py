@@ -100,7 +100,7 @@ def _steps(state: RunState, started: RunStarted, kept: int | None) -> Iterator[N
 def restore_command(run: str, which: str = "") -> str:
     """Return the command that restores a snapshot of this run, or lists its snapshots.
 
-    Without ``--run`` the command would mean the newest run.
+    Without ``--run``, the command would use the newest run.
     """
     return " ".join(("ralph-tui restore", *([which] if which else []), "--run", shlex.quote(run)))
 
@@ -122,7 +122,7 @@ def whole_change(state: RunState) -> tuple[str, str] | None:
 
 
 def _more(state: RunState) -> str:
-    """Return options that grant a resumed run more of what is used up."""
+    """Return the options that raise the limits a resumed run has reached."""
     run = state.run
     limited = run.finished is not None and run.finished.outcome == "limit_reached"
     return limit_options(

@@ -1,4 +1,4 @@
-"""Files that a run is known to have changed, and those that decide its test results. Pure."""
+"""Files that a run is known to have changed, and those that affect its test results. Pure."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from ralph_tui.state import RunState
 
 
 def touched_by(state: RunState) -> dict[str, list[int]]:
-    """Return every path known to have changed, and the iterations that changed it."""
+    """Return every path known to have changed, with the iterations that changed it."""
     found: dict[str, list[int]] = {}
     for span in state.timeline.spans:
         for change in span.files.changes if span.files else ():
@@ -16,6 +16,6 @@ def touched_by(state: RunState) -> dict[str, list[int]]:
 
 
 def to_check(paths: Iterable[str], command: str | None) -> DecidingFiles:
-    """Return the paths that decide test results; without a completion command, only tests."""
+    """Return the paths that affect test results; without a completion command, only tests."""
     found = deciding_files(paths, named_files(command or ""))
     return found if command else DecidingFiles([], found.tests, [])

@@ -1,7 +1,7 @@
 """Base class of all commands: when a command is refused, and what it does.
 
-Screens and the command line check `refusal` before they offer a command. The run checks it last and
-answers with the reason.
+Screens and the command line check `refusal` before they offer a command. The run checks it again
+and replies with the reason.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ WATCHED = "ralph-tui did not start its sessions; you can only watch it"
 IMPORTED = "another tool recorded this run; it is read-only"
 NO_MONEY = "the run has no dollar budget to raise"
 MAX_ITERATIONS = 1000
-"""Maximum for one run, granted iterations included."""
+"""Maximum for one run, including granted iterations."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Steered(Protocol):
 
 
 class Command(BaseModel):
-    """A request by the user; `by` names where it was made."""
+    """A request from the user; `by` names where it was made."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -116,7 +116,7 @@ def over(state: "RunState") -> str | None:
 
 
 def stopping(state: "RunState") -> str | None:
-    """Return why the run starts nothing new; None while it does."""
+    """Return why the run can start nothing new; None if it can."""
     return "the run is being stopped" if state.run.stopping == "now" else over(state)
 
 

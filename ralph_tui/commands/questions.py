@@ -80,9 +80,7 @@ class Answer(Command):
     def _bad_choices(self, question: "QuestionAsked") -> str | None:
         asked = question.request.choices if question.request is not None else []
         if len(self.choices) != len(asked):
-            return (
-                f"it asks {len(asked)} questions; you answered {len(self.choices)}; answer each one"
-            )
+            return f"you answered {len(self.choices)} of {len(asked)} questions; answer each one"
         for one, labels in zip(asked, self.choices, strict=True):
             if len(labels) > 1 and not one.multiple:
                 return f"only one answer is allowed to: {one.question}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ralph_tui.state import RunState
 
 MAX_GUIDANCE = 20
-"""Pieces of guidance that can wait for the next prompt."""
+"""Maximum number of messages waiting for the next prompt."""
 
 
 class Guide(Command):

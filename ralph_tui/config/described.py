@@ -28,11 +28,11 @@ _DURATION = ("_s", "fallback_after")
 
 _HEAD = {
     False: """\
-Settings of ralph-tui for all your runs. Settings in a repository's own
+ralph-tui settings for all your runs. Settings in a repository's own
 {repository} override them, then RALPH_TUI_... environment variables, then flags.
 """,
     True: """\
-Settings of ralph-tui for this repository. They override those of your own file;
+ralph-tui settings for this repository. They override those in your own file;
 RALPH_TUI_... environment variables and flags override them. An agent can write
 this file, so settings that widen its rights work only in your own file.
 """,
@@ -163,7 +163,7 @@ def _docstrings(model: type[BaseModel]) -> dict[str, str]:
 
 
 def _in_a_file(text: str) -> str:
-    """Replace words of the code with those of a settings file."""
+    """Replace Python's words with those of a settings file."""
     text = text.replace("`", "")
     for word, instead in (("None", '""'), ("True", "true"), ("False", "false")):
         text = re.sub(rf"\b{word}\b", instead, text)

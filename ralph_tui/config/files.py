@@ -1,7 +1,7 @@
-"""Settings files as they are read, and the settings that a screen needs.
+"""Reading settings files, and the settings that a screen needs.
 
-Rule: it loads nothing that validates settings (`sources` does), because the first frame is painted
-before that is loaded.
+Rule: import nothing that validates settings (`sources` does): the first frame is painted before
+that is imported.
 """
 
 import re
@@ -35,15 +35,15 @@ def lines_of(text: str) -> dict[str, int]:
 
 
 def unfinished(text: str) -> int:
-    """Return the line on which an unfinished statement begins; 0 if there is no such statement."""
+    """Return the line on which an unfinished statement begins; 0 if there is none."""
     return _lines(text)[1]
 
 
 def _lines(text: str) -> tuple[dict[str, int], int]:
     """Return the results of `lines_of` and `unfinished`.
 
-    ``tomllib`` reports no line numbers, so it parses the text piece by piece: lines are collected
-    until they parse, and then they are one whole statement.
+    ``tomllib`` reports no line numbers, so the text is parsed piece by piece: lines that parse
+    together are one whole statement.
     """
     lines: dict[str, int] = {}
     section: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ MAX_FILE_BYTES = 100_000
 _DEEP_KEY = re.compile(
     r"(?:(?:[\w-]{1,80}|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}')[ \t]{0,8}\.[ \t]{0,8}){50}"
 )
-"""A key of 50 or more parts: memory grows with the square of their number, up to gigabytes."""
+"""A key of 50 or more parts: it takes memory quadratic in their number, up to gigabytes."""
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 _KEY = re.compile(r"[ \t]*(?=[^=]*=|\[)([\w.-]{1,60}|\[{1,2}[\w.-]{1,60}\]{1,2})[ \t\r]*(?==|$|#)")
 """The setting or section on a line, if it is written without quotes."""
@@ -161,11 +161,11 @@ def _toml_sentence(path: Path, text: str, message: str) -> str:
 
 
 def _wrong_line(text: str, message: str) -> int:
-    """Return the line number of an error; for an unfinished statement, that of its beginning."""
+    """Return the line number of an error; for an unfinished statement, its first line."""
     if found := _AT_LINE.search(message):
         return int(found[1])
     try:
-        tomllib.loads(f"{text}\n")  # at the end of the text the parser names no line
+        tomllib.loads(f"{text}\n")  # the parser gives no line for the end of the text
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         if found := _AT_LINE.search(str(error)):
             return int(found[1])

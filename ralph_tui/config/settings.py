@@ -140,10 +140,10 @@ class AgentSettings(_Section):
     ] = ()
     """Agents that take over, in this order, while earlier ones are not available."""
     fallback_after: Seconds = Field(default=1200.0, ge=0, le=7 * DAY)
-    """A limit longer than this makes another agent take over; a shorter one is waited out."""
+    """Switch to another agent if a limit lasts longer than this; otherwise wait for it to end."""
     after_limit_s: Seconds = Field(default=0.0, ge=0, le=7 * DAY)
-    """How long the run waits for your go-ahead after a limit ends; then it continues. A fleet
-    sets it so that its loops continue one after another.
+    """How long the run waits for your go-ahead after a limit ends before it continues. A fleet
+    sets this so that its loops continue one after another.
     """
 
 
@@ -157,7 +157,7 @@ class PermissionSettings(_Section):
     answer_s: Seconds = Field(default=300.0, ge=0, le=DAY)
     """How long a permission question waits for you before it is refused; 0: refuse at once."""
     allow: Annotated[tuple[Words, ...], BeforeValidator(_lines), Field(strict=False)] = ()
-    """Additional tools, one permission rule each."""
+    """Additional tools that the agent may use, one permission rule each."""
 
 
 class LimitSettings(_Section):
@@ -207,7 +207,7 @@ class OutreachSettings(_Section):
     webhook: Annotated[Annotated[SecretStr, AfterValidator(_hook)] | None, NoneIfEmpty] = None
     """Web address that accepts a JSON POST; treated as a secret, as it often contains a token."""
     tracker: Annotated[Literal["gitea", "github"] | None, NoneIfEmpty] = None
-    """Tracker that gets an issue for each notification."""
+    """Issue tracker that gets an issue for each notification."""
     tracker_url: Annotated[Annotated[str, AfterValidator(_base)] | None, NoneIfEmpty] = None
     """Web address of the tracker; None: github.com."""
     repository: Annotated[Annotated[str, Field(pattern=_REPOSITORY)] | None, NoneIfEmpty] = None
@@ -220,11 +220,11 @@ class OutreachSettings(_Section):
     ] = None
     """Environment variable with the token; None: ``GITEA_TOKEN`` or ``GITHUB_TOKEN``."""
     escalate: bool = True
-    """Send messages; False keeps the set-up of the channels without using it."""
+    """Send messages; False leaves the channels configured but unused."""
     labels_info: _Labels = ("info",)
-    """Labels of a tracker's issue for an abort by you."""
+    """Labels of the issue for an abort by you."""
     labels_warning: _Labels = ("warning",)
-    """Labels for a question that stays without an answer."""
+    """Labels for a question that remains unanswered."""
     labels_critical: _Labels = ("critical", "needs-review")
     """Labels for a PAUSE, and for a REDIRECT with critical severity."""
     labels_emergency: _Labels = ("emergency", "blocking")
@@ -237,7 +237,7 @@ class OutreachSettings(_Section):
 
 
 class UiSettings(_Section):
-    """How the cockpit looks."""
+    """How the cockpit looks and behaves."""
 
     theme: Annotated[Words | None, NoneIfEmpty] = None
     """``dark``, ``light``, ``terminal`` or a Textual theme; None: match the terminal."""
@@ -259,7 +259,7 @@ _Keys: Any = create_model(
 
 
 class KeySettings(_Keys):
-    """Keys of cockpit and home, separated by commas; the first is shown. Dialog keys are fixed."""
+    """Keys for cockpit and home, separated by commas; the first is shown. Dialog keys are fixed."""
 
 
 class Settings(_Section):
@@ -282,7 +282,7 @@ class Settings(_Section):
     """Source of the completion value."""
 
     def by_name(self) -> dict[str, str | float | int | bool | list[str] | None]:
-        """Return every value by dotted name, safe to show: a secret is cut to its harmless part."""
+        """Return every value by dotted name, safe to show: of a secret, only its harmless part."""
         return {name: _shown(value) for name, value in leaves(self.model_dump())}
 
     def of_the_run(self) -> dict[str, str | float | int | bool | list[str] | None]:

@@ -41,7 +41,7 @@ FLAGS = {
     "limits.session_timeout_s": "--timeout",
     "limits.budget_usd": "--budget",
 }
-"""Settings that have a flag of their own."""
+"""Settings with their own flag."""
 
 RECORD = "the record of the run"
 """The origin of settings that a run was started with."""
@@ -76,9 +76,9 @@ class _Layer:
     origins: dict[str, str] = field(default_factory=dict)
     """The place that an error names, by dotted name."""
     default_origin: str = ""
-    """The place of names that `origins` lacks."""
+    """The place of names missing from `origins`."""
     file: SettingsFile | None = None
-    """The file from which the values were read."""
+    """The file the values were read from."""
     is_text: bool = False
     """Every value is text; ``"5"`` is valid as a number."""
     strict: bool = True
@@ -113,9 +113,9 @@ def examine(
     set_options: Sequence[str] = (),
     recorded: Mapping[str, object] | None = None,
 ) -> Loaded:
-    """Return the settings for the repository at `root` (None: outside of one), with all errors.
+    """Return the settings for the repository at `root` (None: no repository), with all errors.
 
-    `flags`: values of the command line by dotted name, None if not given; `set_options`:
+    `flags`: values from the command line by dotted name, None if not given; `set_options`:
     ``NAME=VALUE``. `recorded`: the settings that a run was started with, by dotted name.
     """
     warnings: list[str] = []
@@ -152,18 +152,18 @@ def _with_own_keys(loaded: Loaded) -> Loaded:
 
 def _on_one_key(loaded: Loaded) -> Iterator[str]:
     """Yield errors about keys that are valid individually, but conflict."""
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for first, second, key in conflicts(loaded.settings.keys.model_dump()):
         named = {name: loaded.place_of(f"keys.{name}") for name in (first, second)}
         # First name the key that was set: the other one may be a default.
         one, other = sorted(named, key=lambda name: named[name] == "default")
-        if named[other] == "default" and (one, key) in told:
-            continue  # of several actions that have the key by default, the first is enough
-        told.add((one, key))
+        if named[other] == "default" and (one, key) in reported:
+            continue  # report only the first of several actions with this default key
+        reported.add((one, key))
         if named[other] == "default":
-            theirs = f"keys.{other} has by default; change either of them"
+            theirs = f"keys.{other} uses by default; change one of them"
         else:
-            theirs = f"keys.{other} ({named[other]}) has too; change one of them"
+            theirs = f"keys.{other} ({named[other]}) also uses; change one of them"
         yield f"keys.{one} ({named[one]}) is {key}, which {theirs}"
 
 
@@ -245,7 +245,7 @@ def _set_layer(options: Sequence[str], problems: list[str]) -> _Layer:
         name = name.strip()
         if not equals or not name:
             problems.append(
-                f"--set {clip(option, 80)!r} is not NAME=VALUE: write --set control.decay=0.8"
+                f"--set {clip(option, 80)!r} is not NAME=VALUE, such as --set control.decay=0.8"
             )
         elif name not in NAMES:
             problems.append(unknown(name, "--set"))
@@ -256,7 +256,7 @@ def _set_layer(options: Sequence[str], problems: list[str]) -> _Layer:
 
 
 def _checked(layer: _Layer, problems: list[str]) -> dict[str, Any]:
-    """Return the layer's values with their types, without the invalid ones."""
+    """Return the layer's valid values, converted to their types."""
     try:
         settings = (
             Settings.model_validate_strings(layer.values)

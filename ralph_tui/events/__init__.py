@@ -32,7 +32,7 @@ from ralph_tui.text.sanitize import clip, one_line, plain
 
 SCHEMA_VERSION = 1
 RAW_LIMIT = 300
-"""Maximum length of a newer version's event in its row; the detail has all of it."""
+"""Maximum length of an unknown event in its row; the detail has all of it."""
 
 WRITTEN_HEAD = re.compile(rb'\{"seq":(\d+),"at":"([^"\\]+)","kind":"([^"\\]+)"')
 """Matches the beginning of a journal line as the writer writes it."""
@@ -44,7 +44,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
 
 
 class UnknownEvent(Event):
-    """An event of a newer version, kept and shown unchanged."""
+    """An event from a newer version, kept and shown unchanged."""
 
     kind: str
     raw: dict[str, Any] = {}
@@ -69,7 +69,7 @@ class UnknownEvent(Event):
 
 @cache
 def _reader() -> Callable[[str | bytes], Event]:
-    """Build the parser for the first journal read, not before the first paint."""
+    """Build the parser when the first journal is read, not before the first paint."""
     known: Any = Union[tuple(EVENT_TYPES.values())]  # noqa: UP007  built from a list
     adapter = TypeAdapter[Event](Annotated[known, Field(discriminator="kind")])
     return adapter.validator.validate_json

@@ -53,7 +53,7 @@ NO_FAULT: Final[frozenset[SessionOutcome]] = frozenset({"success", "rolled_over"
 
 
 Prevented = Literal["", "denied", "interrupted"]
-"""Why a tool did not run, if that is not a failure of the tool."""
+"""Why a tool did not run, unless the tool itself failed."""
 
 
 _ENDED = {
@@ -95,7 +95,7 @@ class AgentChanged(Event):
     before: Line
     """The agent that has worked so far."""
     agent: Line
-    """The agent that works now."""
+    """The agent that takes over."""
     cause: Literal[
         "usage_limit",
         "overload",
@@ -110,7 +110,7 @@ class AgentChanged(Event):
     reason: Plain = ""
     """One sentence from the service or the program."""
     until: datetime | None = None
-    """UTC time of the next attempt with `before`; None if only a pause or resume brings it back."""
+    """UTC time of the next attempt with `before`; None: it returns only after a pause or resume."""
     guessed: bool = False
     """True if the service did not say when its limit ends: `until` is only the next attempt."""
 
@@ -121,7 +121,7 @@ class AgentChanged(Event):
     def words(self, now: datetime, agent: str = "") -> str:
         """Return ``claude is at its limit until 03:10; codex works in the meantime``.
 
-        `agent` is the agent that works at `now`.
+        `agent` is the agent working at `now`.
         """
         if self.cause == "back":
             return f"trying {self.agent} again instead of {self.before}"
@@ -197,7 +197,7 @@ class AgentSpoke(Event):
 
 
 class ToolStarted(Event):
-    """The agent uses a tool."""
+    """A tool call began."""
 
     kind: Literal["tool_started"] = "tool_started"
     iteration: int
@@ -277,14 +277,14 @@ class ToolDenied(Event):
 
 
 class AgentNoted(Event):
-    """Any other sign of life for the agent's pane."""
+    """Any other activity, for the agent's pane."""
 
     kind: Literal["agent_noted"] = "agent_noted"
     iteration: int
     level: Literal["log", "warn", "error"] = "log"
     text: Plain
     service: Literal["", "silent", "usage_limit", "overload", "outage"] = ""
-    """Why a call to its service failed, which the agent retries; empty if none did."""
+    """Why a call to its service failed that the agent is retrying; empty if none failed."""
     parent: Line | None = None
     """The tool call that started the subagent concerned; None for the main agent."""
     offset: int = 0
@@ -329,10 +329,10 @@ class BackgroundAwaited(Event):
         tasks = [task.since(self.at) for task in self.tasks[:NAMED_TASKS]]
         number = len(self.tasks) + self.unnamed
         more = [f"{number - len(tasks)} more"] if number > len(tasks) else []
-        told = f"{count(number, 'background task')}: {', '.join([*tasks, *more])}"
+        listed = f"{count(number, 'background task')}: {', '.join([*tasks, *more])}"
         if self.given_up:
-            return f"ended after {duration(self.silence_s)} of silence: {told}"
-        return f"waits for {told}"
+            return f"ended after {duration(self.silence_s)} of silence: {listed}"
+        return f"waits for {listed}"
 
     def line(self) -> str | None:
         return f"agent   {self.words}" if self.words else None
@@ -357,7 +357,7 @@ class UsageReported(Event):
 
 
 class AgentReported(Event):
-    """The JSON line that the output contract asks for."""
+    """The JSON line that the output contract requires."""
 
     kind: Literal["agent_reported"] = "agent_reported"
     iteration: int
@@ -368,7 +368,7 @@ class AgentReported(Event):
     learnings: list[Plain] = []
     next: Plain = ""
     item_progress: float | None = None
-    """The agent's claim of how far the plan's open item is, in points, 0-100."""
+    """The agent's claim of progress on the plan's open item, in points, 0-100."""
 
     @property
     def _claim(self) -> str:
@@ -390,11 +390,11 @@ class AgentReported(Event):
         """
         blocked = [f"blocked by {' '.join(what.split())}" for what in self.blockers]
         following = f"next: {self.next}" if self.next else ""
-        told = [part for part in (self._claim, *blocked, following) if part]
+        parts = [part for part in (self._claim, *blocked, following) if part]
         summary = " ".join(self.summary.split())
         if summary and same_words(summary) not in same_words(strip_claims(said)):
-            told.insert(0, summary)
-        shown = told or [summary or "empty report"]
+            parts.insert(0, summary)
+        shown = parts or [summary or "empty report"]
         return "\n".join(f"agent   {one_line(what)}" for what in shown)
 
 
@@ -430,7 +430,7 @@ class SessionFinished(Event):
     tool_calls: int = 0
     tool_errors: int = 0
     limit: Literal["usage_limit", "overload", "outage"] | None = None
-    """The kind of limit, with outcome ``limited``."""
+    """The kind of limit, if the outcome is ``limited``."""
     resets_at: datetime | None = None
     """UTC time when that limit ends, if the service reported it."""
     leftovers: int = 0

@@ -24,7 +24,7 @@ class AgentOption(Fact):
 
 
 class AgentChoice(Fact):
-    """A question of the agent's own."""
+    """One of the agent's own questions."""
 
     question: Plain
     header: Line = ""
@@ -49,11 +49,11 @@ class AgentRequest(Fact):
     why: Plain = ""
     """The agent's reason."""
     rule: Line = ""
-    """The exact permission that an answer for the session gives; empty if not offered."""
+    """The exact permission that an answer for the session grants; empty if not offered."""
     choices: list[AgentChoice] = []
     """The agent's own questions; empty if it asks for a permission."""
     parent: Line | None = None
-    """The tool call that started the subagent that asks; None for the main agent."""
+    """The tool call that started the asking subagent; None for the main agent."""
 
     @property
     def wanted(self) -> str:
@@ -108,7 +108,7 @@ class AgentAskedNoMore(Event):
 
 
 class AgentRefusedAgain(Event):
-    """The agent repeats a refused request in the same session and gets the same answer."""
+    """The agent repeated a refused request in the same session and got the same answer."""
 
     kind: Literal["agent_refused_again"] = "agent_refused_again"
     iteration: int

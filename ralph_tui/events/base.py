@@ -1,6 +1,6 @@
 """Base class of events: frozen facts, numbered and timed by the journal's only writer.
 
-Rule: an event words itself. Code that shows less filters events and never rewords them.
+Rule: each event provides its own wording. Code that shows less filters events, never rewords them.
 """
 
 from datetime import UTC, datetime
@@ -47,7 +47,7 @@ class Event(Fact):
     """
 
     durable: ClassVar[bool] = False
-    """True if the journal must be synced to disk before anything follows, as for decisions."""
+    """True if the journal must be synced to disk before the run continues, as for decisions."""
     urgent: ClassVar[bool] = False
     """True if the status file must be written at once, because other terminals act on it."""
 
@@ -58,7 +58,7 @@ class Event(Fact):
     kind: str
 
     def row(self) -> Row | None:
-        """Return the event's row in the log; None if the log leaves it out."""
+        """Return the event's row in the log; None if the log omits it."""
         return None
 
     def line(self) -> str | None:

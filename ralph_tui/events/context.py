@@ -1,4 +1,4 @@
-"""Events of the context window: how full it got, compactions, and handoffs."""
+"""Events about the context window: how full it got, compactions, and handoffs."""
 
 from typing import Literal
 
@@ -173,7 +173,7 @@ class HandoffWritten(Event):
 
 
 class WorkCommitted(Event):
-    """A session's work was committed to the user's own branch, as a setting requires."""
+    """A session's work was committed to the user's own branch, as configured."""
 
     kind: Literal["work_committed"] = "work_committed"
     iteration: int

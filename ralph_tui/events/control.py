@@ -45,7 +45,7 @@ class SignalComputed(Event):
     forecast: float | None = None
     """Remaining iterations at the better of velocity and mean step; None if neither is positive."""
     fits: bool = False
-    """True if the forecast fits into the remaining iterations."""
+    """True if the forecast fits in the remaining iterations."""
     trend: Trend | None = None
     """None in older journals."""
     best_at: int | None = None

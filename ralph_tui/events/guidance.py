@@ -1,4 +1,4 @@
-"""Events of the user's guidance to the agent."""
+"""Events about the user's guidance to the agent."""
 
 from typing import Literal
 

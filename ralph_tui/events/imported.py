@@ -1,4 +1,4 @@
-"""Events of another tool's layers in an imported run; ours are recomputed."""
+"""Events from another tool's layers in an imported run; ours are recomputed."""
 
 from typing import Literal
 
@@ -27,11 +27,11 @@ class ForeignVerdict(Event):
     level: ForeignLevel = "log"
     """Its severity in our terms."""
     act: Line = ""
-    """LOG, WARN, REDIRECT, PAUSE, ABORT, persist, pivot or escalate; empty for a mere finding."""
+    """LOG, WARN, REDIRECT, PAUSE, ABORT, persist, pivot or escalate; empty for only a finding."""
     about: Line = ""
     """A detection, by our name if we have one, or a phase or a rule."""
     text: Plain
-    """A sentence or a few from the other tool."""
+    """One or more sentences from the other tool."""
     detail: Plain = ""
     """Recorded evidence, instructions and recommendations, shortened."""
     values: dict[Line, float] = {}

@@ -23,7 +23,7 @@ __all__ = [
 
 WorkPhase = Literal["early", "mid", "late", "complete", "unknown"]
 Evidence = Literal["tests", "files", "commits", "tools", "plan", "loop", "report", "text"]
-"""The source; ``loop`` is a loop of the agent's own, ``text`` a guess from words."""
+"""The source; ``loop`` is the agent's own loop, ``text`` a guess from its words."""
 BlockerSource = Literal["report", "gate", "tool", "text"]
 Approach = Literal["persist", "pivot", "escalate"]
 Focus = Literal["blocker_resolution", "reframe", "stabilize", "review", "finish", "continue"]
@@ -41,7 +41,7 @@ PURPOSES: dict[Purpose, str] = {
 SAID_BY_SENSOR = ("fewer_tests", "changed_configuration")
 """Issues that the sensor itself already reports."""
 WATCHED = ("near_limit", "unresolved_conflicts")
-"""Errors for which the overseer has rules of its own: it ignores them here."""
+"""Errors that the overseer ignores here, because it has its own rules for them."""
 WORST: tuple[IssueSeverity, ...] = ("critical", "high", "medium")
 
 
@@ -58,13 +58,13 @@ class Blocker(Fact):
     text: Plain
     source: BlockerSource
     standing: bool = False
-    """True if two reports in a row or evidence show it: it then takes priority."""
+    """True if evidence or two reports in a row confirm it: it then takes priority."""
 
 
 class TestStatus(Fact):
     """Test counts of the completion command."""
 
-    __test__ = False  # the name is the seed's; pytest must not collect it
+    __test__ = False  # pytest must not collect it
     passed: int = 0
     failed: int = 0
     """Including errors."""
@@ -73,7 +73,7 @@ class TestStatus(Fact):
 
 
 class AssessmentMade(Event):
-    """The assessment of an iteration from evidence; 0 is the state before the first."""
+    """The assessment of an iteration from evidence; iteration 0 is the state before the first."""
 
     kind: Literal["assessment_made"] = "assessment_made"
     iteration: int
@@ -282,7 +282,7 @@ class PromptPrepared(Event):
     tokens: int = 0
     """An estimate; 0 in older journals."""
     cut: list[Line] = []
-    """Sections shortened or left out to keep to the prompt's budget, in words."""
+    """Sections shortened or left out to stay within the prompt's budget, in words."""
     origin: Literal["template", "model", "fallback"] = "template"
     """The author of the text."""
     edited_by: Line = ""

@@ -37,7 +37,7 @@ NAMED = 60
 LISTED = 2
 """Maximum number of learnings named in a line."""
 FORBIDDING = ("avoid", "do not", "don't", "never", "no ")
-"""Beginnings of a text that already forbids something."""
+"""Prefixes of a text that already forbids something."""
 CHANGED: dict[Change, str] = {
     "pin": "pinned",
     "unpin": "unpinned",
@@ -112,12 +112,12 @@ class Retrieved(Learning):
     """A learning that was retrieved for an iteration."""
 
     why: Plain
-    """The reason for choosing it, in one sentence."""
+    """Why it was chosen, in one sentence."""
     relevance: Fraction = 0.0
     """Relevance of its text to the objective, relative to the other candidates."""
     in_prompt: bool = False
     again: bool = False
-    """True if it did not help before and is tried once more."""
+    """True if it did not help before and is being tried again."""
     contradicts: list[Line] = []
     """Ids of learnings in the same prompt that contradict it."""
 
@@ -151,7 +151,7 @@ class LearningStaged(Event):
 
 
 class LearningPromoted(Event):
-    """Step 16: a staged learning became knowledge, on its own or joined to a similar one."""
+    """Step 16: a staged learning became knowledge, on its own or merged with a similar one."""
 
     kind: Literal["learning_promoted"] = "learning_promoted"
     iteration: int
@@ -159,9 +159,9 @@ class LearningPromoted(Event):
     learning: Learning
     """The learning after the promotion."""
     merged: bool = False
-    """True if it was joined to a similar learning, whose id `learning` then has."""
+    """True if it was merged with a similar learning; `learning` then has that one's id."""
     because: Plain
-    """The reason why it counts as proven, in one sentence."""
+    """Why it counts as proven, in one sentence."""
 
     def row(self) -> Row:
         how = "merged with an existing learning" if self.merged else "now proven"
@@ -243,8 +243,12 @@ class PlanMade(Event):
         """The estimate, as in ``about 4 iterations, from 6 runs``; empty without similar tasks."""
         if self.estimated_iterations is None:
             return ""
-        told = f"about {count(self.estimated_iterations, 'iteration')}"
-        return f"{told}, from {count(self.estimate_from, 'run')}" if self.estimate_from else told
+        estimated = f"about {count(self.estimated_iterations, 'iteration')}"
+        return (
+            f"{estimated}, from {count(self.estimate_from, 'run')}"
+            if self.estimate_from
+            else estimated
+        )
 
     @property
     def words(self) -> str:

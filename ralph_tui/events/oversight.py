@@ -48,7 +48,7 @@ Subject = Literal[
     "unanswered",
     "oversight",
 ]
-"""The topic of an intervention: a detection or another row of the table.
+"""The topic of an intervention: a detection or another row of the overseer's table.
 
 `oversight` means that the overseer itself failed, which is escalated to people.
 """
@@ -132,7 +132,7 @@ class InterventionMade(Event):
 
 
 class RedirectDecided(Event):
-    """A REDIRECT was approved or declined; if approved, every prompt has its instructions."""
+    """A REDIRECT was approved or declined; if approved, every prompt includes its instructions."""
 
     durable = True
     kind: Literal["redirect_decided"] = "redirect_decided"
@@ -233,7 +233,7 @@ class EscalationRaised(Event):
     reason: Plain
     recommendations: list[Plain] = []
     severity: Concern | None = None
-    """None if no behaviour of the loop is the reason."""
+    """None if the loop's behaviour is not the reason."""
     detections: list[Detected] = []
     """All behaviours that the measurement shows."""
     strategy: Line = ""
@@ -255,7 +255,7 @@ class EscalationDelivered(Event):
     queued: bool = False
     """True if the delivery will be retried."""
     issue: int | None = None
-    """Number of the run's issue; None without a tracker, and if the delivery failed."""
+    """Number of the run's issue; None without a tracker, or if the delivery failed."""
 
     def row(self) -> Row:
         return Row("log" if self.ok else "warn", self.channel.upper(), self.text)

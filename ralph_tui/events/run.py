@@ -1,4 +1,4 @@
-"""Events of a run's life: its start, iterations and steps, the user's requests, its end."""
+"""Events in a run's life: its start, iterations and steps, the user's requests, its end."""
 
 from datetime import datetime
 from typing import Literal
@@ -29,7 +29,7 @@ Outcome = Literal["completed", "limit_reached", "aborted", "failed", "interrupte
 IterationStatus = Literal["completed", "incomplete", "error", "interrupted"]
 Mode = Literal["attended", "headless", "detached"]
 UNRESTRICTED = "unrestricted"
-"""Permissions of an agent without restrictions: it may do whatever its user may."""
+"""Permissions of an agent without restrictions: it may do anything its user may do."""
 StopMode = Literal["now", "after_iteration", "taken_back"]
 
 
@@ -83,7 +83,7 @@ class RunStarted(Event):
     scenario: Line | None = None
     """Name of the demo scenario; None for a real run."""
     fast: bool = False
-    """True if the demo runs faster than a human's pace."""
+    """True if the demo runs faster than human pace."""
     branch: Line | None = None
     commit: Line | None = None
     """HEAD at the start; None without commits."""
@@ -122,7 +122,7 @@ class RunResumed(Event):
     checkpoints: Plain = ""
     """A summary of its checkpoints, one line per aspect."""
     away_s: float = 0.0
-    """Seconds since the run last worked; they count toward no limit."""
+    """Seconds since the run last worked; they do not count toward any limit."""
 
     def row(self) -> Row:
         found = self.found or "the run continues"
@@ -198,7 +198,7 @@ class PauseRequested(Event):
 
 
 class Paused(Event):
-    """The loop is paused; no agent runs."""
+    """The loop is paused; no agent is running."""
 
     urgent = True
     kind: Literal["paused"] = "paused"
@@ -252,7 +252,7 @@ class StopRequested(Event):
 
 
 class AbortRequested(Event):
-    """The user aborts the run; the work stays or is rolled back to a snapshot."""
+    """The user aborts the run; the work is kept or rolled back to a snapshot."""
 
     durable = True
     kind: Literal["abort_requested"] = "abort_requested"
@@ -279,12 +279,12 @@ class CommandRefused(Event):
 
 
 class Noticed(Event):
-    """A remark for the log that has no kind of its own."""
+    """A log message without its own kind."""
 
     kind: Literal["noticed"] = "noticed"
     level: Literal["log", "warn", "error"] = "log"
     source: Line
-    """The part that noticed it: sensor, watch, records, agent, processes."""
+    """The component that noticed it: sensor, watch, records, agent, processes."""
     text: Plain
     detail: Plain = ""
 
@@ -326,9 +326,9 @@ class RunFinished(Event):
     def line(self, *, measured: bool = True) -> str:
         """Return its line; with `measured` False, it omits the percentage of an unmeasured run."""
         done = count(self.iterations, "iteration") if self.iterations else "no iteration"
-        came_to = percent(self.completion) if measured or self.completion else "never measured"
+        reached = percent(self.completion) if measured or self.completion else "never measured"
         cost = "" if self.cost_usd is None else f", {money(self.cost_usd)}"
-        return f"{self.words} · {done}, {came_to}, {duration(self.duration_s)}{cost}"
+        return f"{self.words} · {done}, {reached}, {duration(self.duration_s)}{cost}"
 
 
 class RunCrashed(Event):

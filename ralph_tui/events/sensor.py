@@ -16,11 +16,11 @@ NAMED = 5
 """Maximum number of failing tests named in a sentence."""
 LONGEST_NAME = 120
 PLAIN_TOTALS = "a plain line of totals"
-"""The name of a runner without a parser, whose output ends with such a line."""
+"""Runner name for output that has no parser but ends with such a line."""
 
 
 class GateStarted(Event):
-    """The completion command runs."""
+    """The completion command was started."""
 
     kind: Literal["gate_started"] = "gate_started"
     iteration: int
@@ -132,7 +132,7 @@ class ReadingTaken(Event):
     """The first open item of the plan."""
     note: Line = ""
     expected: int | None = None
-    """The tests or items that completion is measured against (T).
+    """Number of tests or items that completion is measured against (T).
 
     None if nothing counts them, and in older journals.
     """

@@ -1,4 +1,4 @@
-"""Events of waits and questions: the end of a limit, or an answer of the user."""
+"""Events about waits and questions: the end of a limit, or an answer from the user."""
 
 from datetime import datetime
 from typing import Literal
@@ -43,7 +43,7 @@ Topic = Literal[
 ]
 """``goal``: the completion command passes before iteration 1, so the user must choose a goal."""
 SILENCE = "the default"
-"""`QuestionAnswered.by` of a question that no one answered, so that its default applied."""
+"""`QuestionAnswered.by` if no one answered the question and its default applied."""
 
 
 DECIDED = {
@@ -127,7 +127,7 @@ class WaitStarted(Event):
         until = "" if self.until is None else f" until {due(self.until, self.at)}"
         what = f" ({self.words(self.at)})" if self.since is not None else ""
         reason = f": {self.reason}" if why and self.reason else ""
-        return f"waiting{until}{what}, the iteration does not count{reason}"
+        return f"waiting{until}{what}; the iteration does not count{reason}"
 
 
 class WaitEnded(Event):
@@ -172,7 +172,7 @@ class Rollback(Fact):
 
     snapshot: int
     iteration: int
-    """The iteration whose work the snapshot has; 0 for the start."""
+    """The iteration whose work the snapshot contains; 0 for the start."""
     completion: float | None = None
     """Points measured there."""
     files: int = 0
@@ -221,7 +221,7 @@ class QuestionAsked(Event):
         return Row("warn", "QUESTION", self.text, f"{choices}\n{default}")
 
     def line(self, *, said: bool = False) -> str:
-        """Return the question, how to answer, and its default; `said` omits a known text."""
+        """Return the question, how to answer, and its default; `said` omits the question."""
         choices = ", ".join(
             dict.fromkeys(terms.answer_word(option.answer) for option in self.options)
         )
@@ -295,7 +295,7 @@ class QuestionAnswered(Event):
 
 
 class QuestionHeld(Event):
-    """The countdown of a question was stopped: it stays open until answered."""
+    """A question's countdown was stopped: the question stays open until answered."""
 
     urgent = True
     kind: Literal["question_held"] = "question_held"
@@ -307,7 +307,7 @@ class QuestionHeld(Event):
 
 
 class QuestionPostponed(Event):
-    """The deadline of a question moved, because the user is at a screen of the run."""
+    """A question's deadline was moved, because the user is at a screen of the run."""
 
     kind: Literal["question_postponed"] = "question_postponed"
     question_id: Line

@@ -1,4 +1,4 @@
-"""Events of the user's files: snapshots, checkpoints, changes, restores."""
+"""Events about the user's files: snapshots, checkpoints, changes, restores."""
 
 from typing import Literal
 
@@ -101,7 +101,7 @@ class CheckpointCaptured(Event):
 
 
 def checkpoint_name(snapshot: int | None) -> str:
-    """Return what users call a checkpoint, with the number that restores it if it has one."""
+    """Return a checkpoint's name for users, with the number that restores it if it has one."""
     return "checkpoint" if snapshot is None else f"snapshot {snapshot}"
 
 

@@ -22,20 +22,20 @@ class Loop(Fact):
     id: Line
     """Its name within the fleet: ``2``; several attempts at one objective: ``3a``, ``3b``."""
     objective: Plain
-    """Empty in a fleet file that names an issue, whose text is fetched before the loop starts."""
+    """Empty if the fleet file names an issue; its text is fetched before the loop starts."""
     command: Plain | None = None
     criterion: Plain | None = None
     """Completion criterion in words; if there is a command, it must pass as well."""
     until_promise: bool = False
     """True if a passing command completes the loop only once the agent promises it is done."""
     tries_at: Line = ""
-    """Shared id of the attempts at one objective, ``3``; empty: there is only one attempt."""
+    """Shared id of the attempts at one objective, ``3``; empty if there is only one attempt."""
     choice: Choice = "first"
     """Which attempt wins: the first that completes, or the best of all (default of `fleet run`)."""
     issue: int | None = None
     """Number of the tracker issue it was created from."""
     account: Line = ""
-    """Account that its agent uses; empty: no account is tracked."""
+    """Account that its agent uses; empty if no account is tracked."""
     after: tuple[Line, ...] = ()
     """Ids of loops, or of groups of attempts, that must complete first."""
     settings: dict[Line, Plain] = {}
@@ -60,11 +60,11 @@ class Source(Fact):
 
     commit: Line
     path: Line
-    """The repository on the fleet's machine, used if the host sees it there with the commit."""
+    """The repository on the fleet's machine, used if the host can read the commit there."""
     machine: Line
     """Name of the fleet's machine."""
     remote: Line = ""
-    """Address of the repository's remote; empty: there is no usable one."""
+    """Address of the repository's remote; empty if there is no usable one."""
     user_name: Line = ""
     user_email: Line = ""
     """Author of commits in the clone; empty: left to the host's git configuration."""

@@ -49,7 +49,7 @@ class Knowledge(Protocol):
         """Count uses and successes of learnings."""
 
     def rest(self, looked_up: Collection[str]) -> None:
-        """Count this run for dropped learnings that it has not looked up (`looked_up`: ids)."""
+        """Count this run for each dropped learning that is not in `looked_up` (ids)."""
 
     def promote(self) -> Sequence[Promotion]:
         """Promote proven learnings to knowledge; return all promotions made by this run."""
@@ -61,7 +61,7 @@ class Knowledge(Protocol):
         """
 
     def take_notices(self) -> Sequence[str]:
-        """Return messages for the user about the files since the last call, one sentence each."""
+        """Return new messages for the user about the files, one sentence each."""
 
 
 class NoKnowledge:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finding:
-    """A prerequisite of a run, and its state here."""
+    """A prerequisite for a run, and whether it is met here."""
 
     what: str
     """``git repository``, ``commits``, ``agent``, ``settings``, ``other runs``."""
@@ -45,7 +45,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Default:
-    """Value of a setting if the form leaves it empty."""
+    """Value of a setting whose field in the form is empty."""
 
     text: str = ""
     """As the user would type it."""

@@ -33,7 +33,7 @@ class Ports:
     watcher: Watcher
     records: Records
     read_traces: "Callable[[int, datetime], Traces]"
-    """Read what an iteration's session has left since that time; blocks, so run it as a job."""
+    """Read an iteration's traces since that time; blocks, so run it as a job."""
     outreach: Outreach = field(default_factory=NoOutreach)
     fallbacks: Sequence[Agent] = ()
     """The agents that take over, in this order, if `agent` cannot work."""
@@ -55,8 +55,8 @@ class Ports:
     template: PromptTemplate | None = None
     """The user's own prompt template; None: the built-in one."""
     copy_handoff: Callable[[str, str], str] = lambda _text, _before: ""
-    """Copy a handoff into the worktree, or replace the copy at `before`; return its path. A job."""
+    """Copy a handoff to the worktree, replacing any copy at `before`; return its path. Blocks."""
     state_file: LoopStateFile | None = None
-    """The run's state file for other tools; None: none is written."""
+    """The run's state file for other tools; None: it is not written."""
     sweep: Callable[[], Sequence[int]] = tuple
     """Stop processes left behind by dead runs of this worktree; return their process ids."""

@@ -52,7 +52,7 @@ class Player(Protocol):
         """Go to this position at the next poll, and pause."""
 
     def step_iteration(self, direction: int) -> None:
-        """Go to the next (1) iteration's start, to this or the previous one's (-1), or an end."""
+        """Go to the start of the next iteration (1), of this or the previous (-1), or to an end."""
 
     def step_mark(self, direction: int) -> None:
         """Go to the next (1) or previous (-1) alarm or intervention, if there is one."""

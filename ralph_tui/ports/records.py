@@ -89,7 +89,7 @@ class NoCheckpointFiles:
 
 
 class LoopStateFile(Protocol):
-    """The run's state file, which other tools read and write as well."""
+    """The run's state file, which other tools also read and write."""
 
     def keep(self, fields: Mapping[str, Any]) -> Sequence[str]:
         """Update these fields and preserve those of other tools.

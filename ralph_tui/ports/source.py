@@ -37,7 +37,7 @@ class OnDisk(Protocol):
     """A run's record on disk. Calls block, and may come from any thread."""
 
     worktree: Path | None
-    """Where the run's commands are typed; None if its record is in no worktree."""
+    """The folder to type the run's commands in; None if its record is not in a worktree."""
 
     @property
     def fleet(self) -> FleetWork | None:
@@ -95,7 +95,7 @@ class Source(Protocol):
     note: str
     """One sentence about the record itself, such as where it breaks off; usually empty."""
     player: Player | None
-    """Playback control; None for a run happening now."""
+    """Playback control; None for a live run."""
 
     def start(self) -> None:
         """Start delivering events; called once, before the first poll."""

@@ -68,7 +68,7 @@ class AssembledRun:
     attempt: AttemptFolder
     outreach: EscalationHandler
     close: Callable[[], None]
-    """Release what the run holds, the worktree's lock last.
+    """Release the run's resources, the worktree's lock last.
 
     Needed for a run that has ended while its screen stays open; otherwise the end of the run's
     block does it.
@@ -111,7 +111,7 @@ def new_run(
 ) -> Iterator[AssembledRun]:
     """Assemble a run in the repository around `folder`; hold its lock until the block ends.
 
-    `warn` receives a sentence for anything the end of the run could not do. Raises ``UsageError``,
+    `warn` receives a sentence for anything that failed at the run's end. Raises ``UsageError``,
     ``LockHeldError``, ``WorkspaceError`` or ``JournalError``.
     """
     preflight = check(folder, request)

@@ -5,7 +5,7 @@ from time import monotonic
 
 
 class SystemClock:
-    """The system clock; if it was set back, time continues from the last moment known."""
+    """The system clock; if it was set back, time continues from the last known moment."""
 
     def __init__(self, not_before: datetime | None = None) -> None:
         """`not_before` is the last moment in the journal; None if there is none."""

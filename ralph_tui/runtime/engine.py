@@ -27,7 +27,7 @@ from ralph_tui.state.ending import ended
 STATUS_SECONDS = 1.0
 """Minimum seconds between two writes of the status file, except after an urgent event."""
 SAME_STATUS_SECONDS = 5.0
-"""The same while nothing happens, when only ages and the sign of life change."""
+"""The minimum while nothing happens, when only ages and the sign of life change."""
 OVER = "the run has ended"
 LONGEST_WAIT = 1.0
 """Seconds; the journal is checked at least this often."""
@@ -84,7 +84,7 @@ class Engine:
         self._inbox.put(command)
 
     def stop(self, by: str) -> None:
-        """Stop the run in an orderly way; callable from any thread."""
+        """Stop the run gracefully; callable from any thread."""
         self.send(Stop(by=by))
 
     def request(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
@@ -146,7 +146,7 @@ class Engine:
         return self._inbox.get(min(timeout, LONGEST_WAIT))
 
     def emit(self, event: ev.Event) -> None:
-        """Put an event of an agent or a watcher into the inbox; callable from any thread."""
+        """Put an event from an agent or a watcher into the inbox; callable from any thread."""
         self._inbox.put_event(event)
 
     # -- the thread --------------------------------------------------------------------------
@@ -204,20 +204,20 @@ class Engine:
         be recorded.
         """
         began = self.clock.now()
-        told = False
+        waiting = False
         while True:
             try:
                 self._record(event)
             except JournalFullError as error:
-                if not told:
-                    told = True
+                if not waiting:
+                    waiting = True
                     self._stop_work()
                     self._show_unrecorded(wait_began(self.state.run.iteration, str(error)))
                 if self._is_end_requested():
                     raise
                 continue
             break
-        if told:
+        if waiting:
             waited = (self.clock.now() - began).total_seconds()
             ended = wait_ended(self.state.run.iteration, waited, by="free disk space")
             # The disk may be full again by now.
@@ -243,7 +243,7 @@ class Engine:
                 self.error = self.error or error
             else:
                 return
-        # Screens still have to learn that the run has ended.
+        # Screens must still see that the run has ended.
         self.state.apply(event)
         self._show_unrecorded(event)
 

@@ -13,7 +13,7 @@ Beyond it, their readers block, and so does the agent, on its pipe.
 
 
 class Inbox:
-    """Items waiting for the engine's thread. Commands and finished jobs always get in at once."""
+    """Items for the engine's thread. Commands and finished jobs are always accepted at once."""
 
     def __init__(self) -> None:
         self._items: deque[object] = deque()
@@ -47,7 +47,7 @@ class Inbox:
             return item
 
     def close(self) -> None:
-        """Release every waiting writer; nothing is read any more."""
+        """Release every waiting writer; nothing more is read."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

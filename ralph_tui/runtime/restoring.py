@@ -91,7 +91,7 @@ def find_snapshot(state: RunState, word: str) -> SnapshotTaken:
     number = int(digits)
     if word.startswith("iter-"):
         for span in reversed(state.timeline.spans):
-            # If its snapshot failed, or it is unfinished, an iteration has the boundary before it.
+            # If an iteration is unfinished or its snapshot failed, it has the previous boundary.
             if span.number == number and span.boundary and span.boundary.iteration == number:
                 return span.boundary
         raise UsageError(f"no snapshot at the end of iteration {number}; {LIST}")

@@ -1,4 +1,4 @@
-"""Everything a run needs to be resumed, from its journal, and every reason to refuse that.
+"""Everything a run needs to be resumed, from its journal, and every reason to refuse a resume.
 
 The journal is read and folded once: state and layers process its events in the same pass.
 """
@@ -42,7 +42,7 @@ class Resumption:
     run: RecordedRun
     request: RunRequest
     start: RunStarted
-    """The recorded start, with what differs now."""
+    """The recorded start, updated with the current values."""
     recording: Recording
     keep: int | None
     """Number of events to keep from a damaged journal; None for all."""

@@ -64,7 +64,7 @@ class Steering:
                 self._request(self._run, command)
 
     def stop(self, by: str) -> None:
-        """Stop the run in an orderly way."""
+        """Stop the run gracefully."""
         self.send(Stop(by=by))
 
     def _request(self, run: "AssembledRun", command: Command) -> None:
@@ -96,12 +96,12 @@ class Steering:
             from ralph_tui.runtime.restoring import restore_ended  # noqa: PLC0415
 
             try:
-                told = restore_ended(past, wish.snapshot, wish.by, shown)
+                recorded = restore_ended(past, wish.snapshot, wish.by, shown)
             except (RalphError, OSError) as error:
                 self.live.refused.append((wish, one_line(str(error))))
             else:
-                shown, known = shown + len(told), _size(past)
-                for event in told:
+                shown, known = shown + len(recorded), _size(past)
+                for event in recorded:
                     self._deliver(event)
 
     def _report_successor(self, past: RecordedRun, run_id: str) -> None:

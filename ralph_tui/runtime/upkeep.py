@@ -1,4 +1,4 @@
-"""Keep the attempt's files close behind a live run, which may work for hours on one iteration."""
+"""Keeps a live run's files up to date, because one iteration may take hours."""
 
 from contextlib import suppress
 from threading import Thread
@@ -26,7 +26,7 @@ _ACTED = ev.ToolFinished | ev.ToolDenied | ev.FilesChanged
 
 
 class Upkeep:
-    """Writes the files in a thread of its own, when an event has made them outdated."""
+    """Writes the files in its own thread, when an event has made them outdated."""
 
     def __init__(self, attempt: AttemptFolder, clock: Clock) -> None:
         self._attempt = attempt

@@ -1,7 +1,7 @@
 """Actions derived for an agent that does not report its tools: sessions and the files they changed.
 
-`Derivation` turns events into actions. The overseer, which counts them, and the records, which list
-them, share it.
+`Derivation` turns events into actions. It is used by the overseer, which counts them, and by the
+records, which list them.
 """
 
 from collections.abc import Iterator

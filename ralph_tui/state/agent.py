@@ -123,8 +123,8 @@ class AgentFold(Fold):
         self._open: dict[str, AgentRow] = {}
         self._asked = AskedCalls()
         self.parts = (self._asked,)
-        self._judge = ""
-        """How the end of the task is decided, as in ``you decide``."""
+        self._decides = ""
+        """Who decides whether the task is done, as in ``you decide``."""
         self._failed: set[str | None] = set()
         """Ids of the failed tool calls of the latest session."""
 
@@ -143,9 +143,9 @@ class AgentFold(Fold):
         self.rows.append(row)
 
     def on_run_started(self, e: ev.RunStarted) -> bool:
-        self._judge = "the completion command decides" if e.command else "you decide"
+        self._decides = "the completion command decides" if e.command else "you decide"
         if e.watched:
-            self._judge = "this ends its loop"
+            self._decides = "this ends its loop"
         return False
 
     def on_session_started(self, e: ev.SessionStarted) -> None:
@@ -224,7 +224,7 @@ class AgentFold(Fold):
                 row.duration_s = max(0.0, min(e.duration_s, ran))
 
     def on_tool_denied(self, e: ev.ToolDenied) -> None:
-        # Older agents report the denial after the failed call: it was no failure.
+        # Older agents report the denial after the failed call, which then is not a failure.
         if e.tool_id in self._failed:
             self._failed.discard(e.tool_id)
             self.tool_errors -= 1
@@ -252,7 +252,7 @@ class AgentFold(Fold):
 
     def on_promise_made(self, e: ev.PromiseMade) -> None:
         self.promised = True
-        text = f"{e.words}; {self._judge}"
+        text = f"{e.words}; {self._decides}"
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", text))
 
 

@@ -18,7 +18,7 @@ READINGS_KEPT = 20
 
 @dataclass(slots=True)
 class ContextUse:
-    """How full the window got in one iteration: a row of the seed's ``context_history``."""
+    """How full the window got in one iteration: a row of ``context_history``."""
 
     iteration: int
     peak_percent: float | None = None
@@ -103,7 +103,7 @@ class ContextFold(Fold):
         self.history.append(ContextUse(event.iteration))
         self.rollover = self._carried = None
         self.tokens = self.first_tokens = None
-        # A handoff repeats to the next session the guidance given to the last one.
+        # A handoff repeats the last session's guidance to the next one.
         self.told = list(self.handoff.guidance) if self.handoff else []
 
     def on_agent_changed(self, _: ev.AgentChanged) -> None:

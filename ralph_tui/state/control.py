@@ -19,12 +19,12 @@ class SignalPoint:
     completion: float
     error: float
     signal: SignalComputed | None = None
-    """None for the baseline, and until the control law has been computed."""
+    """None for the baseline, or until the control law has been computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChartMark:
-    """An event of an iteration that gets a glyph on the chart."""
+    """An event in an iteration, shown as a glyph on the chart."""
 
     iteration: int
     glyph: str
@@ -42,7 +42,7 @@ class ControlFold(Fold):
         self.alarms: dict[AlarmName, AlarmRaised] = {}
         """Alarms that are active."""
         self.outgrown: set[AlarmName] = set()
-        """Active alarms about limits that have changed since; the next measurement decides."""
+        """Active alarms about limits that have since changed, until the next measurement."""
 
     @property
     def latest(self) -> SignalComputed | None:

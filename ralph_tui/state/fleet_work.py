@@ -12,6 +12,6 @@ class FleetWork:
     base: str
     """The commit that the run started from."""
     branch: str = ""
-    """The branch in the user's repository that has the run's work; empty if there is none."""
+    """The branch in the user's repository with the run's work; empty if there is none."""
     record: str = ""
     """The run's name for commands that restore its snapshots there; empty if they cannot."""

@@ -26,7 +26,7 @@ class Part:
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({vars(self)!r})"
@@ -43,7 +43,7 @@ class Fold:
     """Objects that hold parts of the state."""
 
     revision = 0
-    """Grows with each event that changed something visible, so that panes know when to redraw."""
+    """Incremented by each event that changes something visible, so panes know when to redraw."""
 
     def handlers(self) -> Handlers:
         """Yield each event type this fold handles, with its handler."""

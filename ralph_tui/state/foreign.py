@@ -1,7 +1,7 @@
 """Verdicts that another tool recorded in its own run, by iteration and in the log.
 
-Rule: they are shown next to ours and never replace them. The log shows only those that need
-attention, each sentence once; the view of an iteration shows all.
+Rule: they are shown next to ours, never instead. The log shows only those that need attention, each
+sentence once; the view of an iteration shows all.
 """
 
 from ralph_tui.events import ForeignVerdict, Row, RunStarted
@@ -18,7 +18,7 @@ class ForeignFold(Fold):
 
     def __init__(self) -> None:
         self.tool = ""
-        """The tool that recorded an imported run, as in ``aiwg``; empty for a run of ours."""
+        """The tool that recorded an imported run, as in ``aiwg``; empty for our own."""
         self.verdicts: dict[int, list[ForeignVerdict]] = {}
         """Keyed by iteration, each in recorded order."""
 
@@ -29,7 +29,7 @@ class ForeignFold(Fold):
         self.verdicts.setdefault(event.iteration, []).append(event)
 
     def control(self, iteration: int) -> ForeignVerdict | None:
-        """Return the numbers of the tool's own controller; None if it had none."""
+        """Return the numbers of the tool's own controller; None if it has no controller."""
         said = self.verdicts.get(iteration, [])
         return next((one for one in reversed(said) if one.layer == "control"), None)
 

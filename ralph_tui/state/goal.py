@@ -29,7 +29,7 @@ def passes_before_words(command: str, options: tuple[str, str] = OPTIONS) -> str
 
 
 class Goal:
-    """The part of the run's fold that knows its goal."""
+    """The part of the run's fold that tracks its goal."""
 
     def __init__(self) -> None:
         super().__init__()

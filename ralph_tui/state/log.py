@@ -1,4 +1,4 @@
-"""The log: one entry per episode, for everything that a human should have noticed.
+"""The log: one entry per episode, for everything that a human should notice.
 
 Events that other panes show get no entry: a new best, a plan item, the effect of a learning.
 """
@@ -41,7 +41,7 @@ class Ends(Part):
         answer = self._episodes.consequence(e)
         if answer is not None:
             self._episodes.adopt("owner", answer)
-            return False  # the entry of the answer already says it
+            return False  # the answer's entry already says so
         if self._ending is not None and self._ending.open:
             self._log.nest(self._ending, e, e.row())
         else:
@@ -160,8 +160,8 @@ class LogFold(Fold):
             ForeignLog(self._log),
         )
         self.parts = (self._log, *self._nesting, self._news)
-        self._told: dict[tuple[str, ...], LogEntry] = {}
-        """Entries of messages that get only one, by word and text."""
+        self._by_text: dict[tuple[str, ...], LogEntry] = {}
+        """Entries of messages that get only one entry, by word and text."""
 
     @property
     def entries(self) -> list[LogEntry]:
@@ -222,24 +222,24 @@ class LogFold(Fold):
         about, colon, rest = row.text.partition(": ")
         topic = (row.word, about) if colon else (row.word, row.text)
         whole = (row.word, about, rest)
-        entry = self._told.get(whole) or self._told.get(topic)
+        entry = self._by_text.get(whole) or self._by_text.get(topic)
         if entry is None:
-            entry = self._told[topic] = self._log.add(event, row)
-        elif whole in self._told:
+            entry = self._by_text[topic] = self._log.add(event, row)
+        elif whole in self._by_text:
             self._log.again(entry)
         else:
             where = f"iteration {self._log.iteration}: {rest}"
             self._log.nest(entry, event, row._replace(word="", text=where))
-        self._told[whole] = entry
+        self._by_text[whole] = entry
         return True
 
     def on_tool_denied(self, event: ev.ToolDenied) -> bool:
         """Show each kind of denial once, with the lines that would permit it, and count repeats."""
         kind = ("DENIED", *(event.lines or (event.tool, event.message)))
-        if kind in self._told:
-            self._log.again(self._told[kind])
+        if kind in self._by_text:
+            self._log.again(self._by_text[kind])
         else:
-            self._told[kind] = self._log.add(event, event.row(), "denied")
+            self._by_text[kind] = self._log.add(event, event.row(), "denied")
         return True
 
 

@@ -1,7 +1,7 @@
 """Entries of the log: one per episode, with its consequences nested below.
 
-Rule: a row appears once, in one entry. An entry grows at its end. A row's text may be updated, but
-its time and place stay.
+Rule: a row appears once, in one entry. New rows go at the end of an entry. A row's text may be
+updated, but not its time and place.
 """
 
 from dataclasses import dataclass, field, replace

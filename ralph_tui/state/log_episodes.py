@@ -61,7 +61,7 @@ class Episodes(Part):
         """The sentences in each group's entry."""
         self._alarms: set[str] = set()
         """Active alarms about progress."""
-        self._met: int | None = None
+        self._responded: int | None = None
         """The iteration in which the overseer responded to the open episode; None if it has not."""
         self._made: dict[tuple[int, str], LogEntry] = {}
         """Entries of interventions, by iteration and level."""
@@ -71,7 +71,7 @@ class Episodes(Part):
         self._owed: tuple[str, LogEntry] | None = None
         """An answer whose consequence has not happened yet, and the answer's entry."""
         self._best = self._completion = 0.0
-        self._rose = False
+        self._improved = False
         """True if the last measurement was a new best."""
 
     # requests -----------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class Episodes(Part):
 
     def on_reading(self, e: ev.ReadingTaken) -> bool:
         self._completion = e.completion
-        self._rose = e.completion > self._best or e.restarted
+        self._improved = e.completion > self._best or e.restarted
         self._best = e.completion if e.restarted else max(self._best, e.completion)
         return False
 
@@ -115,24 +115,24 @@ class Episodes(Part):
 
     def on_cleared(self, e: ev.AlarmCleared) -> bool | None:
         self._alarms.discard(e.alarm)
-        if e.alarm.lower() not in GROUPS or self._alarms or self._met is not None:
+        if e.alarm.lower() not in GROUPS or self._alarms or self._responded is not None:
             return False
         return self._end(e)
 
     def on_checked(self, e: ev.HealthChecked) -> bool | None:
         # One episode may end in the iteration that opens the next one.
-        if e.ended is None or self._met is None or self._met == e.iteration:
+        if e.ended is None or self._responded is None or self._responded == e.iteration:
             return False
         return self._end(e)
 
     def _end(self, e: ev.AlarmCleared | ev.HealthChecked | ev.InterventionMade) -> bool | None:
         entry = self._groups.pop(PROGRESS, None)
-        self._met = None
+        self._responded = None
         if entry is None or not entry.open:
             return False
-        stands = percent(self._completion)
-        how = f"over: a new best, {stands}" if self._rose else f"over at {stands}"
-        self._log.nest(entry, e, ev.Row("good" if self._rose else "log", "", how))
+        completion = percent(self._completion)
+        how = f"over: a new best, {completion}" if self._improved else f"over at {completion}"
+        self._log.nest(entry, e, ev.Row("good" if self._improved else "log", "", how))
         self._log.close(entry)
         return None
 
@@ -171,11 +171,11 @@ class Episodes(Part):
         group = GROUPS.get(e.about, e.about)
         if e.level == "REDIRECT":
             # a new episode opens only after the old one ends
-            if self._met not in (None, e.iteration):
+            if self._responded not in (None, e.iteration):
                 self._end(e)
-            self._met = e.iteration
-        elif e.about in OPENING and e.level == "PAUSE" and self._met is None:
-            self._met = e.iteration
+            self._responded = e.iteration
+        elif e.about in OPENING and e.level == "PAUSE" and self._responded is None:
+            self._responded = e.iteration
         known = e.reason in self._said.get(group, ()) and group in self._groups
         asks = e.level in ("REDIRECT", "PAUSE")
         text = "" if known else clause(_new_part(e.reason, self._said.get(group, set())))
@@ -186,7 +186,7 @@ class Episodes(Part):
         word = e.level if e.level in LOUD else subject_words(e.about).upper()
         row = ev.Row(e.row().level, word, text, "\n".join([e.reason, *e.evidence]))
         entry, nested = self._nest(
-            group, e, row, e.reason, opens=group == PROGRESS and self._met == e.iteration
+            group, e, row, e.reason, opens=group == PROGRESS and self._responded == e.iteration
         )
         if not nested and e.level in LOUD and e.about != "owner":
             text = f"{subject_words(e.about)}: {text}"

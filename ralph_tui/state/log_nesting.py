@@ -26,7 +26,7 @@ class EntryNesting(Part):
         self._again: dict[str, int] = {}
         """Rows that report repeats of the same request, by question id."""
         self._restored: dict[int, LogEntry] = {}
-        """Entries of restores, by the snapshot with the files before; restoring that is an undo."""
+        """Entries of restores, by the snapshot of the files before; restoring it is an undo."""
         self._window: LogEntry | None = None
         """The entry of the session's context window and its handoff."""
         self._interrupted: LogEntry | None = None
@@ -196,7 +196,7 @@ class EntryNesting(Part):
             self._escalations[e.escalation_id] = entry
         return False
 
-    def on_told(self, e: ev.EscalationDelivered) -> None:
+    def on_escalation_delivered(self, e: ev.EscalationDelivered) -> None:
         entry = self._escalations.get(e.escalation_id)
         if entry is None:
             self._log.add(e, e.row())

@@ -1,6 +1,6 @@
 """Log rows for strategies, validation issues and learnings that have changed.
 
-Rule: an unchanged strategy, or an issue that the previous iteration had, gets no further row.
+Rule: an unchanged strategy, or an issue that the previous iteration already had, gets no new row.
 """
 
 from ralph_tui import events as ev
@@ -26,8 +26,8 @@ class News(Part):
 
     def validated(self, e: ev.ValidationDone) -> ev.Row | None:
         """Return a row with the issues that the previous iteration did not have."""
-        last, told = self._found.get(e.when, (0, set()))
-        known = told if e.iteration == last + 1 else set()
+        last, names = self._found.get(e.when, (0, set()))
+        known = names if e.iteration == last + 1 else set()
         self._found[e.when] = e.iteration, {issue.name for issue in e.issues}
         return e.row_without(known)
 

@@ -10,7 +10,7 @@ from ralph_tui.text import terms
 
 Origin = Literal["retrieved", "learned"]
 Gone = Literal["", "deleted", "joined"]
-"""How a learning vanished: deleted by the user, or joined with a known one."""
+"""How a learning was removed: deleted by the user, or merged with a known one."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class SeenLearning:
     at: int = 0
     """The iteration of that retrieval."""
     why: str = ""
-    """The reason it was chosen at its last retrieval."""
+    """Why it was chosen at its last retrieval."""
     sent: dict[int, str] = field(default_factory=dict)
     """Its text in each prompt that carried it, by iteration."""
     credits: dict[int, ev.LearningCredited] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class SeenLearning:
 
     @property
     def listed(self) -> bool:
-        """True if the run still lists it: a vanished learning stays until the next retrieval."""
+        """True if the run still lists it: a removed learning stays until the next retrieval."""
         return self.current or not self.gone
 
     @property
@@ -146,7 +146,7 @@ class MemoryFold(Fold):
         return False
 
     def on_resumed(self, _event: ev.RunResumed) -> None:
-        """Drop the reflections on an earlier end, except manual ones: the next end has its own."""
+        """Drop the reflections on an earlier end, except manual ones: the next end gets its own."""
         if self._ended:
             self.reflections = [one for one in self.reflections if one.triggered_by == "manual"]
         self._ended = False

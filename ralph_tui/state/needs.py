@@ -5,7 +5,7 @@ from ralph_tui.state.fold import Fold
 
 
 class NeedsFold(Fold):
-    """State of the header's last corner, the question dialog and the loop's waits."""
+    """State for the header's last corner, the question dialog and the loop's waits."""
 
     def __init__(self) -> None:
         self.wait: ev.WaitStarted | None = None

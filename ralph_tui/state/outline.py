@@ -27,7 +27,7 @@ class Mark(NamedTuple):
 
 
 class Outline:
-    """Grows event by event."""
+    """An outline, built event by event."""
 
     def __init__(self) -> None:
         self.at: list[float] = []

@@ -25,7 +25,7 @@ class Intervention:
     completion: float
     """Completion in points when it was made."""
     decision: str = ""
-    """From `QuestionAnswered.decision`; empty while open, and if no decision is needed."""
+    """From `QuestionAnswered.decision`; empty while open, or if no decision is needed."""
     answer: str = ""
     """The answer's name in the events; empty like `decision`."""
     instructions: str = ""
@@ -54,7 +54,7 @@ class OversightFold(Fold):
         self.restoring: ev.RestoreBegan | None = None
         """A restore that has begun but not finished."""
         self.rolled_back: ev.WorktreeRestored | None = None
-        """The rollback between the last two measurements, whose drop does not count."""
+        """The rollback between the last two measurements; the drop it caused does not count."""
         self.rolled_steps: set[int] = set()
         """Iterations with a rollback between their measurement and the one before."""
         self.owed: int | None = None
@@ -182,7 +182,7 @@ class OversightFold(Fold):
         self.status = event.status
         if event.ended is None:
             return
-        # If an episode ends where the next one opens, the new one's redirect stays.
+        # If an episode ends in the iteration that opens the next one, keep the new redirect.
         if self.redirect is not None and self.redirect.iteration != event.iteration:
             self.redirect = None
         if self.episode is not None and self.episode.iteration != event.iteration:
@@ -202,7 +202,7 @@ class OversightFold(Fold):
 
     def on_worktree_restored(self, event: ev.WorktreeRestored) -> None:
         self.restoring = None
-        # If that restore was in progress when the answer came, the answer is still owed.
+        # If that restore was in progress when the answer came, the rollback is still to be done.
         self.owed = None if event.snapshot == self.owed else self.owed
         self.rollback, self._landed = event, None
 

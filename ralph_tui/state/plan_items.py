@@ -16,7 +16,7 @@ class PlanItemsFold(Fold):
 
     def __init__(self) -> None:
         self.taken: list[tuple[ItemSize, SizeBasis, float]] = []
-        """For each finished item, its size class, the basis of that, and the points it used.
+        """For each finished item: its size class, the basis for the class, and the points it used.
 
         Items that were ticked together count as one, with their mean.
         """

@@ -20,7 +20,7 @@ CLOCK = "the clock"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an agent has not been able to work."""
+    """Why an agent could not work."""
 
     cause: Cause
     reason: str
@@ -70,7 +70,7 @@ class RosterFold(Fold):
 
     def __init__(self) -> None:
         self.working = ""
-        """The agent that works now or next."""
+        """The agent working now or next."""
         self.refusals: dict[str, Refusal] = {}
         """Refusals of the agents that cannot work, by agent."""
         self.away: dict[str, ev.AgentChanged] = {}
@@ -82,7 +82,7 @@ class RosterFold(Fold):
 
     @property
     def fallback_cause(self) -> ev.AgentChanged | None:
-        """Why a fallback works instead of the first agent; None while the first one works."""
+        """Why a fallback is working instead of the first agent; None while the first one works."""
         return self.away.get(self._first)
 
     @property
@@ -182,7 +182,7 @@ class RosterFold(Fold):
         return changed
 
     def explain_fallback(self, now: datetime) -> str:
-        """Explain why a fallback works instead of the first agent; empty if none does."""
+        """Explain why a fallback is working instead of the first agent; empty if none is."""
         away = self.fallback_cause
         if away is None or self.working in self.refusals:
             return ""
@@ -207,5 +207,5 @@ def _iterations(numbers: Sequence[int]) -> str:
             spans[-1] = (spans[-1][0], number)
         else:
             spans.append((number, number))
-    told = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
-    return f"iteration{'s' if len(set(numbers)) > 1 else ''} {told}"
+    ranges = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
+    return f"iteration{'s' if len(set(numbers)) > 1 else ''} {ranges}"

@@ -210,7 +210,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.phase = "thinking" if self.iteration else "starting"
 
     def on_files_changed(self, event: ev.FilesChanged) -> bool:
-        """Ignore a report without new changes: it is no sign of life."""
+        """Ignore a report without new changes: it is not a sign of life."""
         known, self._files = self._files, event
         same = known is not None and known.iteration == event.iteration
         before = (known.totals, known.changes) if known and same else ([], [])

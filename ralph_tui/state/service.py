@@ -29,7 +29,7 @@ class Trouble:
         since = day_and_clock(self.since, now)
         if self.cause == "silent":
             return f"{self.word} from the agent's service since {since}"
-        return f"{self.word} since {since}, the agent retries automatically"
+        return f"{self.word} since {since}; the agent retries automatically"
 
 
 class ServiceFold(Fold):

@@ -26,7 +26,7 @@ class Spending:
         self.iteration_tool_errors = 0
         self.tokens_partial = False
         """True if an agent has not counted all of its calls: `tokens` is a lower bound."""
-        self._told = False
+        self._reported = False
         """True if any cost was reported."""
         self._lacking = self._iteration_lacking = False
         """True if part of the cost is unreported: in the run, in this iteration."""
@@ -35,16 +35,16 @@ class Spending:
         self._tokens_before = 0
         self._cost_at_start = 0.0
         self._tokens_at_start = 0
-        self._session_runs = self._session_told = False
+        self._session_runs = self._session_reported = False
         self._session_cost = 0.0
         self._session_tokens = 0
         self._session_calls = self._session_errors = 0
 
     @property
     def cost_known(self) -> bool:
-        """True if the reported costs say anything about the whole."""
-        lacking = self._lacking or (self._session_runs and not self._session_told)
-        return self._told and (self.cost_usd > 0 or not lacking)
+        """True if the reported costs give at least a lower bound above zero, or the exact cost."""
+        lacking = self._lacking or (self._session_runs and not self._session_reported)
+        return self._reported and (self.cost_usd > 0 or not lacking)
 
     @property
     def cost_estimated(self) -> bool:
@@ -85,7 +85,7 @@ class Spending:
 
     def open_session(self) -> None:
         """Start a session that has reported nothing yet."""
-        self._session_runs, self._session_told = True, False
+        self._session_runs, self._session_reported = True, False
 
     def on_usage_reported(self, event: ev.UsageReported) -> None:
         """Record the usage of the running session so far."""
@@ -119,7 +119,7 @@ class Spending:
     def on_model_answered(self, event: ev.ModelAnswered) -> None:
         """Add the cost of a question to a model outside the agent's sessions."""
         if event.cost_usd is not None:
-            self._told = True
+            self._reported = True
             self._cost_before += event.cost_usd
         else:
             self._mark_partial()
@@ -127,7 +127,7 @@ class Spending:
 
     def close_session(self) -> None:
         """Add the session's reported cost to the sums."""
-        if self._session_runs and not self._session_told:
+        if self._session_runs and not self._session_reported:
             self._mark_partial()
         self.iteration_tool_calls += self._session_calls
         self.iteration_tool_errors += self._session_errors
@@ -139,7 +139,7 @@ class Spending:
 
     def _report_cost(self, cost_usd: float, *, estimated: bool) -> None:
         self._session_cost, self._session_estimated = cost_usd, estimated
-        self._told = self._session_told = True
+        self._reported = self._session_reported = True
 
     def _mark_partial(self) -> None:
         self._lacking = self._iteration_lacking = True

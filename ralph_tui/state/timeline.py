@@ -267,7 +267,7 @@ class TimelineFold(Fold):
         return False
 
     def on_resumed(self, event: ev.RunResumed) -> bool:
-        """End a session that was cut off at the time when the run last worked."""
+        """End a cut-off session at the time when the run last worked."""
         for session in self.spans[-1].sessions[-1:] if self.spans else ():
             if session.duration_s is None:
                 worked_s = (event.at - session.began_at).total_seconds() - event.away_s

@@ -1,1 +1,1 @@
-"""Text handling: sanitized input, and numbers, times, terms and keys for output."""
+"""Text handling: sanitizes input, and formats numbers, times, terms and keys for output."""

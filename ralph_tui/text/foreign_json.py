@@ -14,7 +14,7 @@ DEEPEST = 100
 _NESTING = {dict, list}
 _DECODER = json.JSONDecoder()
 _YIELDING = json.JSONDecoder(object_hook=lambda value: value)
-"""Lets other threads run after each object: the parser itself never does until it has finished."""
+"""Lets other threads run after each object: otherwise they wait until the parser has finished."""
 _LARGE = 1 << 20
 """Length in characters at which parsing would noticeably freeze a screen."""
 

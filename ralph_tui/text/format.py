@@ -25,7 +25,7 @@ def duration(seconds: float) -> str:
 
 
 def wait_time(seconds: float) -> str:
-    """Format the wait for an answer: ``2 min``, ``90s``; for over an hour, same as `duration`."""
+    """Format the wait for an answer: ``2 min``, ``90s``; above an hour, like `duration`."""
     whole = round(seconds)
     minutes, rest = divmod(whole, 60)
     return f"{minutes} min" if 0 < minutes < 60 and not rest else duration(whole)
@@ -123,7 +123,7 @@ def filled(value: float) -> str:
 
 
 def step(before: float, after: float, *beside: float) -> float:
-    """Return the difference between two measurements as shown: 62.4 and 75.6 show as 62 and 76: 14.
+    """Return the difference of two measurements as shown: 14 for 62.4 and 75.6, shown as 62 and 76.
 
     `beside` are other measurements shown with these two.
     """

@@ -1,6 +1,6 @@
 """Table of configurable keys, and the user's changes to it.
 
-Rule: code that shows a key of the cockpit, of home or of a fleet's screen gets it from `Keys`.
+Rule: code that shows a key of the cockpit, home or a fleet's screen gets it from `Keys`.
 Dialogs, panes and text fields have their own keys. This module is imported before the first frame,
 so it imports next to nothing.
 """

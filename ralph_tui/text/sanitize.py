@@ -60,7 +60,7 @@ LONGEST_NAME = 300
 
 
 def strip_controls(text: str) -> str:
-    """Remove control sequences; newlines and tabs stay, and CRLF becomes a newline."""
+    """Remove control sequences; newlines and tabs are kept, and CRLF becomes a newline."""
     if text.isascii() and text.isprintable():
         return text
     if _SUSPECT.search(text):

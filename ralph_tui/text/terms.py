@@ -38,7 +38,7 @@ CRITICAL = Term("◆", "critical or emergency")
 SHORTENED = Term("»", "a shortened wait")
 
 RowLevel = Literal["log", "good", "warn", "critical", "owner"]
-"""The importance of a row of the log; ``owner`` marks the user's own actions."""
+"""The importance of a log row; ``owner`` marks the user's own actions."""
 
 LEVELS: Mapping[RowLevel, Term] = {
     "log": Term("·", "log entry"),
@@ -171,7 +171,7 @@ PERMISSIONS: Mapping[str, str] = {
 
 
 def permission_words(mode: str) -> str:
-    """Return ``may edit files``; an unknown mode of a newer agent keeps its name."""
+    """Return ``may edit files``; an unknown mode keeps its name."""
     return PERMISSIONS.get(mode, mode)
 
 
@@ -244,7 +244,7 @@ BEST = Term("★", "best")
 CHOSEN = Term(BEST.glyph, "chosen")
 BEATEN = Term("", "not chosen")
 NOT_NEEDED = Term("–", "not needed")
-"""Results of the attempts when several work on one objective."""
+"""Results of attempts when several share an objective."""
 ROLLED_BACK = Term("↶", "restored")
 PASSED = Term("✓", "passed")
 FAILED = Term("✗", "failed")
@@ -264,7 +264,7 @@ SUBJECTS: Mapping[str, str] = {
 
 
 def subject_words(name: str, reason: str = "") -> str:
-    """Return an intervention's subject; with its `reason`, an abort names its author."""
+    """Return an intervention's subject; with its `reason`, an abort names its requester."""
     if name == "owner" and reason:
         return reason.partition(";")[0]
     return SUBJECTS.get(name) or in_words(name)
@@ -276,7 +276,7 @@ def alarm_words(name: str) -> str:
 
 
 def sender_label(by: str) -> str:
-    """Return ``you``, or ``you (terminal pts/3)`` for another terminal of yours."""
+    """Return ``you``, or ``you (terminal pts/3)`` for another of your terminals."""
     if by == "the clock":  # the recorded value for a wait that ended on time
         return "the timer"
     return f"you ({by.removeprefix('the ')})" if by.startswith("the terminal ") else by
@@ -288,7 +288,7 @@ def in_words(name: str) -> str:
 
 
 def outcome_word(name: str) -> str:
-    """Return a run's outcome in words; an outcome of a newer version keeps its name."""
+    """Return a run's outcome in words; an outcome from a newer version keeps its name."""
     return OUTCOMES[name].word if name in OUTCOMES else in_words(name)
 
 

@@ -1,4 +1,4 @@
-"""Words of a text for comparison, never for display. Standard library only."""
+"""Reduces texts to words for comparison, never for display. Standard library only."""
 
 import re
 

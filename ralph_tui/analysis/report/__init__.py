@@ -50,22 +50,22 @@ class Circumstances:
     folder: str = ""
     """Path of the records, as the reader would write it."""
     alive: bool = False
-    """A process still works on the run."""
+    """True if a process is still working on the run."""
     problems: Sequence[str] = field(default=())
     """Why parts of the journal could not be read, one sentence each."""
     held: int | None = None
-    """Number of its snapshots still in the repository; None without a repository to ask."""
+    """Number of its snapshots still in the repository; None without a repository to check."""
     changes: Sequence[FileChange] | None = None
     """Differences between its first and its last snapshot; None if they are unknown."""
     endless: tuple[str, str] = ("died", NO_END)
-    """Phase and reason of a run that has neither a process nor a recorded end."""
+    """Phase and reason to show for a run with neither a process nor a recorded end."""
     loop: str = ""
     """The fleet's name for the run, ``fleet-001/2``; empty if it is not a fleet's loop.
 
-    The name in the journal belongs to another run here, so commands find the loop by its folder.
+    The journal's name belongs to another run in this repository, so commands use the loop's folder.
     """
     now: datetime | None = None
-    """The time of the report; for a run without a process, that of its last sign of life."""
+    """The time of the report; for a run without a process, the time of its last activity."""
 
 
 def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool = True) -> str:
@@ -153,7 +153,7 @@ def _outcome(material: Material, circumstances: Circumstances) -> str:
     if material.unknown:
         kinds = ", ".join(code(kind) for kind in material.unknown)
         number = count(sum(material.unknown.values()), "event")
-        lines.append(f"{number} of a newer version cannot be shown here: {kinds}")
+        lines.append(f"{number} from a newer version cannot be shown here: {kinds}")
     return "\n\n".join(lines)
 
 
@@ -221,7 +221,7 @@ def _how(started: RunStarted) -> str:
 
 
 def _cost(material: Material) -> str:
-    """Return the cost and, if known, who pays it: a subscription's dollars are on no bill."""
+    """Return the cost and, if known, who pays it: with a subscription, it is not billed."""
     run = material.state.run
     if not run.cost_known:
         return f"unknown{unheld_words(run.budget_usd)}" if material.state.roster.worked else ""
@@ -241,10 +241,10 @@ def _permissions(material: Material) -> str:
 
 
 def _mode(material: Material) -> str:
-    if material.state.needs.mode == "ask":  # the agent reports this mode under the name of `edits`
+    if material.state.needs.mode == "ask":  # the agent reports this mode as `edits`
         return "ask"
     if material.state.needs.mode == "skip" or len(material.state.roster.worked) > 1:
-        return material.state.needs.mode  # each of several agents has its own name for it
+        return material.state.needs.mode  # with several agents, each has its own name for it
     return material.state.run.permission_mode or material.started.permissions
 
 
@@ -280,7 +280,7 @@ def _completion(material: Material) -> str:
 
 def _tools(material: Material) -> str:
     agent = material.state.agent
-    if not material.tells_tools:
+    if not material.reports_tools:
         return ""
     errors = f", {agent.tool_errors} failed" if agent.tool_errors else ""
     denied = f", {material.state.needs.denials} denied" if material.state.needs.denials else ""
@@ -331,7 +331,7 @@ def _records(material: Material, circumstances: Circumstances) -> str:
 
 
 def _snapshots(material: Material, held: int | None) -> str:
-    """Describe how many snapshots there were, where, and what became of them."""
+    """Describe how many snapshots were taken, where they are, and how many are gone."""
     taken = len(material.state.timeline.snapshots)
     words = f"{count(taken, 'snapshot')} of the files"
     refs = code(f"refs/ralph/{material.started.run_id}/*")

@@ -7,7 +7,7 @@ ROWS = 8
 MAX_COLUMNS = 60
 """With more iterations, a column covers several and shows the last of them."""
 WIDE_COLUMNS = 20
-"""Up to this number, a column is two blocks and a space wide."""
+"""Up to this many columns, each is two blocks and a space wide."""
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _EIGHTHS = 8 * ROWS

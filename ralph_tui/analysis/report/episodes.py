@@ -10,7 +10,7 @@ from ralph_tui.text.format import count, points_gained
 from ralph_tui.text.terms import subject_words
 
 RECOMPUTED = "Recomputed: no one was asked, and no action was taken."
-"""For a run led by another tool."""
+"""Shown for a run that another tool controlled."""
 _SUBJECTS = {
     "STUCK": "stuck",
     "OSCILLATING": "oscillating",
@@ -25,8 +25,8 @@ def episodes(material: Material) -> str:
     made = [one for one in material.state.oversight.interventions if one.level != "LOG"]
     met = {(one.iteration, str(one.about)) for one in made}
     alone = [one for one in material.alarms if (one.iteration, _SUBJECTS[one.alarm]) not in met]
-    found = [(one.seq, _met(material, one)) for one in made] + [
-        (one.seq, _seen(one)) for one in alone
+    found = [(one.seq, _intervention_item(material, one)) for one in made] + [
+        (one.seq, _alarm_item(one)) for one in alone
     ]
     found += _questions(material)
     text = "\n".join(text for _, text in sorted(found))
@@ -59,7 +59,7 @@ def _questions(material: Material) -> list[tuple[int, str]]:
     ]
 
 
-def _seen(alarm: AlarmRaised) -> str:
+def _alarm_item(alarm: AlarmRaised) -> str:
     return f"- iteration {alarm.iteration}: **{alarm_word(alarm.alarm)}** {escaped(alarm.reason)}"
 
 
@@ -72,7 +72,7 @@ def _other_question(entry: LogEntry) -> str:
 
 
 def _sent(material: Material, made: Intervention) -> str:
-    """Say whether a prompt has carried the instructions; the next iteration's can be the first."""
+    """Say whether a prompt has carried the instructions, at the earliest the next iteration's."""
     run = material.state.run
     if run.iteration > made.iteration:
         return " sent"
@@ -86,7 +86,7 @@ def _instructions(text: str, title: str) -> list[str]:
     return [f"  - {title}", *(f"    {line}" for line in quoted(text).splitlines())]
 
 
-def _met(material: Material, made: Intervention) -> str:
+def _intervention_item(material: Material, made: Intervention) -> str:
     about = subject_words(made.about)
     lines = [f"- iteration {made.iteration}: **{made.level}** {about}: {escaped(made.reason)}"]
     if made.decision and not material.started.imported:

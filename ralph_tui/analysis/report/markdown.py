@@ -1,4 +1,4 @@
-"""Untrusted text in Markdown: it reads as written, and cannot add markup or links.
+"""Untrusted text in Markdown: it is shown as written and cannot add markup or links.
 
 Rule: all text not written in this package passes through `escaped`, `quoted` or `code`. The result
 is safe in CommonMark and in GitHub's tables, autolinks and mentions.
@@ -54,13 +54,13 @@ def _joined(text: str) -> str:
 
 def _escaped(line: str) -> str:
     line = _SPECIAL.sub(r"\\\g<0>", line).replace("|", "&#124;")
-    line = _LEADING.sub(_led, line)
+    line = _LEADING.sub(_escape_leading, line)
     line = _WWW.sub(r"\1\\.", _SCHEME.sub(r":\\/\\/", line))
     # Put @ into a code span of its own, so that no address or mention extends across it.
     return _AT.sub(r"`\g<0>`", line)
 
 
-def _led(match: re.Match[str]) -> str:
-    """Escape what would begin a heading or a list item."""
+def _escape_leading(match: re.Match[str]) -> str:
+    """Escape the start of a heading or a list item."""
     found = match[1]
     return f"{found}\\" if found.isdigit() else f"\\{found}"

@@ -15,7 +15,7 @@ _PAUSE, _SERVICE = "pause", "service"
 
 
 def waited(events: Sequence[ev.Event], until: datetime | None = None) -> dict[int, float]:
-    """Return seconds waited by iteration (0: before the first); only iterations that waited.
+    """Return seconds waited by iteration (0: before the first); omits iterations without waits.
 
     A wait that is open lasts until `until`, by default the last event. Overlapping waits count
     once. A question about silence is not a wait: its session continues.
@@ -70,7 +70,7 @@ class Material:
     resumed: list[ev.RunResumed] = field(default_factory=list)
     waits: list[tuple[ev.WaitStarted, ev.WaitEnded | None]] = field(default_factory=list)
     alive: bool = False
-    """A process still works on the run."""
+    """True if a process is still working on the run."""
     asked: Sequence[Request] = ()
     """The agent's questions and their answers."""
     learnings: dict[str, int] = field(default_factory=dict)
@@ -88,15 +88,15 @@ class Material:
     waited: dict[int, float] = field(default_factory=dict)
     """Seconds spent waiting, by iteration."""
     now: datetime | None = None
-    """The time that the run has reached; None: that of the last event."""
+    """The time of the report; None: the time of the last event."""
     changes: Sequence[FileChange] | None = None
     """Net changes between the first and the last snapshot; None if unknown."""
     unknown: Counter[str] = field(default_factory=Counter)
-    """Event kinds of a newer version, with their counts."""
+    """Event kinds from a newer version, with their counts."""
 
     @classmethod
     def of(cls, events: Sequence[ev.Event], now: datetime | None = None) -> "Material":
-        """Fold a whole journal, which must begin with ``run_started``, as it is `now`."""
+        """Fold a whole journal, which must begin with ``run_started``, as of `now`."""
         first = events[0]
         assert isinstance(first, ev.RunStarted), "a journal begins with run_started"
         now = max(events[-1].at, now or events[-1].at)
@@ -148,7 +148,7 @@ class Material:
         return self.state.run.worked_s(self.at)
 
     @property
-    def tells_tools(self) -> bool:
+    def reports_tools(self) -> bool:
         """True if the agent reports its tool calls."""
         return self.state.agent.tool_calls > 0
 

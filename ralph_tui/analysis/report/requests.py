@@ -17,7 +17,7 @@ class Request:
     how: str = ""
     """The answer, and who gave it; empty while unanswered."""
     rule: str = ""
-    """The permission granted for the session; empty: none was granted."""
+    """The permission granted for the session; empty if none."""
     again: str = ""
     """A note if the agent asked for the same thing again; otherwise empty."""
 

@@ -1,7 +1,6 @@
 """The sections for a reviewer: changed tests, the net change, and the failing tests.
 
-Rule: they show the net change and the names as recorded; changes that were undone are never added
-up.
+Rule: they show the net change and the names as recorded; they never count changes that were undone.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +22,7 @@ _LISTED_BY_NAME = (
     "Configuration of the ",
     "Files that the completion command ",
 )
-"""Beginnings of sensor warnings that are left out if their paths are listed."""
+"""Prefixes of sensor warnings that are left out if their paths are listed."""
 
 
 def first(material: Material) -> str:
@@ -44,7 +43,7 @@ def first(material: Material) -> str:
 
 
 def _touched(material: Material) -> dict[str, list[int]]:
-    """Return every path known to have changed, and the iterations that changed it."""
+    """Return every path known to have changed, with the iterations that changed it."""
     found = touched_by(material.state)
     for change in material.changes or ():
         found.setdefault(change.path, [])
@@ -157,7 +156,7 @@ def _when(gate: GateFinished, material: Material) -> str:
 
 
 def _lost_tests(material: Material, gate: GateFinished) -> list[str]:
-    """Return the tests that are no longer counted, as far as the measurements name them."""
+    """Return the tests that are no longer counted, if the measurements name them."""
     named = next((one.gone for one in reversed(material.state.gate.readings) if one.gone), [])
     return _whole_names(gate, named)
 

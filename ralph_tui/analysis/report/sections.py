@@ -89,7 +89,7 @@ def _row(material: Material, span: IterationSpan, *, waits: bool) -> tuple[str, 
         *times,
         material.cost(done.cost_usd, estimated=material.is_estimated(span)),
         token_count(done.tokens, partial=span.tokens_partial) if done.tokens else "—",
-        str(done.tool_calls) if material.tells_tools else "—",
+        str(done.tool_calls) if material.reports_tools else "—",
         _files_cell(span),
         _gate_cell(span),
     )
@@ -100,7 +100,7 @@ def _gain(gain: float | None) -> str:
 
 
 def _sessions(material: Material, span: IterationSpan) -> str:
-    """Return the duration of the sessions; if unknown, that of an iteration without waits."""
+    """Return the duration of the sessions; if unknown, that of the iteration, less its waits."""
     if any(end.duration_s for end in span.ends):
         return duration(sum(end.duration_s for end in span.ends))
     if span.ended_at is None or span.number in material.waited:

@@ -13,15 +13,15 @@ LONGEST = 400
 
 @dataclass(frozen=True)
 class Verdict:
-    """A glyph, a tone, the word it begins with, and the sentence."""
+    """A sentence with its glyph, its tone and its opening word."""
 
     glyph: str
     tone: Tone
     word: str
-    """Beginning of `text`: ``needs you``, ``stuck``, ``on track``."""
+    """Start of `text`: ``needs you``, ``stuck``, ``on track``."""
     text: str
     calm: bool = False
-    """Nothing is wrong, and the user is not needed."""
+    """True if nothing is wrong and the user is not needed."""
 
     @property
     def line(self) -> str:
@@ -45,5 +45,5 @@ def until(moment: datetime | None, now: datetime) -> str:
 
 
 def done(state: RunState) -> bool:
-    """Return True if the last measurement found everything done."""
+    """Return True if everything was done at the last measurement."""
     return (state.run.completion or 0.0) >= 100

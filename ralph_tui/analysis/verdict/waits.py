@@ -1,4 +1,4 @@
-"""Verdicts on a run that cannot continue now: a question, a limit, its user, a silent agent."""
+"""Verdicts on a run that must wait: for an answer, a limit, its user or a silent agent."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -43,15 +43,15 @@ UNHEARD = Verdict(
     DIED.glyph,
     "warn",
     NOBODY_KNOWS.word,
-    f"{NOBODY_KNOWS.word}: its sessions report nothing any more, and no end was recorded",
+    f"{NOBODY_KNOWS.word}: its sessions no longer report, and no end was recorded",
 )
-"""The same for a loop that hooks record: it is unknown whether a process is gone."""
+"""For a lost loop that hooks record: it is unknown whether its process is gone."""
 ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was recorded")
-"""The same for a run that another tool recorded."""
+"""For a run without an end that another tool recorded."""
 
 
 def lost_word(why: bool | str) -> Term:  # noqa: FBT001
-    """Return the word for a run without further events: died, unless its fleet knows better."""
+    """Return the word for a lost run: died, unless its fleet knows better."""
     return DIED if why is True or str(why).startswith(DIED.word) else NOBODY_KNOWS
 
 
@@ -84,12 +84,12 @@ def question(
 
 def _decides(asked: QuestionAsked) -> str:
     topic, text = TOPICS.get(asked.topic, ""), row(asked.text).rstrip(".")
-    # Only the first part of the reason: the dialog has all of it.
+    # Only the first part of the reason: the dialog shows all of it.
     return f"{topic} {text.partition(';')[0]}" if topic else text
 
 
 def abort(state: RunState) -> Verdict | None:
-    """Return the verdict on a pending abort, or on a stop without delay."""
+    """Return the verdict on a pending abort, or on an immediate stop."""
     run = state.run
     if run.aborting:
         back = run.roll_back_to

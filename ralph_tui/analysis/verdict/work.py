@@ -84,7 +84,7 @@ def episode(state: RunState) -> Verdict | None:
         text = f"{word}: {_restored(state)} restored, {NOT_MEASURED}; {reason}"
         return Verdict(*level, word, text)
     since = _since(state, answered, up=alarm is not None)
-    return Verdict(*level, word, f"{word}: {reason}; {_done_about(state, answered)}{since}")
+    return Verdict(*level, word, f"{word}: {reason}; {_action_taken(state, answered)}{since}")
 
 
 def _answered_last(state: RunState, made: Intervention) -> Intervention:
@@ -94,7 +94,7 @@ def _answered_last(state: RunState, made: Intervention) -> Intervention:
     return next(own, made)
 
 
-def _done_about(state: RunState, made: Intervention) -> str:
+def _action_taken(state: RunState, made: Intervention) -> str:
     """Describe the action, as ``instructions sent``, with its iteration if measured since."""
     after = f" after iteration {made.iteration}" if _readings_since(state, made) else ""
     if not made.decision:
@@ -110,7 +110,7 @@ def _done_about(state: RunState, made: Intervention) -> str:
 
 
 def _since(state: RunState, made: Intervention, *, up: bool) -> str:
-    """Describe what is known of the action's effect."""
+    """Describe the known effect of the action."""
     if not made.decision:
         return ""
     if not _readings_since(state, made):
@@ -161,7 +161,7 @@ def _reason(
     made: Intervention | None = None,
     answered: Intervention | None = None,
 ) -> str:
-    """Return the evidence in short, as of the last answered question; the log has all of it."""
+    """Return the evidence in brief, as of the last answered question; the log has all of it."""
     run = state.run
     waited = (state.gate.readings[-1].iteration if state.gate.readings else 0) - run.best_iteration
     if alarm is not None and alarm.alarm == "STUCK" and waited >= 2:
@@ -176,7 +176,7 @@ def _reason(
     said = row(said).partition(";")[0]
     said = said.partition(" (")[0].rstrip(".")
     for began in ("Completion changed ", "It turned "):  # older journals have the second
-        if said.startswith(began):  # the numbers that follow are evidence, which the log has
+        if said.startswith(began):  # the numbers that follow are in the log
             said = said.partition(" ")[2].partition(" by ")[0]
     return said[:1].lower() + said[1:]
 
@@ -184,7 +184,7 @@ def _reason(
 def verifying(state: RunState) -> Verdict | None:
     """Return the verdict while the completion command runs.
 
-    It stays until the pace of this measurement is known: the previous pace would be out of date.
+    It remains until this measurement's pace is known: the previous pace would be out of date.
     Before iteration 1 the run is still starting.
     """
     run, signal = state.run, state.control.latest
@@ -192,7 +192,7 @@ def verifying(state: RunState) -> Verdict | None:
     if run.completion is None or done(state) or not (run.phase == "verifying" or newer):
         return None
     term = terms.PHASES["verifying"]
-    text = f"{term.word}: the completion command measures iteration {run.iteration}"
+    text = f"{term.word}: the completion command is measuring iteration {run.iteration}"
     return Verdict(term.glyph, "dim", term.word, text)
 
 
@@ -246,7 +246,7 @@ def _no_pace(state: RunState, left: int) -> Verdict:
         word = "no progress yet"
         return Verdict(glyph, "dim", word, f"{word}: {_remain(left)}")
     word, back = "no progress now", ""
-    if now <= start:  # it was further ahead before
+    if now <= start:  # it was ahead of this before
         best = f"best {percent(run.best, now)} after {place(run.best_iteration)}"
         back = f"back at {percent(now, run.best)}, {best}; "
     return Verdict(glyph, "dim", word, f"{word}: {back}{_remain(left)}")

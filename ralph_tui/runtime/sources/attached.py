@@ -1,4 +1,4 @@
-"""A run of another process: its state comes from its journal, commands go to its socket.
+"""A run in another process: its state comes from its journal, commands go to its socket.
 
 `poll` runs on the UI thread and must be fast, however much there is to read. A separate thread uses
 the socket.
@@ -33,7 +33,7 @@ def _wall_clock() -> datetime:
 
 
 class Attached:
-    """A `Source` that watches a run of another process and sends it commands."""
+    """A `Source` that watches a run in another process and sends it commands."""
 
     live = True
     elsewhere = True

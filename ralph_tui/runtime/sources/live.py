@@ -1,4 +1,4 @@
-"""A run of this process: its events come through a deque, its commands go to its engine.
+"""A run in this process: its events come through a deque, its commands go to its engine.
 
 `poll` runs on the UI thread at 15 Hz and must be fast. A source never touches a widget.
 """
@@ -15,7 +15,7 @@ from ralph_tui.ports.source import Files, OnDisk
 from ralph_tui.state import RunState
 
 PER_POLL = 5000
-"""Maximum number of events folded per poll, so that a flood of them delays no key."""
+"""Maximum number of events folded per poll, so that a flood does not delay keys."""
 
 
 def _wall_clock() -> datetime:

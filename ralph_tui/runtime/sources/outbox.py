@@ -1,4 +1,4 @@
-"""Commands to another process, sent by a thread one after the other.
+"""Commands to another process, sent by a thread one at a time.
 
 The caller does not wait; refused commands are collected, so that they can be reported.
 """

@@ -1,4 +1,4 @@
-"""The files of a run, for its screen: its report, its events, and what its user exports.
+"""The files of a run, for its screen: its report, its events, and the user's exports.
 
 Nothing is overwritten, and no file is put where an agent works or git would see it. Exports go
 beside the run's journal. If that is not in our records, or is deleted with its demo, they go to a

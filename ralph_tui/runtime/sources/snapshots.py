@@ -34,7 +34,7 @@ class RecordedFiles:
         workspace = self._workspace_with(tree)
         from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 
-        # Only the run makes its index: another process would get in its way.
+        # Only the run makes its index: another process would interfere.
         if not PrivateRepository(workspace.repository).has_index:
             raise WorkspaceError(
                 f"{one_line(str(workspace.root))} has no index of the run to compare files with; "

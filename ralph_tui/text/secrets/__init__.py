@@ -1,6 +1,6 @@
 """Removes secrets from every text, in one pass, before it is written or shown.
 
-- `hints` quickly passes texts that have no secrets.
+- `hints` quickly lets texts without secrets through.
 - `formats` recognises tokens by their form (a scanner's patterns, stored as data).
 - `assigned` recognises values by their names, and `named` by their place, such as a header.
 - `values` distinguishes secrets from code.

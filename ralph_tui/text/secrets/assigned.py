@@ -175,7 +175,7 @@ def _encoded(text: str, kind: Kind, _: re.Match[str], at: int) -> Span | None:
 
 
 def _attribute(text: str, kind: Kind, name: re.Match[str], at: int) -> Span | None:
-    """Find ``<add key="Password" value="x"/>``, but no label like ``<input type="password">``."""
+    """Find ``<add key="Password" value="x"/>``, but not labels like ``<input type="password">``."""
     value = _value_at(text, at)
     if value is None or not value.quoted or not (name["close"] or "").endswith(("'", '"')):
         return None
@@ -203,7 +203,7 @@ def _place(text: str, name: Span, operator: re.Match[str], value: Value) -> Plac
 
 
 def _spaced(text: str, at: int, end: int, kind: Kind) -> Span | None:
-    """Find ``--password x``, and a random value that only blanks separate from its name."""
+    """Find ``--password x``, and a random value separated from its name only by blanks."""
     blanks = _BLANKS.match(text, end)
     value = _value_at(text, blanks.end()) if blanks else None
     if value is None:

@@ -270,13 +270,13 @@ def begins_word(text: str, at: int) -> bool:
 def is_mixed(value: str) -> bool:
     """True if `value` contains a word of at least 8 characters that is unlike any name.
 
-    Such a word mixes letters and digits, or has many capitals after small letters.
+    Such a word mixes letters and digits, or has many capitals after lowercase letters.
     """
     return any(_MIXED.match(word) or has_humps(word) for word in _WORD.findall(value))
 
 
 def has_humps(word: str) -> bool:
-    """True if capitals follow small letters more often than in a name."""
+    """True if capitals follow lowercase letters more often than in a name."""
     return len(_HUMP.findall(word)) >= max(4, len(word) // 8)
 
 
@@ -287,6 +287,6 @@ def entropy(value: str) -> float:
 
 
 def lower_of(text: str) -> str:
-    """Return the text in lower case, without moving any character."""
+    """Return the text in lower case, with every character at the same position."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else text.replace("\u0130", "i").lower()

@@ -25,7 +25,7 @@ _CLASSES = bytes(
     else ord(" ")
     for code in range(256)
 )  # fmt: skip
-"""Classes of characters: small letters, capitals or digits, other token characters, the rest."""
+"""Character classes: lowercase letters, capitals or digits, other token characters, the rest."""
 _LETTERS = b"l" * 16
 _IDENTIFIER = re.compile(
     r"(?<![\w+/=-])(?:[0-9a-f]{40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![\w+/=-])"
@@ -117,7 +117,7 @@ def may_match(text: str) -> bool:
 def may_hold_token(text: str) -> bool:
     """True if any word could be a token; quick, because most texts need no further check."""
     for word in text.encode("latin-1", "replace").translate(_CLASSES).split():
-        # Names of files and functions have small letters and short words.
+        # Names of files and functions have lowercase letters and short words.
         if len(word) >= _SHORTEST_TOKEN and (b"D" in word or _LETTERS in word):
             rest = _IDENTIFIER.sub(" ", text)
             return rest == text or may_hold_token(rest)

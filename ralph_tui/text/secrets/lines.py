@@ -1,6 +1,6 @@
-"""The redaction pass: goes line by line, carrying what one line reveals about the next.
+"""The redaction pass: works line by line, carrying what one line reveals about the next.
 
-It finds private keys of many lines, values below their names, and tokens split by a line end. A
+It finds multi-line private keys, values below their names, and tokens split by a line end. A
 `LineFilter` serves one stream; `redact` uses one for a single text.
 """
 
@@ -14,7 +14,7 @@ from ralph_tui.text.secrets.hints import HIDDEN, RETURN, may_match, pattern_of, 
 from ralph_tui.text.secrets.values import Kind
 
 _LINE_END = re.compile(r"((?:\\{1,8}r)?\\{1,8}n|\n)")
-"""Also matches the escaped form, because JSON holds a whole file in one line."""
+"""Also matches the escaped form, because JSON holds a whole file on one line."""
 _CONTINUED = (3, 6)
 """Number of backslashes if a line end follows a backslash: in JSON, and in JSON within JSON."""
 _INVISIBLE = re.compile(

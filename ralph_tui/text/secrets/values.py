@@ -87,8 +87,8 @@ def is_secret(kind: Kind, value: str) -> bool:
     if len(value) < 3 or HIDDEN in value or is_placeholder(value) or "${" in value or "{{" in value:
         return False
     if " " in value or "\t" in value:
-        told = _SENTENCE.search(value) or _NAME_WORD.search(value)
-        return kind == "password" and not told
+        prose = _SENTENCE.search(value) or _NAME_WORD.search(value)
+        return kind == "password" and not prose
     if is_random(value):
         return True
     if _PATH.fullmatch(value) or _TYPE.fullmatch(value):
@@ -103,7 +103,7 @@ def is_secret(kind: Kind, value: str) -> bool:
 
 
 def is_bare_secret(kind: Kind, value: str, place: Place) -> bool:
-    """True if an unquoted text is a secret; in a programming language it would be an expression."""
+    """True if an unquoted text, which in code would be an expression, is a secret."""
     value = value.rstrip(".:!?")
     if len(value) < 3 or is_placeholder(value) or value.startswith(("//", "#", "--")):
         return False
@@ -172,13 +172,13 @@ def is_login(value: str) -> bool:
     if not _BASE64.fullmatch(value):
         return False
     try:
-        told = binascii.a2b_base64(value + "=" * (-len(value) % 4), strict_mode=True)
+        decoded = binascii.a2b_base64(value + "=" * (-len(value) % 4), strict_mode=True)
     except binascii.Error:
         return False
     return (
-        told.isascii()
-        and told.decode("ascii").isprintable()
-        and 0 < told.find(b":") < len(told) - 1
+        decoded.isascii()
+        and decoded.decode("ascii").isprintable()
+        and 0 < decoded.find(b":") < len(decoded) - 1
     )
 
 

@@ -35,7 +35,7 @@ def test_while_a_tool_runs_it_is_said_until_when() -> None:
     until = clock(run.at + timedelta(seconds=60), seconds=True)
     run.wait(seconds=20)
     assert says(run) == (
-        f"handing off: the context is 86 % full, the running tool may take until {until}"
+        f"handing off: the context is 86 % full; the running tool may take until {until}"
     )
 
 
@@ -50,7 +50,7 @@ def test_between_two_sessions_it_is_said_what_follows() -> None:
     run = filled()
     reached(run)
     until = clock(run.at + timedelta(seconds=60), seconds=True)
-    at_it = f"handing off: the context is 86 % full, its current message may take until {until}"
+    at_it = f"handing off: the context is 86 % full; its current message may take until {until}"
     assert says(run) == at_it, "the message with the usage may be about to use a tool"
     run.add(ev.SessionFinished(iteration=1, outcome="rolled_over"))
     run.add(

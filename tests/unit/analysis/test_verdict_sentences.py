@@ -176,13 +176,13 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     "no progress yet": (lambda: working(10, 10), "○ no progress yet: 9 iterations left"),
     "verifying": (
         lambda: with_(working(0, 20, 40), ev.GateStarted(iteration=3, command="pytest -q")),
-        "◐ verifying: the completion command measures iteration 3",
+        "◐ verifying: the completion command is measuring iteration 3",
     ),
     "measured, its pace not known yet": (
         lambda: with_(
             working(0, 30, 50), ev.ReadingTaken(iteration=3, completion=90, source="tests")
         ),
-        "◐ verifying: the completion command measures iteration 3",
+        "◐ verifying: the completion command is measuring iteration 3",
     ),
     "done, not over": (lambda: working(0, 100), "✓ done: 100 % measured"),
     "limit": (limited, f"◷ {LIMIT}{{at}}, in 1h 24m; press w to retry now"),
@@ -323,7 +323,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "handing over": (
         handing_over,
-        "⟳ handing off: the context is 86 % full, its current message may take until {late}",
+        "⟳ handing off: the context is 86 % full; its current message may take until {late}",
     ),
     "background": (
         session_held,

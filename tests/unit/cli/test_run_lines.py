@@ -96,7 +96,7 @@ def test_a_wait_does_not_repeat_what_has_ended_the_session() -> None:
     )
     assert lines_of(limited("It is reached"), wait) == [
         "agent   stopped by a limit after 3s: It is reached",
-        "waiting (usage limit since 14:00), the iteration does not count",
+        "waiting (usage limit since 14:00); the iteration does not count",
     ]
     assert lines_of(limited("Another"), wait)[1].endswith("does not count: It is reached")
 

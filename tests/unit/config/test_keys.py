@@ -89,9 +89,9 @@ def test_all_that_is_wrong_is_told_with_line_and_suggestion(user_file: Path) -> 
         (7, "must be another key: ctrl+c always leaves"),
         (8, "must be a key such as p, P, f5, ctrl+g or space, not ''"),
         (9, "must be text, not 4"),
-        (10, "is w, which keys.retry has by default; change either of them"),
-        (11, f"is f9, which keys.previous_mark ({user_file}:12) has too"),
-        (13, "has too; change one of them"),
+        (10, "is w, which keys.retry uses by default; change one of them"),
+        (11, f"is f9, which keys.previous_mark ({user_file}:12) also uses"),
+        (13, "also uses; change one of them"),
     ):
         assert [each for each in expand if f"{user_file}:{line})" in each and said in each], said
     assert len(expand) == 11
@@ -103,7 +103,7 @@ def test_all_that_is_wrong_is_told_with_line_and_suggestion(user_file: Path) -> 
 def test_one_wrong_key_is_one_sentence_and_no_far_fetched_guess(user_file: Path) -> None:
     user_file.write_text('[keys]\nreport = "d"\npause = "meta+p"\nbogus = "x"\n')
     expand = examine(None, {}, {}).problems
-    assert [each.partition(" ")[0] for each in expand if "has by default" in each] == [
+    assert [each.partition(" ")[0] for each in expand if "uses by default" in each] == [
         "keys.report"
     ]
     assert [each for each in expand if "keys.pause" in each]
@@ -113,7 +113,7 @@ def test_one_wrong_key_is_one_sentence_and_no_far_fetched_guess(user_file: Path)
 def test_a_key_that_is_refused_is_shown_to_count_nowhere(user_file: Path) -> None:
     user_file.write_text('[keys]\npause = "g"\n')
     loaded = examine(None, {}, {})
-    assert "keys.guide has by default" in loaded.problems[0]
+    assert "keys.guide uses by default" in loaded.problems[0]
     assert Keys(loaded.settings.keys.model_dump()).shown("pause") == screen_settings(
         None, {}
     ).keys.shown("pause")

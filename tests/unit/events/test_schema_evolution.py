@@ -89,7 +89,7 @@ def test_an_unknown_kind_is_kept_and_shown_raw(tmp_path: Path) -> None:
     row = RunState().apply_all(recording.events).log.rows[-1]
     assert (row.word, row.text, row.detail, row.seq) == ("NEWER", shown, shown, 6)
     page = report(recording.events, Circumstances())
-    assert "1 event of a newer version cannot be shown here: `dream_had`" in page
+    assert "1 event from a newer version cannot be shown here: `dream_had`" in page
 
 
 def test_unknown_fields_of_a_known_kind_are_ignored(tmp_path: Path) -> None:

@@ -361,7 +361,7 @@ def test_a_run_that_is_stopped_leaves_the_question_unanswered() -> None:
 @pytest.mark.parametrize(
     ("choices", "why"),
     [
-        ((), "it asks 2 questions; you answered 0; answer each one"),
+        ((), "you answered 0 of 2 questions; answer each one"),
         ((("Blue", "Red"), ("S",)), "only one answer is allowed to: Which colour?"),
         ((("Blue",), (" ",)), "empty answer to: Which sizes?"),
         ((("Blue",), ("S", "L")), None),
