@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ralph_tui.events import AgentReported, AssessmentMade, ReflectionWritten
-from ralph_tui.layers.intelligence.fence import closed, data, fenced
+from ralph_tui.layers.intelligence.fence import closed, data, fenced, item
 from ralph_tui.state import AgentRow
-from ralph_tui.text.sanitize import clip, one_line, plain
+from ralph_tui.text.sanitize import clip, plain
 
 LONGEST_DIFF = 40_000
 """Maximum characters of a diff shown to a judge."""
@@ -109,7 +109,7 @@ def transcript_end(rows: Sequence[AgentRow]) -> str:
     room = LONGEST_TRANSCRIPT
     for row in reversed(rows):
         call = f"{row.tool}: {row.text}" if row.tool else row.text
-        line = clip(one_line(f"{call} -> {row.result}" if row.result else call), LONGEST_ROW)
+        line = item(f"{call} -> {row.result}" if row.result else call, LONGEST_ROW)
         room -= len(line) + 1
         if room < 0:
             break

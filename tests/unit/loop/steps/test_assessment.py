@@ -296,6 +296,22 @@ def test_a_file_edited_back_and_forth_is_warned_of_once_while_the_agent_works() 
     assert not of(world, 2).patterns
 
 
+def test_the_same_error_is_warned_of_before_the_session_ends() -> None:
+    world = World([0, 10])
+    world.agent.acts.append(lambda _: None)
+    for n in range(5):
+        world.host.idle += [
+            ev.ToolStarted(iteration=1, tool_id=f"{n}", tool="Edit", summary="a.py"),
+            ev.ToolFinished(iteration=1, tool_id=f"{n}", ok=False, summary="not found"),
+            *[lambda: None] * 8,  # seconds
+        ]
+    world.host.idle.append(ev.SessionFinished(iteration=1, outcome="success"))
+    world.run()
+    (warned,) = [event for event in world.all(ev.Noticed) if event.source == "agent"]
+    assert warned.text == "Edit failed 3 times in the same way: not found."
+    assert warned.seq < world.all(ev.ToolStarted)[-1].seq
+
+
 def test_switched_off_nothing_is_watched() -> None:
     world = World([0, 10], settings=OFF)
     world.agent.acts.append(edits(*"ABABAB"))
