@@ -25,6 +25,7 @@ WorkPhase = Literal["early", "mid", "late", "complete", "unknown"]
 Evidence = Literal["tests", "files", "commits", "tools", "plan", "loop", "report", "text"]
 """The source; ``loop`` is the agent's own loop, ``text`` a guess from its words."""
 BlockerSource = Literal["report", "gate", "tool", "text"]
+PatternName = Literal["back_and_forth", "only_reading"]
 Approach = Literal["persist", "pivot", "escalate"]
 Focus = Literal["blocker_resolution", "reframe", "stabilize", "review", "finish", "continue"]
 IssueSeverity = Literal["medium", "high", "critical"]
@@ -38,8 +39,8 @@ PURPOSES: dict[Purpose, str] = {
     "handoff": "the wording of a handoff",
     "judge": "a verdict",
 }
-SAID_BY_SENSOR = ("fewer_tests", "changed_configuration")
-"""Issues that the sensor itself already reports."""
+REPORTED = ("fewer_tests", "changed_configuration", "back_and_forth")
+"""Issues already reported when they were noticed, by the sensor or during the session."""
 WATCHED = ("near_limit", "unresolved_conflicts")
 """Errors that the overseer ignores here, because it has its own rules for them."""
 WORST: tuple[IssueSeverity, ...] = ("critical", "high", "medium")
@@ -65,11 +66,47 @@ class TestStatus(Fact):
     """Test counts of the completion command."""
 
     __test__ = False  # pytest must not collect it
+    ran: bool = True
+    """False if no test ran; the counts are 0 then."""
     passed: int = 0
     failed: int = 0
     """Including errors."""
     skipped: int = 0
     total: int = 0
+
+
+class ContextFiles(Fact):
+    """Files that matter to the next session, the most relevant first, at most 10 of a kind."""
+
+    recently_modified: list[Line] = []
+    """Files that the iteration added or modified, without artifacts."""
+    test_files: list[Line] = []
+    """Files of the failing tests."""
+    artifacts: list[Line] = []
+    """Files below ``.aiwg`` that the run has changed so far."""
+
+
+class Pattern(Fact):
+    """A recurring pattern in the tool calls of an iteration."""
+
+    name: PatternName
+    path: Line = ""
+    """The file that was edited back and forth."""
+    times: int = 0
+    """Edits that undid an earlier one, or all calls of a session that only reads."""
+    reads: int = 0
+    """Calls to read or search among them."""
+
+    @property
+    def words(self) -> str:
+        """The pattern with its evidence."""
+        if self.name == "back_and_forth":
+            undid = "1 edit" if self.times == 1 else f"{self.times} edits"
+            return f"{self.path} was edited back and forth: {undid} undid an earlier one"
+        if not self.reads:
+            return f"{self.times} tool calls and no edit"
+        reads = "all" if self.reads == self.times else self.reads
+        return f"{self.times} tool calls, {reads} of them to read or search, and no edit"
 
 
 class AssessmentMade(Event):
@@ -90,7 +127,11 @@ class AssessmentMade(Event):
     last_action: Plain = ""
     next_step: Plain = ""
     tests: TestStatus | None = None
-    """None if no tests ran."""
+    """None if unknown."""
+    patterns: list[Pattern] = []
+    context_files: ContextFiles = ContextFiles()
+    transcript: Line = ""
+    """The last session's transcript, relative to the attempt's folder."""
     missing: list[Line] = []
     """Evidence that was not available."""
 
@@ -179,8 +220,8 @@ class ValidationDone(Event):
         return self.row_without(())
 
     def row_without(self, known: Collection[str]) -> Row | None:
-        """Return its row without the issues in `known` and those that the sensor reports itself."""
-        new = [one for one in self.issues if one.name not in (*known, *SAID_BY_SENSOR)]
+        """Return its row without the issues in `known` and those in `REPORTED`."""
+        new = [one for one in self.issues if one.name not in (*known, *REPORTED)]
         text = " ".join(issue.text for issue in new)
         if not text:
             return None
@@ -289,6 +330,10 @@ class PromptPrepared(Event):
     """The person who edited it before it was sent; empty if no one did."""
     system_context: Line = ""
     """File with the additional system context, relative to the attempt's folder; empty if none."""
+    assessment: Line = ""
+    """File with the assessment that led to it, relative to the attempt's folder; empty if none."""
+    next_prompt: Line = ""
+    """File with the prompt as composed, before any rewording or edit; empty if none."""
     learnings: list[Line] | None = None
     """Ids of the learnings that it contains; None in older journals."""
     model_urgency: Line = ""

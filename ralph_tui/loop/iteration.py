@@ -62,14 +62,14 @@ class Iteration:
         self.escalation = Escalation(run)
         self.asker = QuestionAsker(run, self.escalation, self.checkpoints)
         self.models = ModelHelp(run)
-        self.prompt_writer = PromptWriter(run, self.asker, self.models)
+        self.assessment = Assessment(run)
+        self.prompt_writer = PromptWriter(run, self.asker, self.models, self.assessment)
         handoffs = HandoffWriter(run, self.asker, self.checkpoints, self.models)
         self.handoff_runner = HandoffRunner(run, self.checkpoints, handoffs, self.prompt_writer)
         self.state_file = StateFile(run)
         self.sessions = Sessions(
             run, self.checkpoints, self.asker, self.handoff_runner, self.state_file
         )
-        self.assessment = Assessment(run)
         self.second_opinion = SecondOpinion(run, self.checkpoints, self.models)
         judging = Judge(run, self.asker, self.checkpoints, self.models)
         self.measurement = Measurement(run, judging, self.assessment, self.asker)

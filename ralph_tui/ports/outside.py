@@ -34,6 +34,8 @@ class Ports:
     records: Records
     read_traces: "Callable[[int, datetime], Traces]"
     """Read an iteration's traces since that time; blocks, so run it as a job."""
+    test_files: Callable[[], Sequence[str]] = tuple
+    """List the repository's test files; blocks, so run it as a job. Raises ``WorkspaceError``."""
     outreach: Outreach = field(default_factory=NoOutreach)
     fallbacks: Sequence[Agent] = ()
     """The agents that take over, in this order, if `agent` cannot work."""

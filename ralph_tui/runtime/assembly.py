@@ -243,7 +243,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
             clock,
             Probes(
                 read_git=looks.status,
-                count_tests=looks.test_files,
+                count_tests=lambda: len(looks.test_files()),
                 commits_between=lambda before, after: commits_between(repository, before, after),
             ),
             plan=request.plan or "",
@@ -258,6 +258,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         askers=[one.name for one in selectable_agents() if one.small_model],
         read_plan=lambda: read_plan_file(root, preflight.plan),
         read_traces=lambda k, since: read_traces(attempt.folder, root, k, since),
+        test_files=looks.test_files,
         template=preflight.template,
         state_file=RunStateFile(
             root, settings.context.state_file, lambda: read_plan_file(root, preflight.plan)

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from ralph_tui import events as ev
 from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.state.fold import Fold, Handlers, Part, on
+from ralph_tui.text.tool_edits import Edit, edits_of
 from ralph_tui.text.tool_kinds import shows_failing_tests
 
 
@@ -98,6 +99,8 @@ class AgentRow:
     level: str = "log"
     offset: int = 0
     """Position of the full text in the iteration's transcript."""
+    edits: tuple[Edit, ...] = ()
+    """Edits that a call asks for."""
 
 
 class AgentFold(Fold):
@@ -207,6 +210,7 @@ class AgentFold(Fold):
         self.tool_calls += 1
         row = AgentRow(e.seq, e.at, e.iteration, "tool", e.summary[:KEPT_TEXT], tool=e.tool)
         row.nested, row.running, row.offset = e.parent is not None, True, e.offset
+        row.edits = edits_of(row.text, e.params)
         self._open[e.tool_id] = row
         self._add(row)
 

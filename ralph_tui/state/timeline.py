@@ -52,6 +52,8 @@ class SessionSpan:
 
     session_id: str
     began_at: datetime
+    transcript: str = ""
+    """Relative to the attempt's folder."""
     duration_s: float | None = None
     """None while it runs."""
 
@@ -253,7 +255,8 @@ class TimelineFold(Fold):
         agents = [event.agent]
         if self.spans:
             agents = self.spans[-1].agents
-            self.spans[-1].sessions.append(SessionSpan(event.session_id, event.at))
+            session = SessionSpan(event.session_id, event.at, event.transcript)
+            self.spans[-1].sessions.append(session)
         if event.agent in agents:
             return False
         agents.append(event.agent)

@@ -81,7 +81,7 @@ CALLS = st.builds(
     ok=st.booleans(),
     result=st.sampled_from(["", "exit 1", "exit 127", "denied", "no such file /x/1", "1"]),
 )
-LOOPS = st.builds(InnerLoop, NUMBERS, NUMBERS, st.booleans(), WORDS)
+LOOPS = st.builds(InnerLoop, NUMBERS, NUMBERS, st.booleans(), WORDS, WORDS, st.booleans())
 ITEMS = st.lists(st.tuples(WORDS, st.booleans()), min_size=1, max_size=9)
 EVIDENCE = st.builds(
     Evidence,
@@ -103,7 +103,9 @@ EVIDENCE = st.builds(
     traces=st.builds(
         Traces,
         commits=st.lists(WORDS, max_size=30).map(tuple),
-        loop=st.none() | LOOPS,
+        loops=st.lists(LOOPS, max_size=4).map(tuple),
+        artifacts=st.lists(WORDS, max_size=4).map(tuple),
+        gone=st.lists(WORDS, max_size=2).map(tuple),
         missing=st.just(("commits",)),
     ),
 )
@@ -149,10 +151,10 @@ def test_nothing_is_accomplished_that_is_not_in_the_evidence(evidence: Evidence)
     before, now = evidence.before, evidence.gate
     shown = {
         "tests": before is not None and now is not None and not now.timed_out,
-        "files": evidence.files is not None,
+        "files": evidence.files is not None or bool(evidence.traces.artifacts),
         "commits": bool(evidence.traces.commits),
         "plan": bool(evidence.ticked),
-        "loop": evidence.traces.loop is not None and evidence.traces.loop.success,
+        "loop": any(loop.success for loop in evidence.traces.loops),
         "report": evidence.report is not None,
         "text": bool(evidence.words),
     }

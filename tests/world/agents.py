@@ -68,7 +68,14 @@ class FakeAgent:
         self.sessions.append(session)
         self.prompts.append(turn.prompt)
         self.system_contexts.append(turn.system_context)
-        emit(SessionStarted(iteration=turn.iteration, session_id="s", agent=self.name))
+        emit(
+            SessionStarted(
+                iteration=turn.iteration,
+                session_id="s",
+                agent=self.name,
+                transcript=f"results/iter-{turn.iteration:03}/{turn.transcript.name}",
+            )
+        )
         act = self.acts.popleft() if self.acts else FakeSession.finish
         act(session)
         return session

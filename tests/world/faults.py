@@ -88,11 +88,15 @@ PROMPT = [
     Part("intelligence", f"{_STEPS}.prompt_material", "knowledge_lines"),
     Part("intelligence", f"{_STEPS}.prompt_material", "windows_fill"),
     Part("intelligence", f"{_LAYERS}.intelligence.sections", "resume_section"),
+    Part("intelligence", f"{_LAYERS}.intelligence.sections", "files_section"),
 ]
 """Without one of these the prompt is the fallback."""
 INTELLIGENCE = [
     Part("intelligence", f"{_STEPS}.assessment", "assess"),
     Part("intelligence", f"{_STEPS}.assessment", "gather"),
+    Part("intelligence", f"{_LAYERS}.intelligence.assessment", "patterns"),
+    Part("intelligence", f"{_LAYERS}.intelligence.assessment", "context_files"),
+    Part("intelligence", f"{_STEPS}.tool_patterns", "warnings"),
     Part("intelligence", f"{_LAYERS}.governor", "plan"),
     Part("intelligence", f"{_LAYERS}.governor", "grounds_of"),
     Part("intelligence", f"{_STEPS}.strategy", "next_strategy"),

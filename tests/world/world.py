@@ -72,6 +72,8 @@ class World:
         """Content of the plan file."""
         self.traces: Traces | Exception = Traces()
         """Traces of every session, or the error on reading them."""
+        self.test_files: list[str] = []
+        """Test files of the repository."""
         self.events = list(past)
         asked_for = {
             "run_id": "run",
@@ -95,6 +97,7 @@ class World:
             self.watcher,
             self.records,
             self._read_traces,
+            lambda: self.test_files,
             self.outreach,
             fallbacks=self.fallbacks,
             absent=absent or {},

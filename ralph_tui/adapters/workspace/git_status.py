@@ -5,6 +5,7 @@ names.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -50,9 +51,9 @@ class CachedStatus:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._read = self._counted = b""
-        """Digests of the last status and of the one whose test files were counted."""
-        self._tests = 0
+        self._read = self._listed = b""
+        """Digests of the last status and of the one whose test files were listed."""
+        self._tests: list[str] = []
 
     def status(self) -> GitStatus:
         """Return the current status; raises ``WorkspaceError`` if Git fails."""
@@ -60,10 +61,10 @@ class CachedStatus:
         self._read = sha256(out).digest()
         return _status_of(out)
 
-    def test_files(self) -> int:
-        """Like `count_test_files`, as of the last status, which lists additions and deletions."""
-        if self._read != self._counted or not self._read:
-            self._tests, self._counted = count_test_files(self._repository), self._read
+    def test_files(self) -> Sequence[str]:
+        """Like `list_test_files`, as of the last status, which lists additions and deletions."""
+        if self._read != self._listed or not self._read:
+            self._tests, self._listed = list_test_files(self._repository), self._read
         return self._tests
 
 
@@ -97,15 +98,15 @@ def _status_of(out: bytes) -> GitStatus:
     return status
 
 
-def count_test_files(repository: Repository) -> int:
-    """Count tracked and untracked files that are tests by name, without ignored ones."""
+def list_test_files(repository: Repository) -> list[str]:
+    """List tracked and untracked files that are tests by name, without ignored ones."""
     listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
     result = repository.git(*listing, accept=None)
     if result.status != 0:  # older than Git 2.31
         result = repository.git(*listing[:-1])
     paths = set(split(result.out))
     likely = (path for path in paths if _MAY_BE_TEST.search(path) and not is_own(path))
-    return sum(categorize(path) == "test" for path in likely)
+    return sorted(path for path in likely if categorize(path) == "test")
 
 
 def commits_between(repository: Repository, before: str, after: str) -> list[str]:

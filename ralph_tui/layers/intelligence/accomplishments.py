@@ -69,9 +69,8 @@ def compare(before: GateFinished | None, now: GateFinished | None) -> TestDiff:
 def accomplishments(evidence: Evidence, passes: TestDiff) -> list[Statement]:
     """Return at most about 40 statements, the strongest evidence first."""
     found = [*_tests(passes), *_plan(evidence.ticked), *_commits(evidence), *_files(evidence)]
-    loop = evidence.traces.loop
-    if loop is not None and loop.success:
-        found.append(statement("loop", loop_words(loop)))
+    ended = (loop for loop in evidence.traces.loops if loop.success)
+    found += (statement("loop", loop_words(loop)) for loop in ended)
     if found:
         return found
     report = evidence.report
@@ -85,10 +84,11 @@ def accomplishments(evidence: Evidence, passes: TestDiff) -> list[Statement]:
 
 def loop_words(loop: InnerLoop) -> str:
     """Describe a loop inside the session in one line."""
-    how = "reached its goal" if loop.success else "is"
+    how = "reached its goal" if loop.success else "is" if loop.active else "stopped"
     limit = f" of {loop.limit}" if loop.limit else ""
+    about = f" ({loop.task})" if loop.task else ""
     words = f": {loop.words}" if loop.words else ""
-    return f"a loop inside the session {how} at iteration {loop.iterations}{limit}{words}"
+    return f"a loop inside the session{about} {how} at iteration {loop.iterations}{limit}{words}"
 
 
 def statement(source: Source, text: str) -> Statement:
@@ -144,6 +144,10 @@ def _commits(evidence: Evidence) -> Iterator[Statement]:
 
 def _files(evidence: Evidence) -> Iterator[Statement]:
     files = evidence.files
+    known = {change.path for change in files.changes} if files else set()
+    ignored = [path for path in evidence.traces.artifacts if path not in known]
+    if ignored:  # Git does not see them
+        yield statement("files", f"artifacts: {len(ignored)} changed ({listed(ignored)})")
     if files is None:
         return
     parts = []

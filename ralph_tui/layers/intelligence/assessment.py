@@ -7,7 +7,6 @@ words and numbers; everything else may quote others.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 
 from ralph_tui.events import AgentReported, AssessmentMade, GateFinished
 from ralph_tui.events.intelligence import Blocker, BlockerSource, Statement, TestStatus, WorkPhase
@@ -19,22 +18,16 @@ from ralph_tui.layers.intelligence.accomplishments import (
     sentences,
     short,
 )
+from ralph_tui.layers.intelligence.context_files import context_files
 from ralph_tui.layers.intelligence.evidence import Evidence
+from ralph_tui.layers.intelligence.patterns import patterns, tool_blockers
 from ralph_tui.layers.memory.issues import without_details
 from ralph_tui.layers.memory.similarity import similar
-from ralph_tui.state import AgentRow
 from ralph_tui.text.format import count, duration, place
-from ralph_tui.text.words import without_particulars
 
-SAME_ERROR = 3
-"""A tool is a blocker if this many of its latest calls all failed in the same way."""
 MAX_REPORTED = 10
-MAX_TOOLS = 5
 MAX_GUESSES = 2
 
-_COMMAND_ERROR = re.compile(r"exit (?!12[67]$)\d+")
-"""The result of a command that ran and failed, such as a failing test; not a blocker."""
-_NO_FAILURE = ("interrupted", "no answer", "denied")
 _OBSTACLE = re.compile(
     r"""\b(?:blocked\ (?:by|on)|unable\ to|permission\ denied|no\ (?:access|network|internet)
     |(?:could|can|did)(?:\ ?not|n['’]t)\ (?:be\ )?(?:access|connect|download|find|get|install
@@ -49,7 +42,7 @@ def blockers(evidence: Evidence) -> list[Blocker]:
 
     Failing tests are not blockers: they are the task.
     """
-    found = [*_command_blocker(evidence), *_tool_blockers(evidence.calls)]
+    found = [*_command_blocker(evidence), *tool_blockers(evidence.calls)]
     if evidence.report is not None:
         return [*found, *_reported(evidence.report, evidence.previous)]
     if found:
@@ -78,45 +71,6 @@ def _command_blocker(evidence: Evidence) -> Iterator[Blocker]:
     elif gate.timed_out:
         text = f"the completion command ran out of time after {duration(gate.duration_s)}"
         yield _blocker("gate", text, standing=True)
-
-
-def _tool_blockers(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
-    """Yield tools whose latest calls all failed in the same way, and calls denied repeatedly."""
-    yield from _denied(calls)
-    by_tool: dict[str, list[AgentRow]] = {}
-    for call in calls:
-        if not call.running and call.result not in _NO_FAILURE:
-            by_tool.setdefault(call.tool, []).append(call)
-    found = 0
-    for tool, mine in by_tool.items():
-        error = _error(mine[-1])
-        if not error or found == MAX_TOOLS:
-            continue
-        same = sum(1 for _ in takewhile(lambda call: _error(call) == error, reversed(mine)))  # noqa: B023
-        if same >= SAME_ERROR:
-            found += 1
-            text = f"{short(tool, 40)} failed {same} times in the same way: {mine[-1].result}"
-            yield _blocker("tool", text, standing=True)
-
-
-def _denied(calls: Sequence[AgentRow]) -> Iterator[Blocker]:
-    """Yield commands whose latest calls were all denied; other denied commands do not matter."""
-    by_command: dict[tuple[str, str], list[bool]] = {}
-    for call in calls:
-        if call.text and not call.running:
-            by_command.setdefault((call.tool, call.text), []).append(call.result == "denied")
-    times = {one: len(list(takewhile(bool, reversed(all_)))) for one, all_ in by_command.items()}
-    again = [(one, same) for one, same in times.items() if same >= SAME_ERROR]
-    for (tool, text), same in again[:MAX_TOOLS]:
-        said = f"{short(tool, 40)} was denied {same} times for the same call: {text}"
-        yield _blocker("tool", said, standing=True)
-
-
-def _error(call: AgentRow) -> str:
-    """Return a failed call's error without varying details; empty if it is not a failure."""
-    if call.ok or _COMMAND_ERROR.fullmatch(call.result):
-        return ""
-    return without_particulars(call.result) or "failed"
 
 
 def _reported(report: AgentReported, previous: AgentReported | None) -> Iterator[Blocker]:
@@ -207,6 +161,9 @@ def assess(evidence: Evidence) -> AssessmentMade:
         last_action=_last_action(evidence),
         next_step=_next_step(evidence, passes, in_the_way),
         tests=tests,
+        patterns=patterns(evidence, blocked=any(one.standing for one in in_the_way)),
+        context_files=context_files(evidence),
+        transcript=evidence.transcript,
         missing=[*_missing(evidence)],
     )
 
@@ -221,12 +178,24 @@ def unassessed(iteration: int) -> AssessmentMade:
 
 
 def test_status(gate: GateFinished | None) -> TestStatus | None:
-    """Return the completion command's counts; None if no tests ran or they were cut off."""
-    if gate is None or gate.passed is None or gate.timed_out:
+    """Return the completion command's counts; None if there are none or they were cut off.
+
+    No test ran if the command could not run, its build is broken, or it counted none.
+    """
+    if gate is None or gate.timed_out:
         return None
-    failed = gate.failed + gate.errors
-    total = gate.passed + failed + gate.skipped
-    return TestStatus(passed=gate.passed, failed=failed, skipped=gate.skipped, total=total)
+    if gate.error or gate.broken:
+        return TestStatus(ran=False)
+    if gate.passed is None:
+        return None
+    passed, failed, skipped = gate.passed, gate.failed + gate.errors, gate.skipped
+    return TestStatus(
+        ran=passed + failed > 0,
+        passed=passed,
+        failed=failed,
+        skipped=skipped,
+        total=passed + failed + skipped,
+    )
 
 
 test_status.__test__ = False  # type: ignore[attr-defined]  # not a test despite its name
@@ -260,9 +229,7 @@ def _pending(evidence: Evidence, passes: TestDiff) -> Iterator[str]:
     yield from (f"in the plan: {short(item, 180)}" for item in items[:PENDING_ITEMS])
     if len(items) > PENDING_ITEMS:
         yield f"{count(len(items) - PENDING_ITEMS, 'more item')} in the plan"
-    loop = evidence.traces.loop
-    if loop is not None and not loop.success:
-        yield short(loop_words(loop))
+    yield from (short(loop_words(loop)) for loop in evidence.traces.loops if not loop.success)
     if evidence.report is not None and evidence.report.next.strip():
         yield short(evidence.report.next)
 
@@ -336,6 +303,8 @@ def _counted(evidence: Evidence, passes: TestDiff, tests: TestStatus | None) -> 
         since = evidence.broken_since
         broken = "is broken" if since is None else f"has been broken since {place(since)}"
         yield f"the build {broken}"
+    elif tests is not None and not tests.ran:
+        yield f"no tests ran; the completion command {'passed' if gate.ok else 'failed'}"
     elif tests is not None:
         counted = tests.passed + tests.failed
         yield f"{tests.passed} of {count(counted, 'test')} {'pass' if counted != 1 else 'passes'}"

@@ -25,6 +25,9 @@ class InnerLoop:
     """True if the loop reports that its criterion was met."""
     words: str = ""
     """Its last message."""
+    task: str = ""
+    active: bool = False
+    """True if the loop still calls itself active."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,11 @@ class Traces:
 
     commits: tuple[str, ...] = ()
     """Subjects, newest first."""
-    loop: InnerLoop | None = None
+    loops: tuple[InnerLoop, ...] = ()
+    artifacts: tuple[str, ...] = ()
+    """Files below ``.aiwg`` that it created or updated."""
+    gone: tuple[str, ...] = ()
+    """Files below ``.aiwg`` that it deleted."""
     missing: tuple[str, ...] = ()
     """Evidence that was unavailable."""
 
@@ -70,10 +77,21 @@ class Evidence:
     traces: Traces = Traces()
     found_out: tuple[str, ...] = ()
     """Learnings reported in earlier iterations of this run, newest first."""
+    test_files: tuple[str, ...] = ()
+    """Test files of the repository."""
+    artifacts: tuple[str, ...] = ()
+    """Artifacts changed in this run before this iteration, newest first."""
+    transcript: str = ""
+    """The last session's transcript, relative to the attempt's folder."""
 
 
 def gather(
-    state: RunState, iteration: int, *, plan: Progress | None = None, traces: Traces | None = None
+    state: RunState,
+    iteration: int,
+    *,
+    plan: Progress | None = None,
+    traces: Traces | None = None,
+    test_files: Sequence[str] = (),
 ) -> Evidence:
     """Collect the evidence of the latest iteration, before its measurement or right after it."""
     spans = [span for span in state.timeline.spans if span.number <= iteration]
@@ -82,9 +100,10 @@ def gather(
     known = {reading.iteration: reading for reading in state.gate.readings}
     earlier = known.get(start.number) if start else None
     reports = [report for each in spans[:-1] for report in each.reports]
-    rows = _rows(state, iteration)
+    rows = agent_rows(state, iteration)
     done = ticked_items(plan) if plan else {}
     files, said = span.files if span else None, state.agent.report
+    from_ = state.intelligence.assessments.get(start.number) if start else None
     return Evidence(
         iteration=iteration,
         gate=span.gate if span else None,
@@ -103,6 +122,9 @@ def gather(
         ticked=tuple(done[name] for name in earlier.open_items if name in done) if earlier else (),
         traces=traces or Traces(),
         found_out=tuple(found.text for found in found_out(state, iteration)),
+        test_files=tuple(test_files),
+        artifacts=tuple(from_.context_files.artifacts) if from_ else (),
+        transcript=span.sessions[-1].transcript if span and span.sessions else "",
     )
 
 
@@ -139,8 +161,11 @@ def _start(
     return next((span for span in reversed(before) if span.completion is not None), None)
 
 
-def _rows(state: RunState, iteration: int) -> list[AgentRow]:
-    """Return the iteration's rows in order, without rows already dropped from the pane."""
+def agent_rows(state: RunState, iteration: int) -> list[AgentRow]:
+    """Return the rows of the agent's stream in an iteration, oldest first.
+
+    Only those that the state has kept are included.
+    """
     mine = takewhile(lambda row: row.iteration >= iteration, reversed(state.agent.rows))
     return [row for row in mine if row.iteration == iteration][::-1]
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from ralph_tui.events.intelligence import Blocker, Statement
+from ralph_tui.events.intelligence import Blocker, Pattern, Statement
 from ralph_tui.layers.intelligence.accomplishments import short
 from ralph_tui.layers.intelligence.blocks import foreign, rank_of, spoken, whole
-from ralph_tui.layers.intelligence.budget import Block, Section, lines_of
+from ralph_tui.layers.intelligence.budget import Block, Section, lines_of, units_of
 from ralph_tui.layers.intelligence.fence import item
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.text.format import percent
@@ -15,6 +15,10 @@ MAX_DONE = 8
 
 _GROUNDS = {"report": " (according to the agent)", "text": " (guessed from the agent's words)"}
 """Suffixes for statements without evidence."""
+_EDITED_AGAIN = (
+    "The last session edited files back and forth. Before you edit one of them again, find out "
+    "with a test which version is right."
+)
 _NOTES = (
     "These notes are from earlier runs in this repository: from measurements, and from what "
     "agents and people wrote. They may help, but may be out of date or wrong. The objective and "
@@ -56,8 +60,28 @@ def last_iteration(inputs: PromptInput) -> Section:
         "failing", "validation errors", "Errors that validation found: fix these first",
         [f"- {item(text)}" for text in inputs.invalid],
     )  # fmt: skip
+    wasted = _patterns(made.patterns if (made := inputs.assessment) else ())
     after = ["The files were restored afterwards."] if inputs.restored and (said or lines) else []
-    return Section("Last iteration", (*whole(*said), files, results, errors, *whole(*after)))
+    return Section(
+        "Last iteration", (*whole(*said), files, results, *wasted, errors, *whole(*after))
+    )
+
+
+def _patterns(found: Sequence[Pattern]) -> tuple[Block, ...]:
+    """Return what to do about patterns of wasted work, with their evidence."""
+    files = [one for one in found if one.name == "back_and_forth"]
+    reading = [
+        f"The last session did not get beyond reading: {one.words}. Make a first change early in "
+        "this one."
+        for one in found
+        if one.name == "only_reading"
+    ]
+    undone = [f"- {item(one.path)}: {one.times} edits undid an earlier one" for one in files]
+    name, rank = "patterns in the last session", rank_of("reason")
+    return (
+        Block(units_of(" ".join(reading)), rank, name),
+        Block(lines_of(undone), rank, name, _EDITED_AGAIN, "Those files"),
+    )
 
 
 def _results(inputs: PromptInput) -> list[str]:
@@ -66,7 +90,8 @@ def _results(inputs: PromptInput) -> list[str]:
     blockers: Sequence[Blocker] = ()
     if made is not None:
         lines.append(f"Summary: {item(made.summary)}" if made.summary.strip() else "")
-        lines += [_done(one) for one in made.accomplishments[:MAX_DONE]]
+        done = [one for one in made.accomplishments if one.source != "files"]  # named as files
+        lines += [_done(one) for one in done[:MAX_DONE]]
         lines.append(f"Last action: {item(made.last_action)}" if made.last_action else "")
         blockers = made.blockers
     elif report is not None:
@@ -94,8 +119,6 @@ def _is_abandoned(inputs: PromptInput) -> bool:
 
 
 def _done(one: Statement) -> str:
-    if one.source == "files":  # the changes may have done harm
-        return f"Changed {item(one.text)}"
     return f"Done: {item(one.text)}{_GROUNDS.get(one.source, '')}"
 
 

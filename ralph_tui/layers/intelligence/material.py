@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ralph_tui import events as ev
+from ralph_tui.events.intelligence import ContextFiles
 from ralph_tui.layers.context.take_on import Open
 from ralph_tui.layers.control import Phase
 
@@ -71,6 +72,8 @@ class PromptInput:
     """A model's negative verdict that still applies."""
     assessment: ev.AssessmentMade | None = None
     """For the last iteration; None if unknown or undone."""
+    context_files: ContextFiles | None = None
+    """Files to open first; None if unknown or undone."""
     invalid: Sequence[str] = ()
     """Errors that validation found and no other section names, one sentence each."""
     refined: ev.AssessmentRefined | None = None

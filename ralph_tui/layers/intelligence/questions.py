@@ -9,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ralph_tui.events import AgentReported, AssessmentMade, ReflectionWritten
-from ralph_tui.layers.intelligence.fence import closed, data, fenced
+from ralph_tui.layers.intelligence.fence import closed, data, fenced, item
+from ralph_tui.state import AgentRow
 from ralph_tui.text.sanitize import clip, plain
 
 LONGEST_DIFF = 40_000
 """Maximum characters of a diff shown to a judge."""
 LONGEST_WORDS = 8000
 """Maximum characters of any other material."""
+LONGEST_TRANSCRIPT = 6000
+LONGEST_ROW = 300
 LONGEST_PROMPT = 60_000
 """Maximum characters of a prompt shown to a model for rewording."""
 
@@ -72,9 +75,13 @@ def prompt_question(composed: str) -> str:
 
 
 def assessment_question(
-    objective: str, made: AssessmentMade, report: AgentReported | None, diff: str
+    objective: str,
+    made: AssessmentMade,
+    report: AgentReported | None,
+    diff: str,
+    rows: Sequence[AgentRow] = (),
 ) -> str:
-    """Ask for a second opinion on an iteration's results."""
+    """Ask for a second opinion on an iteration's results; `rows` is its agent's stream."""
     known = made.model_dump_json(exclude={"seq", "at", "kind", "schema_version"}, indent=1)
     said = [report.summary, report.next, *report.blockers, *report.learnings] if report else []
     return _question(
@@ -85,6 +92,7 @@ def assessment_question(
         f"The objective of the work:\n\n{closed(objective.strip())}",
         _data("The rule-based assessment", known),
         _data("The agent's account of its work", "\n".join(f"- {line}" for line in said)),
+        _data("The end of the session's transcript", transcript_end(rows)),
         _data("The iteration's changes, as a diff", diff),
         form={
             "enhancedSummary": "two or three sentences",
@@ -93,6 +101,20 @@ def assessment_question(
             "suggestedApproach": "one or two sentences",
         },
     )
+
+
+def transcript_end(rows: Sequence[AgentRow]) -> str:
+    """Return the last words and tool calls, a line each, as far as they fit."""
+    kept: list[str] = []
+    room = LONGEST_TRANSCRIPT
+    for row in reversed(rows):
+        call = f"{row.tool}: {row.text}" if row.tool else row.text
+        line = item(f"{call} -> {row.result}" if row.result else call, LONGEST_ROW)
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return "\n".join(reversed(kept))
 
 
 def reflection_question(

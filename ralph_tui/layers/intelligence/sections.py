@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from ralph_tui.events.intelligence import Approach
 from ralph_tui.events.sensor import ReadingSource, ReadingTaken
 from ralph_tui.layers.control import Phase
-from ralph_tui.layers.intelligence.blocks import foreign, rank_of, spoken, whole
+from ralph_tui.layers.intelligence.blocks import NAMED_TESTS, foreign, rank_of, spoken, whole
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of, units_of
 from ralph_tui.layers.intelligence.fence import closed, fenced, item
+from ralph_tui.layers.intelligence.files_section import files_section
 from ralph_tui.layers.intelligence.handoff_section import resume_section
 from ralph_tui.layers.intelligence.history_sections import (
     findings_section,
@@ -25,8 +26,6 @@ from ralph_tui.layers.intelligence.take_on_section import take_on_section
 from ralph_tui.layers.sensor.expected import gone_words
 from ralph_tui.text.format import count, percent, place
 
-NAMED = 20
-"""Maximum failing tests named in a prompt."""
 ESTIMATED_FROM = 3
 """Minimum runs behind an estimate that a prompt contains."""
 SOURCES: Mapping[ReadingSource, str] = {
@@ -73,6 +72,7 @@ def sections_of(inputs: PromptInput) -> dict[str, Section]:
         "state": _state(inputs),
         "verdict": verdict(inputs),
         "assessment": last_iteration(inputs),
+        "files": files_section(inputs),
         "strategy": _strategy(inputs),
         "control": _control(inputs),
         "plan": _plan(inputs),
@@ -159,13 +159,13 @@ def _state(inputs: PromptInput) -> Section:
     if gate.timed_out:
         said.append("The command ran out of time.")
     failed = [] if gate.broken else gate.failing  # modules, if the build is broken
-    names = [f"- {item(name)}" for name in failed[:NAMED]]
+    names = [f"- {item(name)}" for name in failed[:NAMED_TESTS]]
     failing = Block(
         lines_of(names),
         rank_of("failing"),
         "names of failing tests",
         label="Failing tests, as named by the command",
-        unsaid=0 if gate.broken else gate.unnamed + max(0, len(failed) - NAMED),
+        unsaid=0 if gate.broken else gate.unnamed + max(0, len(failed) - NAMED_TESTS),
         counted=True,
     )
     error = foreign(

@@ -20,6 +20,7 @@ VARIABLES: Mapping[str, str] = {
     "state": "measurements: completion, counts, failing tests by name, the command's output",
     "verdict": "a model's negative verdict on the criterion, with its reason",
     "assessment": "the last iteration's results: what is done, blockers, next step",
+    "files": "files to open first: of failing tests, changed ones, artifacts",
     "strategy": "approach and focus of this iteration, the reason, and the priorities",
     "control": "urgency, trend and pace",
     "plan": "the first open item in the plan, and how long such tasks took",

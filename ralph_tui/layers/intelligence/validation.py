@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from ralph_tui.events import ReadingTaken, StrategyPlanned
-from ralph_tui.events.intelligence import IssueSeverity, ValidationIssue
+from ralph_tui.events.intelligence import IssueSeverity, Pattern, ValidationIssue
 from ralph_tui.layers.control import amount
 from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip, one_line
@@ -69,6 +69,7 @@ class Session:
     """Changed files that configure the tests or the completion command."""
     named_files: Sequence[str] = ()
     """Changed files that the completion command names."""
+    patterns: Sequence[Pattern] = ()
 
 
 def after(readings: Sequence[ReadingTaken], session: Session) -> list[ValidationIssue]:
@@ -87,6 +88,7 @@ def after(readings: Sequence[ReadingTaken], session: Session) -> list[Validation
     if session.tool_errors > ERRORS:
         text = f"{session.tool_errors} tool calls failed in this session."
         found.append(_issue("medium", "excessive_errors", text))
+    found += (_issue("medium", one.name, f"{one.words}.") for one in session.patterns)
     if fewer := _fewer(readings):
         found.append(_issue("high", "fewer_tests", fewer))
     if session.config_files:

@@ -110,14 +110,14 @@ def _failing_groups(start: GateFinished | None) -> list[str]:
     """Return a step for each file or class of failing tests, the largest first."""
     if start is None or start.ok or start.broken:
         return []
-    groups = Counter(group for name in start.failing if (group := _group_of(name)))
+    groups = Counter(group for name in start.failing if (group := group_of(name)))
     return [
         f"Make the tests of {group} pass: {count(number, 'test')} failed at the start."
         for group, number in groups.most_common(NAMED)
     ]
 
 
-def _group_of(name: str) -> str:
+def group_of(name: str) -> str:
     """Return the file or class of a test; empty if its name has none."""
     short, bracket, inner = name.removesuffix(")").partition(" (")
     if bracket and name.endswith(")"):  # unittest: ``test_x (module.Class.test_x)``

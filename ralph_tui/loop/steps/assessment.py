@@ -2,9 +2,10 @@
 
 The assessment is made while the iteration is measured, because an estimate of progress may be its
 measurement. It is recorded right after the measurement. Its file is written in step 1 of the next
-iteration, or at the end of the run.
+iteration, or at the end of the run; step 9 adds the priorities to it.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from ralph_tui.base.errors import WorkspaceError
@@ -28,15 +29,19 @@ class Assessment(Step):
         super().__init__(run)
         self._records = run.ports.records
         self._enabled = run.settings.intelligence.enabled
-        self._saved = 0
-        """Journal sequence number of the assessment last written to a file."""
+        self.path = ""
+        """The latest file, relative to the attempt's folder; empty if it could not be written."""
+        self._saved = (0, 0)
+        """Journal sequence numbers of the assessment and strategy last written to a file."""
 
     def assess(self, k: int, plan: Progress | None) -> AssessmentMade | None:
         """Assess iteration k without recording it; None if the assessment fails."""
-        traces = self._find_traces(k)
+        traces, tests = self._find_traces(k), self._list_test_files()
         return self.guarded(
             "intelligence",
-            lambda: _validate(assess(gather(self._state, k, plan=plan, traces=traces))),
+            lambda: _validate(
+                assess(gather(self._state, k, plan=plan, traces=traces, test_files=tests))
+            ),
             lambda: None,
             instead="the next prompt has no assessment",
         )
@@ -57,19 +62,29 @@ class Assessment(Step):
 
     @guards("records", instead=f"{FILE} is not written")
     def save(self) -> None:
-        """Write the latest assessment and second opinion to the iteration's file (step 1)."""
-        made = self._state.intelligence.assessment
-        if made is None or made.seq == self._saved:
+        """Write the latest assessment and second opinion to the iteration's file (step 1).
+
+        The priorities that follow from it are added in step 9.
+        """
+        known = self._state.intelligence
+        made = known.assessment
+        if made is None:
             return
         records, k = self._records, made.iteration
+        strategy = known.strategies.get(k + 1)
+        version = made.seq, strategy.seq if strategy else 0
+        if version == self._saved:
+            return
+        self.path = ""
         content = records.assessment(self._state, k)
         try:
-            self._scheduler.run_job(
+            path = self._scheduler.run_job(
                 "assessment", lambda: records.write_iteration_file(k, FILE, content)
             )
+            self.path = records.relative(path)
         except WorkspaceError as error:
             self.record(Noticed(level="warn", source="records", text=str(error)))
-        self._saved = made.seq
+        self._saved = version
 
     def conclude(self) -> None:
         """Save at the end of the run unless the disk is full: the last events need the room."""
@@ -95,6 +110,24 @@ class Assessment(Step):
         except (WorkspaceError, Late) as error:
             self.record(Noticed(level="warn", source="intelligence", text=f"{error}; {WITHOUT}"))
             return unseen
+
+    def _list_test_files(self) -> Sequence[str]:
+        """List the repository's test files if some test fails; the next prompt points to them."""
+        gate = self._state.gate.last
+        nothing: Sequence[str] = ()
+        if gate is None or gate.ok or not self._enabled:
+            return nothing
+        without = "the next prompt does not point to test files"
+        try:
+            return self.guarded(
+                "intelligence",
+                lambda: self._scheduler.run_job("test files", self._run.ports.test_files, JOB_S),
+                lambda: nothing,
+                instead=without,
+            )
+        except (WorkspaceError, Late) as error:
+            self.record(Noticed(level="warn", source="intelligence", text=f"{error}; {without}"))
+            return nothing
 
 
 def read_plan(run: Run, within_s: float = JOB_S) -> Progress | None:

@@ -62,7 +62,8 @@ def full_input(
     restored, back = _restored(state), state.oversight.rollback
     reading, gate = measured(state)
     last = _last_worked(iteration, state)
-    assessment = known.assessments.get(last) if last and not restored else None
+    assessed = None if restored else known.assessments.get(last)
+    assessment = assessed if last else None  # the baseline is no work
     strategy = None if restored else known.strategies.get(iteration)
     if control is not None:
         control = replace(control, signal=_urgent(control.signal, strategy))
@@ -82,6 +83,7 @@ def full_input(
         claimed=agent.promised and (reading is None or reading.completion < 100),
         judged=_last_verdict(state),
         assessment=assessment,
+        context_files=assessed.context_files if assessed else None,
         invalid=_errors(iteration, 0 if restored else last, state),
         refined=known.refined.get(assessment.iteration) if assessment else None,
         report=agent.report,

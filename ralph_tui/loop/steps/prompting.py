@@ -20,6 +20,7 @@ from ralph_tui.layers.memory.prompt import learning_line
 from ralph_tui.layers.sensor.passing import needs_promise
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step, guards
+from ralph_tui.loop.steps.assessment import Assessment
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.offers import ABORT
 from ralph_tui.loop.steps.prompt_material import full_input, guidance_only
@@ -45,8 +46,11 @@ SYSTEM_CONTEXT = "system-context.md"
 class PromptWriter(Step):
     """Writes the prompt of each iteration."""
 
-    def __init__(self, run: Run, asker: QuestionAsker, models: ModelHelp) -> None:
+    def __init__(
+        self, run: Run, asker: QuestionAsker, models: ModelHelp, assessment: Assessment
+    ) -> None:
         super().__init__(run)
+        self._assessment = assessment
         self._models = models
         self._records = run.ports.records
         self._start = run.start
@@ -258,20 +262,26 @@ class PromptWriter(Step):
         """Save the prompt and its system context, then record it, before it is sent."""
         records, prompt = self._records, words.prompt
 
-        def write_beside() -> str:
-            before = k - 1  # its result led to this prompt
-            if words.composed:
-                records.write_iteration_file(before, NEXT_PROMPT, words.composed)
-            path = records.write_iteration_file(before, SYSTEM_CONTEXT, words.system_context)
-            return records.relative(path)
+        if self._assessment.path:
+            self._assessment.save()  # with the priorities
+        before = k - 1  # its result led to this prompt
+        contents = {NEXT_PROMPT: words.composed, SYSTEM_CONTEXT: words.system_context}
+
+        def write_beside() -> dict[str, str]:
+            return {
+                name: records.relative(records.write_iteration_file(before, name, content))
+                for name, content in contents.items()
+                if content or name == SYSTEM_CONTEXT
+            }
 
         def refuse() -> Path:
             raise WorkspaceError(f"the prompt of iteration {k} could not be saved; see the log")
 
-        context = self.guarded(
+        nothing: dict[str, str] = {}
+        paths = self.guarded(
             "records",
             lambda: self._scheduler.run_job("prompt", write_beside),
-            lambda: "",
+            lambda: nothing,
             instead=f"{NEXT_PROMPT} and {SYSTEM_CONTEXT} are not written",
         )
         path = self.guarded(
@@ -291,7 +301,9 @@ class PromptWriter(Step):
                 cut=list(prompt.cut),
                 origin=words.origin,
                 edited_by=words.edited_by,
-                system_context=context,
+                system_context=paths.get(SYSTEM_CONTEXT, ""),
+                assessment=self._assessment.path,
+                next_prompt=paths.get(NEXT_PROMPT, ""),
                 learnings=self._learning_ids(k, prompt.text),
                 model_urgency=words.model_urgency,
             )

@@ -3,6 +3,7 @@
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import AssessmentRefined
 from ralph_tui.layers.intelligence.answers import AssessmentAnswer
+from ralph_tui.layers.intelligence.evidence import agent_rows
 from ralph_tui.layers.intelligence.questions import LONGEST_WORDS, assessment_question
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step, guards
@@ -36,7 +37,9 @@ class SecondOpinion(Step):
         answer = self._models.ask(
             "assessment",
             k,
-            lambda: assessment_question(self._objective, made, report, diff),
+            lambda: assessment_question(
+                self._objective, made, report, diff, agent_rows(self._state, k)
+            ),
             AssessmentAnswer,
         )
         if answer is not None:

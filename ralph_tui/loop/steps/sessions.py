@@ -25,6 +25,7 @@ from ralph_tui.loop.steps.plan_items import PlanItems
 from ralph_tui.loop.steps.prompt_text import PromptText, later_text
 from ralph_tui.loop.steps.questions import QuestionAsker
 from ralph_tui.loop.steps.state_file import StateFile
+from ralph_tui.loop.steps.tool_patterns import ToolPatterns
 from ralph_tui.loop.steps.watchdog import Watchdog
 from ralph_tui.ports.agents import Permissions, Turn
 
@@ -153,6 +154,7 @@ class Sessions(Step):
         self._handoff_runner = handoff_runner
         self._state_file = state_file
         self._items = PlanItems(run)
+        self._patterns = ToolPatterns(run)
         self._agents = Agents(run)
         self._context = ContextMonitor(run, self._items)
         self._budget = SessionBudget(run)
@@ -270,6 +272,8 @@ class Sessions(Step):
                 origin=before.origin if before else "template",
                 edited_by=before.edited_by if before else "",
                 system_context=before.system_context if before else "",
+                assessment=before.assessment if before else "",
+                next_prompt=before.next_prompt if before else "",
             )
         )
         for item in queued:
@@ -302,6 +306,7 @@ class Sessions(Step):
         def look_after() -> None:
             if scheduler.session is not None:
                 self._items.watch()
+                self._patterns.watch()
                 self._state_file.follow()
                 self._context.watch()
                 self._budget.keep()
@@ -329,6 +334,7 @@ class Sessions(Step):
         questions.end()
         scheduler.join()
         self._items.end()
+        self._patterns.look()  # also at the results of its last calls
         self._context.end()
         return finished
 

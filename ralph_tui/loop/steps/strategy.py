@@ -73,7 +73,7 @@ class Strategist(Step):
         if not self._due(k, "after"):
             return
         self._validate(
-            k, "after", lambda: validation.after(self._state.gate.readings, self._session())
+            k, "after", lambda: validation.after(self._state.gate.readings, self._session(k))
         )
 
     def _due(self, k: int, when: Literal["before", "after"]) -> bool:
@@ -105,7 +105,8 @@ class Strategist(Step):
         except WorkspaceError:  # step 12 tries again and reports the error
             return ()
 
-    def _session(self) -> validation.Session:
+    def _session(self, k: int) -> validation.Session:
+        made = self._state.intelligence.assessment
         gate, files = self._state.gate.last, self._state.files
         changed = deciding_files((change.path for change in files.changes), self._named_files)
         return validation.Session(
@@ -115,6 +116,7 @@ class Strategist(Step):
             tool_errors=self._state.run.iteration_tool_errors,
             config_files=changed.config,
             named_files=changed.named,
+            patterns=made.patterns if made and made.iteration == k else (),
         )
 
 

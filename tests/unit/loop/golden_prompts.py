@@ -12,7 +12,7 @@ from ralph_tui.commands import Guide, Instruct
 from ralph_tui.config.settings import Settings
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.intelligence import IntelligenceSettings
+from ralph_tui.layers.intelligence import IntelligenceSettings, Traces
 from ralph_tui.layers.memory.past import PastReflection
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.ports.knowledge import NoPastRuns
@@ -40,6 +40,7 @@ def run_of(passed: Sequence[int], **more: object) -> World:
     fields = {"objective": "Make nested groups parse", "mode": "attended", **more}
     world = World(list(passed), **fields)  # type: ignore[arg-type]
     world.gate.tail = TAIL
+    world.test_files = ["tests/test_groups.py", "tests/test_lexer.py"]
     return world
 
 
@@ -132,6 +133,51 @@ def claimed_but_unverified() -> str:
     claims = working("All groups parse.", "", at=100, promises=True)
     world.agent.acts.extend([STEADY[0], claims])
     return world.run().agent.prompts[2]
+
+
+def turning_around(session: FakeSession) -> None:
+    """Act: exchange two versions of a line, again and again."""
+    k = session.iteration
+    for number, (old, new) in enumerate([("greedy", "lazy"), ("lazy", "greedy")] * 2):
+        call = {"file_path": "parser.py", "old_string": old, "new_string": new}
+        session.emit(
+            ev.ToolStarted(
+                iteration=k, tool_id=f"{number}", tool="Edit", summary="parser.py", params=call
+            )
+        )
+        session.emit(ev.ToolFinished(iteration=k, tool_id=f"{number}", ok=True))
+    session.finish()
+
+
+def reading(session: FakeSession) -> None:
+    """Act: read files, and edit none."""
+    k = session.iteration
+    for number in range(12):
+        session.emit(
+            ev.ToolStarted(
+                iteration=k, tool_id=f"{number}", tool="Read", summary=f"part_{number}.py"
+            )
+        )
+        session.emit(ev.ToolFinished(iteration=k, tool_id=f"{number}", ok=True))
+    session.finish()
+
+
+def edited_back_and_forth() -> str:
+    world = run_of([2, 4, 10])
+    world.agent.acts.append(turning_around)
+    world.workspace.changed = [
+        FileChange(path="parser.py", status="modified", category="source", added=1),
+        FileChange(path="tests/test_groups.py", status="modified", category="test", added=1),
+    ]
+    world.traces = Traces(artifacts=(".aiwg/specs/groups.md",))
+    return world.run().agent.prompts[1]
+
+
+def only_read() -> str:
+    world = run_of([2, 2, 10])
+    world.agent.acts.append(reading)
+    world.workspace.changed = []
+    return world.run().agent.prompts[1]
 
 
 class TwoAttempts(NoPastRuns):
@@ -267,6 +313,8 @@ CASES: dict[str, Callable[[], str]] = {
         regressing,
         after_a_roll_back,
         claimed_but_unverified,
+        edited_back_and_forth,
+        only_read,
         retry_with_reflections,
         after_a_judges_no,
         with_a_plan,

@@ -331,6 +331,7 @@ HANGING = {
     "search index": "memory",
     "plan": "sensor",
     "traces": "intelligence",
+    "test files": "intelligence",
     "question": "model help",
 }
 

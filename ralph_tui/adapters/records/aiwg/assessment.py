@@ -39,12 +39,20 @@ class AssessedTests(Camel):
     """Test counts from the completion command."""
 
     __test__ = False  # the name is the schema's; pytest must not collect it
-    ran: bool = True
+    ran: bool
     passed: int
     failed: int
     skipped: int
     total: int
     summary: str
+
+
+class FilesToRead(Camel):
+    """Files for the next session; kinds without files are left out."""
+
+    recently_modified: list[str] | None = None
+    test_files: list[str] | None = None
+    artifacts: list[str] | None = None
 
 
 class SecondOpinion(Camel):
@@ -59,7 +67,7 @@ class SecondOpinion(Camel):
 
 
 class AssessmentFile(Camel):
-    """The schema's ``OrientationResult``, extended."""
+    """The schema's ``OrientationResult``, and the tasks and files of its next prompt, extended."""
 
     iteration: int
     summary: str
@@ -78,6 +86,12 @@ class AssessmentFile(Camel):
     evidence: dict[Literal["accomplishments", "blockers"], list[str]]
     """The source of each accomplishment and each blocker, in the same order."""
     standing_blockers: list[str] = []
+    event_patterns: list[str] = []
+    prioritized_tasks: list[str] | None = None
+    """Priorities of the next iteration, in order; None before it is planned."""
+    context_files: FilesToRead = FilesToRead()
+    transcript_path: str | None = None
+    """Relative to the attempt's folder; None if no session ran."""
     missing: list[str] = []
     second_opinion: SecondOpinion | None = None
 
@@ -90,6 +104,8 @@ def assessment_of(state: RunState, iteration: int) -> dict[str, Any] | None:
     spans = (span for span in reversed(state.timeline.spans) if span.number == iteration)
     span, tests = next(spans, None), made.tests
     refined = state.intelligence.refined.get(iteration)
+    strategy = state.intelligence.strategies.get(iteration + 1)
+    files = made.context_files
     return AssessmentFile(
         iteration=iteration,
         summary=made.summary,
@@ -104,11 +120,14 @@ def assessment_of(state: RunState, iteration: int) -> dict[str, Any] | None:
         recommended_next_step=made.next_step,
         files_changed=_files(span.files if span else None),
         test_status=AssessedTests(
+            ran=tests.ran,
             passed=tests.passed,
             failed=tests.failed,
             skipped=tests.skipped,
             total=tests.total,
-            summary=f"{tests.passed} passed, {tests.failed} failed, {tests.skipped} skipped",
+            summary=f"{tests.passed} passed, {tests.failed} failed, {tests.skipped} skipped"
+            if tests.ran
+            else "no tests ran",
         )
         if tests
         else None,
@@ -117,6 +136,14 @@ def assessment_of(state: RunState, iteration: int) -> dict[str, Any] | None:
             "blockers": [each.source for each in made.blockers],
         },
         standing_blockers=[each.text for each in made.blockers if each.standing],
+        event_patterns=[each.words for each in made.patterns],
+        prioritized_tasks=strategy.priorities if strategy else None,
+        context_files=FilesToRead(
+            recently_modified=files.recently_modified or None,
+            test_files=files.test_files or None,
+            artifacts=files.artifacts or None,
+        ),
+        transcript_path=made.transcript or None,
         missing=made.missing,
         second_opinion=SecondOpinion(
             enhanced_summary=refined.summary,

@@ -103,6 +103,7 @@ class InventoryDiff(Camel):
     key_files_changed: list[Line]
     aiwg_artifacts_created: list[Line]
     aiwg_artifacts_updated: list[Line]
+    aiwg_artifacts_deleted: list[Line] = []
     commit_count: int
     commits: list[Line]
     """``<hash> <subject>``, newest first."""
@@ -184,6 +185,7 @@ def diff(
             for f in after.aiwg.files
             if aiwg.get(f.path, (f.size, f.mtime)) != (f.size, f.mtime)
         ],
+        aiwg_artifacts_deleted=sorted(aiwg.keys() - {f.path for f in after.aiwg.files}),
         commit_count=len(commits),
         commits=list(commits),
         has_tests=after.tests.found,

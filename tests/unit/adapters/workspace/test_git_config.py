@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.workspace.git_status import commits_between, count_test_files, git_status
+from ralph_tui.adapters.workspace.git_status import commits_between, git_status, list_test_files
 from ralph_tui.adapters.workspace.hidden_refs import delete_refs, hidden_refs, worktrees
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
@@ -212,7 +212,7 @@ def do_everything(workspace: GitWorkspace, commit: str) -> None:
     assert status.commit == repository.head() == commit
     (root / "test_new.py").write_text("1\n")
     assert "test_new.py" in git_status(repository).untracked
-    assert count_test_files(repository) == 1
+    assert len(list_test_files(repository)) == 1
     (root / "test_new.py").unlink()
     assert len(commits_between(repository, "", commit)) == 2
     assert worktrees(repository) == [root]

@@ -653,6 +653,6 @@ def test_test_files_are_listed_again_once_the_status_is_another(
         if change:
             (git_repo / change).write_text(f"test_*.py\n{len(counts)}\n")
         looks.status()
-        counts.append(looks.test_files())
+        counts.append(len(looks.test_files()))
     assert counts == [0, 1, 1, 0]
     assert sum(words.startswith("ls-files") for words in gits) == 3

@@ -173,13 +173,22 @@ def test_deleting_files_is_no_accomplishment() -> None:
 
 def test_a_loop_inside_the_session_is_one_line() -> None:
     loop = InnerLoop(2, 10, success=True, words="all pass")
-    made = assess(Evidence(1, traces=Traces(loop=loop)))
+    made = assess(Evidence(1, traces=Traces(loops=(loop,))))
     (line,) = made.accomplishments
     assert line.source == "loop"
     assert line.text == "a loop inside the session reached its goal at iteration 2 of 10: all pass"
-    cut_off = assess(Evidence(1, traces=Traces(loop=replace(loop, success=False))))
+    cut_off = assess(Evidence(1, traces=Traces(loops=(replace(loop, success=False),))))
     assert not cut_off.accomplishments
-    assert cut_off.pending == ["a loop inside the session is at iteration 2 of 10: all pass"]
+    assert cut_off.pending == ["a loop inside the session stopped at iteration 2 of 10: all pass"]
+
+
+def test_each_loop_inside_the_session_is_told_with_its_task() -> None:
+    loops = (InnerLoop(1, task="Fix a", success=True), InnerLoop(2, task="Fix b", active=True))
+    made = assess(Evidence(1, traces=Traces(loops=loops)))
+    assert [each.text for each in made.accomplishments] == [
+        "a loop inside the session (Fix a) reached its goal at iteration 1"
+    ]
+    assert made.pending == ["a loop inside the session (Fix b) is at iteration 2"]
 
 
 def test_words_count_only_without_evidence_and_are_marked() -> None:
@@ -282,6 +291,30 @@ def test_each_blocker_takes_ten_points() -> None:
     free = assess(base).progress
     blocked = assess(replace(base, report=report(blockers=["a thing", "another matter"])))
     assert blocked.progress == free - 20
+
+
+@each_row(
+    ("result", "ran", "summary"),
+    [
+        (GateFinished(iteration=1, ok=False, error="no such command"), False,
+         "The completion command cannot run."),
+        (gate(3, "a", broken="SyntaxError in b.py"), False, "The build is broken."),
+        (gate(0), False, "No tests ran; the completion command passed."),
+        (gate(0, skipped=4, ok=False), False, "No tests ran; the completion command failed."),
+        (gate(3, "a"), True, "3 of 4 tests pass."),
+    ],
+)  # fmt: skip
+def test_whether_tests_ran_is_said(result: GateFinished, ran: bool, summary: str) -> None:  # noqa: FBT001
+    made = assess(Evidence(0, gate=result))
+    assert made.tests is not None
+    assert made.tests.ran is ran
+    assert ran or not (made.tests.passed or made.tests.failed)
+    assert made.summary == summary
+
+
+@each_row("result", [None, gate(3, timed_out=True), GateFinished(iteration=1, ok=False)])
+def test_whether_tests_ran_may_be_unknown(result: GateFinished | None) -> None:
+    assert assess(Evidence(0, gate=result)).tests is None
 
 
 # -- what remains, what comes next -----------------------------------------------------------

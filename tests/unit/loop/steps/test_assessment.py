@@ -1,6 +1,8 @@
 """An iteration is assessed once, right after its measurement, whatever else fails."""
 
+from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -137,7 +139,7 @@ def test_a_file_that_cannot_be_written_is_told_and_costs_nothing_else() -> None:
 
 def test_what_a_session_left_behind_is_evidence() -> None:
     world = World([0, 5, 10])
-    world.traces = Traces(commits=("Add a",), loop=InnerLoop(3, 5, success=True))
+    world.traces = Traces(commits=("Add a",), loops=(InnerLoop(3, 5, success=True),))
     world.run()
     sources = [each.source for each in of(world, 1).accomplishments]
     assert sources == ["tests"] * 5 + ["commits", "files", "loop"]
@@ -260,3 +262,152 @@ def test_snapshots_that_cannot_be_compared_are_tolerated() -> None:
     assert world.end.outcome == "completed"
     assert told(of(world, 1)) == [f"test_{n} now passes" for n in range(5)]
     assert "the changed files" in of(world, 1).missing
+
+
+def edits(*texts: str) -> Callable[[FakeSession], None]:
+    """Act: replace each text by the next one, with a pause after each call."""
+
+    def act(session: FakeSession) -> None:
+        k = session.iteration
+        for number, (old, new) in enumerate(pairwise(texts)):
+            params = {"file_path": "a.py", "old_string": old, "new_string": new}
+            started = ev.ToolStarted(
+                iteration=k, tool_id=f"{number}", tool="Edit", summary="a.py", params=params
+            )
+            session.emit(started)
+            session.emit(ev.ToolFinished(iteration=k, tool_id=f"{number}", ok=True))
+        session.finish()
+
+    return act
+
+
+def test_a_file_edited_back_and_forth_is_warned_of_once_while_the_agent_works() -> None:
+    world = World([0, 5, 10])
+    world.agent.acts.append(edits(*"ABABAB"))
+    world.run()
+    (warned,) = [event for event in world.all(ev.Noticed) if event.source == "agent"]
+    assert warned.text.startswith("a.py was edited back and forth: ")
+    assert warned.seq < of(world, 1).seq
+    assert [one.times for one in of(world, 1).patterns] == [4]
+    (found,) = [event for event in world.all(ev.ValidationDone) if event.when == "after"]
+    assert [issue.name for issue in found.issues] == ["back_and_forth"]
+    assert found.row() is None, "it was reported during the session"
+    assert "- a.py: 4 edits undid an earlier one" in world.agent.prompts[1]
+    assert not of(world, 2).patterns
+
+
+def test_the_same_error_is_warned_of_before_the_session_ends() -> None:
+    world = World([0, 10])
+    world.agent.acts.append(lambda _: None)
+    for n in range(5):
+        world.host.idle += [
+            ev.ToolStarted(iteration=1, tool_id=f"{n}", tool="Edit", summary="a.py"),
+            ev.ToolFinished(iteration=1, tool_id=f"{n}", ok=False, summary="not found"),
+            *[lambda: None] * 8,  # seconds
+        ]
+    world.host.idle.append(ev.SessionFinished(iteration=1, outcome="success"))
+    world.run()
+    (warned,) = [event for event in world.all(ev.Noticed) if event.source == "agent"]
+    assert warned.text == "Edit failed 3 times in the same way: not found."
+    assert warned.seq < world.all(ev.ToolStarted)[-1].seq
+
+
+def test_switched_off_nothing_is_watched() -> None:
+    world = World([0, 10], settings=OFF)
+    world.agent.acts.append(edits(*"ABABAB"))
+    assert not [event for event in world.run().all(ev.Noticed) if event.source == "agent"]
+
+
+def reads(session: FakeSession) -> None:
+    """Act: twelve calls that change nothing."""
+    for number in range(12):
+        session.emit(ev.ToolStarted(iteration=session.iteration, tool_id=f"{number}", tool="Read"))
+        done = ev.ToolFinished(iteration=session.iteration, tool_id=f"{number}", ok=True)
+        session.emit(done)
+    session.finish()
+
+
+def test_a_session_that_only_reads_is_a_warning_and_the_next_prompt_asks_for_a_change() -> None:
+    world = World([0, 0, 10])
+    world.agent.acts.append(reads)
+    world.workspace.changed = []
+    world.run()
+    (found,) = [event for event in world.all(ev.ValidationDone) if event.iteration == 1]
+    assert [(issue.name, issue.is_error) for issue in found.issues] == [("only_reading", False)]
+    assert "Make a first change early in this one." in world.agent.prompts[1]
+
+
+def test_prompts_point_to_the_files_of_failing_tests_from_the_first_one() -> None:
+    world = World([0, 5, 10])
+    world.test_files = ["tests/test_lexer.py", "tests/test_parser.py"]
+    world.gate.tail = "tests/test_parser.py:3: AssertionError"
+    world.run()
+    pointed = "- tests/test_parser.py (failing tests)"
+    assert [pointed in prompt for prompt in world.agent.prompts] == [True, True]
+    assert not of(world, 2).context_files.test_files, "none fails any more"
+
+
+def test_artifacts_of_earlier_iterations_stay_until_they_are_gone() -> None:
+    world = World([0, 2, 4, 6, 10])
+    seen = [("a.md", ()), ("b.md", ()), ("c.md", ("a.md",))]
+    for event in world.steps():
+        if isinstance(event, ev.StepEntered) and event.step == 10 and event.iteration <= 3:
+            new, gone = seen[event.iteration - 1]
+            world.traces = Traces(artifacts=(new,), gone=gone)
+    kept = [of(world, k).context_files.artifacts for k in (1, 2, 3)]
+    assert kept == [["a.md"], ["b.md", "a.md"], ["c.md", "b.md"]]
+    assert "- b.md (artifact changed in this run)" in world.agent.prompts[3]
+
+
+def test_artifacts_that_git_does_not_see_are_accomplishments() -> None:
+    world = World([0, 5, 10])
+    world.traces = Traces(artifacts=("a.py", ".aiwg/spec.md"))
+    world.run()
+    assert told(of(world, 1))[-2:] == ["artifacts: 1 changed (.aiwg/spec.md)", FILES]
+
+
+def test_what_a_rollback_undid_has_no_artifacts() -> None:
+    world = World([0, 4, 0, 6, 10], max_iterations=5)
+    world.traces = Traces(artifacts=("a.md",))
+    for event in world.steps():
+        if not isinstance(event, ev.StepEntered):
+            continue
+        if event.step == 10:
+            world.traces = Traces(artifacts=(f"{event.iteration}.md",))
+        if (event.iteration, event.step) == (3, 2):
+            best = world.state.timeline.spans[1].boundary
+            assert best is not None
+            world.loop.checkpoints.restore(best.number, "you")
+    assert of(world, 3).context_files.artifacts == ["3.md", "1.md"]
+
+
+def test_the_priorities_are_added_to_the_file_before_the_session() -> None:
+    world = World([0, 5, 10])
+    seen = []
+    for event in world.steps():
+        if isinstance(event, ev.StepEntered) and event.step in (2, 10):
+            written = world.records.written[
+                f"results/iter-{event.iteration - 1:03}/assessment.json"
+            ]
+            seen.append(written.get("prioritizedTasks"))
+    assert seen == [None, ["test_0", "test_1", "test_2"], None, ["test_5", "test_6", "test_7"]]
+
+
+def test_the_prompts_record_names_the_three_files_it_follows_from() -> None:
+    world = World([0, 5, 10]).run()
+    for sent in world.all(ev.PromptPrepared):
+        folder = f"results/iter-{sent.iteration - 1:03}"
+        assert (sent.assessment, sent.next_prompt, sent.system_context) == (
+            f"{folder}/assessment.json",
+            f"{folder}/next-prompt.md",
+            f"{folder}/system-context.md",
+        )
+        assert {sent.assessment, sent.next_prompt, sent.system_context} <= set(
+            world.records.written
+        )
+
+
+def test_the_transcript_of_the_session_is_named() -> None:
+    world = World([0, 5, 10]).run()
+    assert of(world, 1).transcript == "results/iter-001/transcript.jsonl"
+    assert of(world, 0).transcript == ""

@@ -9,7 +9,7 @@ from ralph_tui import events as ev
 from ralph_tui.adapters.records.aiwg.assessment import assessment_of, assessments
 from ralph_tui.adapters.records.aiwg.traces import LARGEST, MAX_COMMITS, read_traces
 from ralph_tui.events.base import Event
-from ralph_tui.events.intelligence import Blocker, Statement, TestStatus
+from ralph_tui.events.intelligence import Blocker, ContextFiles, Pattern, Statement, TestStatus
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.layers.intelligence import InnerLoop, Traces
 from ralph_tui.state import RunState
@@ -19,6 +19,7 @@ GOLDEN = Path(__file__).with_name("assessment.golden.json")
 SCHEMA = (
     *("summary", "phase", "estimatedProgress", "accomplishments", "pendingTasks", "blockers"),
     *("learnings", "lastAction", "recommendedNextStep", "filesChanged", "testStatus"),
+    *("prioritizedTasks", "contextFiles"),
 )
 SINCE = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
@@ -43,6 +44,13 @@ RICH = ev.AssessmentMade(
     last_action="Bash: python -m unittest",
     next_step="Make test_sign pass.",
     tests=TestStatus(passed=7, failed=2, skipped=1, total=10),
+    patterns=[Pattern(name="back_and_forth", path="parser.py", times=2)],
+    context_files=ContextFiles(
+        recently_modified=["abacus/tabs.py"],
+        test_files=["tests/test_tabs.py"],
+        artifacts=[".aiwg/specs/tabs.md"],
+    ),
+    transcript="results/iter-002/transcript.jsonl",
     missing=["the plan"],
 )
 
@@ -74,7 +82,10 @@ def test_the_file_is_as_its_schema_says() -> None:
         progress=60,
         approach="Continue.",
     )
-    told = assessment_of(folded(changed(), RICH, refined), 2)
+    planned = ev.StrategyPlanned(
+        iteration=3, approach="persist", reasoning="It rises.", priorities=["test_sign", "Printer"]
+    )
+    told = assessment_of(folded(changed(), RICH, refined, planned), 2)
     assert told == json.loads(GOLDEN.read_text("utf-8"))
     assert told is not None
     assert set(SCHEMA) <= set(told)
@@ -83,7 +94,9 @@ def test_the_file_is_as_its_schema_says() -> None:
 def test_what_is_not_known_is_left_out() -> None:
     told = assessment_of(folded(ev.AssessmentMade(iteration=2, summary="Nothing.")), 2)
     assert told is not None
-    assert set(SCHEMA) - set(told) == {"testStatus"}
+    assert set(SCHEMA) - set(told) == {"testStatus", "prioritizedTasks"}
+    assert told["contextFiles"] == {}
+    assert "transcriptPath" not in told
     assert "secondOpinion" not in told
     assert "null" not in json.dumps(told)
     empty: dict[str, list[str]] = {
@@ -95,6 +108,13 @@ def test_what_is_not_known_is_left_out() -> None:
         "other": [],
     }
     assert told["filesChanged"] == {"added": [], "modified": [], "deleted": [], "byCategory": empty}
+
+
+def test_tests_that_did_not_run_are_said_to_be_that() -> None:
+    made = ev.AssessmentMade(iteration=2, summary="Broken.", tests=TestStatus(ran=False))
+    told = assessment_of(folded(made), 2)
+    assert told is not None
+    assert (told["testStatus"]["ran"], told["testStatus"]["summary"]) == (False, "no tests ran")
 
 
 def test_of_an_iteration_that_was_not_assessed_there_is_no_file() -> None:
@@ -134,13 +154,68 @@ def test_commits_and_a_loop_inside_the_session_are_found(tmp_path: Path) -> None
     put(tmp_path, DIFF, {"commits": ["a1 Add a", "b2 Fix: b"], "branchChanged": False})
     put(tmp_path, LOOP, ENDED)
     loop = InnerLoop(iterations=2, limit=10, success=True, words="all pass")
-    assert traces(tmp_path) == Traces(commits=("Add a", "Fix: b"), loop=loop)
+    assert traces(tmp_path) == Traces(commits=("Add a", "Fix: b"), loops=(loop,))
+
+
+ABORTED = {"active": False, "task": "Fix it", "currentIteration": 3, "status": "aborted"}
+
+
+def registry(**entry: object) -> dict[str, object]:
+    return {"active_loops": [{"loop_id": "fix-1", **entry}, {"loop_id": 7}, "x"], "total": 1}
+
+
+def test_loops_of_the_command_are_found_and_completed_from_their_registry(tmp_path: Path) -> None:
+    put(tmp_path, ".aiwg/ralph/registry.json", registry(max_iterations=9, status="running"))
+    put(tmp_path, ".aiwg/ralph/loops/fix-1/state.json", ABORTED)
+    put(tmp_path, ".aiwg/ralph/archive/old-1/state.json", ENDED)
+    put(tmp_path, ".aiwg/ralph/loops/older/state.json", ENDED, age_s=5)
+    (tmp_path / ".aiwg/ralph/loops/fix-2").symlink_to(tmp_path / ".aiwg/ralph/loops/fix-1")
+    assert traces(tmp_path).loops == (
+        InnerLoop(iterations=3, limit=9, task="Fix it"),
+        InnerLoop(iterations=2, limit=10, success=True, words="all pass"),
+    )
+
+
+@each_row(
+    ("began", "found"),
+    [
+        ("2026-03-14T09:00:30.000Z", True),
+        ("2026-03-14T08:59:59.000Z", False),
+        ("2026-03-14T09:30:00", False),
+        ("yesterday", False),
+        (None, False),
+    ],
+)
+def test_a_loop_that_only_the_registry_knows_counts_if_it_began_in_the_session(
+    tmp_path: Path,
+    began: object,
+    found: bool,  # noqa: FBT001
+) -> None:
+    known = registry(started_at=began, iteration=4, status="completed", task_summary="Fix it")
+    put(tmp_path, ".aiwg/ralph/registry.json", known)
+    loop = InnerLoop(iterations=4, success=True, task="Fix it")
+    assert traces(tmp_path).loops == ((loop,) if found else ())
+
+
+def test_artifacts_of_the_session_are_found(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        DIFF,
+        {
+            "aiwgArtifactsCreated": [".aiwg/a.md", 3],
+            "aiwgArtifactsUpdated": [".aiwg/b\x1b.md"],
+            "aiwgArtifactsDeleted": [".aiwg/c.md"],
+        },
+    )
+    found = traces(tmp_path)
+    assert found.artifacts == (".aiwg/a.md", ".aiwg/b\\x1b.md")
+    assert found.gone == (".aiwg/c.md",)
 
 
 def test_a_loop_that_still_says_that_it_runs_has_no_success(tmp_path: Path) -> None:
     put(tmp_path, DIFF, {"branchChanged": True, "branchAfter": "main"})
     put(tmp_path, LOOP, {**ENDED, "active": True})
-    assert traces(tmp_path) == Traces(loop=InnerLoop(2, 10, words="all pass"))
+    assert traces(tmp_path) == Traces(loops=(InnerLoop(2, 10, words="all pass", active=True),))
 
 
 def test_files_that_are_older_than_the_session_tell_of_another(tmp_path: Path) -> None:
@@ -164,9 +239,9 @@ def test_whatever_stands_in_them_is_no_error(tmp_path: Path, content: object) ->
     put(tmp_path, LOOP, content)
     found = traces(tmp_path)
     assert found.commits == ()
-    if found.loop is not None:
-        assert not found.loop.success
-        assert 0 <= found.loop.iterations <= 1_000_000
+    for loop in found.loops:
+        assert not loop.success
+        assert 0 <= loop.iterations <= 1_000_000
 
 
 def test_what_they_say_is_bounded_and_clean(tmp_path: Path) -> None:
@@ -175,8 +250,8 @@ def test_what_they_say_is_bounded_and_clean(tmp_path: Path) -> None:
     put(tmp_path, LOOP, {**ENDED, "lastResult": f"\x1b]0;x\x07{secret} {'y' * 5000}"})
     found = traces(tmp_path)
     assert len(found.commits) == MAX_COMMITS
-    assert found.loop is not None
-    for text in (found.commits[0], found.loop.words):
+    (loop,) = found.loops
+    for text in (found.commits[0], loop.words):
         assert len(text) <= 120
         assert "\x1b" not in text
         assert secret not in text

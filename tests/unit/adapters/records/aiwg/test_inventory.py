@@ -21,8 +21,8 @@ from ralph_tui.adapters.records.aiwg.inventory import (
 from ralph_tui.adapters.workspace.git_status import (
     _MAY_BE_TEST,
     commits_between,
-    count_test_files,
     git_status,
+    list_test_files,
 )
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.events.workspace import FileChange
@@ -51,7 +51,7 @@ def read(root: Path, after_s: float = 0.0, **options: str) -> Inventory:
         root,
         NOW + timedelta(seconds=after_s),
         read_git=lambda: git_status(repository),
-        count_tests=lambda: count_test_files(repository),
+        count_tests=lambda: len(list_test_files(repository)),
         **options,
     )
 
@@ -126,10 +126,12 @@ def test_before_and_after_a_session(git_repo: Path) -> None:
     (git_repo / "pyproject.toml").write_text("[project]\n")
     (git_repo / ".aiwg").mkdir()
     (git_repo / ".aiwg/plan.md").write_text("one")
+    (git_repo / ".aiwg/old.md").write_text("old")
     before = read(git_repo)
     (git_repo / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     (git_repo / ".aiwg/plan.md").write_text("one and two")
     (git_repo / ".aiwg/new.md").write_text("new")
+    (git_repo / ".aiwg/old.md").unlink()
     (git_repo / "tests").mkdir()
     (git_repo / "tests/test_x.py").write_text("x")
     git(git_repo, "checkout", "-q", "-b", "feature")
@@ -157,6 +159,7 @@ def test_before_and_after_a_session(git_repo: Path) -> None:
         "keyFilesChanged": ["pyproject.toml"],
         "aiwgArtifactsCreated": [".aiwg/new.md"],
         "aiwgArtifactsUpdated": [".aiwg/plan.md"],
+        "aiwgArtifactsDeleted": [".aiwg/old.md"],
         "commitCount": 1,
         "commits": [f"{made} the work"],
         "hasTests": True,
@@ -189,7 +192,7 @@ def test_what_git_cannot_tell_costs_its_own_part_only(git_repo: Path) -> None:
         git_repo,
         NOW,
         read_git=lambda: git_status(repository),
-        count_tests=lambda: count_test_files(repository),
+        count_tests=lambda: len(list_test_files(repository)),
     )
     assert "status" in (reading.git.error or "")
     assert [fact.path for fact in reading.key_files] == ["README.md"]
@@ -234,7 +237,7 @@ def test_test_files_are_counted_without_ignored_ones(git_repo: Path, *, link: bo
     if link:
         commit(git_repo, "tracked")
     repository: Repository = open_repository(git_repo)
-    assert count_test_files(repository) == 2
+    assert len(list_test_files(repository)) == 2
 
 
 @given(path=st.from_regex(r"[a-zA-Z0-9._/-]{1,30}", fullmatch=True))

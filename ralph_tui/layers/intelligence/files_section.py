@@ -1,0 +1,43 @@
+"""The prompt section that points to files, each once and with the reason to open it."""
+
+from collections.abc import Iterable
+
+from ralph_tui.layers.intelligence.blocks import NAMED_TESTS, rank_of
+from ralph_tui.layers.intelligence.budget import Block, Section, lines_of
+from ralph_tui.layers.intelligence.fence import item
+from ralph_tui.layers.intelligence.material import PromptInput
+
+HEADING = "Where to look first"
+LONGEST_PATH = 200
+
+
+def files_section(inputs: PromptInput) -> Section:
+    """Return the files of failing tests, changed files and artifacts.
+
+    Empty after a handoff, which says where to continue. Paths that other sections show are left
+    out: test files in the names of failing tests, and files of an interrupted session.
+    """
+    files = inputs.context_files
+    if files is None or inputs.handoff is not None:
+        return Section(HEADING, ())
+    reasons: dict[str, list[str]] = {}
+    _add(reasons, _unnamed(inputs, files.test_files), "failing tests")
+    if not inputs.interrupted_files:
+        _add(reasons, files.recently_modified, "changed in the last iteration")
+    _add(reasons, files.artifacts, "artifact changed in this run")
+    lines = [f"- {item(path, LONGEST_PATH)} ({'; '.join(why)})" for path, why in reasons.items()]
+    return Section(
+        HEADING, (Block(lines_of(lines), rank_of("files"), "files to open first", label="Files"),)
+    )
+
+
+def _add(reasons: dict[str, list[str]], paths: Iterable[str], why: str) -> None:
+    for path in paths:
+        reasons.setdefault(path, []).append(why)
+
+
+def _unnamed(inputs: PromptInput, paths: Iterable[str]) -> list[str]:
+    """Return the paths that no name of a failing test in this prompt contains."""
+    gate = inputs.gate
+    shown = "\n".join(gate.failing[:NAMED_TESTS]) if gate and not gate.broken else ""
+    return [path for path in paths if path not in shown]

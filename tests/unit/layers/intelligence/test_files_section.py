@@ -1,0 +1,55 @@
+"""The files that a prompt points to: each once, and none that another section shows."""
+
+from ralph_tui import events as ev
+from ralph_tui.events.intelligence import ContextFiles
+from ralph_tui.layers.intelligence.blocks import NAMED_TESTS
+from ralph_tui.layers.intelligence.files_section import files_section
+from ralph_tui.layers.intelligence.material import PromptInput
+
+FILES = ContextFiles(
+    recently_modified=["parser.py", "tests/test_a.py"],
+    test_files=["tests/test_a.py", "tests/test_b.py"],
+    artifacts=[".aiwg/spec.md"],
+)
+
+
+def lines(*failing: str, broken: str = "", **fields: object) -> list[str]:
+    gate = ev.GateFinished(iteration=1, ok=False, failing=list(failing), broken=broken)
+    given = {"gate": gate, "context_files": FILES, **fields}
+    inputs = PromptInput("", "", 2, 9, **given)  # type: ignore[arg-type]
+    return [line for line in files_section(inputs).text().splitlines() if line.startswith("- ")]
+
+
+def test_each_file_is_named_once_with_all_reasons() -> None:
+    assert lines() == [
+        "- tests/test_a.py (failing tests; changed in the last iteration)",
+        "- tests/test_b.py (failing tests)",
+        "- parser.py (changed in the last iteration)",
+        "- .aiwg/spec.md (artifact changed in this run)",
+    ]
+
+
+def test_a_file_in_the_name_of_a_failing_test_is_not_said_again() -> None:
+    shown = lines("tests/test_a.py::test_x", "tests/test_b.py::test_y")
+    assert shown == [
+        "- parser.py (changed in the last iteration)",
+        "- tests/test_a.py (changed in the last iteration)",
+        "- .aiwg/spec.md (artifact changed in this run)",
+    ]
+    many = [f"test_{n}" for n in range(NAMED_TESTS)]
+    assert "- tests/test_b.py (failing tests)" in lines(*many, "tests/test_b.py::test_y")
+    assert "- tests/test_b.py (failing tests)" in lines("tests/test_b.py", broken="no name x")
+
+
+def test_files_of_an_interrupted_session_are_listed_as_its_own() -> None:
+    assert lines(interrupted_files=["- parser.py (modified, +1 -0)"]) == [
+        "- tests/test_a.py (failing tests)",
+        "- tests/test_b.py (failing tests)",
+        "- .aiwg/spec.md (artifact changed in this run)",
+    ]
+
+
+def test_after_a_handoff_its_own_files_come_first() -> None:
+    left = ev.HandoffWritten(iteration=1, number=1, path="p", cause="L3")
+    assert lines(handoff=left) == []
+    assert lines(context_files=None) == []
