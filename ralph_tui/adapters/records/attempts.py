@@ -18,8 +18,8 @@ from ralph_tui.adapters.records.aiwg.assessment import assessment_of
 from ralph_tui.adapters.records.aiwg.attempt import project
 from ralph_tui.adapters.records.aiwg.records import Attempt
 from ralph_tui.adapters.records.aiwg.tasks import read_description, with_folder_ids, write_task
-from ralph_tui.adapters.records.aiwg.write import put, write_all
-from ralph_tui.adapters.records.files import write_json, write_text
+from ralph_tui.adapters.records.aiwg.write import put, write_all, write_record
+from ralph_tui.adapters.records.files import write_text
 from ralph_tui.adapters.records.folders import keep_out, number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.base.errors import WorkspaceError, why
@@ -180,4 +180,4 @@ class AttemptFolder:
     def write_verification(self, iteration: int, result: GateResult) -> None:
         """Save the result of a verification as JSON, omitting unknown values."""
         known = {name: value for name, value in asdict(result).items() if value is not None}
-        write_json(self.iteration_folder(iteration) / "verification.json", known)
+        write_record(self.iteration_folder(iteration) / "verification.json", known)
