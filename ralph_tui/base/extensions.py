@@ -14,6 +14,8 @@ FLEET_GLANCES = "ralph_tui.fleet.sources.fleet:FollowedFleet"
 """Creates a `runtime.sources.listed.FleetGlances` for a worktree."""
 FOREIGN_RUNS = "ralph_tui.importers.foreign_runs:ImportedRuns"
 """Creates an `adapters.records.foreign.ForeignRuns`."""
+HOOKED_LOOPS = "ralph_tui.hooks.tasks:track"
+"""Writes attempts of tasks for loops that hooks recorded."""
 FOREIGN_PLACES = (
     "ralph-external",
     *(f"ralph/{name}" for name in ("current-loop.json", "iterations", "loops", "archive")),

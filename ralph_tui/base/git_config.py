@@ -60,6 +60,17 @@ ASK = ("config", "-z", "--type=path", "--get-regexp", f"^({'|'.join(_KEPT_KEYS)}
 COMMON = ("refs", "packed-refs", "reftable", "shallow", "info")
 """Parts of the common dir that our commands need."""
 
+IN_PROGRESS = {
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "sequencer": "a cherry-pick",
+    "BISECT_LOG": "a bisect",
+}
+"""Git's files that reveal an unfinished operation by the user."""
+
 _CORE = """\
 [core]
 \trepositoryFormatVersion = {version}

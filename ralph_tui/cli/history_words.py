@@ -134,6 +134,10 @@ def _attempt_facts(attempt: "Attempt", status: str) -> list[tuple[str, str]]:
         ("tokens", tokens),
         ("actions", str(done.actions_performed)),
         ("tags", ", ".join(attempt.tags)),
+        (
+            "recorded by",
+            f"hooks; ralph-tui replay hooks/{attempt.run_id}" if attempt.journal else "",
+        ),
     ]
 
 

@@ -17,7 +17,8 @@ from ralph_tui.adapters.records.runs import find_hooked
 from ralph_tui.base.errors import RalphError, UsageError, why
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm, text_argument
-from ralph_tui.hooks.program import store, watch
+from ralph_tui.hooks.program import handoff, store, watch
+from ralph_tui.hooks.program.commit import uncommitted
 from ralph_tui.hooks.program.words import PROMPT, has_section, names_task, write_prompt
 from ralph_tui.hooks.project import (
     FOLDER,
@@ -38,13 +39,17 @@ from ralph_tui.hooks.settings import (
 from ralph_tui.layers.context import state_file
 from ralph_tui.layers.context.state_file import LARGEST, MAX_ITERATIONS, PROMISE, State
 from ralph_tui.text.format import count
-from ralph_tui.text.sanitize import one_line, plain
+from ralph_tui.text.sanitize import one_line, plain, spelled_name
 from ralph_tui.text.secrets import redact
 
 CONTEXT = 3
 """Lines of context around a change."""
 END = 500
 """Characters shown at either end of a changed line."""
+NAMED = 3
+"""Maximum number of files to name that no commit contains."""
+MAX_LEFT_OUT = 1000
+"""Maximum number of such files, which the state file lists."""
 SEEN = 32 * END
 """Characters searched for secrets, as one may begin or end outside the shown part."""
 
@@ -160,6 +165,11 @@ def _add_loop(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-iterations", metavar="N", type=int, help=f"limit of the loop ({MAX_ITERATIONS})"
     )
+    parser.add_argument(
+        "--commit-wip",
+        action="store_true",
+        help="commit the work of each session that hands off to your branch",
+    )
     parser.add_argument("--window", metavar="TOKENS", help="size of the context window: 200k, 1m")
 
 
@@ -187,27 +197,28 @@ class _Plan:
     loop: LoopFile
     state: State | None
     """State of the loop to begin; None for no loop."""
-    window: int | None
-    """Window size to write for a loop that is already running."""
+    changes: State
+    """Fields to write for a loop that is already running."""
     prompt: Path
     """A prompt file whose section may belong to an earlier loop."""
 
     @property
     def is_empty(self) -> bool:
         same = self.settings.content == self.merged and self.copy_status.current
-        return same and not self.state and self.window is None
+        return same and not self.state and not self.changes
 
 
 def _install(root: Path, program: Program, args: argparse.Namespace) -> int:
     now = datetime.now(UTC)
     settings, loop = SettingsFile.of(root), LoopFile.of(root, os.environ)
-    window, state = _parse_window(args, loop), _new_state(args, now)
+    changes, state = _parse_changes(root, args, loop), _new_state(args, now)
     if state is not None:
         loop.refuse_running()
-        if window is not None:
-            state, window = state | {watch.FIELD: window}, None
+        state, changes = state | changes, {}
+    elif loop.state is not None and handoff.FIELD in loop.state:
+        changes.pop(handoff.FIELD, None)  # the files that were changed first still count
     copy_status = program.copy_status()
-    plan = _Plan(settings, settings.with_hooks(), copy_status, loop, state, window, root / PROMPT)
+    plan = _Plan(settings, settings.with_hooks(), copy_status, loop, state, changes, root / PROMPT)
     if plan.is_empty:
         print(f"the hooks are already installed in {one_line(str(root))} and up to date")
     else:
@@ -218,7 +229,27 @@ def _install(root: Path, program: Program, args: argparse.Namespace) -> int:
     return ExitCode.COMPLETED
 
 
-def _parse_window(args: argparse.Namespace, loop: LoopFile) -> int | None:
+def _parse_changes(root: Path, args: argparse.Namespace, loop: LoopFile) -> State:
+    """Return the fields of the loop that the options set. Raises ``RalphError``."""
+    if (args.window or args.commit_wip) and args.objective is None and loop.state is None:
+        option = "--window applies" if args.window else "--commit-wip applies"
+        raise UsageError(f"{option} to a loop; pass --objective TEXT too")
+    window = _parse_window(args)
+    changes: State = {} if window is None else {watch.FIELD: window}
+    if args.commit_wip:
+        try:
+            changed = uncommitted(root)
+        except OSError as error:
+            raise RalphError(f"--commit-wip needs a git repository: {error}") from error
+        if len(changed) > MAX_LEFT_OUT:
+            raise RalphError(
+                f"{len(changed):,} files have uncommitted changes; commit or ignore them first"
+            )
+        changes[handoff.FIELD] = {"left_out": changed}
+    return changes
+
+
+def _parse_window(args: argparse.Namespace) -> int | None:
     if args.window is None:
         return None
     size = watch.parse_size(args.window)
@@ -227,8 +258,6 @@ def _parse_window(args: argparse.Namespace, loop: LoopFile) -> int | None:
             "--window must be a number of tokens, such as 200000, 200k or 1m, not "
             f"{one_line(args.window)}"
         )
-    if args.objective is None and loop.state is None:
-        raise UsageError("--window applies to a loop; pass --objective TEXT too")
     return size
 
 
@@ -269,8 +298,20 @@ def _describe(plan: _Plan, program: Program) -> Iterator[str]:
         yield f"{plan.loop.name}: {what}, {count(plan.state['max_iterations'], 'iteration')}"
         if has_section(plan.prompt):
             yield f"{plan.prompt.name}: replaces the section of the previous loop"
-    if plan.window is not None:
-        yield f"{plan.loop.name}: the context window holds {plan.window:,} tokens"
+    if (window := plan.changes.get(watch.FIELD)) is not None:
+        yield f"{plan.loop.name}: the context window holds {window:,} tokens"
+    if (wip := (plan.state or plan.changes).get(handoff.FIELD)) is not None:
+        yield f"{plan.loop.name}: {_commit_text(wip)}"
+
+
+def _commit_text(wip: Mapping[str, list[str]]) -> str:
+    left_out = wip["left_out"]
+    text = "each handoff commits the session's work to your branch"
+    if not left_out:
+        return text
+    more = ", ..." if len(left_out) > NAMED else ""
+    named = ", ".join(spelled_name(path) for path in left_out[:NAMED])
+    return f"{text}, without {count(len(left_out), 'file')} changed before: {named}{more}"
 
 
 def _apply_plan(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
@@ -288,10 +329,10 @@ def _apply_plan(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
         kept.append(plan.loop.begin(plan.state, now))
         if has_section(plan.prompt):  # sessions must not see text about the earlier loop
             write_prompt(plan.prompt, plan.state)
-    if plan.window is not None:
+    if plan.changes:
         with store.state_file(plan.loop.path) as held:
             if held is not None:
-                held.state = held.state | {watch.FIELD: plan.window}
+                held.state = held.state | plan.changes
                 held.save()
     yield "the hooks are installed; new sessions use them"
     yield from _saved_lines([*kept, backup], program.root)

@@ -19,6 +19,7 @@ from ralph_tui.adapters.processes.sweep import no_orphans, sweep
 from ralph_tui.adapters.records.aiwg.checkpoint_files import AiwgCheckpointFiles, Probes
 from ralph_tui.adapters.records.aiwg.traces import read_traces
 from ralph_tui.adapters.records.attempts import AttemptFolder, prepare_folder
+from ralph_tui.adapters.records.foreign import track_hooked_loops
 from ralph_tui.adapters.records.handoff_copies import copy_handoff
 from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock
@@ -116,6 +117,7 @@ def new_run(
     """
     preflight = check(folder, request)
     repository, run_id = preflight.repository, str(uuid4())
+    track_hooked_loops(repository.root)  # the plan follows their reflections
     with ExitStack() as held:
         lock = held.enter_context(_locked(repository, run_id))
         attempt = AttemptFolder.create(repository.root, request.objective, datetime.now(UTC))

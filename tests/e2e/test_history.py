@@ -216,7 +216,7 @@ def test_a_reflection_by_hand_is_an_event_and_comes_back(over: Path) -> None:
     assert here("status", "--json", cwd=over).stdout == newest, "nor is its run the newest"
     whole = files(over)
     lines = [json.loads(line) for line in whole[f"{TASK}/reflections.jsonl"].splitlines()]
-    assert told_last in lines
+    assert {"version": "1.0.0", **told_last} in lines
     for name in whole:
         if not name.endswith("events.jsonl"):
             (over / name).unlink()
@@ -277,7 +277,7 @@ def test_the_files_follow_a_live_run_and_rebuild_mends_a_killed_one(git_repo: Pa
             known(task / "attempts/001/attempt.json")["status"],
             *known(git_repo / RECORDS / "index/by-status.json"),
         }
-        return found == {word}
+        return found == {word, "version"}
 
     with start("run", "x", "-c", "false", *agent, "--json", cwd=git_repo) as process:
         assert process.stdout is not None

@@ -222,3 +222,18 @@ def test_a_session_of_claude_code_has_them(root: Path, tmp_path: Path) -> None:
     lines = here("replay", "hooks", "--headless", cwd=root).stdout
     assert "Mend the parser" in lines
     assert "completed" in here("status", cwd=root).stdout
+
+
+def test_commits_of_checkpoints_are_installed_with_a_loop(root: Path) -> None:
+    done = run("hooks", "install", "--commit-wip", "--yes", cwd=root)
+    assert (done.returncode, "pass --objective TEXT" in done.stderr) == (2, True)
+    (root / "mine.txt").write_text("x")
+    given = ("--objective", "Mend it", "--commit-wip")
+    done = run("hooks", "install", *given, "--yes", cwd=root)
+    assert done.returncode == 0, done.stderr
+    assert "each handoff commits the session's work to your branch, without 1 file" in done.stdout
+    assert json.loads((root / STATE).read_text())["commit_wip"] == {"left_out": ["mine.txt"]}
+    (root / "session.txt").write_text("x")
+    again = run("hooks", "install", "--commit-wip", "--yes", cwd=root)
+    assert "up to date" in again.stdout, "what the session has changed since is committed"
+    assert json.loads((root / STATE).read_text())["commit_wip"] == {"left_out": ["mine.txt"]}

@@ -100,6 +100,26 @@ def test_records_of_real_runs_are_what_the_schema_says(roots: list[Path]) -> Non
     assert all_names() - seen == NEVER_KNOWN
 
 
+def test_every_record_names_the_version_of_its_schema(roots: list[Path]) -> None:
+    """Journal, status and table of tasks have versions of their own."""
+    own = {"events.jsonl": "schema_version", "status.json": "version", "tasks.json": "version"}
+    seen = set()
+    for root in roots:
+        for path in sorted((root / RECORDS).glob("[ti]*/**/*.json*")):
+            if path.name == "transcript.jsonl":  # the agent's own words
+                continue
+            whole = path.read_text()
+            texts = whole.splitlines() if path.suffix == ".jsonl" else [whole]
+            values = [json.loads(text) for text in texts]
+            if path.name in own:
+                assert isinstance(values[0][own[path.name]], int), path
+                continue
+            assert {value.get("version") for value in values} <= {"1.0.0"}, path
+            seen.add(path.name)
+    assert seen >= {*FILES, "summary.json", "assessment.json", "verification.json"}
+    assert seen >= {"001-checkpoint.json", "checkpoint-summary.json", "pre-snapshot.json"}
+
+
 def test_it_finds_what_is_wrong(tmp_path_factory: pytest.TempPathFactory) -> None:
     root = once(tmp_path_factory, "demo", keep) / "project"
     [attempt] = [value for path, _, value in records(root) if path.name == "attempt.json"]

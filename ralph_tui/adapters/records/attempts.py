@@ -18,8 +18,8 @@ from ralph_tui.adapters.records.aiwg.assessment import assessment_of
 from ralph_tui.adapters.records.aiwg.attempt import project
 from ralph_tui.adapters.records.aiwg.records import Attempt
 from ralph_tui.adapters.records.aiwg.tasks import read_description, with_folder_ids, write_task
-from ralph_tui.adapters.records.aiwg.write import put, write_all
-from ralph_tui.adapters.records.files import write_json, write_text
+from ralph_tui.adapters.records.aiwg.write import put, write_all, write_record
+from ralph_tui.adapters.records.files import write_text
 from ralph_tui.adapters.records.folders import keep_out, number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.base.errors import WorkspaceError, why
@@ -66,6 +66,8 @@ class AttemptFolder:
         self.folder = self.task_folder / "attempts" / attempt
         self._actions = ActionLog(self.journal, self.folder / "actions.jsonl")
         self._index = TaskIndex(ralph_folder(root))
+        self._elsewhere = ""
+        """Path of a journal outside of the folder, relative to the records."""
         self._writing = Lock()
         self._latest: Mapping[str, Any] = {}
         """The newest projection, which no older one may replace."""
@@ -77,6 +79,23 @@ class AttemptFolder:
         The caller must hold the worktree's lock. Raises ``WorkspaceError`` if it cannot be written.
         """
         prepare_folder(root)
+        attempt = cls.following(root, description)
+        try:
+            make_folder(attempt.folder)
+            attempt.begin(number_of(attempt.attempt), now)
+        except OSError as error:
+            with suppress(OSError):  # remove an attempt that has no files
+                for empty in (attempt.folder, attempt.folder.parent, attempt.task_folder):
+                    empty.rmdir()
+            raise WorkspaceError(
+                f"cannot write to {error.filename or attempt.folder}: "
+                f"{why(error, 'make the folder writable')}"
+            ) from error
+        return attempt
+
+    @classmethod
+    def following(cls, root: Path, description: str) -> "AttemptFolder":
+        """Return the attempt that `create` would create; nothing is written."""
         description = plain(description)
         tasks = ralph_folder(root) / "tasks"
         found = tasks.iterdir() if tasks.is_dir() else ()
@@ -87,19 +106,12 @@ class AttemptFolder:
         task = next(known, f"task-{fresh:03}")
         attempts = numbered(ralph_folder(root) / "tasks" / task / "attempts")
         number = max((number_of(path.name) for path in attempts), default=0) + 1
-        attempt = cls(root, task, f"{number:03}", description)
-        try:
-            make_folder(attempt.folder)
-            attempt._begin(number, now)
-        except OSError as error:
-            with suppress(OSError):  # remove an attempt that has no files
-                for empty in (attempt.folder, attempt.folder.parent, attempt.task_folder):
-                    empty.rmdir()
-            raise WorkspaceError(
-                f"cannot write to {error.filename or attempt.folder}: "
-                f"{why(error, 'make the folder writable')}"
-            ) from error
-        return attempt
+        return cls(root, task, f"{number:03}", description)
+
+    def read_from(self, journal: Path) -> None:
+        """Use a journal elsewhere in the records, which hooks have written."""
+        self._elsewhere = journal.relative_to(ralph_folder(self.root)).as_posix()
+        self._actions = ActionLog(journal, self.folder / "actions.jsonl")
 
     @property
     def name(self) -> str:
@@ -119,6 +131,10 @@ class AttemptFolder:
     def project(self, state: RunState) -> dict[str, Any]:
         """Return the contents of derived files. Quick; call it on the thread that owns `state`."""
         self._latest = projected = project(state)
+        if self._elsewhere:
+            projected["attempt.json"]["journal"] = self._elsewhere
+            if projected["outcome.json"] is None:  # nothing is running
+                projected["attempt.json"]["status"] = "failed"
         return projected
 
     def write_projections(self, projected: Mapping[str, Any]) -> None:
@@ -137,7 +153,7 @@ class AttemptFolder:
                 self._actions.catch_up()
                 write_task(self.task_folder, mine)
 
-    def _begin(self, number: int, now: datetime) -> None:
+    def begin(self, number: int, now: datetime) -> None:
         """Write what is known before the run's first event."""
         attempt = Attempt(
             id=number, task_id=self.task, description=self.description, started=now, updated=now
@@ -180,4 +196,4 @@ class AttemptFolder:
     def write_verification(self, iteration: int, result: GateResult) -> None:
         """Save the result of a verification as JSON, omitting unknown values."""
         known = {name: value for name, value in asdict(result).items() if value is not None}
-        write_json(self.iteration_folder(iteration) / "verification.json", known)
+        write_record(self.iteration_folder(iteration) / "verification.json", known)

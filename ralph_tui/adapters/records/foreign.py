@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ralph_tui.base.extensions import FOREIGN_PLACES, FOREIGN_RUNS, is_installed, load_object
+from ralph_tui.base.extensions import (
+    FOREIGN_PLACES,
+    FOREIGN_RUNS,
+    HOOKED_LOOPS,
+    is_installed,
+    load_object,
+)
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.journal import Recording
@@ -55,6 +61,18 @@ class ForeignRuns(Protocol):
 
     def read(self, run: ForeignRun) -> "Recording":
         """Return the events of a run that `find` returned."""
+
+
+def track_hooked_loops(root: Path, *, again: bool = False) -> frozenset[str]:
+    """Make loops that hooks recorded, and that are over, attempts of tasks; `again`: all of them.
+
+    Quick without news. What cannot be written now is written by a later call. Returns the names of
+    the loops that have an attempt.
+    """
+    if (root / ".aiwg" / "ralph" / "hooks").is_dir() and is_installed(HOOKED_LOOPS):
+        tracked: frozenset[str] = load_object(HOOKED_LOOPS)(root, again=again)
+        return tracked
+    return frozenset()
 
 
 class NoForeignRuns:

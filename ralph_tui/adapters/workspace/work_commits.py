@@ -16,6 +16,7 @@ from ralph_tui.adapters.workspace.git import MISLEADING
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.adapters.workspace.user_config import UserConfig
 from ralph_tui.base.errors import ProcessError, WorkspaceError
+from ralph_tui.base.git_config import IN_PROGRESS
 from ralph_tui.ports.worktree import Committed
 from ralph_tui.text.sanitize import one_line, shorten
 
@@ -25,16 +26,6 @@ MAX_OUTPUT = 1 << 16
 """Maximum number of bytes to read from the end of the output of Git and its hooks."""
 RECORDS = ".aiwg/"
 """Never counts as work, even if not ignored; nor do paths that no snapshot contains."""
-IN_PROGRESS = {
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase",
-    "MERGE_HEAD": "a merge",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "sequencer": "a cherry-pick",
-    "BISECT_LOG": "a bisect",
-}
-"""Git's files that reveal an unfinished operation by the user."""
 
 
 class WorkCommits:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktree_root
-from ralph_tui.adapters.records.foreign import ForeignRun, foreign_runs
+from ralph_tui.adapters.records.foreign import ForeignRun, foreign_runs, track_hooked_loops
 from ralph_tui.adapters.records.history import TaskHistory, list_tasks, read_task, status_of
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, describe_no_runs, find_hooked
@@ -74,9 +74,10 @@ def run(args: argparse.Namespace) -> int:
     Raises ``RalphError`` if there is no such task, or FILE cannot be written.
     """
     root = worktree_root(Path.cwd())
+    tracked = track_hooked_loops(root)
     if args.task is None:
         _refuse_without_task(args)
-        return _show_list(root, args)
+        return _show_list(root, args, tracked)
     for option in FILTERS:
         if getattr(args, option) is not None:
             raise UsageError(f"--{option} filters the list of tasks; leave out TASK")
@@ -117,10 +118,12 @@ def _parse_task(args: argparse.Namespace) -> tuple[str, int | None]:
     return name, int(number)
 
 
-def _show_list(root: Path, args: argparse.Namespace) -> int:
+def _show_list(root: Path, args: argparse.Namespace, tracked: frozenset[str]) -> int:
+    """List the tasks, and other runs that have none; `tracked` loops of hooks have one."""
     rows = _filtered(list_tasks(root), root, args)
     foreign = foreign_runs()
-    imported, hooked = foreign.find(root), [*find_hooked(root)]
+    imported = foreign.find(root)
+    hooked = [run for run in find_hooked(root) if run.folder.name not in tracked]
     if any(getattr(args, option) is not None for option in FILTERS):
         if not (rows or args.json):
             raise UsageError("no task matches; ralph-tui history --all lists every task")
@@ -235,6 +238,10 @@ def _reflect(task: TaskHistory, attempts: "tuple[Attempt, ...]", text: str) -> i
         if (folder := task.folder / "attempts" / f"{attempt.id:03}").is_dir()
     ]
     found = [run for run in recorded if run.journal.is_file()]
+    if not found and attempts[-1].journal:
+        raise UsageError(
+            f"{task.name} is a loop that hooks recorded; only runs of ralph-tui take reflections"
+        )
     if not found:
         raise UsageError(f"{task.name} has no journal for the reflection; its run never started")
     run = found[-1]

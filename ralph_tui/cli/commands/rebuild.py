@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
 from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.foreign import track_hooked_loops
 from ralph_tui.adapters.records.runs import RecordedRun, find_runs
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.base.errors import JournalError, WorkspaceError, why
@@ -31,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Rebuild. Raises ``UsageError``, ``JournalError``, ``WorkspaceError`` or ``LockHeldError``."""
     root = worktree_root(Path.cwd())
-    runs = [find_ours(root, args.run)]
+    hooked = track_hooked_loops(root, again=True) if args.run is None else frozenset[str]()
+    runs = [] if hooked else [find_ours(root, args.run)]
     if args.run is None:
         runs = [*find_runs(root)]
     with ExitStack() as held:

@@ -9,6 +9,7 @@ Modules for checkpoints and the end of a session are imported only when needed.
     transcript  the session's transcript             record      observations as run events
     watch       after each tool: the levels          handoff     L2 and L3: evidence, handoff
     evidence    changes in git, run safely           stop        at a session's end: continue?
+    commit      the commit of a checkpoint
     words       the texts, and the section of PROMPT.md
 
 It never makes a session fail: problems are printed on stderr, and the session continues.

@@ -69,17 +69,27 @@ class Evidence(NamedTuple):
 
 def gather(root: Path, limit_s: float = LIMIT_S) -> Evidence:
     """Collect the evidence that git provides within this time."""
-    git = _Git(root, time.monotonic() + limit_s)
     try:
-        with git.sealed():
+        with opened(root, limit_s) as git:
             return _gather(git)
-    except FileNotFoundError:
-        return Evidence(problem="git was not found on PATH")
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
+    except OSError as error:
         return Evidence(problem=str(error))
 
 
-def _gather(git: "_Git") -> Evidence:
+@contextmanager
+def opened(root: Path, limit_s: float) -> Iterator["Git"]:
+    """Yield git with our configuration, for this time. Raises ``OSError`` with the reason."""
+    git = Git(root, time.monotonic() + limit_s)
+    try:
+        with git.sealed():
+            yield git
+    except FileNotFoundError:
+        raise OSError("git was not found on PATH") from None
+    except (ValueError, subprocess.SubprocessError) as error:
+        raise OSError(str(error)) from error
+
+
+def _gather(git: "Git") -> Evidence:
     head = git.ask("rev-parse", "-q", "--verify", "HEAD", accept=(0, 1)).decode().strip()
     diff = b""
     if head:
@@ -127,11 +137,18 @@ def _content_hash(path: Path) -> str:
         return f"{error.errno}"
 
 
-class _Git:
+class Git:
+    """Git on a worktree, with a deadline."""
+
     def __init__(self, root: Path, deadline: float) -> None:
         self.root = root
         self._deadline = deadline
         self._environment: Mapping[str, str] = _ENVIRONMENT
+        self.git_dir = self.common_dir = Path()
+        self.view = Path()
+        """Within `sealed`, the folder of our configuration and of a copy of the user's index."""
+        self.values: Mapping[str, str] = {}
+        """Values of the repository's configuration that name no program."""
 
     @contextmanager
     def sealed(self) -> Iterator[None]:
@@ -146,7 +163,8 @@ class _Git:
         top, git_dir, common = os.fsdecode(where).split("\n")[:3]
         values = kept_settings(entries_of(self.ask(*ASK, accept=(0, 1))))
         self.root = Path(top)
-        view = Path(tempfile.mkdtemp(prefix="ralph-tui-"))
+        self.git_dir, self.common_dir, self.values = Path(git_dir), Path(common), values
+        self.view = view = Path(tempfile.mkdtemp(prefix="ralph-tui-"))
         try:
             config = config_of_view(values, ignore_case=sys.platform == "darwin")
             write_whole(view / "config", config, durable=False)
@@ -167,17 +185,30 @@ class _Git:
         finally:
             shutil.rmtree(view, ignore_errors=True)
 
-    def ask(self, *arguments: str, accept: tuple[int, ...] = (0,)) -> bytes:
-        """Return git's output. Raises ``OSError``, also if git fails or is too slow."""
+    def ask(
+        self,
+        *arguments: str,
+        accept: tuple[int, ...] = (0,),
+        stdin: bytes = b"",
+        environment: Mapping[str, str | None] | None = None,
+    ) -> bytes:
+        """Return git's output. Raises ``OSError``, also if git fails or is too slow.
+
+        `environment` has further variables; those without a value are left out.
+        """
         inherited = {n: v for n, v in os.environ.items() if not n.startswith("GIT_")}
-        process = subprocess.Popen(
-            ["git", "-C", str(self.root), *arguments],
-            env=inherited | dict(self._environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        variables = {**inherited, **self._environment, **(environment or {})}
+        with tempfile.TemporaryFile(prefix="ralph-tui-") as given:
+            given.write(stdin)
+            given.seek(0)
+            process = subprocess.Popen(
+                ["git", "-C", str(self.root), *arguments],
+                env={name: value for name, value in variables.items() if value is not None},
+                stdin=given if stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
         try:
             out = self._answer(process)
             status = process.wait(max(0.0, self._deadline - time.monotonic()))

@@ -24,6 +24,8 @@ from ralph_tui.layers.context.state_file import (
 )
 
 HANDOFFS = Path(".claude") / "handoffs"
+FIELD = "commit_wip"
+"""Field of the state file: an object with `left_out`, the files that no commit contains."""
 MAX_FILES = 10
 ACTIONS = 8
 SUMMARY = 400
@@ -68,6 +70,10 @@ def complete_handoff(call: Call) -> None:
         checkpoint = _add_evidence(call, checkpoint, activity)
         checkpoint = _write_handoff(call, checkpoint, activity)
     record.begin_iteration(call)
+    if FIELD in call.state:
+        from ralph_tui.hooks.program.commit import commit_checkpoint
+
+        commit_checkpoint(call, checkpoint)
     record.end_session(call, "rolled_over")
     record.end_iteration(call, "incomplete")
     session = call.session

@@ -49,6 +49,12 @@ class Part(NamedTuple):
         return f"part of {self.name}" if kept else self.name
 
 
+def checkpoint_message(iteration: int, cause: str, percent: float | None) -> str:
+    """Return a commit message, in the form ``ralph: checkpoint iter 5 (L2 at 85%)``."""
+    full = "" if percent is None else f" at {whole(percent)}%"
+    return f"ralph: checkpoint iter {iteration} ({cause}{full})"
+
+
 def listed(
     heading: str, rank: int, noun: str, lines: Sequence[str], lead: str = "", given: int = 0
 ) -> Part:

@@ -7,7 +7,7 @@ files are saved in a snapshot, the handoff is written and recorded, then the pro
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Controls
 from ralph_tui.events import HandoffWritten, Noticed, QuestionAsked, RolloverBegan, WorkCommitted
-from ralph_tui.layers.context.levels import whole
+from ralph_tui.layers.context.handoff import checkpoint_message
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.checkpoints import Checkpoints
@@ -132,5 +132,4 @@ def comment_text(began: RolloverBegan, left: HandoffWritten | None) -> str:
 
 def commit_message(began: RolloverBegan) -> str:
     """Return the commit message, in the form ``ralph: checkpoint iter 5 (L2 at 85%)``."""
-    full = "" if began.percent is None else f" at {whole(began.percent)}%"
-    return f"ralph: checkpoint iter {began.iteration} ({began.cause}{full})"
+    return checkpoint_message(began.iteration, began.cause, began.percent)

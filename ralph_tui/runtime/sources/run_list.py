@@ -66,8 +66,9 @@ class ListedRuns:
         elif self._whole:
             return None
         # The module that finds runs of other tools is slow to load.
-        from ralph_tui.adapters.records.foreign import foreign_runs  # noqa: PLC0415
+        from ralph_tui.adapters.records.foreign import foreign_runs, track_hooked_loops  # noqa: PLC0415
 
+        track_hooked_loops(self._root)
         foreign = foreign_runs(self._root)
         self._imported = {run.name: run for run in foreign.find(self._root)}
         self._lost = foreign.remains(self._root)

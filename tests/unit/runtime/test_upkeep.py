@@ -69,12 +69,12 @@ def test_a_question_and_its_answer_are_in_the_files_at_once(tmp_path: Path) -> N
     kept.upkeep.tick(kept.state)
     until(lambda: kept.status() == "paused")
     index = tmp_path / ".aiwg/ralph/index/by-status.json"
-    until(lambda: kept.read(index) == {"paused": ["task-001"]})
+    until(lambda: kept.read(index).get("paused") == ["task-001"])
     kept.happen(ANSWERED)
 
     def is_running() -> bool:
         kept.upkeep.tick(kept.state)  # the earlier write may not be over
-        return kept.read(index) == {"running": ["task-001"]}
+        return kept.read(index).get("running") == ["task-001"]
 
     until(is_running)
     assert kept.status() == "running"

@@ -6,7 +6,6 @@ its tool call has a result, or can no longer get one. The journal is read from w
 ended. If the file has been changed since, all of it is rewritten.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui import events as ev
-from ralph_tui.adapters.records.aiwg.write import put
+from ralph_tui.adapters.records.aiwg.write import lines_of, put
 from ralph_tui.base.plain_files import open_append, reading, write_all
 from ralph_tui.state.actions import DERIVED_FROM, NO_ANSWER, Derivation, DerivedAction
 from ralph_tui.text.claims import strip_claims
@@ -133,9 +132,7 @@ class ActionLog:
         if self._written != _size(self._path) or self._read > _size(self._journal):
             self._begin()
         try:
-            text = "".join(
-                _text(line) for event in self._events() for line in self._actions.take(event)
-            )
+            text = lines_of(line for event in self._events() for line in self._actions.take(event))
             aside: list[Path] = []
             if self._written < 0:
                 aside = put(self._path, text)
@@ -213,10 +210,6 @@ def _answer(*, ok: bool, said: str) -> dict[str, Any]:
 def _end_of(words: str) -> str:
     """Return the last `SHORT` characters of the text."""
     return words if len(words) <= SHORT else "…" + words[1 - SHORT :]
-
-
-def _text(line: dict[str, Any]) -> str:
-    return json.dumps(line, ensure_ascii=False) + "\n"
 
 
 def _size(path: Path) -> int:

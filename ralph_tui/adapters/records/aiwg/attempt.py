@@ -78,10 +78,9 @@ def _estimate(plan: AttemptPlan) -> list[str]:
 
 
 def _limits(started: RunStarted) -> list[str]:
-    limits = [
-        f"at most {count(started.max_iterations, 'iteration')}",
-        f"at most {duration(started.session_timeout_s)} per session",
-    ]
+    limits = [f"at most {count(started.max_iterations, 'iteration')}"]
+    if started.session_timeout_s:
+        limits.append(f"at most {duration(started.session_timeout_s)} per session")
     if started.budget_usd is not None:
         limits.append(f"${started.budget_usd:,.2f} for the run")
     if started.budget_tokens is not None:
@@ -93,6 +92,9 @@ def _approach(started: RunStarted) -> str:
     goal = (
         f"`{started.command}` passes" if started.command else f"this is true: {started.criterion}"
     )
+    if started.watched:
+        most = count(started.max_iterations, "iteration")
+        return f"{started.agent} works under hooks for at most {most}, until {goal}"
     return (
         f"{started.agent} works in a loop, measured after each of at most "
         f"{count(started.max_iterations, 'iteration')}, until {goal}"

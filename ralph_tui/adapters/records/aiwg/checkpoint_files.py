@@ -15,7 +15,8 @@ from ralph_tui.adapters.records.aiwg.inventory import (
     write_diff,
     write_inventory,
 )
-from ralph_tui.adapters.records.files import read_json, write_json
+from ralph_tui.adapters.records.aiwg.write import write_record
+from ralph_tui.adapters.records.files import read_json
 from ralph_tui.base.errors import RalphError, why, workspace_error
 from ralph_tui.events.text import Line
 from ralph_tui.ports.host import Clock
@@ -171,7 +172,7 @@ class CheckpointManager:
             )
             path = checkpoint_path(self.folder, facts.number)
             try:
-                write_json(path, data.as_json())
+                write_record(path, data.as_json())
             except OSError as error:
                 raise workspace_error(
                     f"cannot write the checkpoint {path}: "
@@ -248,7 +249,7 @@ class AiwgCheckpointFiles:
             if facts.trigger == "end":
                 self._compare(folder, facts, self._inventory(read_git))
                 summary = summarize(read_checkpoints(folder))
-                write_json(folder / "checkpoint-summary.json", summary.as_json())
+                write_record(folder / "checkpoint-summary.json", summary.as_json())
         except OSError as error:
             raise workspace_error(
                 f"cannot write to {folder}: {why(error, 'free some space or make it writable')}",

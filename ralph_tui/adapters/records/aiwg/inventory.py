@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from ralph_tui.adapters.records.aiwg.forms import MAX_FILES, Camel, GitFacts, Timestamp, aiwg_files
-from ralph_tui.adapters.records.files import write_json
+from ralph_tui.adapters.records.aiwg.write import write_record
 from ralph_tui.base.errors import RalphError
 from ralph_tui.base.plain_files import reading
 from ralph_tui.events.text import Line
@@ -197,14 +197,14 @@ def diff(
 def write_inventory(folder: Path, when: Literal["pre", "post"], inventory: Inventory) -> Path:
     """Write ``pre-snapshot.json`` or ``post-snapshot.json``; raises ``OSError``."""
     path = folder / f"{when}-snapshot.json"
-    write_json(path, inventory.as_json())
+    write_record(path, inventory.as_json())
     return path
 
 
 def write_diff(folder: Path, difference: InventoryDiff) -> Path:
     """Write ``snapshot-diff.json``; raises ``OSError``."""
     path = folder / "snapshot-diff.json"
-    write_json(path, difference.as_json())
+    write_record(path, difference.as_json())
     return path
 
 

@@ -160,6 +160,8 @@ class Attempt(_Record):
     id: int
     task_id: Line
     run_id: Line = ""
+    journal: Line | None = None
+    """Path of its journal in the records, if hooks recorded it; else it is in its folder."""
     description: Plain = ""
     completion_criteria: Plain | None = None
     status: Status = "running"

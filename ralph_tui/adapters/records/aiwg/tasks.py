@@ -3,7 +3,6 @@
 If the record of an attempt is missing or unreadable, it is folded from the journal again.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from ralph_tui.adapters.records.aiwg.action_log import ActionLog
 from ralph_tui.adapters.records.aiwg.assessment import assessments
 from ralph_tui.adapters.records.aiwg.attempt import attempt_of, project
 from ralph_tui.adapters.records.aiwg.records import Attempt
-from ralph_tui.adapters.records.aiwg.write import put, write_all
+from ralph_tui.adapters.records.aiwg.write import lines_of, put, write_all
 from ralph_tui.adapters.records.files import read_json, without_unknown
 from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.records.journal import read_journal
@@ -45,9 +44,8 @@ def task_files(task: str, attempts: Sequence[Attempt], old: dict[str, Any]) -> d
         "summary.json": _summary(task, attempts, current, completion),
     }
     known = {name: _known(content) for name, content in contents.items()}
-    reflections = [told.as_json() for attempt in attempts for told in attempt.reflections]
-    lines = "".join(json.dumps(told, ensure_ascii=False) + "\n" for told in reflections)
-    return {**known, "reflections.jsonl": lines or None}
+    reflections = (told.as_json() for attempt in attempts for told in attempt.reflections)
+    return {**known, "reflections.jsonl": lines_of(reflections) or None}
 
 
 def _metadata(
@@ -95,6 +93,7 @@ def _trajectory(task: str, attempts: Sequence[Attempt], completion: float | None
                     "actions": attempt["execution"]["actions_performed"],
                     "iterations": attempt["execution"]["iterations"],
                     "trace": f"attempts/{attempt['id']:03}/actions.jsonl",
+                    "journal": _journal_path(attempt),
                 }
             )
             for attempt in dumped
@@ -106,6 +105,13 @@ def _trajectory(task: str, attempts: Sequence[Attempt], completion: float | None
         ],
         "completion_percent": completion,
     }
+
+
+def _journal_path(attempt: dict[str, Any]) -> str:
+    """Return the path of an attempt's journal, relative to the task's folder."""
+    if elsewhere := attempt.get("journal"):
+        return f"../../{elsewhere}"
+    return f"attempts/{attempt['id']:03}/events.jsonl"
 
 
 def _summary(

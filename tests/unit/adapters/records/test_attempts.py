@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.records.aiwg.write import SCHEMA
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import find_runs, resolve_run
@@ -131,7 +132,7 @@ def test_a_file_of_an_iteration_is_replaced_and_garbage_in_its_place_is_kept(
     garbage = attempt.iteration_folder(3) / "assessment.json"
     garbage.write_bytes(b"\xff{")
     attempt.write_iteration_file(3, "assessment.json", {"phase": "mid"})
-    assert json.loads(garbage.read_text()) == {"phase": "mid"}
+    assert json.loads(garbage.read_text()) == {"version": SCHEMA, "phase": "mid"}
     (kept,) = garbage.parent.glob("assessment.json.*.bad")
     assert kept.read_bytes() == b"\xff{"
 

@@ -12,10 +12,11 @@ import pytest
 
 from ralph_tui.adapters.records import attempts, files
 from ralph_tui.adapters.records.aiwg import tasks, write
+from ralph_tui.adapters.records.aiwg.write import SCHEMA
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.task_index import TaskIndex
-from ralph_tui.adapters.records.task_table import TaskTable
+from ralph_tui.adapters.records.task_table import VERSION, TaskTable
 from ralph_tui.base.file_lock import locked
 from ralph_tui.events import Event
 from ralph_tui.state import RunState
@@ -47,7 +48,9 @@ def index_of(root: Path) -> TaskIndex:
 
 
 def known(root: Path, name: str) -> Any:
-    return json.loads((ralph_folder(root) / "index" / name).read_text())
+    found = json.loads((ralph_folder(root) / "index" / name).read_text())
+    assert found.pop("version") == (VERSION if name == "tasks.json" else SCHEMA)
+    return found
 
 
 def statuses(root: Path) -> dict[str, str]:

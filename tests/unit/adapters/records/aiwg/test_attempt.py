@@ -1,6 +1,7 @@
 """Files derived from the journal: their wording, and that they can always be rebuilt."""
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -21,8 +22,9 @@ from ralph_tui.adapters.records.aiwg.tasks import (
     task_files,
     write_task,
 )
-from ralph_tui.adapters.records.aiwg.write import put
+from ralph_tui.adapters.records.aiwg.write import SCHEMA, put
 from ralph_tui.adapters.records.attempts import AttemptFolder
+from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.memory import Retrieved
 from ralph_tui.events.run import Outcome
@@ -94,7 +96,7 @@ def test_a_run_that_reached_its_goal(tmp_path: Path) -> None:
         {"iteration": 1, "quality": 18.0, "delta": 18.0},
     ]
     outcome = read(attempt, "outcome.json")
-    assert outcome == told["outcome"]
+    assert outcome == {"version": SCHEMA, **told["outcome"]}
     assert (outcome["status"], outcome["completion_percent"]) == ("success", 100.0)
     assert outcome["what_worked"][0] == "iteration 4 gained 19 points"
     assert outcome["what_didnt_work"] == []
@@ -167,6 +169,18 @@ def test_a_task_tells_of_all_its_attempts(tmp_path: Path) -> None:
     assert (metadata["total_attempts"], summary["attempts"], summary["timeouts"]) == (2, 2, 1)
     attempts = read(second, "trajectory.json")["attempts"]
     assert [(a["attempt_id"], a.get("outcome")) for a in attempts] == [(1, "timeout"), (2, None)]
+
+
+def test_a_trajectory_leads_to_every_event_and_action_of_its_attempts(tmp_path: Path) -> None:
+    stories = ("stuck", "steady")
+    for name in stories:
+        task = record(tmp_path, story_of(name)).task_folder
+    trajectory = json.loads((task / "trajectory.json").read_text())
+    assert len(trajectory["attempts"]) == len(stories)
+    for attempt, name in zip(trajectory["attempts"], stories, strict=True):
+        assert read_journal(task / attempt["journal"]).events == [*story_of(name)]
+        actions_made = (task / attempt["trace"]).read_text().splitlines()
+        assert len(actions_made) == attempt["actions"] > 0
 
 
 def test_tags_and_related_tasks_are_nobody_elses_to_lose(tmp_path: Path) -> None:
@@ -297,6 +311,7 @@ def test_the_reflections_of_all_attempts_are_the_tasks(tmp_path: Path) -> None:
         *((2, "failure"), (2, "timeout")),
     ], "their folders' names count"
     assert told[0] == {
+        "version": SCHEMA,
         "timestamp": told[0]["timestamp"],
         "attempt_id": 1,
         "observation": "2 of 10 iterations brought nothing",
@@ -307,7 +322,8 @@ def test_the_reflections_of_all_attempts_are_the_tasks(tmp_path: Path) -> None:
         "reflection_type": "error-analysis",
     }
     assert "analysis" not in told[1]
-    assert read(first, "attempt.json")["reflections"] == told[:2]
+    own = read(first, "attempt.json")["reflections"]
+    assert [{"version": SCHEMA, **reflection} for reflection in own] == told[:2]
 
 
 def test_the_plan_that_was_made_is_the_plan(tmp_path: Path) -> None:
@@ -366,6 +382,7 @@ def test_every_tool_use_is_one_line(tmp_path: Path) -> None:
     run.add(ev.SessionFinished(iteration=1, outcome="stopped"))
     told = actions(record(tmp_path, run.events))
     assert told[0] == {
+        "version": SCHEMA,
         "timestamp": run.events[1].at.isoformat().replace("+00:00", "Z"),
         "iteration": 1,
         "type": "edit",
@@ -547,8 +564,24 @@ def test_a_folder_in_place_of_a_file_is_set_aside(tmp_path: Path) -> None:
     path.mkdir()
     (path / "mine").write_text("x")
     [aside] = put(path, {"a": 1})
-    assert json.loads(path.read_text()) == {"a": 1}
+    assert json.loads(path.read_text()) == {"version": SCHEMA, "a": 1}
     assert (aside / "mine").read_text() == "x"
+
+
+def test_a_record_without_a_version_is_read_and_gets_one(tmp_path: Path) -> None:
+    """As older versions wrote it."""
+    attempt = record(tmp_path, a_run_with_memory(1, "completed"))
+    before, known = contents(attempt), read_attempt(attempt.folder)
+    for name in ("attempt.json", "reflections.jsonl", "metadata.json", "actions.jsonl"):
+        folder = attempt.folder if name in PROJECTIONS else attempt.task_folder
+        text = before[name].decode()
+        older = re.sub(r'\s*"version": "1\.0\.0",? ?', "", text)
+        assert "version" not in older != text
+        (folder / name).write_text(older)
+    assert read_attempt(attempt.folder) == known
+    rebuild_attempt(attempt.folder)
+    write_task(attempt.task_folder)
+    assert contents(attempt) == before
 
 
 def test_a_file_that_says_the_same_is_not_written_again(tmp_path: Path) -> None:

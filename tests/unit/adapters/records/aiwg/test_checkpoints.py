@@ -17,6 +17,7 @@ from ralph_tui.adapters.records.aiwg.checkpoint_files import (
     scan_aiwg,
     summarize,
 )
+from ralph_tui.adapters.records.aiwg.write import SCHEMA
 from ralph_tui.adapters.workspace import git_status as readings
 from ralph_tui.adapters.workspace.git_status import GitStatus, git_status
 from ralph_tui.adapters.workspace.repository import open_repository
@@ -57,6 +58,7 @@ def test_a_checkpoint_on_disk_has_the_fields_of_its_family(git_repo: Path) -> No
     checkpoints.capture(facts(3, 3600.0, 104857600), git_of(git_repo))
     path = checkpoints.folder / "checkpoints/003-checkpoint.json"
     assert json.loads(path.read_text()) == {
+        "version": SCHEMA,
         "number": 3,
         "timestamp": "2026-01-01T01:00:00.000Z",
         "duration": 3_600_000,
