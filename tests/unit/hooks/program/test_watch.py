@@ -71,7 +71,7 @@ def test_the_second_level_hands_over_and_says_so_once(project: Project) -> None:
     assert (checkpoint["active"], checkpoint["level"]) == (True, "L2")
     assert checkpoint["percent_at_checkpoint"] == 87
     assert checkpoint["files_in_progress"] == [
-        {"path": "calc.py", "lines": "2", "description": "+1 −1"}
+        {"path": "calc.py", "lines": "2", "description": "", "status": "+1 −1", "last_line": ""}
     ]
     assert state["context_history"][-1]["checkpoint"] is True
     handoff = (project.root / checkpoint["handoff_file"]).read_text()
