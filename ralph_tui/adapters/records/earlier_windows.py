@@ -4,6 +4,7 @@ An agent can write to these files, so each value is checked, and invalid ones ar
 """
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -49,8 +50,8 @@ def _items(context: Mapping[str, object]) -> Iterable[ItemTaken]:
             taken = ItemTaken.model_validate(one)
         except ValidationError:
             continue
-        if 0 < taken.points <= FULL:
-            yield taken
+        if 0 < taken.points < inf:  # an item may take several windows
+            yield taken.model_copy(update={"points": min(FULL, taken.points)})
 
 
 def _peaks(context: Mapping[str, object]) -> Iterable[float]:

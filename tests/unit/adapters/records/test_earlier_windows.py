@@ -34,7 +34,7 @@ def test_runs_of_the_same_agent_and_model_are_read(tmp_path: Path) -> None:
 def test_values_that_make_no_sense_are_left_out(tmp_path: Path) -> None:
     left(tmp_path, "task-001/001", ["x", -1, 400, None, 7], [None, "x", 120, 55])
     found = earlier_windows(tmp_path, "", "claude", None)
-    assert [one.points for one in found.items] == [7]
+    assert [one.points for one in found.items] == [100, 7]
     assert found.peaks == [55]
 
 
