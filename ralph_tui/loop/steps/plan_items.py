@@ -6,12 +6,13 @@ thread, after agent output or a file change, at most every few seconds.
 
 from ralph_tui.events import Noticed, PlanItemBegan
 from ralph_tui.layers.context.sizes import Estimate, estimate
-from ralph_tui.layers.context.window import calls_until, forecast_words
+from ralph_tui.layers.context.window import calls_until
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.assessment import read_plan
 from ralph_tui.ports.host import Job
+from ralph_tui.text.format import count
 
 LOOK_S = 3.0
 """Seconds between two reads of the plan."""
@@ -168,7 +169,7 @@ class PlanItems(Step):
         calls = calls_until(checkpoint, context.readings, context.window)
         if calls is None or calls > FEW_CALLS:
             return ""
-        return f"the next item would begin with {forecast_words(checkpoint, calls)}"
+        return f"the next item would begin {count(calls, 'tool call')} before {checkpoint:g} %"
 
     def _fail(self) -> None:
         self._failed = True

@@ -129,7 +129,7 @@ def test_no_item_begins_a_few_calls_before_the_checkpoint() -> None:
     for percent in (28, 43, 58):
         work.calls(percent)
     run = work.calls(73, done=1).ends()
-    assert rollovers(run) == [("item", "the next item would begin with 85 % in about 1 tool call")]
+    assert rollovers(run) == [("item", "the next item would begin 1 tool call before 85 %")]
 
 
 def test_an_item_begins_where_calls_are_left() -> None:

@@ -356,6 +356,23 @@ def test_a_session_hands_off_before_the_call_that_would_fill_its_window() -> Non
     assert "(level L1), because its next tool calls" in world.agent.prompts[1]
 
 
+def test_a_tool_that_is_reported_before_its_messages_usage_ends_first() -> None:
+    """Claude Code reports the call, then the usage of the message that made it."""
+
+    def act(session: FakeSession) -> None:
+        for number, percent in enumerate((20, 42, 60, 78)):
+            begins(session, f"t{number}")
+            used(session, percent)
+            ends(session, f"t{number}")
+
+    world = worlds(act).run()
+    (began,) = world.all(ev.RolloverBegan)
+    assert began.cause == "forecast"
+    finished = [e.seq for e in world.all(ev.ToolFinished)]
+    assert len(finished) == 4
+    assert finished[-1] < began.seq
+
+
 def test_slow_growth_leaves_the_session_its_window() -> None:
     world = worlds(fills(66, 70, 74, 78, 82)).run()
     assert world.all(ev.RolloverBegan) == []
