@@ -177,11 +177,14 @@ class Project:
         self.says(tokens, {"type": "tool_use", "id": tool_id, "name": tool, "input": given})
         return {"tool_name": tool, "tool_input": given, "tool_use_id": tool_id, "duration_ms": 60}
 
-    def answers(self, number: int, text: str = "done", *, failed: bool = False) -> None:
-        """The tool's answer."""
+    def answers(
+        self, number: int, text: str = "done", *, failed: bool = False, result: object = None
+    ) -> None:
+        """The tool's answer; `result`: its structured form."""
         block = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": text}
         content = [block | {"is_error": failed}]
-        self.entry("user", message={"role": "user", "content": content})
+        more = {} if result is None else {"toolUseResult": result}
+        self.entry("user", message={"role": "user", "content": content}, **more)
 
     def given(self, event: str, **fields: object) -> bytes:
         """The hook's input from Claude Code."""

@@ -17,6 +17,7 @@ CAUSES: dict[Cause, str] = {
     "L3": "the window was full",
     "item": "the next item would not fit",
     "asked": "requested",
+    "forecast": "the window would soon have been full",
 }
 """Why a session handed off, in a few words."""
 LONGEST_WAIT_S = 86_400.0

@@ -227,6 +227,8 @@ class ToolFinished(Event):
     """The beginning of its output or error, at most 1000 characters."""
     prevented: Prevented = ""
     """Set if the user or a missing permission prevented the tool from running."""
+    last_line: int | None = None
+    """Line of an edit's last change, as the tool reports it; None if unknown."""
     duration_s: float = 0.0
     offset: int = 0
 

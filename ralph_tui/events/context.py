@@ -10,6 +10,7 @@ from ralph_tui.text.terms import CONTEXT_LEVELS, FORGOT, RowLevel, sender_label
 __all__ = [
     "ContextCompacted",
     "ContextLevelReached",
+    "EarlierWindowsRead",
     "HandoffWritten",
     "PlanItemBegan",
     "RolloverBegan",
@@ -22,8 +23,9 @@ MAX_ROLLOVERS = 3
 
 Level = Literal["L1", "L2", "L3"]
 """Warn, checkpoint, stop at once; a lower usage is called L0."""
-Cause = Literal["L2", "L3", "item", "asked"]
-"""``item``: the plan's next item would not fit; ``asked``: the user requested it."""
+Cause = Literal["L2", "L3", "item", "asked", "forecast"]
+"""``item``: the plan's next item would not fit; ``asked``: the user requested it; ``forecast``: the
+next tool calls were expected to fill the window."""
 ItemSize = Literal["trivial", "simple", "medium", "complex", "very complex"]
 SizeBasis = Literal["tag", "history", "default"]
 """The basis for estimating an item's size."""
@@ -101,6 +103,8 @@ class RolloverBegan(Event):
     cause: Cause
     percent: float | None = None
     """How full the window was, 0-100; None if unknown."""
+    level: Line = ""
+    """The level of `percent`, ``L0`` to ``L3``; empty if unknown, and in older journals."""
     reason: Plain = ""
     """One sentence."""
     by: Line = ""
@@ -118,6 +122,11 @@ class FileInProgress(Fact):
     lines: Line = ""
     """Line range, as in ``45-120``; empty if unknown."""
     description: Plain = ""
+    """What the work is about; empty if unknown."""
+    status: Line = ""
+    """The size of the change, and how far the work is, as in ``+60 −12, 70 % done``."""
+    last_line: Line = ""
+    """Line of the last edit; empty if unknown."""
 
 
 class HandoffWritten(Event):
@@ -134,6 +143,8 @@ class HandoffWritten(Event):
     """The same file relative to the worktree, where the agent finds it."""
     cause: Cause
     percent: float | None = None
+    level: Line = ""
+    """The level of `percent`, ``L0`` to ``L3``; empty if unknown, and in older journals."""
     characters: int = 0
     summary: Plain = ""
     """The work in progress, in a sentence or two."""
@@ -142,7 +153,11 @@ class HandoffWritten(Event):
     item: Plain = ""
     """The plan item in progress; empty if there is none."""
     progress: Line = ""
-    """Progress on that item, as in ``70%``; empty if unknown."""
+    """Progress on that item, as in ``70 % done, according to the agent``; empty if unknown."""
+    parts_done: list[Plain] = []
+    """That item's completed sub-items."""
+    focus: Plain = ""
+    """Its first open sub-item."""
     next_step: Plain = ""
     guidance: list[Plain] = []
     """Guidance that the user gave to the ended session."""
@@ -216,3 +231,32 @@ class PlanItemBegan(Event):
 
     def line(self) -> str:
         return f"item    {self.words}"
+
+
+class ItemTaken(Fact):
+    """A finished plan item, and what it took of the window."""
+
+    size: ItemSize
+    basis: SizeBasis
+    points: float
+    """Percentage points of the window."""
+
+
+class EarlierWindowsRead(Event):
+    """What earlier runs in this repository used of their windows, with the same agent and model."""
+
+    kind: Literal["earlier_windows_read"] = "earlier_windows_read"
+    runs: int
+    """Number of runs."""
+    items: list[ItemTaken] = []
+    """Their finished plan items, the latest last."""
+    peaks: list[float] = []
+    """Highest percentages of their last iterations, the latest last."""
+
+    def row(self) -> Row:
+        runs = count(self.runs, "earlier run")
+        if self.items:
+            text = f"expected sizes use {count(len(self.items), 'finished item')} of {runs}"
+        else:
+            text = f"windows of {runs} were up to {filled(max(self.peaks, default=0.0))} full"
+        return Row("log", "SIZES", text)

@@ -40,6 +40,7 @@ FILES = (
     "layers/context/levels.py",
     "layers/context/resume.py",
     "layers/context/state_file.py",
+    "layers/context/work.py",
     "layers/sensor/plan.py",
     "text/__init__.py",
     "text/foreign_json.py",

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
+from ralph_tui.layers.context.levels import Thresholds
 from ralph_tui.layers.context.state_file import NAME
 from ralph_tui.text.durations import DAY, Seconds
 
@@ -106,6 +107,11 @@ class ContextSettings(BaseModel):
     state_file: Text = None
     """State file for other tools: a ``ralph-state.json`` inside the repository; None: no
     file."""
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The percentages at which levels start."""
+        return Thresholds(self.warn_percent, self.checkpoint_percent, self.stop_percent)
 
     @field_validator("state_file")
     @classmethod

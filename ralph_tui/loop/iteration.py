@@ -95,6 +95,7 @@ class Iteration:
         self.goal.settle()
         self.governor.begin(reading.completion)
         self.checkpoints.first("before iteration 1")
+        self.memory.read_windows()
         self.memory.plan()
         longest_s = self.run.start.session_timeout_s
         if advice := interval_advice(self.run.settings.checkpoints.interval_s, longest_s):

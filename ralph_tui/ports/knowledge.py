@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ralph_tui.events import EarlierWindowsRead
 from ralph_tui.events.memory import Change, Learning
 
 if TYPE_CHECKING:
@@ -101,6 +102,9 @@ class PastRuns(Protocol):
     def related(self) -> "Sequence[RelatedTask]":
         """Return similar tasks, most similar first, at most 5."""
 
+    def windows(self) -> EarlierWindowsRead:
+        """Return what the latest runs in this repository used of their windows."""
+
     def index(self) -> Sequence[str]:
         """Add new records to the search index; return messages for the user."""
 
@@ -116,6 +120,9 @@ class NoPastRuns:
 
     def related(self) -> "Sequence[RelatedTask]":
         return ()
+
+    def windows(self) -> EarlierWindowsRead:
+        return EarlierWindowsRead(runs=0)
 
     def index(self) -> Sequence[str]:
         return ()

@@ -254,7 +254,9 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         knowledge=open_knowledge(root, run_id, settings.memory)
         if settings.memory.enabled
         else NoKnowledge(),
-        past=RecordedRuns(attempt) if settings.memory.enabled else NoPastRuns(),
+        past=RecordedRuns(attempt, parts.start.agent, parts.start.model)
+        if settings.memory.enabled
+        else NoPastRuns(),
         memory=MemorySampler(lambda: resident_bytes(run_id, commands=True)),
         asker=agent if isinstance(agent, Asker) else None,
         askers=[one.name for one in selectable_agents() if one.small_model],

@@ -7,17 +7,20 @@ from pathlib import Path
 from ralph_tui.adapters.records.aiwg.reflections import past_reflections
 from ralph_tui.adapters.records.aiwg.tasks import read_attempt
 from ralph_tui.adapters.records.attempts import AttemptFolder
+from ralph_tui.adapters.records.earlier_windows import earlier_windows
 from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.search.index import index_attempt
 from ralph_tui.adapters.search.related import SimilarTask, related_tasks
+from ralph_tui.events import EarlierWindowsRead
 from ralph_tui.layers.memory.past import PastReflection, RelatedTask
 
 
 class RecordedRuns:
     """The runs recorded in a worktree, as the current attempt sees them."""
 
-    def __init__(self, attempt: AttemptFolder) -> None:
+    def __init__(self, attempt: AttemptFolder, agent: str = "", model: str | None = None) -> None:
         self._attempt = attempt
+        self._agent, self._model = agent, model
 
     def reflections(self) -> Sequence[PastReflection]:
         folder = self._attempt.task_folder
@@ -29,6 +32,10 @@ class RecordedRuns:
     def related(self) -> Sequence[RelatedTask]:
         alike = related_tasks(self._attempt.root, self._attempt.description, own=self._attempt.task)
         return [self._related(task) for task in alike]
+
+    def windows(self) -> EarlierWindowsRead:
+        attempt = self._attempt
+        return earlier_windows(attempt.root, attempt.name, self._agent, self._model)
 
     def index(self) -> Sequence[str]:
         told = index_attempt(self._attempt.root, self._attempt.folder)

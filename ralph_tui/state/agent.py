@@ -91,6 +91,8 @@ class AgentRow:
     running: bool = False
     ok: bool = True
     result: str = ""
+    last_line: int | None = None
+    """Line of an edit's last change; None if unknown."""
     duration_s: float = 0.0
     asked_at: datetime | None = None
     """When the call began to wait for the user's answer; None while it is not waiting."""
@@ -222,6 +224,7 @@ class AgentFold(Fold):
             self._failed.add(e.tool_id)
         if row is not None:
             row.running, row.ok, row.result = False, ok, e.summary[:KEPT_TEXT]
+            row.last_line = e.last_line
             row.duration_s = e.duration_s
             if row.ran_from is not None:  # do not count the time the user took to answer
                 ran = (e.at - row.ran_from).total_seconds()

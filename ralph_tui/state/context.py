@@ -61,6 +61,8 @@ class ContextFold(Fold):
         """Tools that the main thread is running, by call id."""
         self.history: list[ContextUse] = []
         """One entry per iteration."""
+        self.earlier: list[ContextUse] = []
+        """Entries of earlier runs in this repository, which say whether windows fill here."""
         self.compactions: list[ev.ContextCompacted] = []
         """Compactions of this session."""
         self.due_at: datetime | None = None
@@ -98,6 +100,10 @@ class ContextFold(Fold):
     def use(self) -> ContextUse | None:
         """The entry of this iteration."""
         return self.history[-1] if self.history else None
+
+    def on_earlier_read(self, event: ev.EarlierWindowsRead) -> bool:
+        self.earlier = [ContextUse(0, peak) for peak in event.peaks]
+        return False
 
     def on_iteration_started(self, event: ev.IterationStarted) -> None:
         self.history.append(ContextUse(event.iteration))
@@ -189,7 +195,7 @@ class ContextFold(Fold):
         self.rollover, self.requested_by = event, ""
         if self.use is not None:
             self.use.rollovers += 1
-            self.use.filled += event.cause in ("L2", "L3")
+            self.use.filled += event.cause in ("L2", "L3", "forecast")
 
     def on_handed_over(self, event: ev.HandoffWritten) -> None:
         self.handoff, self._carried = event, None

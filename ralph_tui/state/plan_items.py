@@ -1,6 +1,12 @@
 """How much of the context window each finished plan item used."""
 
-from ralph_tui.events import ContextCompacted, PlanItemBegan, SessionStarted, UsageReported
+from ralph_tui.events import (
+    ContextCompacted,
+    EarlierWindowsRead,
+    PlanItemBegan,
+    SessionStarted,
+    UsageReported,
+)
 from ralph_tui.events.context import ItemSize, SizeBasis
 from ralph_tui.state.fold import Fold
 
@@ -18,12 +24,19 @@ class PlanItemsFold(Fold):
         self.taken: list[tuple[ItemSize, SizeBasis, float]] = []
         """For each finished item: its size class, the basis for the class, and the points it used.
 
-        Items that were ticked together count as one, with their mean.
+        Items that were ticked together count as one, with their mean. Those of earlier runs in this
+        repository come first, so that the run's own outweigh them.
         """
+        self.earlier = 0
+        """How many of `taken` are of earlier runs."""
         self._item: PlanItemBegan | None = None
         self._points = 0.0
         self._tokens: int | None = None
         self._window: int | None = None
+
+    def on_earlier_read(self, event: EarlierWindowsRead) -> None:
+        self.taken = [(one.size, one.basis, one.points) for one in event.items][-KEPT:]
+        self.earlier = len(self.taken)
 
     def on_session_started(self, _: SessionStarted) -> bool:
         self._tokens = None
@@ -48,5 +61,7 @@ class PlanItemsFold(Fold):
         finished = event.done - item.done if item is not None and item.item else 0
         if item is None or finished <= 0 or points <= 0:
             return False
-        self.taken = [*self.taken, (item.size, item.basis, points / finished)][-KEPT:]
+        taken = [*self.taken, (item.size, item.basis, points / finished)]
+        self.earlier -= min(self.earlier, max(0, len(taken) - KEPT))  # the oldest go first
+        self.taken = taken[-KEPT:]
         return True

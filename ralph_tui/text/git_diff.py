@@ -1,7 +1,10 @@
-"""Splits Git's unified diffs by file. Pure; nothing here is sanitized."""
+"""Splits Git's unified diffs by file, and finds changed lines. Pure; nothing here is sanitized."""
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
+
+from ralph_tui.text.json_fields import as_count, as_list, as_map, as_text
 
 HEAD = "diff --git "
 """The beginning of each file's part."""
@@ -58,6 +61,40 @@ def places_of(part: str, most: int = MAX_PLACES) -> str:
         place = gaps.index(min(gaps))
         found[place : place + 2] = [(found[place][0], found[place + 1][1])]
     return ", ".join(f"{first}-{last}" if last > first else f"{first}" for first, last in found)
+
+
+def last_of_diff(diff: str) -> int | None:
+    """Return the last changed line of a unified diff of one file; None if it has no hunk."""
+    start, lines = 0, list[str]()
+    for text in diff.split("\n"):
+        if hunk := _HUNK.match(text):
+            start, lines = int(hunk[1]), []
+        else:
+            lines.append(text)
+    return last_of_hunk(start, lines) if start else None
+
+
+def last_changed_line(result: object) -> int | None:
+    """Return the line of the last change in an edit's result, as Claude Code structures it."""
+    facts = as_map(result)
+    if "structuredPatch" not in facts:
+        return None
+    hunks = [as_map(hunk) for hunk in as_list(facts["structuredPatch"])]
+    if not hunks:  # a new file
+        return len(as_text(facts.get("content")).splitlines()) or None
+    start = as_count(hunks[-1].get("newStart"))
+    lines = [as_text(line) for line in as_list(hunks[-1].get("lines"))]
+    return last_of_hunk(start, lines) if start else None
+
+
+def last_of_hunk(start: int, lines: Sequence[str]) -> int | None:
+    """Return the last changed line of a hunk; `start` is its first line in the new version."""
+    line, found = start, None
+    for text in lines:
+        if text.startswith(("+", "-")):
+            found = max(1, line)
+        line += text.startswith(("+", " "))
+    return found
 
 
 def _mark(found: list[tuple[int, int]], line: int) -> None:

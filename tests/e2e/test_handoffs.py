@@ -45,6 +45,8 @@ def test_a_handoff_tells_what_the_session_did_with_files_and_lines(kept: Path) -
         for file in event["files"]:
             assert f"- `{file['path']}`" in text
             changed = (project / file["path"]).read_text().splitlines()
+            assert file["description"]
+            assert 0 < int(file["last_line"]) <= len(changed) + 1
             for place in filter(None, file["lines"].split(", ")):
                 lines += 1
                 assert 0 < int(place.partition("-")[0]) <= len(changed) + 1

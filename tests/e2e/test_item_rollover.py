@@ -37,20 +37,22 @@ def test_an_item_that_would_not_fit_begins_in_a_fresh_session(
         *[bash("sleep 1", 46 + n / 2) for n in range(30)],
     ]
     second = [bash("cat PLAN.md", 10), bash(tick("Write"), 50), {"text": "Done."}]
+    later = [bash(tick("Add"), 20), {"text": "Done."}]
     story = {
         "about": "an item that would not fit",
-        "sessions": [first, second],
+        "sessions": [first, second, later],
         "context_window": WINDOW,
         "arguments": ["--dangerously-skip-permissions"],
     }
     path = tmp_path / "scenario.json"
     path.write_text(json.dumps(story))
     base = {"RALPH_TUI_AGENT__BINARY": str(STUB), "RALPH_TUI_PERMISSIONS__MODE": "skip"}
-    done = here(
+    run = (
         "run", "Mend the dates", "-c", f"! grep -qF {shlex.quote('[ ]')} PLAN.md",
         "--plan", "PLAN.md", "--max-iterations", "1", "--headless", "--json",
-        cwd=git_repo, **environment(str(path), state=tmp_path / "state", base=base),
     )  # fmt: skip
+    environ = environment(str(path), state=tmp_path / "state", base=base)
+    done = here(*run, cwd=git_repo, **environ)
     assert done.stderr == ""
     events = events_of(done.stdout)
     items = [(e["item"], e["size"], e["basis"], e["done"]) for e in of(events, "plan_item_began")]
@@ -70,3 +72,12 @@ def test_an_item_that_would_not_fit_begins_in_a_fresh_session(
     assert not of(events, "context_level_reached"), "long before any level"
     context = json.loads(here("context", "--json", cwd=git_repo).stdout)
     assert (context["rollovers"], context["alive"]) == (1, False)
+    took = [(one["size"], one["basis"]) for one in context["taken"]]
+    assert took == [("simple", "tag"), ("complex", "tag")]
+
+    # The next run in the repository learns from it.
+    (git_repo / "PLAN.md").write_text("- [ ] Add dates [simple]\n")
+    events = events_of(here(*run, cwd=git_repo, **environ).stdout)
+    (read,) = of(events, "earlier_windows_read")
+    assert (read["runs"], read["items"]) == (1, context["taken"])
+    assert read["peaks"] == [context["history"][0]["peak_percent"]]

@@ -71,7 +71,15 @@ class SessionTools:
         )
 
     def _finish(
-        self, tool_id: str, began: float, reason: Prevented, words: str, output: str, *, ok: bool
+        self,
+        tool_id: str,
+        began: float,
+        reason: Prevented,
+        words: str,
+        output: str,
+        *,
+        ok: bool,
+        last_line: int | None = None,
     ) -> ToolFinished:
         self.errors += not ok and not reason
         self._over[tool_id] = None
@@ -84,6 +92,7 @@ class SessionTools:
             prevented="" if ok else reason,
             summary=(not ok and reason) or shorten(words),
             output=clip(plain(output[:_READ]).strip(), _OUTPUT),
+            last_line=last_line if ok else None,
             duration_s=round(max(0.0, self.now - began), 3),
             offset=self.offset,
         )

@@ -133,6 +133,14 @@ class UseStatus(TypedDict):
     sessions: int
 
 
+class TakenStatus(TypedDict):
+    """A finished plan item, and the percentage points of the window that it took."""
+
+    size: "Size"
+    basis: str
+    points: float
+
+
 class HandoffStatus(TypedDict):
     """The last handoff."""
 
@@ -160,6 +168,8 @@ class ContextStatus(TypedDict):
     calls_left: int | None
     item: ItemStatus | None
     later: list[ItemStatus]
+    taken: list[TakenStatus]
+    """Items that this run finished; later runs in the repository estimate from them."""
     history: list[UseStatus]
     rollovers: int
     compactions: int
@@ -188,6 +198,9 @@ class RunStatus(TypedDict):
     stands_in: str
     """Why a fallback agent is working; empty if the first agent is."""
     model: str | None
+    """The model that the agent reports, else the requested one."""
+    requested_model: str | None
+    """The model in the settings; null: the agent's own choice."""
     permissions: str | None
     phase: str
     outcome: str | None

@@ -54,6 +54,10 @@ def context_status(state: RunState) -> ContextStatus:
         "calls_left": calls_until(checkpoint, context.readings, context.window),
         "item": _item(state),
         "later": [_size_of(item, state) for item in context.item.later] if context.item else [],
+        "taken": [
+            {"size": size, "basis": basis, "points": points}
+            for size, basis, points in state.plan_items.taken[state.plan_items.earlier :]
+        ],
         "history": [
             {
                 "iteration": use.iteration,
@@ -139,6 +143,7 @@ def summarize(
         "agent": state.roster.working or None,
         "stands_in": state.roster.explain_fallback(now or state.at) if end is None else "",
         "model": run.model,
+        "requested_model": started.model if started else None,
         "permissions": started.permissions if started else None,
         "phase": run.phase,
         "outcome": end.outcome if end else ("failed" if run.crash else None),

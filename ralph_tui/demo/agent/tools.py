@@ -41,13 +41,14 @@ def edit(path: str, old: str, new: str) -> Answer:
         )
     after = before.replace(old, new)
     Path(path).write_text(after, encoding="utf-8")
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
-    patch = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    start = before.count("\n", 0, before.index(old)) + 1
+    patch = [line for line in difflib.ndiff(old.splitlines(), new.splitlines()) if line[0] != "?"]
+    lines = [f"{line[0]}{line[2:]}" for line in patch]
     return f"The file {path} has been updated successfully.", {
         "filePath": path,
         "oldString": old,
         "newString": new,
-        "structuredPatch": [{"oldStart": 1, "newStart": 1, "lines": patch}],
+        "structuredPatch": [{"oldStart": start, "newStart": start, "lines": lines}],
         "userModified": False,
         "replaceAll": False,
     }

@@ -26,6 +26,8 @@ SESSIONS = "hook_sessions"
 MAX_SESSIONS = 8
 """Maximum number of sessions remembered; a loop has one at a time, with few others beside it."""
 PLANS = ("fix_plan.md", "PLAN.md", "TODO.md")
+RECENT = 8
+"""Maximum number of items completed in an iteration that are named."""
 LARGEST_PLAN = 1 << 20
 """Maximum number of bytes read from a plan."""
 
@@ -201,6 +203,12 @@ class Progress(NamedTuple):
     """At least 1."""
     item: str
     """The first open item; empty if all are done."""
+    parts: tuple[tuple[str, bool], ...] = ()
+    """Its sub-items, each with whether it is done."""
+    completed: tuple[str, ...] = ()
+    """Items completed in this iteration, as far as the state file lists them."""
+    plan: str = ""
+    """The plan's file, relative to the project; empty if the items are in the state file."""
 
 
 class Call:
@@ -269,7 +277,11 @@ class Call:
         """Return the progress by the state file's items, or else by a plan; None if unknown."""
         done, left = len(self.state["completed_items"]), len(self.state["todo_items"])
         if done + left:
-            return Progress(done, done + left, todo_of(self.state))
+            before = (self.session or Session()).done
+            completed = [it for it in self.state["completed_items"][before:] if isinstance(it, str)]
+            return Progress(
+                done, done + left, todo_of(self.state), completed=tuple(completed[-RECENT:])
+            )
         from ralph_tui.layers.sensor.plan import read_plan
 
         for name in PLANS:
@@ -281,7 +293,8 @@ class Call:
             plan = read_plan(text, name)
             if plan is not None:
                 item = next((item for item, ticked in plan.items if not ticked), "")
-                return Progress(plan.done, plan.total, item)
+                parts = plan.open_parts()
+                return Progress(plan.done, plan.total, item, parts, plan=name)
         return None
 
     def item(self) -> str:

@@ -1,13 +1,14 @@
 """Levels L2 and L3: save the work, hand off, and prepare the next session."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from ralph_tui.base.errors import RalphError, why
 from ralph_tui.base.plain_files import make_folder, write_whole
 from ralph_tui.hooks.program import record, words
-from ralph_tui.hooks.program.call import Call, Session
+from ralph_tui.hooks.program.call import Call, Progress
 from ralph_tui.hooks.program.evidence import ChangedFile, gather
 from ralph_tui.hooks.program.transcript import Activity, read_activity
 from ralph_tui.hooks.program.words import clean, describe_input, redact_text
@@ -15,6 +16,7 @@ from ralph_tui.layers.context.handoff import Call as Made
 from ralph_tui.layers.context.handoff import Handoff, Reference, handoff_text
 from ralph_tui.layers.context.levels import Level, whole
 from ralph_tui.layers.context.state_file import (
+    UNKNOWN,
     Checkpoint,
     FileInProgress,
     checkpoint_of,
@@ -22,11 +24,14 @@ from ralph_tui.layers.context.state_file import (
     with_checkpoint,
     without_checkpoint,
 )
+from ralph_tui.layers.context.work import ItemProgress, item_progress, words_about
 
 HANDOFFS = Path(".claude") / "handoffs"
 FIELD = "commit_wip"
 """Field of the state file: an object with `left_out`, the files that no commit contains."""
 MAX_FILES = 10
+MAX_PARTS = 50
+"""Maximum sub-items of the open item that are read."""
 ACTIONS = 8
 SUMMARY = 400
 """Maximum number of characters quoted from the session's last words."""
@@ -49,7 +54,9 @@ def hand_off(call: Call, level: Level, percent: float) -> None:
     _keep(call, checkpoint)
     if before is None:
         reason = f"the context window is {shown} % full"
-        call.record("rollover_began", number=1, cause=level, percent=percent, reason=reason)
+        call.record(
+            "rollover_began", number=1, cause=level, percent=percent, level=level, reason=reason
+        )
     if before is None or not (call.root / handoff).exists():
         handoff = _write_handoff(call, checkpoint, activity).handoff_file
     if level == "L3":
@@ -69,6 +76,7 @@ def complete_handoff(call: Call) -> None:
         activity = _read_all(call)
         checkpoint = _add_evidence(call, checkpoint, activity)
         checkpoint = _write_handoff(call, checkpoint, activity)
+    progress = _clean_progress(call)  # by this iteration's beginning
     record.begin_iteration(call)
     if FIELD in call.state:
         from ralph_tui.hooks.program.commit import commit_checkpoint
@@ -80,7 +88,7 @@ def complete_handoff(call: Call) -> None:
     if session is not None:
         call.session = session._replace(over=True, left=max(1, session.left))
     call.state = without_checkpoint(call.state) | {"iteration": call.iteration + 1}
-    update_prompt(call, checkpoint)
+    update_prompt(call, checkpoint, progress)
 
 
 def repeat_end(call: Call, level: Level, percent: float) -> None:
@@ -100,17 +108,28 @@ def last_handoff(call: Call) -> tuple[int, str]:
     return last.get("percent_at_checkpoint", 0), last.get("handoff_file", "")
 
 
-def update_prompt(call: Call, checkpoint: Checkpoint | None) -> None:
+def update_prompt(
+    call: Call, checkpoint: Checkpoint | None, progress: Progress | None = None
+) -> None:
     """Update the section of PROMPT.md; report a failure to the user."""
+    progress = progress or _clean_progress(call)
     last = words.first_line(checkpoint.resume_summary) if checkpoint else ""
-    progress = call.progress()
-    if progress is not None:
-        progress = progress._replace(item=clean(progress.item))
     try:
         prompt = call.root / words.PROMPT
         words.write_prompt(prompt, call.state, progress, clean(last, 120), checkpoint)
     except RalphError as refused:
         call.answer.warn(str(refused))
+
+
+def _clean_progress(call: Call) -> Progress | None:
+    progress = call.progress()
+    if progress is None:
+        return None
+    return progress._replace(
+        item=clean(progress.item),
+        parts=tuple((clean(text), ticked) for text, ticked in progress.parts[:MAX_PARTS]),
+        completed=tuple(map(clean, progress.completed)),
+    )
 
 
 def _keep(call: Call, checkpoint: Checkpoint) -> None:
@@ -137,7 +156,10 @@ def _add_evidence(call: Call, checkpoint: Checkpoint, activity: Activity) -> Che
     evidence = gather(call.root)
     if evidence.problem:
         call.answer.problems.append(f"the handoff lists no files: {evidence.problem}")
-    files = _files_in_progress(call, activity, evidence.files)
+    plan = call.progress()
+    known = item_progress(plan.parts if plan else (), None)
+    written = _written_files(call, activity, plan.plan if plan else "")
+    order = {path: place for place, path in enumerate(written)}
     last_text = redact_text(activity.words[-SUMMARY * 2 :]).strip()
     summary = last_text if len(last_text) <= SUMMARY else "…" + last_text[1 - SUMMARY :]
     if not summary and activity.calls:
@@ -147,28 +169,44 @@ def _add_evidence(call: Call, checkpoint: Checkpoint, activity: Activity) -> Che
     return checkpoint._replace(
         resume_summary=summary,
         files_in_progress=tuple(
-            FileInProgress(clean(file.path), file.lines, _describe_change(file)) for file in files
-        ),
+            _file_in_progress(file, written, activity.words, checkpoint.current_todo_item, known)
+            for file in sorted(evidence.files, key=lambda file: order.get(file.path, len(order)))
+        )[:MAX_FILES],
+        progress_on_item=known.words or UNKNOWN,
     )
 
 
-def _files_in_progress(
-    call: Call, activity: Activity, changed: Sequence[ChangedFile]
-) -> list[ChangedFile]:
-    """Return changed files: those that this session wrote, latest first, then the others."""
+class Written(NamedTuple):
+    """The session's last edit of a file."""
+
+    last_line: int | None
+    belongs: bool
+    """True if the plan was not edited after it, so that it belongs to the open item."""
+
+
+def _written_files(call: Call, activity: Activity, plan: str) -> dict[str, Written]:
+    """Return the files that this session wrote, the last edited first."""
     root = str(call.root).rstrip("/") + "/"
-    written: dict[str, None] = {}
+    written: dict[str, Written] = {}
     for made in reversed(activity.calls):
         path = made.input.get("file_path") or made.input.get("notebook_path")
-        if made.tool in _WRITES and isinstance(path, str):
-            written.setdefault(path.removeprefix(root))
-    order = {path: place for place, path in enumerate(written)}
-    known = sorted(changed, key=lambda file: order.get(file.path, len(order)))
-    return known[:MAX_FILES]
+        if made.tool in _WRITES and isinstance(path, str) and made.ok is not False:
+            belongs = not plan or plan not in written
+            written.setdefault(path.removeprefix(root), Written(made.last_line, belongs))
+    return written
 
 
-def _describe_change(file: ChangedFile) -> str:
-    return "new" if file.new and not file.added else f"+{file.added} −{file.removed}"
+def _file_in_progress(
+    file: ChangedFile, written: Mapping[str, Written], said: str, item: str, known: ItemProgress
+) -> FileInProgress:
+    last = written.get(file.path)
+    about, share = clean(words_about(file.path, [said])), ""
+    if not about and last is not None and last.belongs:
+        about, share = item, known.short
+    counts = "new" if file.new and not file.added else f"+{file.added} −{file.removed}"
+    status = ", ".join(word for word in (counts, share if about else "") if word)
+    line = "" if last is None or last.last_line is None else str(last.last_line)
+    return FileInProgress(clean(file.path), file.lines, about, status, line)
 
 
 def _write_handoff(call: Call, checkpoint: Checkpoint, activity: Activity) -> Checkpoint:
@@ -194,6 +232,7 @@ def _write_handoff(call: Call, checkpoint: Checkpoint, activity: Activity) -> Ch
         read_at=checkpoint.handoff_file,
         cause=checkpoint.level,
         percent=checkpoint.percent_at_checkpoint,
+        level=checkpoint.level,
         characters=len(text),
         summary=checkpoint.resume_summary,
         files=[file._asdict() for file in checkpoint.files_in_progress],
@@ -225,14 +264,17 @@ def _build_handoff(call: Call, checkpoint: Checkpoint, activity: Activity) -> Ha
         )
         for one in reversed(activity.calls[-ACTIONS:])
     ]
-    items = call.state["completed_items"][(call.session or Session()).done :]
-    done = [clean(item) for item in items if isinstance(item, str)]
+    plan = _clean_progress(call)
+    parts = plan.parts if plan else ()
     return Handoff(
         objective=redact_text(call.state["objective"]),
         iteration=call.iteration,
         cause=checkpoint.level,
         percent=checkpoint.percent_at_checkpoint,
-        done=tuple(done[-ACTIONS:]),
+        level=checkpoint.level,
+        done=plan.completed if plan else (),
+        parts_done=tuple(text for text, ticked in parts if ticked),
+        focus=next((text for text, ticked in parts if not ticked), ""),
         item=checkpoint.current_todo_item,
         progress=words.item_progress(checkpoint),
         summary=checkpoint.resume_summary,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ralph_tui.base.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.git_diff import last_changed_line
 from ralph_tui.text.json_fields import as_list, as_map, as_text, content_text
 
 FIRST_BYTES = 1 << 18
@@ -36,6 +37,8 @@ class Call(NamedTuple):
     """None until it has returned."""
     result: str = ""
     """Output of a failed call."""
+    last_line: int | None = None
+    """Line of an edit's last change; None if unknown."""
 
 
 class Compaction(NamedTuple):
@@ -134,7 +137,12 @@ def summarize(entries: Iterable[Entry], since: str = "") -> Activity:
                 if block.get("type") == "tool_result" and tool_id in calls:
                     failed = block.get("is_error") is True
                     result = content_text(block.get("content")) if failed else ""
-                    calls[tool_id] = calls[tool_id]._replace(ok=not failed, result=result, at=at)
+                    calls[tool_id] = calls[tool_id]._replace(
+                        ok=not failed,
+                        result=result,
+                        at=at,
+                        last_line=None if failed else last_changed_line(entry.get("toolUseResult")),
+                    )
     return Activity(
         tokens,
         model,

@@ -19,7 +19,7 @@ from ralph_tui.base.plain_files import read_bytes, write_whole
 from ralph_tui.hooks.program.call import Progress
 from ralph_tui.layers.context.handoff import MAX_CHARACTERS
 from ralph_tui.layers.context.resume import Resume, resume_text
-from ralph_tui.layers.context.state_file import Checkpoint, State
+from ralph_tui.layers.context.state_file import UNKNOWN, Checkpoint, State
 
 PROMPT = "PROMPT.md"
 BEGIN = b"<!-- ralph-tui: this section is written anew between sessions -->"
@@ -150,12 +150,17 @@ def first_line(text: str) -> str:
     return next(with_words, "")
 
 
-def resume_block(checkpoint: Checkpoint) -> str:
+def resume_block(checkpoint: Checkpoint, progress: Progress | None = None) -> str:
     """Return the section of PROMPT.md that follows a checkpoint."""
+    parts = progress.parts if progress else ()
+    done = [*(progress.completed if progress else ()), *(text for text, ticked in parts if ticked)]
     resume = Resume(
         handoff_file=checkpoint.handoff_file,
         cause=checkpoint.level,
         percent=checkpoint.percent_at_checkpoint,
+        level=checkpoint.level,
+        done=tuple(done),
+        focus=next((text for text, ticked in parts if not ticked), ""),
         item=checkpoint.current_todo_item,
         progress=item_progress(checkpoint),
         summary=checkpoint.resume_summary,
@@ -167,7 +172,7 @@ def resume_block(checkpoint: Checkpoint) -> str:
 def item_progress(checkpoint: Checkpoint) -> str:
     """Return the progress on the checkpoint's item; empty if unknown."""
     progress = checkpoint.progress_on_item
-    return "" if progress == "unknown" else progress
+    return "" if progress == UNKNOWN else progress
 
 
 def is_harmless(text: str) -> bool:
@@ -233,7 +238,7 @@ def write_prompt(
     """Update the section with the loop's progress and its `last` action. Raises ``RalphError``."""
     section = progress_text(state, progress, last)
     if checkpoint is not None:
-        section += "\n\n" + resume_block(checkpoint)
+        section += "\n\n" + resume_block(checkpoint, progress)
     task, instructions = task_text(state), instructions_text(state)
     write_section(path, redact_text(section), task, instructions, redact_text(state["objective"]))
 

@@ -162,6 +162,8 @@ class Handoff(NamedTuple):
     """``L2``, ``L3``, ``item`` or ``asked``."""
     percent: float | None = None
     """Used percentage of the context window; None if unknown."""
+    level: str = ""
+    """The level that this percentage is in; empty if unknown."""
     done: tuple[str, ...] = ()
     """Plan items that were ticked in this iteration."""
     changed: tuple[FileInProgress, ...] = ()
@@ -170,6 +172,10 @@ class Handoff(NamedTuple):
     """The plan's first open item."""
     progress: str = ""
     """Progress on `item`."""
+    parts_done: tuple[str, ...] = ()
+    """Its completed parts."""
+    focus: str = ""
+    """Its next open part."""
     summary: str = ""
     """The work in progress."""
     summary_by: str = "the agent"
@@ -195,16 +201,18 @@ def handoff_text(handoff: Handoff) -> str:
     half = f" {PARTLY_DONE}" if handoff.cause == "L3" else ""
     head = (
         f"# Handoff {handoff.number}{of}",
-        f"{why(handoff.cause, handoff.percent)} {CONTINUE}{half}",
+        f"{why(handoff.cause, handoff.percent, handoff.level)} {CONTINUE}{half}",
         QUOTED,
     )
     return document(head, _parts(handoff), MAX_CHARACTERS)
 
 
-def why(cause: str, percent: float | None) -> str:
+def why(cause: str, percent: float | None, level: str = "") -> str:
     """Explain in a sentence why a session was ended."""
     full = "" if percent is None else f" at {whole(percent)} % of its context window"
+    full += f" (level {level})" * bool(level)
     because = {
+        "forecast": ", because its next tool calls were expected to fill it",
         "item": ", because the next plan item would not have fit",
         "asked": ", because a fresh session was requested",
     }.get(cause, "")
@@ -215,8 +223,10 @@ def why(cause: str, percent: float | None) -> str:
 def file_line(file: FileInProgress) -> str:
     """Format a file as a list entry."""
     lines = f", {lines_word(file.lines)} {code(file.lines, 60)}" if file.lines else ""
-    what = f": {code(file.description, LONGEST_ITEM)}" if file.description else ""
-    return f"- {code(file.path, LONGEST_ITEM)}{lines}{what}"
+    last = f", last edited at line {code(file.last_line, 20)}" if file.last_line else ""
+    about, status = code(file.description, LONGEST_ITEM), code(file.status, 80)
+    what = f"{about} ({status})" if about and status else about or status
+    return f"- {code(file.path, LONGEST_ITEM)}{lines}{last}{f': {what}' if what else ''}"
 
 
 def lines_word(lines: str) -> str:
@@ -262,6 +272,7 @@ def _in_progress(given: Handoff) -> list[Part]:
     lead, last = "Files, most recently edited first:", "Last tool calls, newest first:"
     return [
         Part(heading, _rank("item"), open_item, name="the open plan item"),
+        _items(heading, "item", "completed sub-item", given.parts_done, "Its completed parts:"),
         _files(heading, "files", "edited file", given.files, lead),
         _words(heading, "summary", "the work in progress", given.summary, given.summary_by),
         listed(heading, _rank("calls"), "tool call", calls, last, len(calls) + beyond),
@@ -279,9 +290,15 @@ def _next_step(given: Handoff) -> list[Part]:
     heading, rank, name = "Next step", "next step", "the next step"
     if given.next_step.strip():
         return [_words(heading, rank, name, given.next_step, given.next_by)]
+    last = next((file for file in given.files[:1] if file.last_line), None)
     if given.item:
+        focus = code(given.focus, LONGEST_ITEM)
+        what = f"the item's next part, {focus}" if focus else "the plan item above"
         where = ", in the files in progress" if given.files else ""
-        words = f"Continue with the plan item above{where}."
+        if last is not None:
+            line = code(last.last_line, 20)
+            where = f", from line {line} of {code(last.path, LONGEST_ITEM)}"
+        words = f"Continue with {what}{where}."
     elif given.files:
         words = "Check the files in progress, and finish what was started there."
     else:

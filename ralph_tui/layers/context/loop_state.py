@@ -9,7 +9,7 @@ from typing import Any, Final
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.context.hashes import DIGITS, error_hash_of
 from ralph_tui.layers.context.levels import LEVELS, whole
-from ralph_tui.layers.context.state_file import LONGEST_HISTORY, Checkpoint, State, stamp
+from ralph_tui.layers.context.state_file import LONGEST_HISTORY, UNKNOWN, Checkpoint, State, stamp
 from ralph_tui.layers.context.state_file import FileInProgress as InProgress
 from ralph_tui.layers.oversight import Oversight
 from ralph_tui.layers.sensor import Progress
@@ -120,15 +120,13 @@ def _checkpoint(state: RunState) -> Checkpoint | None:
         return None
     handoff = context.handoffs[-1]
     return Checkpoint(
-        level=handoff.cause if handoff.cause in LEVELS else context.level or "L2",
+        level=handoff.level or (handoff.cause if handoff.cause in LEVELS else "L2"),
         percent_at_checkpoint=whole(handoff.percent or 0.0),
         timestamp=stamp(handoff.at),
         handoff_file=handoff.read_at,
         resume_summary=handoff.summary,
-        files_in_progress=tuple(
-            InProgress(file.path, file.lines, file.description) for file in handoff.files
-        ),
+        files_in_progress=tuple(InProgress(**dict(file)) for file in handoff.files),
         current_todo_item=handoff.item,
-        progress_on_item=handoff.progress or "unknown",
+        progress_on_item=handoff.progress or UNKNOWN,
         active=context.handoff is not None,
     )

@@ -19,6 +19,8 @@ from ralph_tui.text.quoting import labelled, line_of, quoted
 
 MAX_FILES = 8
 """Maximum files named here; the handoff names more."""
+MAX_DONE = 5
+"""Maximum completed items named here."""
 LONGEST_PATH, LONGEST_ABOUT = 160, 80
 """Maximum characters of a path, and of other text about a file."""
 DO_NOT_RESTART = "**DO NOT restart the task from scratch.**"
@@ -32,9 +34,15 @@ class Resume(NamedTuple):
     cause: str = ""
     """``L2``, ``L3``, ``item`` or ``asked``."""
     percent: float | None = None
+    level: str = ""
+    """The level that this percentage is in; empty if unknown."""
+    done: tuple[str, ...] = ()
+    """Plan items and sub-items that are complete."""
     item: str = ""
     """The plan's first open item."""
     progress: str = ""
+    focus: str = ""
+    """The item's next open part."""
     summary: str = ""
     files: tuple[FileInProgress, ...] = ()
     """The last edited first."""
@@ -50,7 +58,7 @@ class Resume(NamedTuple):
 def resume_text(resume: Resume) -> str:
     """Return the block in Markdown, without its heading."""
     parts = [
-        why(resume.cause, resume.percent) + " Continue its work.",
+        why(resume.cause, resume.percent, resume.level) + " Continue its work.",
         _instructions(resume),
         "" if resume.edited else _data("Work in progress", _in_progress(resume)),
         _data("Files to resume, most recently edited first", _files(resume.files)),
@@ -64,23 +72,51 @@ def _instructions(resume: Resume) -> str:
     edited = " (edited by the user)" if resume.edited else ""
     made = f"; the original is in {resume.made_file}" if resume.made_file else ""
     where = "the files to resume" if _files(resume.files) else "the files as they are now"
+    if _last_edit(resume.files):
+        where = "the place edited last"
     steps = [
         f"{DO_NOT_RESTART} That session's work is in the files.",
         f"Read its handoff first: {resume.handoff_file}{edited}{made}"
         if resume.handoff_file
         else "",
         f"Continue from there, in {where}. Other planned work comes after that.",
+        "" if resume.edited else _focus(resume),
         PARTLY_DONE if resume.cause == "L3" else "",
     ]
     return "\n".join(f"{n}. {step}" for n, step in enumerate(filter(None, steps), 1))
 
 
+def _focus(resume: Resume) -> str:
+    """Say in our own words what is complete and what to focus on; the block below names both."""
+    complete = "What is listed as completed is complete: do not redo it." * bool(resume.done)
+    part, item = bool(resume.focus), bool(resume.item)
+    focus = "Focus on the next part of the open item." if part else "Focus on the open item." * item
+    return " ".join(words for words in (complete, focus) if words)
+
+
+def _last_edit(files: Sequence[FileInProgress]) -> str:
+    """Return where the session edited last, as ``src/oauth.ts, line 90``; empty if unknown."""
+    last = files[0] if files else FileInProgress("")
+    path, line = line_of(last.path, LONGEST_PATH), line_of(last.last_line, LONGEST_ABOUT)
+    return f"{path}, line {line}" if path and line else ""
+
+
 def _in_progress(resume: Resume) -> list[str]:
+    done = [line_of(text, LONGEST_ITEM) for text in resume.done]
+    more = len(done) - MAX_DONE
+    last, focus = _last_edit(resume.files), line_of(resume.focus, LONGEST_ITEM)
     item = line_of(resume.item, LONGEST_ITEM)
     progress = line_of(resume.progress, LONGEST_ABOUT)
     how = f" ({progress})" if item and progress else ""
     named = f"First open item in the plan: {item}{how}" if item else ""
-    return [named, line_of(resume.summary, LONGEST_WORDS)]
+    return [
+        *(f"Completed: {text}" for text in done[:MAX_DONE] if text),
+        f"Completed: {more} more" if more > 0 else "",
+        named,
+        f"Its next part: {focus}" if focus else "",
+        f"Last edit: {last}" if last else "",
+        line_of(resume.summary, LONGEST_WORDS),
+    ]
 
 
 def _files(files: Sequence[FileInProgress]) -> list[str]:
@@ -89,7 +125,9 @@ def _files(files: Sequence[FileInProgress]) -> list[str]:
         path, where = line_of(file.path, LONGEST_PATH), line_of(file.lines, LONGEST_ABOUT)
         what = line_of(file.description, LONGEST_ABOUT)
         places = f", {lines_word(where)} {where}" if where else ""
-        lines += [f"{path}{places}{f': {what}' if what else ''}"] if path else []
+        status = line_of(file.status, LONGEST_ABOUT)
+        about = f"{what} ({status})" if what and status else what or status
+        lines += [f"{path}{places}{f': {about}' if about else ''}"] if path else []
     more = len(lines) - MAX_FILES
     return [*lines[:MAX_FILES], *([f"and {more} more"] if more > 0 else [])]
 

@@ -131,6 +131,7 @@ def _level(value: object) -> str | None:
     return value if isinstance(value, str) and value in LEVELS else None
 
 
+UNKNOWN = "unknown"
 CHECKPOINT: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
     "active": (_truth, bool),
     "level": (_level, lambda: "L2"),
@@ -140,7 +141,7 @@ CHECKPOINT: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
     "resume_summary": (_text, str),
     "files_in_progress": (_files, list),
     "current_todo_item": (_text, str),
-    "progress_on_item": (_text, lambda: "unknown"),
+    "progress_on_item": (_text, lambda: UNKNOWN),
 }
 
 
@@ -195,6 +196,11 @@ class FileInProgress(NamedTuple):
     lines: str = ""
     """``45-120``, or several such ranges."""
     description: str = ""
+    """What the work is about; empty if unknown."""
+    status: str = ""
+    """The size of its change, and how far the work is: ``+60 −12, 70 % done``."""
+    last_line: str = ""
+    """Line of the last edit, to continue from; empty if unknown."""
 
 
 class Checkpoint(NamedTuple):
@@ -209,7 +215,7 @@ class Checkpoint(NamedTuple):
     resume_summary: str = ""
     files_in_progress: tuple[FileInProgress, ...] = ()
     current_todo_item: str = ""
-    progress_on_item: str = "unknown"
+    progress_on_item: str = UNKNOWN
     active: bool = True
     """True until a session has taken over."""
 
@@ -298,7 +304,7 @@ def checkpoint_of(state: State) -> Checkpoint | None:
     if not found.get("active"):
         return None
     files = tuple(
-        FileInProgress(*(str(entry.get(name, "")) for name in ("path", "lines", "description")))
+        FileInProgress(*(str(entry.get(name, "")) for name in FileInProgress._fields))
         for entry in found["files_in_progress"]
     )
     known = {name: found[name] for name in CHECKPOINT if name != "files_in_progress"}

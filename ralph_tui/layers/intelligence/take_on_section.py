@@ -22,8 +22,8 @@ SAVE = (
     "- Have commands print only failures and their last lines.\n"
     "- Finish one item and mark it done before you start the next.\n"
 )
-FULL = "This run's context windows fill up before the work is done. Load less into yours."
-HIGH = "This run's context windows fill to more than 60 %. Keep room in yours."
+FULL = "Context windows fill up here before the work is done. Load less into yours."
+HIGH = "Context windows fill to more than 60 % here. Keep room in yours."
 
 
 def take_on_section(inputs: PromptInput) -> Section:

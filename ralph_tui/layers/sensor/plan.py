@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from ralph_tui.text.foreign_json import parse_json
@@ -23,18 +24,35 @@ class Progress:
     """At least 1."""
     items: tuple[Item, ...] = field(default=(), compare=False)
     """Every item, in file order."""
+    indents: tuple[int, ...] = field(default=(), compare=False)
+    """Columns by which each item is indented; empty for stories, which have no parts."""
+
+    def open_parts(self) -> tuple[Item, ...]:
+        """Return the sub-items of the first open item: those below it that are indented further."""
+        first = next((n for n, (_, done) in enumerate(self.items) if not done), None)
+        if first is None or len(self.indents) != len(self.items):
+            return ()
+        below = range(first + 1, len(self.items))
+        parts = takewhile(lambda n: self.indents[n] > self.indents[first], below)
+        return tuple(self.items[n] for n in parts)
 
 
 def read_plan(text: str, name: str) -> Progress | None:
     """Parse a plan file, JSON or Markdown by the extension of `name`; None if it has no items."""
     text = text.removeprefix("\ufeff")
-    items = _stories(text) if name.lower().endswith(".json") else _boxes(text)
+    indents: list[int] = []
+    if name.lower().endswith(".json"):
+        items = _stories(text)
+    else:
+        boxes = _boxes(text)
+        items, indents = [item for _, item in boxes], [indent for indent, _ in boxes]
     done = sum(done for _, done in items)
-    return Progress(done, len(items), tuple(items)) if items else None
+    return Progress(done, len(items), tuple(items), tuple(indents)) if items else None
 
 
-def _boxes(text: str) -> list[Item]:
-    items: list[Item] = []
+def _boxes(text: str) -> list[tuple[int, Item]]:
+    """Return each item with its indent."""
+    items: list[tuple[int, Item]] = []
     fence = ""
     hidden = False  # inside a multi-line HTML comment
     for line in text.splitlines():
@@ -49,7 +67,8 @@ def _boxes(text: str) -> list[Item]:
         if mark is not None:
             fence = mark[1]
         elif item := _ITEM.match(line):
-            items.append((line[item.end() :].strip(), item[1] != " "))
+            indent = len(item[0].expandtabs(4)) - len(item[0].expandtabs(4).lstrip(" >"))
+            items.append((indent, (line[item.end() :].strip(), item[1] != " ")))
         elif "<!--" in line:
             hidden = "-->" not in line.rpartition("<!--")[2]
     return items

@@ -2,14 +2,16 @@
 
 An agent reports the usage of a message with its first words. A session that reaches L2 is therefore
 about to use that message's tools, or to end its turn. The monitor waits for either, as long as a
-tool may take.
+tool may take. If the forecast says that the next call would jump over L2 to L3, the session hands
+off before that call, as it would at L2.
 """
 
 from dataclasses import dataclass
 
 from ralph_tui.events import ContextLevelReached, Noticed
 from ralph_tui.events.context import MAX_ROLLOVERS, Cause, Level
-from ralph_tui.layers.context.levels import Thresholds, above, level_of, whole
+from ralph_tui.layers.context.levels import above, level_of, whole
+from ralph_tui.layers.context.window import calls_until
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.plan_items import PlanItems
@@ -40,9 +42,7 @@ class ContextMonitor(Step):
         """The pending handoff; None if the session need not hand off."""
         self._rules = run.settings.context
         self._items = items
-        self._thresholds = Thresholds(
-            self._rules.warn_percent, self._rules.checkpoint_percent, self._rules.stop_percent
-        )
+        self._thresholds = self._rules.thresholds
         self._since = 0.0
         """Monotonic time at which the handoff became pending."""
         self._results = 0
@@ -110,6 +110,19 @@ class ContextMonitor(Step):
             self.request_handoff(HandoffRequest("L2", full))
         elif acts and self._items.unfit:
             self.request_handoff(HandoffRequest("item", self._items.unfit))
+        elif acts and self._fills_next():
+            soon = f"and the next tool call is expected to take it past {self._thresholds.stop:g} %"
+            self.request_handoff(HandoffRequest("forecast", f"{full}, {soon}"))
+
+    def _fills_next(self) -> bool:
+        """True if the forecast says that one more tool call takes the window past L2 to L3.
+
+        Such a session would be stopped in the middle of its work.
+        """
+        context = self._state.context
+        if context.level != "L1":
+            return False
+        return calls_until(self._thresholds.stop, context.readings, context.window) == 1
 
     def _may_end(self, request: HandoffRequest) -> bool:
         """Allow the session to finish its current work first, for as long as a tool may take."""
@@ -118,7 +131,7 @@ class ContextMonitor(Step):
         context = self._state.context
         if context.running:
             return False
-        return request.cause != "L2" or context.results > self._results
+        return request.cause not in ("L2", "forecast") or context.results > self._results
 
     def _report_level(self) -> None:
         context = self._state.context

@@ -3,22 +3,23 @@ last measurement; "changed" means the difference between two snapshots. The stat
 quoted in the agent's own words.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import dropwhile, takewhile
+from typing import NamedTuple
 
 from ralph_tui.events import HandoffWritten, RolloverBegan
 from ralph_tui.events import context as facts
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.context.handoff import LONGEST_WORDS, Call, Handoff, Measured, Reference
 from ralph_tui.layers.context.state_file import FileInProgress
+from ralph_tui.layers.context.work import ItemProgress, item_progress, words_about
 from ralph_tui.layers.intelligence.answers import HandoffAnswer
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.layers.sensor.novelty import next_item, ticked_items
 from ralph_tui.loop.steps.prompt_material import measured
 from ralph_tui.state import AgentRow, RunState
 from ralph_tui.state.actions import NO_ANSWER
-from ralph_tui.text.format import percent
 from ralph_tui.text.git_diff import parts_of, places_of
 from ralph_tui.text.sanitize import one_line, plain, shorten, spelled_name
 from ralph_tui.text.tool_kinds import action_type
@@ -71,7 +72,10 @@ def build_handoff(
     report = state.agent.report
     summary = report.summary if report and report.summary else last_message(rows)
     acted = summary and not (report and report.summary) and rows[0].kind == "tool"
-    files = files_in_progress(found, rows)
+    item, progress = open_item(state, found.plan), progress_on_item(state, found.plan)
+    texts = [report.summary] if report else []
+    texts += [row.text for row in rows if row.kind == "text" and not row.nested]
+    files = files_in_progress(found, rows, About(texts, item, progress.short, bool(progress.done)))
     named = {file.path for file in files}
     others = [c for c in (found.iteration or found.session.changes) if c.path not in named]
     return Handoff(
@@ -80,10 +84,13 @@ def build_handoff(
         number=began.number,
         cause=began.cause,
         percent=began.percent,
+        level=began.level,
         done=ticked(state, found.plan),
-        changed=tuple(_file(change, "") for change in others[:MAX_FILES]),
-        item=open_item(state, found.plan),
-        progress=item_progress(state, found.plan),
+        changed=tuple(_file(change) for change in others[:MAX_FILES]),
+        item=item,
+        progress=progress.words,
+        parts_done=tuple(map(shorten, progress.done)),
+        focus=shorten(progress.focus),
         summary=summary,
         summary_by=AGENT_BEFORE if acted else AGENT,
         files=files,
@@ -106,14 +113,14 @@ def written_event(
         path="",
         cause=began.cause,
         percent=began.percent,
+        level=began.level,
         summary=_in_progress(handoff),
         done=list(handoff.done),
-        files=[
-            facts.FileInProgress(path=f.path, lines=f.lines, description=f.description)
-            for f in handoff.files
-        ],
+        files=[facts.FileInProgress.model_validate(f._asdict()) for f in handoff.files],
         item=handoff.item,
         progress=handoff.progress,
+        parts_done=list(handoff.parts_done),
+        focus=handoff.focus,
         next_step=handoff.next_step,
         origin="model" if handoff.summary_by == MODEL else "template",
         guidance=list(state.context.told),
@@ -172,10 +179,35 @@ def last_calls(rows: Sequence[AgentRow]) -> Iterator[Call]:
         yield Call(row.tool, row.text, result, failed=not row.ok and not running, running=running)
 
 
-def files_in_progress(found: Material, rows: Sequence[AgentRow]) -> tuple[FileInProgress, ...]:
+class About(NamedTuple):
+    """What the work in the files may be about."""
+
+    texts: Sequence[str]
+    """The agent's own words, the latest first."""
+    item: str
+    """The plan's first open item."""
+    progress: str
+    """How far that item is."""
+    begun: bool
+    """True if parts of it are ticked."""
+
+    def of(self, path: str, *, belongs: bool) -> tuple[str, str]:
+        """Return a file's description and how far it is.
+
+        The agent's words about the file come first, then the open item if the file `belongs` to it.
+        """
+        if words := words_about(path, self.texts):
+            return shorten(words), ""
+        return (self.item, self.progress) if belongs else ("", "")
+
+
+def files_in_progress(
+    found: Material, rows: Sequence[AgentRow], about: About
+) -> tuple[FileInProgress, ...]:
     """Return the files the session edited last, after its last edit of the plan if it made one.
 
-    If no edit is reported, because the agent has no such tools, return the files it changed most.
+    If no edit is reported, because the agent has no such tools, return the files it changed most;
+    they belong to the open item unless the session changed the plan, too.
     """
     changed = {c.path: c for c in found.session.changes if c.path != found.plan_name}
     places = found.session.places()
@@ -187,23 +219,52 @@ def files_in_progress(found: Material, rows: Sequence[AgentRow]) -> tuple[FileIn
         and action_type(row.tool) in ("edit", "write")
         and any(_is_about(row, path) for path in known)
     ]
-    since = takewhile(lambda row: not _is_about(row, found.plan_name), edits)
+    recent: Iterable[AgentRow] = edits
+    if about.begun:  # ticking a part of the item does not end the work on it
+        recent = dropwhile(lambda row: _is_about(row, found.plan_name), edits)
+    since = takewhile(lambda row: not _is_about(row, found.plan_name), recent)
     paths = [path for row in since for path in changed if _is_about(row, path)]
     if not edits:
         paths = sorted(changed, key=lambda path: -(changed[path].added + changed[path].removed))
     there = [path for path in dict.fromkeys(paths) if changed[path].status != "deleted"]
-    last = there[:LAST_EDITS]
-    return tuple(_file(changed[path], places.get(path, "")) for path in last)
+    planned = any(change.path == found.plan_name for change in found.session.changes)
+    belongs = bool(edits) or not planned
+    return tuple(
+        _file(
+            changed[path],
+            places.get(path, ""),
+            about.of(path, belongs=belongs),
+            last_line_in(path, edits, places.get(path, "")),
+        )
+        for path in there[:LAST_EDITS]
+    )
+
+
+def last_line_in(path: str, edits: Sequence[AgentRow], places: str) -> str:
+    """Return the line of the last edit of a file, the latest of `edits` first; empty if unknown.
+
+    If the tool did not report it, the end of the file's only changed place is that line.
+    """
+    last = next((row for row in edits if row.ok and _is_about(row, path)), None)
+    if last is None:
+        return ""
+    if last.last_line is not None:
+        return str(last.last_line)
+    return "" if "," in places else places.rpartition("-")[2]
 
 
 def _is_about(row: AgentRow, path: str) -> bool:
     return bool(path) and (row.text == path or row.text.endswith(f"/{path}"))
 
 
-def _file(change: FileChange, lines: str) -> FileInProgress:
+def _file(
+    change: FileChange, lines: str = "", about: tuple[str, str] = ("", ""), last_line: str = ""
+) -> FileInProgress:
+    description, progress = about
     counts = f"+{change.added} −{change.removed}"
     known = {"added": f"new, +{change.added}", "deleted": "deleted"}
-    return FileInProgress(change.path, lines, known.get(change.status, counts))
+    status = ", ".join(word for word in (known.get(change.status, counts), progress) if word)
+    return FileInProgress(change.path, lines, description, status, last_line)
 
 
 def ticked(state: RunState, plan: Progress | None) -> tuple[str, ...]:
@@ -222,13 +283,15 @@ def open_item(state: RunState, plan: Progress | None) -> str:
     return state.context.item.item if state.context.item else ""
 
 
-def item_progress(state: RunState, plan: Progress | None) -> str:
-    """Return the progress of the open item according to the agent; empty if not reported."""
+def progress_on_item(state: RunState, plan: Progress | None) -> ItemProgress:
+    """Return how far the open item is, by its ticked sub-items or as the agent reports it.
+
+    A report does not count if items were ticked since: it may be about an earlier item.
+    """
     report = state.agent.report
-    item = open_item(state, plan)
-    if report is None or report.item_progress is None or not item or ticked(state, plan):
-        return ""
-    return f"{percent(report.item_progress)} done, according to the agent"
+    parts = plan.open_parts() if plan is not None else ()
+    known = report is not None and open_item(state, plan) and not ticked(state, plan)
+    return item_progress(parts, report.item_progress if report and known else None)
 
 
 def tests_of(command: str, state: RunState) -> Measured:

@@ -8,6 +8,7 @@ from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Controls
 from ralph_tui.events import HandoffWritten, Noticed, QuestionAsked, RolloverBegan, WorkCommitted
 from ralph_tui.layers.context.handoff import checkpoint_message
+from ralph_tui.layers.context.levels import LEVELS, level_of
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.checkpoints import Checkpoints
@@ -109,12 +110,15 @@ class HandoffRunner(Step):
         )
 
     def _began(self, k: int, request: HandoffRequest) -> RolloverBegan:
-        use = self._state.context.use
+        use, percent = self._state.context.use, self._state.context.percent
+        known = "" if percent is None else level_of(percent, self._run.settings.context.thresholds)
+        level = request.cause if request.cause in LEVELS else known
         return RolloverBegan(
             iteration=k,
             number=(use.rollovers if use else 0) + 1,
             cause=request.cause,
-            percent=self._state.context.percent,
+            percent=percent,
+            level=level,
             reason=request.reason,
             by=request.by,
         )

@@ -184,6 +184,7 @@ class HandoffWriter(Step):
             path="",
             cause=began.cause,
             percent=began.percent,
+            level=began.level,
             guidance=list(self._state.context.told),
             snapshot=snapshot,
         )

@@ -75,6 +75,13 @@ class MemoryLayer(Step):
         self.record(*self._decide(lambda: [_check_type(ev.PlanMade, plan(*fields))]))
 
     @guards("memory", instead=WITHOUT)
+    def read_windows(self) -> None:
+        """Learn from earlier runs how much of a window plan items take, before iteration 1."""
+        found = self._job("earlier windows", self._past.windows, ev.EarlierWindowsRead(runs=0))
+        if _check_type(ev.EarlierWindowsRead, found).runs:
+            self.record(found)
+
+    @guards("memory", instead=WITHOUT)
     def retrieve(self, k: int) -> None:
         """Find learnings for this iteration (step 2); record them if any are or were found."""
         found: list[Retrieved] = []

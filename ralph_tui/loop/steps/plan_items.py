@@ -6,11 +6,13 @@ thread, after agent output or a file change, at most every few seconds.
 
 from ralph_tui.events import Noticed, PlanItemBegan
 from ralph_tui.layers.context.sizes import Estimate, estimate
+from ralph_tui.layers.context.window import calls_until
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.assessment import read_plan
 from ralph_tui.ports.host import Job
+from ralph_tui.text.format import count
 
 LOOK_S = 3.0
 """Seconds between two reads of the plan."""
@@ -18,6 +20,8 @@ READ_S = 10.0
 """Seconds to wait for the plan between two sessions."""
 GAIN = 5.0
 """Percentage points of the window that a fresh session must gain: the size of the smallest item."""
+FEW_CALLS = 3
+"""Tool calls in which no item is done: to read, to change and to test something."""
 
 LONGEST = 500
 """Maximum characters of an item that are recorded."""
@@ -147,12 +151,25 @@ class PlanItems(Step):
             return ""
         left = max(0.0, self._run.settings.context.checkpoint_percent - percent)
         gained = percent - 100 * (context.first_tokens or 0) / window
-        if expected.high <= left or gained < GAIN:
+        if gained < GAIN:
             return ""
+        if expected.high <= left:
+            return self._describe_forecast()
         return (
             f"the next item ({expected.size}, up to {expected.high:.0f} %) does not fit in the "
             f"remaining {left:.0f} %"
         )
+
+    def _describe_forecast(self) -> str:
+        """Describe why the next item would hardly begin before the checkpoint, whatever its size.
+
+        Between two items, a handoff costs no understanding of the work; a few calls later it does.
+        """
+        context, checkpoint = self._state.context, self._run.settings.context.checkpoint_percent
+        calls = calls_until(checkpoint, context.readings, context.window)
+        if calls is None or calls > FEW_CALLS:
+            return ""
+        return f"the next item would begin {count(calls, 'tool call')} before {checkpoint:g} %"
 
     def _fail(self) -> None:
         self._failed = True

@@ -68,6 +68,7 @@ def full_input(
     if control is not None:
         control = replace(control, signal=_urgent(control.signal, strategy))
     interrupted, files = _interrupted(last, state)
+    windows = [*state.context.earlier, *state.context.history]
     return replace(
         guidance_only(iteration, start, state),
         phase=_phase(iteration, reading, state),
@@ -90,8 +91,8 @@ def full_input(
         reports=_reports(iteration, state),
         strategy=strategy,
         plan=state.memory.plan if settings.memory.enabled else None,
-        windows_fill=windows_fill(state.context.history, settings.context.checkpoint_percent),
-        windows_high=windows_high(state.context.history),
+        windows_fill=windows_fill(windows, settings.context.checkpoint_percent),
+        windows_high=windows_high(windows),
         open_items=[] if restored else _open_items(state),
         room=settings.context.checkpoint_percent,
         found_out=_list_findings(iteration, state, settings),

@@ -202,13 +202,15 @@ def _recorded(handoff: HandoffWritten, width: int) -> list[Line]:
     progress = f" ({handoff.progress})" if handoff.item and handoff.progress else ""
     rows = _labelled("doing", handoff.summary, width)
     rows += _labelled("item", f"{handoff.item}{progress}", width)
-    for done in handoff.done:
+    for done in dict.fromkeys([*handoff.done, *handoff.parts_done]):
         rows += _labelled("done", done, width)
     for file in handoff.files:
         lines = f", lines {file.lines}" if file.lines else ""
+        last = f", last edited at line {file.last_line}" if file.last_line else ""
+        status = f" ({file.status})" if file.status else ""
         about = f": {file.description}" if file.description else ""
-        rows += _labelled("file", f"{file.path}{lines}{about}", width)
-    rows += _labelled("next", handoff.next_step, width)
+        rows += _labelled("file", f"{file.path}{lines}{last}{about}{status}", width)
+    rows += _labelled("next", handoff.next_step or handoff.focus, width)
     for said in handoff.guidance:
         rows += _labelled("you said", said, width)
     return rows

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from ralph_tui.text.git_diff import parts_of, places_of
+from ralph_tui.text.git_diff import last_changed_line, last_of_diff, parts_of, places_of
 from tests.rows import each_row
 
 OLD = [f"line {n}" for n in range(1, 401)]
@@ -47,3 +47,33 @@ def test_a_new_file_is_changed_from_its_first_line_to_its_last(tmp_path: Path) -
 
 def test_a_binary_file_has_no_lines() -> None:
     assert places_of("diff --git a/x b/x\nBinary files a/x and b/x differ\n") == ""
+
+
+@each_row(
+    ("new", "line"),
+    [
+        (changed(45), 45),
+        (changed(45, 130), 130),
+        ([*OLD[:50], "a", "b", *OLD[50:]], 52),
+        (OLD[:50] + OLD[60:], 51),
+    ],
+)
+def test_the_last_change_of_a_diff_has_a_line(tmp_path: Path, new: list[str], line: int) -> None:
+    assert last_of_diff(diff(tmp_path, OLD, new)) == line
+
+
+@each_row(
+    ("result", "line"),
+    [
+        ({"structuredPatch": [{"newStart": 1, "lines": ["+a"]},
+                              {"newStart": 88, "lines": [" a", "-b", "+c", "+d", " e"]}]}, 90),
+        ({"structuredPatch": [], "content": "a\nb\n"}, 2),
+        ({"structuredPatch": [{"lines": ["+a"]}]}, None),
+        ({"content": "a\nb\n"}, None),
+        (None, None),
+    ],
+)  # fmt: skip
+def test_an_edits_own_result_has_the_line_of_its_last_change(
+    result: object, line: int | None
+) -> None:
+    assert last_changed_line(result) == line

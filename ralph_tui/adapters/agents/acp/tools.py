@@ -15,7 +15,7 @@ from ralph_tui.adapters.agents.tools import SessionTools, describe_input, descri
 from ralph_tui.events import Event
 from ralph_tui.events.agent import Prevented
 from ralph_tui.text.format import count
-from ralph_tui.text.json_fields import as_list, as_map, as_text
+from ralph_tui.text.json_fields import as_count, as_list, as_map, as_text
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
@@ -102,6 +102,14 @@ class ToolUse:
         found += [as_text(diff.get("path")) for diff in self._blocks("diff")]
         found += [as_text(self.input.get(name)) for name in _PATHS]
         return list(dict.fromkeys(filter(None, found)))
+
+    @property
+    def last_line(self) -> int | None:
+        """The line of the last edited place; None if the agent names none."""
+        if self.kind not in EDITS:
+            return None
+        lines = [place.get("line") for place in map(as_map, as_list(self.fields.get("locations")))]
+        return next((as_count(line) for line in reversed(lines) if line), None) or None
 
     @property
     def url(self) -> str:
@@ -283,4 +291,7 @@ class ToolCalls(SessionTools):
         elif self.interrupted or use.status not in ENDED:
             reason = "interrupted"
         ok = use.ok() and not self.interrupted
-        return [*events, self._finish(tool_id, began, reason, use.result(), use.said(), ok=ok)]
+        over = self._finish(
+            tool_id, began, reason, use.result(), use.said(), ok=ok, last_line=use.last_line
+        )
+        return [*events, over]

@@ -12,6 +12,7 @@ from ralph_tui.adapters.agents.tools import (
 )
 from ralph_tui.events import Event
 from ralph_tui.events.agent import Prevented
+from ralph_tui.text.git_diff import last_changed_line
 from ralph_tui.text.json_fields import as_map, as_text, content_text
 
 Json = Mapping[str, object]
@@ -100,11 +101,8 @@ class ToolCalls(SessionTools):
         if not ok and not because:
             self._refusals[tool_id] = content_text(block.get("content"))[:_LONGEST]
         summary = describe_result(block.get("content"), structured, ok=ok)
-        return [
-            self._finish(
-                tool_id, began, because, summary, content_text(block.get("content")), ok=ok
-            )
-        ]
+        output, line = content_text(block.get("content")), last_changed_line(structured)
+        return [self._finish(tool_id, began, because, summary, output, ok=ok, last_line=line)]
 
     def denied(self, fields: Json) -> list[Event]:
         """Handle a denial, from its own event or from a result's list.

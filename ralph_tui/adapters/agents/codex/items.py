@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ralph_tui.adapters.agents.tools import SessionTools, describe_input, describe_result, relative
 from ralph_tui.events import Event
 from ralph_tui.events.agent import Prevented
+from ralph_tui.text.git_diff import last_of_diff
 from ralph_tui.text.json_fields import as_list, as_map, as_text, content_text
 from ralph_tui.text.sanitize import shorten
 
@@ -152,6 +153,14 @@ def result_of(item: Json) -> str:
             return "" if ok else "failed"
 
 
+def last_line_of(item: Json) -> int | None:
+    """Return the line of the last change to the item's first file; None if unknown."""
+    first = next(iter(changes_of(item)), None)
+    if first is None or first.kind == "delete":
+        return None
+    return last_of_diff(first.diff) if first.kind == "update" else first.diff.count("\n") or None
+
+
 def format_changes(changes: Sequence[Change], roots: Sequence[str]) -> str:
     """Format paths and diffs for the user to approve."""
     parts = []
@@ -221,7 +230,13 @@ class ToolItems(SessionTools):
         if as_text(item.get("status")) == "declined":
             reason = "denied"
         over = self._finish(
-            item_id, began, reason, result_of(item), output_of(item), ok=succeeded(item)
+            item_id,
+            began,
+            reason,
+            result_of(item),
+            output_of(item),
+            ok=succeeded(item),
+            last_line=last_line_of(item),
         )
         return [*told, over]
 

@@ -71,7 +71,7 @@ def test_the_second_level_hands_over_and_says_so_once(project: Project) -> None:
     assert (checkpoint["active"], checkpoint["level"]) == (True, "L2")
     assert checkpoint["percent_at_checkpoint"] == 87
     assert checkpoint["files_in_progress"] == [
-        {"path": "calc.py", "lines": "2", "description": "+1 −1"}
+        {"path": "calc.py", "lines": "2", "description": "", "status": "+1 −1", "last_line": ""}
     ]
     assert state["context_history"][-1]["checkpoint"] is True
     handoff = (project.root / checkpoint["handoff_file"]).read_text()
@@ -86,6 +86,46 @@ def test_the_second_level_hands_over_and_says_so_once(project: Project) -> None:
     assert [event.read_at for event in project.events if isinstance(event, ev.HandoffWritten)] == [
         checkpoint["handoff_file"]
     ]
+
+
+def test_the_next_session_is_told_where_to_continue_and_what_is_complete(project: Project) -> None:
+    project = project.with_git
+    (project.root / "PLAN.md").write_text(
+        "- [ ] Mend add [simple]\n  - [x] sum\n  - [ ] overflow\n- [ ] Mend sub\n"
+    )
+    project.uses(90_000, "Edit", 1, file_path=str(project.root / "calc.py"))
+    project.answers(1, result={"structuredPatch": [{"newStart": 1, "lines": [" d", "-r", "+r"]}]})
+    (project.root / "calc.py").write_text("def add(a, b):\n    return a + b\n")
+    used(project, 194_000, 2)
+    checkpoint = project.state["context_checkpoint"]
+    assert checkpoint["progress_on_item"] == "50 % done: 1 of 2 sub-items"
+    assert checkpoint["files_in_progress"][0] == {
+        "path": "calc.py",
+        "lines": "2",
+        "description": "Mend add [simple]",
+        "status": "+1 −1, 50 % done",
+        "last_line": "2",
+    }
+    prompt = (project.root / "PROMPT.md").read_text()
+    for words in (
+        "at 97 % of its context window (level L3)",
+        "What is listed as completed is complete: do not redo it. Focus on the next part",
+        "Completed: sum\nFirst open item in the plan: Mend add [simple] (50 % done: 1 of 2 sub-i",
+        "Its next part: overflow\nLast edit: calc.py, line 2",
+        "calc.py, line 2: Mend add [simple] (+1 −1, 50 % done)",
+    ):
+        assert words in prompt, words
+    handoff = (project.root / checkpoint["handoff_file"]).read_text()
+    assert "the item's next part, `overflow`, from line `2` of `calc.py`" in handoff
+
+
+def test_completed_items_of_the_state_file_are_named(project: Project) -> None:
+    used(project, 90_000)
+    state = project.state | {"completed_items": ["Mend add"], "todo_items": ["Mend sub"]}
+    project.write_state(**state)
+    used(project, 194_000, 2)
+    prompt = (project.root / "PROMPT.md").read_text()
+    assert "Completed: Mend add\nFirst open item in the plan: Mend sub" in prompt
 
 
 @pytest.mark.parametrize(("loop", "code"), [("", 0), ("shell", 1)])

@@ -66,3 +66,26 @@ def test_garbage_is_no_plan(text: str) -> None:
 
 def test_text_without_boxes_is_no_plan() -> None:
     assert read_plan("# All done\n\nNothing [x] to do.\n", "todo.md") is None
+
+
+NESTED = """\
+- [x] Log in
+  - [x] form
+- [ ] OAuth callback
+    - [x] validate the token
+\t- [ ] parse the URL
+      - [ ] decode it
+- [ ] Log out
+  - [ ] button
+"""
+
+
+def test_the_parts_of_the_open_item_are_indented_below_it() -> None:
+    plan = read_plan(NESTED, "PLAN.md")
+    assert plan is not None
+    assert plan.open_parts() == (
+        ("validate the token", True), ("parse the URL", False), ("decode it", False)
+    )  # fmt: skip
+    flat = read_plan("- [ ] a\n- [ ] b\n", "PLAN.md")
+    assert flat is not None
+    assert flat.open_parts() == ()

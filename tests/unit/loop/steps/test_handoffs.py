@@ -105,8 +105,8 @@ def test_it_says_what_was_done_and_what_is_in_progress() -> None:
     assert left.done == ["read groups"]
     assert left.item == "nest groups"
     # Since the plan was edited, one file was.
-    assert [(f.path, f.lines, f.description) for f in left.files] == [
-        ("src/parser.py", "45-46", "+2 −0")
+    assert [(f.path, f.lines, f.description, f.status, f.last_line) for f in left.files] == [
+        ("src/parser.py", "45-46", "nest groups", "+2 −0", "46")
     ]
     assert left.summary == "Nesting works but for escapes."
     assert left.snapshot is not None
@@ -114,7 +114,7 @@ def test_it_says_what_was_done_and_what_is_in_progress() -> None:
     for words in (
         "- `read groups`",
         "First open item in the plan: `nest groups`",
-        "- `src/parser.py`, lines `45-46`: `+2 −0`",
+        "- `src/parser.py`, lines `45-46`, last edited at line `46`: `nest groups` (`+2 −0`)",
         "Nesting works but for escapes.",
         "`old.py`: `deleted`",
         "On its last run before iteration 1, 2 passed, 8 failed",
@@ -124,7 +124,7 @@ def test_it_says_what_was_done_and_what_is_in_progress() -> None:
     ):
         assert words in text, words
     told = made.agent.prompts[1]
-    assert "src/parser.py, lines 45-46: +2 −0" in told
+    assert "src/parser.py, lines 45-46: nest groups (+2 −0)" in told
     assert "First open item in the plan: nest groups" in told
 
 
@@ -141,6 +141,87 @@ def test_progress_on_an_item_that_is_ticked_since_is_not_the_next_ones() -> None
     made = world(ticking(works(summary="Read.", item_progress=100), lambda: made))
     made.run()
     assert made.only(ev.HandoffWritten).progress == ""
+
+
+NESTED = Progress(
+    1, 3, (("read groups", False), ("validate them", True), ("nest them", False)), (0, 2, 2)
+)
+
+
+def test_ticked_sub_items_say_how_far_the_item_is_what_is_complete_and_what_is_next() -> None:
+    made = world(works(summary="Half of it reads.", item_progress=90))
+    made.plan = NESTED
+    made.run()
+    left, told = made.only(ev.HandoffWritten), made.agent.prompts[1]
+    assert left.progress == "50 % done: 1 of 2 sub-items"
+    assert (left.parts_done, left.focus) == (["validate them"], "nest them")
+    assert left.files[0].status == "+2 −0, 50 % done"
+    for words in (
+        "What is listed as completed is complete: do not redo it. Focus on the next part",
+        "Completed: validate them",
+        "First open item in the plan: read groups (50 % done: 1 of 2 sub-items)",
+        "Its next part: nest them",
+        "src/parser.py, lines 45-46: read groups (+2 −0, 50 % done)",
+    ):
+        assert words in told, words
+    text = text_of(made)
+    assert "Its completed parts:\n\n- `validate them`" in text
+    place = "from line `46` of `src/parser.py`"
+    assert f"Continue with the item's next part, `nest them`, {place}." in text
+
+
+def test_the_block_names_completed_items_and_what_was_worked_on() -> None:
+    made = world(ticking(works(summary="Nesting works but for escapes."), lambda: made))
+    made.run()
+    told = made.agent.prompts[1]
+    assert (
+        "Completed: read groups\nFirst open item in the plan: nest groups\n"
+        "Last edit: src/parser.py, line 46\nNesting works but for escapes." in told
+    )
+
+
+def test_the_place_to_continue_is_that_of_the_edits_own_hunk() -> None:
+    def edits(session: FakeSession) -> None:
+        for number, line in enumerate((300, 90)):
+            name = f"e{number}"
+            began = ev.ToolStarted(iteration=1, tool_id=name, tool="Edit", summary="lexer.py")
+            session.emit(began)
+            done = ev.ToolFinished(iteration=1, tool_id=name, ok=True, last_line=line)
+            session.emit(done)
+        fill(session)
+
+    made = world(edits)
+    made.run()
+    assert made.only(ev.HandoffWritten).files[0].last_line == "90"
+    assert "Last edit: lexer.py, line 90" in made.agent.prompts[1]
+    assert "Continue from there, in the place edited last." in made.agent.prompts[1]
+
+
+def test_a_file_is_described_in_the_agents_words_or_by_its_item_or_not_at_all() -> None:
+    about = "lexer.py now splits groups at brackets."
+    edits: Calls = (("Edit", "lexer.py", True), ("Edit", "src/parser.py", True))
+    made = world(works(edits, says=f"Well. {about}"))
+    made.run()
+    files = {file.path: file.description for file in made.only(ev.HandoffWritten).files}
+    assert files == {"src/parser.py": "read groups", "lexer.py": about}
+    silent = world(works(()))  # no edits are reported, and the plan changed meanwhile
+    silent.run()
+    assert {file.description for file in silent.only(ev.HandoffWritten).files} == {""}
+
+
+@pytest.mark.parametrize(("tokens", "level"), [(86, "L2"), (97, "L3")])
+def test_percent_and_level_are_named(tokens: int, level: str) -> None:
+    def fills(session: FakeSession) -> None:
+        used = ev.UsageReported(iteration=1, context_tokens=tokens, context_window=100)
+        session.emit(used)
+        session.emit(ev.ToolStarted(iteration=1, tool_id="t", tool="Read"))
+        session.emit(ev.ToolFinished(iteration=1, tool_id="t", ok=True))
+
+    made = world(fills)
+    made.run()
+    said = f"at {tokens} % of its context window (level {level})"
+    assert said in text_of(made)
+    assert said in made.agent.prompts[1]
 
 
 def test_what_is_only_planned_is_not_called_done() -> None:
@@ -338,7 +419,8 @@ def test_a_model_words_what_was_in_progress_and_changes_no_fact() -> None:
     ):
         assert words in text
     assert "- `no network`" in text, "the agent's own terms stay"
-    assert "- `src/parser.py`, lines `45-46`: `+2 −0`" in text
+    place = "- `src/parser.py`, lines `45-46`, last edited at line `46`"
+    assert f"{place}: `read groups` (`+2 −0`)" in text
     assert "2 passed, 8 failed" in text
     assert "Count brackets" in made.agent.prompts[1]
     asked = made.only(ev.ModelAsked)

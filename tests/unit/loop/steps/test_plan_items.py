@@ -5,10 +5,13 @@ from itertools import pairwise
 import pytest
 
 from ralph_tui import events as ev
+from ralph_tui.adapters.records.summary import context_status
 from ralph_tui.config.settings import Settings
+from ralph_tui.events.context import ItemTaken
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.steps.plan_items import LOOK_S
+from ralph_tui.ports.knowledge import NoPastRuns
 from tests.world import World
 from tests.world.faults import GARBAGE, BrokenError, Fault, Part, injected
 
@@ -120,6 +123,24 @@ def test_a_session_that_begins_with_a_large_item_keeps_it(*, calls: bool) -> Non
     assert not rollovers(run)
 
 
+def test_no_item_begins_a_few_calls_before_the_checkpoint() -> None:
+    """The window has room for its size, but grows too fast."""
+    work = Work(world(), "a", "b [trivial]").full(10)
+    for percent in (28, 43, 58):
+        work.calls(percent)
+    run = work.calls(73, done=1).ends()
+    assert rollovers(run) == [("item", "the next item would begin 1 tool call before 85 %")]
+
+
+def test_an_item_begins_where_calls_are_left() -> None:
+    work = Work(world(), "a", "b [trivial]").full(10)
+    for percent in (62, 65, 68):
+        work.calls(percent)
+    run = work.calls(71, done=1).ends()
+    assert len(began(run)) == 2
+    assert not rollovers(run)
+
+
 def test_an_item_is_no_reason_where_a_fresh_session_has_no_more_room() -> None:
     run = Work(world(), "a", "b [complex]").full(40).calls(44, done=1).ends()
     assert not rollovers(run)
@@ -222,6 +243,24 @@ def test_what_finished_items_took_is_learned() -> None:
     run = work.ends()
     assert began(run)[-1] == ("e", "trivial", "history")
     assert [basis for _, _, basis in began(run)] == ["default"] * 4 + ["history"]
+
+
+class Earlier(NoPastRuns):
+    """An earlier run, whose items were small and whose windows filled up."""
+
+    def windows(self) -> ev.EarlierWindowsRead:
+        taken = [ItemTaken(size="medium", basis="default", points=6.0)] * 3
+        return ev.EarlierWindowsRead(runs=1, items=taken, peaks=[88.0, 90.0])
+
+
+def test_sizes_are_learned_from_earlier_runs() -> None:
+    run = Work(world(past_runs=Earlier()), "a", "b").full(10).calls(20, done=1).ends()
+    assert began(run) == [("a", "trivial", "history"), ("b", "trivial", "history")]
+    assert "a (trivial, 6 % of a window)" in run.agent.prompts[0]
+    assert "Context windows fill up here" in run.agent.prompts[0]
+    assert context_status(run.state)["taken"] == [
+        {"size": "trivial", "basis": "history", "points": 10.0}
+    ]
 
 
 @pytest.mark.parametrize("kind", ["raise", *GARBAGE])

@@ -342,3 +342,42 @@ def test_one_that_has_not_answered_yet_is_not_said_to_tell_nothing() -> None:
     world.run()
     assert levels(world) == []
     assert levels(worlds(tells(None, "error"), tells(40)).run()) == []
+
+
+# -- the forecast ----------------------------------------------------------------------------------
+
+
+def test_a_session_hands_off_before_the_call_that_would_fill_its_window() -> None:
+    world = worlds(fills(20, 42, 60, 78)).run()
+    (began,) = world.all(ev.RolloverBegan)
+    assert (began.cause, began.level, round(began.percent or 0)) == ("forecast", "L1", 78)
+    assert began.reason.endswith("the next tool call is expected to take it past 95 %")
+    assert [e.level for e in world.all(ev.ContextLevelReached)] == ["L1"]
+    assert "(level L1), because its next tool calls" in world.agent.prompts[1]
+
+
+def test_a_tool_that_is_reported_before_its_messages_usage_ends_first() -> None:
+    """Claude Code reports the call, then the usage of the message that made it."""
+
+    def act(session: FakeSession) -> None:
+        for number, percent in enumerate((20, 42, 60, 78)):
+            begins(session, f"t{number}")
+            used(session, percent)
+            ends(session, f"t{number}")
+
+    world = worlds(act).run()
+    (began,) = world.all(ev.RolloverBegan)
+    assert began.cause == "forecast"
+    finished = [e.seq for e in world.all(ev.ToolFinished)]
+    assert len(finished) == 4
+    assert finished[-1] < began.seq
+
+
+def test_slow_growth_leaves_the_session_its_window() -> None:
+    world = worlds(fills(66, 70, 74, 78, 82)).run()
+    assert world.all(ev.RolloverBegan) == []
+
+
+def test_no_forecast_ends_a_session_where_handoffs_are_off() -> None:
+    world = worlds(fills(20, 42, 60, 78), rollover=False).run()
+    assert world.all(ev.RolloverBegan) == []

@@ -237,3 +237,15 @@ def test_a_mere_no_is_not_repeated_to_a_model_that_has_heard_it(bench: Bench) ->
     mere = AgentAnswer("refuse", "The owner refused it. Continue without it.")
     session.answer(asked(bench).request_id, mere)
     assert bench.heard.finished().turns == 1
+
+
+@each_row(
+    ("kind", "lines", "line"),
+    [("edit", (12, 88), 88), ("edit", (12, None), 12), ("edit", (), None), ("read", (12,), None)],
+)
+def test_an_edit_names_the_line_of_its_last_place(
+    kind: str, lines: tuple[int | None, ...], line: int | None
+) -> None:
+    use = ToolUse()
+    use.update({"kind": kind, "locations": [{"path": "a.py", "line": one} for one in lines]})
+    assert use.last_line == line

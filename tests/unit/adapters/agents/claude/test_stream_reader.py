@@ -468,7 +468,7 @@ def test_long_and_hostile_text_is_cut_and_cleaned() -> None:
 def test_a_600_kb_line_is_an_edit_like_any_other() -> None:
     structured = {
         "originalFile": "x" * 600_000,
-        "structuredPatch": [{"lines": ["+a", "+b", "-c", " d"]}],
+        "structuredPatch": [{"newStart": 89, "lines": ["+a", "+b", "-c", " d"]}],
     }
     block = {"type": "tool_result", "tool_use_id": "t", "content": "updated"}
     call = {"type": "tool_use", "id": "t", "name": "Edit", "input": {"file_path": "/repo/a/b.py"}}
@@ -477,7 +477,8 @@ def test_a_600_kb_line_is_an_edit_like_any_other() -> None:
         {"type": "user", "message": {"content": [block]}, "tool_use_result": structured},
     )
     assert of(ev.ToolStarted, events)[0].summary == "a/b.py"
-    assert of(ev.ToolFinished, events)[0].summary == "+2 −1"
+    finished = of(ev.ToolFinished, events)[0]
+    assert (finished.summary, finished.last_line) == ("+2 −1", 91)
 
 
 def test_broken_lines_are_said_once() -> None:

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from ralph_tui import events as ev
 from ralph_tui.adapters.agents.codex.approvals import approval_of
 from ralph_tui.adapters.agents.codex.ends import Windows
-from ralph_tui.adapters.agents.codex.items import command_of, result_of, summary_of, tool_of
+from ralph_tui.adapters.agents.codex.items import (
+    ToolItems,
+    command_of,
+    result_of,
+    summary_of,
+    tool_of,
+)
 from ralph_tui.adapters.agents.codex.reader import CodexReader, Ledger
 from ralph_tui.adapters.agents.ends import FailedCall
 from ralph_tui.adapters.agents.permissions import Permits
@@ -266,6 +272,23 @@ def test_items(item: dict[str, object], tool: str, summary: str, result: str) ->
     assert tool_of(item) == tool
     if tool:
         assert (summary_of(item, [str(ROOT)]), result_of(item)) == (summary, result)
+
+
+@each_row(
+    ("kind", "diff", "line"),
+    [
+        ("update", "@@ -80,2 +88,3 @@\n a\n+b\n+c\n d\n", 90),
+        ("add", "1\n2\n", 2),
+        ("delete", "1\n", None),
+        ("update", "no hunk", None),
+    ],
+)
+def test_an_edit_names_the_line_of_its_last_change(kind: str, diff: str, line: int | None) -> None:
+    change = {"path": f"{ROOT}/a", "kind": {"type": kind}, "diff": diff}
+    item = {"type": "fileChange", "id": "i", "status": "completed", "changes": [change]}
+    _, over = ToolItems(1, str(ROOT)).finished(item, None)
+    assert isinstance(over, ev.ToolFinished)
+    assert over.last_line == line
 
 
 def test_a_shell_is_left_away_and_nothing_else() -> None:
