@@ -23,6 +23,10 @@ _SENTENCES = (
 """Patterns of argparse's messages, and the sentences that replace them."""
 
 
+LEAST_LIKENESS = 0.7
+"""Minimum similarity of a suggestion, 0-1; below it, other words of that length match by chance."""
+
+
 class Parser(argparse.ArgumentParser):
     """Raises ``UsageError`` instead of printing usage; accepts no abbreviations."""
 
@@ -50,7 +54,7 @@ class Parser(argparse.ArgumentParser):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``, did you mean X?``, or an empty string if no known word is similar."""
-    near = difflib.get_close_matches(word[:80], known, n=1)
+    near = difflib.get_close_matches(word[:80], known, n=1, cutoff=LEAST_LIKENESS)
     return f", did you mean {near[0]}?" if near else ""
 
 

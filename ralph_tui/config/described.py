@@ -178,7 +178,9 @@ def _range(key: str, schema: dict[str, Any]) -> str:
     if one["type"] == "boolean":
         return "true or false"
     if one["type"] == "array":
-        return f"a list such as {one.get('examples', [LINES])[0]}"
+        chosen = one["items"].get("enum", ())[:2]
+        example = json.dumps(chosen) if chosen else one.get("examples", [LINES])[0]
+        return f"a list such as {example}"
     if one["type"] not in ("number", "integer"):
         return ""
     shown = format_seconds if key.endswith(_DURATION) else _number

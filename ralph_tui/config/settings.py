@@ -197,7 +197,7 @@ _Label = Annotated[Words, Field(min_length=1, max_length=50)]
 _Labels = Annotated[
     tuple[_Label, ...],
     BeforeValidator(partial(_names, example=LABELS)),
-    Field(strict=False, max_length=10),
+    Field(strict=False, max_length=10, examples=[LABELS]),
 ]
 
 

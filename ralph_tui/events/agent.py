@@ -141,6 +141,7 @@ class AgentChanged(Event):
 class SessionStarted(Event):
     """An agent process was started."""
 
+    urgent = True
     kind: Literal["session_started"] = "session_started"
     iteration: int
     session_id: Line

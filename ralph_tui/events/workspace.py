@@ -10,6 +10,7 @@ from ralph_tui.text.terms import sender_label
 __all__ = [
     "CheckpointCaptured",
     "FilesChanged",
+    "FilesChangedAway",
     "JournalRestored",
     "RestoreBegan",
     "SnapshotTaken",
@@ -127,6 +128,19 @@ class FilesChanged(Event):
         )
         none = "changes unknown" if self.unknown else "nothing changed"
         return f"files   {', '.join(totals) or none}"
+
+
+class FilesChangedAway(Event):
+    """Files changed between the end of a run and its resume: the next gain's cause is unknown."""
+
+    kind: Literal["files_changed_away"] = "files_changed_away"
+    iteration: int
+    """The last iteration before the end."""
+    files: int
+
+    def row(self) -> Row:
+        changed = f"{count(self.files, 'file')} changed while nothing ran"
+        return Row("log", "LOG", f"{changed}; they are kept, and not counted as work")
 
 
 class RestoreBegan(Event):

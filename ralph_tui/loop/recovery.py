@@ -9,7 +9,7 @@ session.
 from datetime import datetime
 
 from ralph_tui.base.errors import WorkspaceError
-from ralph_tui.events import FilesChanged, LimitsChanged, Noticed
+from ralph_tui.events import FilesChanged, FilesChangedAway, LimitsChanged, Noticed
 from ralph_tui.loop.iteration import Iteration
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.waiting.ends import Ended
@@ -151,9 +151,7 @@ class Recovery(Step):
         except WorkspaceError:  # already reported: the snapshots are gone
             return
         if changes:
-            files = count(len(changes), "file")
-            text = f"{files} changed while nothing ran; they are kept, and not counted as work"
-            self.record(Noticed(source="workspace", text=text))
+            self.record(FilesChangedAway(iteration=k, files=len(changes)))
 
     def _extend_limit(self, k: int) -> None:
         """Raise the iteration limit by one, so that an interrupted iteration does not count."""

@@ -78,6 +78,8 @@ class IterationSpan:
     """True if it was not measured: `completion` is the value from before."""
     previous: float | None = None
     """Completion before the iteration."""
+    found_changed: bool = False
+    """True if the files had changed while the run was ended, before the iteration."""
     prompts: list[ev.PromptPrepared] = field(default_factory=list)
     """One per session."""
     gate: ev.GateFinished | None = None
@@ -116,6 +118,7 @@ class TimelineFold(Fold):
         self.spans: list[IterationSpan] = []
         self.snapshots: dict[int, ev.SnapshotTaken] = {}
         self._completion: float | None = None
+        self._changed_away = False
 
     @property
     def last_checkpoint(self) -> CheckpointPoint | None:
@@ -150,6 +153,8 @@ class TimelineFold(Fold):
 
         After a restore, this differs from the previous measurement.
         """
+        if span.found_changed:
+            return None
         for before in reversed(self.spans):
             if before.start_seq >= span.start_seq:
                 continue
@@ -186,8 +191,12 @@ class TimelineFold(Fold):
         if self.spans and self.spans[-1].ended_at is None:
             self.spans[-1].ended_at = event.at
         self.spans.append(
-            IterationSpan(event.iteration, event.at, event.seq, previous=self._completion)
-        )
+            IterationSpan(
+                event.iteration, event.at, event.seq, previous=self._completion,
+                found_changed=self._changed_away,
+            )
+        )  # fmt: skip
+        self._changed_away = False
 
     def on_prompt_prepared(self, event: ev.PromptPrepared) -> None:
         if self.spans:
@@ -237,7 +246,11 @@ class TimelineFold(Fold):
         self.spans[-1].interventions.append(event)
         return True
 
+    def on_files_changed_away(self, event: ev.FilesChangedAway) -> None:
+        self._changed_away = True
+
     def on_worktree_restored(self, event: ev.WorktreeRestored) -> None:
+        self._changed_away = False
         if self.spans:
             self.spans[-1].rollbacks.append(event)
 

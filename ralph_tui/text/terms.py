@@ -118,7 +118,7 @@ DISK_FULL = "the disk is full: free some space; the record so far is safe"
 CHECKPOINTS: Mapping[str, Term] = {
     "start": Term("▷", "at the start"),
     "timer": Term("◈", "by timer"),
-    "key": Term("◈", "by key"),
+    "key": Term("◈", "on request"),
     "rollover": Term("⟳", "at a handoff"),
     "end": Term("◁", "at the end"),
 }

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from ralph_tui.adapters.records.aiwg.write import with_version
 from tests.e2e.cli import GATE, ONE_MORE, here, project
 
 
@@ -22,4 +23,5 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     assert second["checkpoints"][1]["gitStatus"]["branch"] == "main"
     assert second["summary"]["total"] == 2
     folder = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001/results/iter-002"
-    assert json.loads((folder / "checkpoint-summary.json").read_text()) == second["summary"]
+    kept = json.loads((folder / "checkpoint-summary.json").read_text())
+    assert kept == with_version(second["summary"])

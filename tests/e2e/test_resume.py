@@ -332,8 +332,9 @@ def test_between_two_iterations(limited: Path) -> None:
     assert [(e["iteration"], [change["path"] for change in e["changes"]]) for e in ends] == [
         (iteration, [f"done-{iteration - 1}.txt"]) for iteration in (2, 3, 4)
     ]
-    told = [e["text"] for e in after if e["kind"] == "noticed" and e["source"] == "workspace"]
-    assert told == ["1 file changed while nothing ran; they are kept, and not counted as work"]
+    assert [(e["iteration"], e["files"]) for e in after if e["kind"] == "files_changed_away"] == [
+        (1, 1)
+    ]
 
 
 def test_only_the_start_is_left(limited: Path) -> None:

@@ -140,7 +140,7 @@ def test_the_timeline_tells_about_the_selected_point() -> None:
         await driver.press("shift+left")
         await driver.sees("+26 points  22 → 48 %")
         await driver.press("end")
-        await driver.sees("snapshot 16 by key")
+        await driver.sees("snapshot 16 on request")
         await driver.sees("before the rewrite of groups")
         await driver.press("home")
         await driver.sees("before iteration 1")

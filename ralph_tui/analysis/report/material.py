@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from ralph_tui import events as ev
 from ralph_tui.analysis.report.requests import Request, requests
@@ -25,8 +25,8 @@ def waited(events: Sequence[ev.Event], until: datetime | None = None) -> dict[in
     iteration, since, last = 0, events[0].at, events[0].at
     for event in events:
         now = _after(event, waits)
-        # A wait that a kill cut off ended with the last recorded event.
-        at = last if isinstance(event, ev.RunResumed) else event.at
+        # A wait that a kill cut off lasted as long as the run lived.
+        at = max(last, lived_until(event)) if isinstance(event, ev.RunResumed) else event.at
         if now and not waits:
             since = at
         if waits and not now:
@@ -37,6 +37,11 @@ def waited(events: Sequence[ev.Event], until: datetime | None = None) -> dict[in
     if waits:
         found[iteration] += max(0.0, ((until or last) - since).total_seconds())
     return dict(found)
+
+
+def lived_until(resumed: ev.RunResumed) -> datetime:
+    """Return the last time at which the run is known to have worked before this resume."""
+    return resumed.at - timedelta(seconds=resumed.away_s)
 
 
 def _after(event: ev.Event, waits: frozenset[str]) -> frozenset[str]:

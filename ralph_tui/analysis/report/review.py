@@ -95,7 +95,9 @@ def files(material: Material) -> str:
         f"- {code(change.path)}: {change.status}, +{change.added} −{change.removed}"
         for change in largest
     )
-    until = "the restored files" if material.state.oversight.stale else "the end"
+    until = "the last snapshot" if material.state.run.live else "the end"
+    if material.state.oversight.stale:
+        until = "the restored files"
     return f"Between the start and {until}:\n\n{table(HEAD, rows)}\n\n{listed}"
 
 
@@ -152,7 +154,9 @@ def _when(gate: GateFinished, material: Material) -> str:
     last = material.state.gate.last
     if gate is not last and last is not None:
         return f"after iteration {gate.iteration}"
-    return "before the files were restored" if material.state.oversight.stale else "at the end"
+    if material.state.oversight.stale:
+        return "before the files were restored"
+    return "at the last measurement" if material.state.run.live else "at the end"
 
 
 def _lost_tests(material: Material, gate: GateFinished) -> list[str]:

@@ -26,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             *(f"  {line}" for line in STARTED.values()),
         )
     )
-    parser.add_argument("shell", metavar="SHELL", choices=STARTED, help=", ".join(STARTED))
+    parser.add_argument(
+        "shell", metavar="SHELL", choices=STARTED, help=f"one of {', '.join(STARTED)}"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

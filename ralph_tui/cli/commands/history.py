@@ -46,7 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "List the tasks of this repository. With TASK, list its attempts; with an attempt, show "
         "its plan, iterations and reflections."
     )
-    parser.add_argument("task", metavar="TASK", nargs="?", help="task-001, or task-001/002")
+    parser.add_argument(
+        "task",
+        metavar="TASK",
+        nargs="?",
+        help="a task such as task-001, or an attempt such as task-001/002",
+    )
     parser.add_argument("--attempt", metavar="N", type=int, help="show one attempt of TASK")
     parser.add_argument(
         "--reflections", action="store_true", help="show only the reflections of TASK"

@@ -14,6 +14,7 @@ from ralph_tui.layers.context.levels import whole
 from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.text.format import count
 from ralph_tui.text.quoting import code, fenced, line_of, quoted
+from ralph_tui.text.terms import CONTEXT_LEVELS
 
 MAX_LINES = 40
 """Maximum lines of a list; more would not fit."""
@@ -210,7 +211,7 @@ def handoff_text(handoff: Handoff) -> str:
 def why(cause: str, percent: float | None, level: str = "") -> str:
     """Explain in a sentence why a session was ended."""
     full = "" if percent is None else f" at {whole(percent)} % of its context window"
-    full += f" (level {level})" * bool(level)
+    full += f" ({CONTEXT_LEVELS[level].word})" if level in CONTEXT_LEVELS else ""
     because = {
         "forecast": ", because its next tool calls were expected to fill it",
         "item": ", because the next plan item would not have fit",

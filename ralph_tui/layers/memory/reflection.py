@@ -104,15 +104,18 @@ def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         analysis=_joined(
             *(_describe_gain(state, step) for step in gains), *_effects(state), *_overcome(state)
         ),
-        learning=_most(gains_of(steps)),
+        learning=_most(steps),
         action_items=[],
         triggered_by="success",
         reflection_type="success-pattern",
     )
 
 
-def _most(gains: Sequence[Step]) -> str:
+def _most(steps: Sequence[Step]) -> str:
     """Say where the largest gains came from; empty if no file is known to have caused them."""
+    gains = gains_of(steps)
+    if gains and any(not step.own and step.points > gains[0].points for step in steps):
+        return ""
     largest = sorted(largest_of(gains), key=lambda step: step.span.number)
     paths = [path for step in largest for path in _paths(step.span)]
     if not paths:

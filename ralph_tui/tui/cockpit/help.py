@@ -76,7 +76,7 @@ SIGNS: tuple[Block, ...] = (
             _sign(terms.BEST, "the best so far"),
             _sign(terms.PHASES["agent"], "running iteration"),
             _sign(terms.ROLLED_BACK, "files were restored"),
-            _sign(terms.CHECKPOINTS["key"], "saved by key (◦ by timer)"),
+            _sign(terms.CHECKPOINTS["key"], "saved on request (◦ timer)"),
             _sign(terms.ROLLOVER, "handoff to a fresh session"),
             _sign(terms.FORGOT, "the agent forgot details"),
         ),

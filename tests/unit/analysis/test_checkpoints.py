@@ -68,11 +68,11 @@ def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() 
         captured(2, 2, "key", "b", 65, 1500, files=5, modified=["b.py", "c.py", "d.py", "e.py"]),
     )
     assert rows[:3] == [
-        "6 checkpoints: 3 at the start, 1 by timer, 1 by key, 1 at the end",
+        "6 checkpoints: 3 at the start, 1 by timer, 1 on request, 1 at the end",
         "2 sessions, 41m in all, 3 files modified",
         "the agent's peak memory: 1.5 GB, in iteration 2",
     ]
-    assert rows[3].startswith("last: iteration 2, by key, ")
+    assert rows[3].startswith("last: iteration 2, on request, ")
     assert rows[3].endswith(
         ", 1m 5s into its session, snapshot 2, 5 files modified: b.py, c.py, d.py and 2 more"
     )

@@ -261,7 +261,7 @@ def test_the_tests_are_told_by_name_before_and_after() -> None:
 
     known = page(gate(0, ["z", "b", "a"], 3, 7), *finished(1, 80), gate(1, ["b", "`c|d`"], 2, 8))
     assert section(known, "Tests").splitlines() == [
-        "7 of 10 tests passed at the start, 8 of 10 tests passed at the end.",
+        "7 of 10 tests passed at the start, 8 of 10 tests passed at the last measurement.",
         "",
         "- **fixed** (2):",
         "  - `a`",
@@ -299,7 +299,7 @@ def test_tests_that_are_gone_are_not_called_fixed() -> None:
     run = [gate(0, ["a", "b", "c"], 7), ev.IterationStarted(iteration=1, max_iterations=9)]
     text = section(page(*run, gate(1, [], 8), reading), "Tests")
     assert text.splitlines() == [
-        "7 of 10 tests passed at the start, 8 of 8 tests passed at the end.",
+        "7 of 10 tests passed at the start, 8 of 8 tests passed at the last measurement.",
         "",
         "- **failing before, not named now** (2):",
         "  - `b`",
@@ -626,6 +626,13 @@ def test_an_open_wait_lasts_until_now() -> None:
     assert waited(begun, begun[-1].at + timedelta(minutes=5)) == {1: 300}
 
 
+def test_a_wait_cut_off_by_a_kill_lasted_until_the_last_sign_of_life() -> None:
+    begun = journal(ev.IterationStarted(iteration=1, max_iterations=9), ev.Paused())
+    resumed_at = begun[-1].at + timedelta(seconds=100)
+    assert waited([*begun, ev.RunResumed(away_s=60, at=resumed_at)]) == {1: 40}
+    assert waited([*begun, ev.RunResumed(away_s=150, at=resumed_at)]) == {1: 0}
+
+
 def test_instructions_keep_their_lines() -> None:
     text = page(
         *finished(1, 10),
@@ -673,13 +680,30 @@ def test_after_a_restore_the_gain_counts_from_the_files_that_were_found() -> Non
     ]  # fmt: skip
 
 
+def test_a_gain_is_unknown_if_files_changed_before_it_while_nothing_ran() -> None:
+    changed = ev.FilesChangedAway(iteration=1, files=1)
+    text = page(*finished(1, 50), changed, *finished(2, 25), *finished(3, 50))
+    rows = section(text, "Iterations").splitlines()[2:]
+    assert [row.split(" | ")[2:4] for row in rows] == [
+        ["50 %", "—"],
+        ["25 %", "—"],
+        ["50 %", "+25"],
+    ]
+    known = page(*finished(1, 50), *kept(1, 1), changed, *restored(1, 1), *finished(2, 25))
+    assert "−25" in section(known, "Iterations")
+
+
 def test_a_reviewer_is_told_that_the_files_are_not_those_of_the_end() -> None:
     changes = [FileChange(path="a.py", status="modified", added=2, removed=0, category="source")]
     run = [*kept(1, 1), *finished(1, 76), *kept(2, 2), *finished(2, 100)]
     here = replace(HERE, changes=changes)
     before = report(journal(*run), here, full=False)
     assert "restored" not in before
-    assert "Between the start and the end:" in before
+    assert "Between the start and the last snapshot:" in before
+    ended = journal(
+        *run, ev.RunFinished(outcome="completed", completion=100, iterations=2, reason="x")
+    )
+    assert "Between the start and the end:" in report(ended, here, full=False)
     after = report(journal(*run, *restored(2, 1)), here, full=False)
     assert (
         "Then 1 file was restored to snapshot 1 by you; nothing has been measured since." in after

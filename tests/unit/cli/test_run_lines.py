@@ -107,7 +107,7 @@ def test_a_deadline_within_ten_minutes_has_seconds() -> None:
             iteration=3, cause="usage_limit", reason="", until=NOW + timedelta(seconds=seconds)
         )
         question, until = lines_of(asked(timedelta(seconds=seconds)), wait)
-        time = until.split()[2].rstrip(",")
+        time = until.split()[2].rstrip(";")
         assert f" at {time} unless you answer" in question
         return time
 

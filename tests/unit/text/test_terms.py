@@ -62,7 +62,7 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
         "◷": {"waiting for a limit", "usage limit", "overload", "service down", "disk full"},
         "■": {"finished", "stopped"},
         "○": {"starting", "waiting for the agent"},
-        "◈": {"by timer", "by key"},
+        "◈": {"by timer", "on request"},
     }
 
 

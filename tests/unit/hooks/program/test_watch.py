@@ -108,7 +108,7 @@ def test_the_next_session_is_told_where_to_continue_and_what_is_complete(project
     }
     prompt = (project.root / "PROMPT.md").read_text()
     for words in (
-        "at 97 % of its context window (level L3)",
+        "at 97 % of its context window (stop now)",
         "What is listed as completed is complete: do not redo it. Focus on the next part",
         "Completed: sum\nFirst open item in the plan: Mend add [simple] (50 % done: 1 of 2 sub-i",
         "Its next part: overflow\nLast edit: calc.py, line 2",

@@ -108,6 +108,18 @@ def test_a_gain_after_an_iteration_that_was_cut_off_is_credited_to_no_file() -> 
     assert "b.py" in reflect(state_of(*work), "completed")[0].learning
 
 
+def test_gains_are_not_compared_if_the_largest_has_an_unknown_cause() -> None:
+    work = (Worked(25, before=[files(1, "a.py")]), Worked(25, before=[files(2, "a.py")]))
+    later = (Worked(75, before=[files(3, "a.py")]), Worked(100, before=[files(4, "a.py")]))
+    measured = (ev.ReadingTaken, ev.GateFinished)
+    kept = [
+        event
+        for event in events_of(*work, *later, objective="Fix it")
+        if not (isinstance(event, measured) and event.iteration == 2)
+    ]
+    assert reflect(RunState().apply_all(kept), "completed") == []
+
+
 def test_an_obstacle_that_is_gone_is_part_of_why() -> None:
     work = (
         Worked(0, blockers=["no network"]),

@@ -353,7 +353,7 @@ def test_a_session_hands_off_before_the_call_that_would_fill_its_window() -> Non
     assert (began.cause, began.level, round(began.percent or 0)) == ("forecast", "L1", 78)
     assert began.reason.endswith("the next tool call is expected to take it past 95 %")
     assert [e.level for e in world.all(ev.ContextLevelReached)] == ["L1"]
-    assert "(level L1), because its next tool calls" in world.agent.prompts[1]
+    assert "(filling up), because its next tool calls" in world.agent.prompts[1]
 
 
 def test_a_tool_that_is_reported_before_its_messages_usage_ends_first() -> None:
