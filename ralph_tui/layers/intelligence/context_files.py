@@ -15,7 +15,7 @@ MOST: Final = 10
 TESTS: Final = 200
 """Maximum failing tests whose files are searched for."""
 _WORD: Final = re.compile(r"[^\W_]+(?:[_-]+[^\W_]+)*")
-_MENTIONED: Final = re.compile(r"[\w./\\-]*\w\.\w+")
+_MENTIONED: Final = re.compile(r"(?<![\w./\\-])[\w./\\-]*\w\.\w+")
 _IN_FILE: Final = re.compile("::| > | › ")
 """What separates the names of a test and its file."""
 _PASSING: Final = re.compile(r"\b(?:PASS(?:ED)?|ok)\b|[✓✔]")
@@ -106,8 +106,8 @@ def _score(file: _TestFile, words: Sequence[str], after: Sequence[str], stem: in
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))
     same += tuple(after) == (file.extension,)
     own = "".join(file.words[-stem:])
-    telling = re.search("test|spec", own) and own not in ("test", "tests", "spec", "specs")
-    return same if same > stem or telling else 0
+    distinctive = re.search("test|spec", own) and own not in ("test", "tests", "spec", "specs")
+    return same if same > stem or distinctive else 0
 
 
 def _mentioned(output: str, test_files: Sequence[str]) -> Iterator[str]:
