@@ -28,7 +28,8 @@ def _form() -> TypeAdapter[LastSeen]:
 def read_seen(records: Path, run: str) -> LastSeen | None:
     """Return what this user last saw of a run, or None."""
     with suppress(OSError, ValueError):
-        return _form().validate_json(read_bytes(_place(records, run), most=MAX_BYTES))
+        content = read_bytes(_place(records, run), most=MAX_BYTES)
+        return _form().validate_json(content)
     return None
 
 
