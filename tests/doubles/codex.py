@@ -6,6 +6,7 @@ It follows the real program's messages; `test_codex_real.py` compares the two.
 import json
 import os
 import queue
+import shlex
 import sys
 import threading
 import time
@@ -252,7 +253,7 @@ class Server:
         item: Json = {
             "type": "commandExecution",
             "id": f"call_{uuid.uuid4().hex[:12]}",
-            "command": f"/bin/bash -lc {_quoted(command)}",
+            "command": f"/bin/bash -lc {shlex.quote(command)}",
             "cwd": str(self.root),
             "status": "inProgress",
             "aggregatedOutput": None,
@@ -353,10 +354,6 @@ _METHODS: dict[str, Callable[[Server, Json], None]] = {
     "turn/steer": Server._steer,
     "turn/interrupt": Server._interrupt,
 }
-
-
-def _quoted(command: str) -> str:
-    return "'" + command.replace("'", "'\\''") + "'"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -56,10 +56,10 @@ def test_claude_code_hands_over_after_the_running_tool_and_nothing_is_lost(tmp_p
         next(n for n in range(at, len(events)) if events[n]["kind"] == "session_finished")
         for at in reached
     ]
-    # On a loaded machine a session may end before the handoff is requested.
+    # On a loaded machine a session may end, or its window fill, before the handoff is requested.
     outcomes = {events[end]["outcome"] for end in ends}
     assert "rolled_over" in outcomes
-    assert outcomes <= {"rolled_over", "success"}
+    assert outcomes <= {"rolled_over", "success", "context_full"}
     for at, end in zip(reached, ends, strict=True):
         started = [e for e in events[at:end] if e["kind"] == "tool_started"]
         finished = {e["tool_id"]: e for e in events[at:end] if e["kind"] == "tool_finished"}
