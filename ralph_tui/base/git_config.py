@@ -55,8 +55,15 @@ _KEPT_KEYS = {
 _ONLY_VIEW = frozenset({"extensions.refstorage", "core.filemode", "core.autocrlf", "core.eol"})
 """Keys for the user's index and refs; the private index does not need them."""
 
-ASK = ("config", "-z", "--type=path", "--get-regexp", f"^({'|'.join(_KEPT_KEYS)})$")
-"""Arguments that make git list these values without starting a program."""
+_FOR_COMMITS = ("user.name", "user.email", "core.attributesfile")
+ASK = (
+    "config",
+    "-z",
+    "--type=path",
+    "--get-regexp",
+    f"^({'|'.join((*_KEPT_KEYS, *_FOR_COMMITS))})$",
+)
+"""Arguments that make git list these values, and those for commits, without starting a program."""
 COMMON = ("refs", "packed-refs", "reftable", "shallow", "info")
 """Parts of the common dir that our commands need."""
 

@@ -6,12 +6,14 @@ the index locked as git itself locks it, the branch moves, and the copy becomes 
 """
 
 import os
-from collections.abc import Iterator, Mapping
+import signal
+import stat
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from ralph_tui.base.git_config import IN_PROGRESS, entries_of
+from ralph_tui.base.git_config import IN_PROGRESS
 from ralph_tui.base.plain_files import fresh, read_bytes, write_all
 from ralph_tui.hooks.program.call import Call
 from ralph_tui.hooks.program.evidence import LIMIT_S, OURS, Git, opened
@@ -19,13 +21,12 @@ from ralph_tui.hooks.program.handoff import FIELD
 from ralph_tui.layers.context.handoff import checkpoint_message
 from ralph_tui.layers.context.state_file import Checkpoint
 from ralph_tui.text.format import count
+from ralph_tui.text.json_fields import as_map
 from ralph_tui.text.sanitize import spelled_name
 
-LARGEST_NEW = 10_000_000
-"""Maximum number of bytes of a new file, as in the snapshots of our own runs."""
-_USER = ("user.name", "user.email", "core.excludesfile", "core.attributesfile")
-_ASK = ("config", "-z", "--type=path", "--get-regexp", f"^({'|'.join(_USER)})$")
-_OWN = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL")
+LARGEST = 10_000_000
+"""Maximum number of bytes of a file."""
+_ENDING = (signal.SIGALRM, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _STATUS = (
     *("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames"),
     "--ignore-submodules=all",
@@ -45,21 +46,21 @@ class _Status(NamedTuple):
     head: str
     branch: str
     paths: list[str]
+    gone: set[str]
+    """Those of `paths` that were deleted."""
     staged: bool
 
 
 def commit_checkpoint(call: Call, checkpoint: Checkpoint) -> None:
     """Make the commit of a checkpoint; report it, or why there is none."""
-    wanted = call.state.get(FIELD)
-    if not isinstance(wanted, dict):
+    left_out = as_map(call.state.get(FIELD)).get("left_out")
+    if not isinstance(left_out, list):
         return
-    named = wanted.get("left_out")
-    left_out = {path for path in named if isinstance(path, str)} if isinstance(named, list) else ()
     level, percent = checkpoint.level, checkpoint.percent_at_checkpoint
     message = checkpoint_message(call.iteration, level, percent)
     try:
         with opened(call.root, LIMIT_S) as git:
-            made = _commit(git, call.root, frozenset(left_out), message)
+            made = _commit(git, call.root, left_out, message)
     except OSError as error:
         call.answer.warn(f"could not commit the session's work: {error}")
         return
@@ -73,64 +74,47 @@ def commit_checkpoint(call: Call, checkpoint: Checkpoint) -> None:
 def uncommitted(root: Path) -> list[str]:
     """Return the files with changes, which no commit may contain. Raises ``OSError``."""
     with opened(root, LIMIT_S) as git:
-        return _read_status(git, root, _user_values(git)).paths
+        return _read_status(git, root).paths
 
 
-def _commit(git: Git, root: Path, never: frozenset[str], message: str) -> Committed | None:
+def _commit(git: Git, root: Path, never: Collection[object], message: str) -> Committed | None:
     for name, what in IN_PROGRESS.items():
         if os.path.lexists(git.git_dir / name):
             raise OSError(f"{what} is in progress; finish or abort it")
-    user, before = _user_values(git), _index_bytes(git.view / "index")
-    status = _read_status(git, root, user)
+    before, status = _index_bytes(git.view / "index"), _read_status(git, root)
     if status.branch == "(detached)":
         raise OSError("no branch is checked out; check one out for the commits")
     if status.head == "(initial)":
         raise OSError("there is no commit yet; create the first one yourself")
     if status.staged:
         raise OSError("changes are staged; commit or unstage them first")
-    author = _identity(user)
-    paths = [path for path in status.paths if path not in never]
-    paths = _without_filters(git, [path for path in paths if _is_small(git.root / path)], user)
+    author = _identity(git)
+    paths = [path for path in status.paths if path not in never and _can_add(git.root / path)]
+    paths = _without_filters(git, paths)
     if not paths:
         return None
-    listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    git.ask("update-index", "-z", "--add", "--remove", "--replace", "--stdin", stdin=listed)
+    # Git refuses to look at a deleted file whose folder is now a link.
+    gone = [path for path in paths if path in status.gone]
+    added = [path for path in paths if path not in status.gone]
+    for flags, some in ((["--force-remove"], gone), (["--add", "--remove", "--replace"], added)):
+        if some:
+            git.ask("update-index", "-z", *flags, "--stdin", stdin=_listed(some))
     tree = git.ask("write-tree").decode().strip()
     made = git.ask("commit-tree", tree, "-p", status.head, "-m", message, environment=author)
     commit = made.decode().strip()
-    if (logs := git.common_dir / "logs").is_dir():
-        (git.view / "logs").symlink_to(logs)
+    (git.view / "logs").symlink_to(git.common_dir / "logs")  # existing reflogs get an entry
     with _new_index(git, before):
-        git.ask(
-            *("-c", "core.logAllRefUpdates=true", "update-ref", "-m", f"commit: {message}"),
-            *("HEAD", commit, status.head),
-            environment=author,
-        )
+        reason = ("-m", f"commit: {message}")
+        git.ask("update-ref", *reason, "HEAD", commit, status.head, environment=author)
     return Committed(commit, len(paths), len(status.paths) - len(paths))
 
 
-def _user_values(git: Git) -> dict[str, str]:
-    """Return the user's own values; those of the repository come from its file, without includes.
-
-    Asking for them starts no program.
-    """
-    own = {name: os.environ.get(name) for name in _OWN}
-    values = {
-        name: value
-        for name, value in entries_of(git.ask(*_ASK, accept=(0, 1), environment=own))
-        if value != os.devnull
-    }
-    config = ("config", "-z", "--no-includes", "--file", str(git.common_dir / "config"))
-    values |= entries_of(git.ask(*config, "--get-regexp", r"^user\.(name|email)$", accept=(0, 1)))
-    return values | {key: value for key, value in git.values.items() if key in _USER}
-
-
-def _identity(user: Mapping[str, str]) -> dict[str, str | None]:
+def _identity(git: Git) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for who in ("AUTHOR", "COMMITTER"):
         for part in ("NAME", "EMAIL"):
             name = f"GIT_{who}_{part}"
-            found[name] = os.environ.get(name) or user.get(f"user.{part.lower()}")
+            found[name] = os.environ.get(name) or git.values.get(f"user.{part.lower()}")
     if not all(found.values()):
         raise OSError(
             "git has no user name and email; set user.name and user.email with git config"
@@ -138,13 +122,11 @@ def _identity(user: Mapping[str, str]) -> dict[str, str | None]:
     return found
 
 
-def _read_status(git: Git, root: Path, user: Mapping[str, str]) -> _Status:
+def _read_status(git: Git, root: Path) -> _Status:
     """Read the status; its paths are those below the project's folder that are not our own."""
-    excludes = user.get("core.excludesfile")
-    settings = ("-c", f"core.excludesFile={excludes}") if excludes else ()
-    entries = os.fsdecode(git.ask(*settings, *_STATUS)).split("\0")
+    entries = os.fsdecode(git.ask(*_STATUS)).split("\0")
     head = branch = ""
-    paths, staged = list[str](), False
+    paths, gone, staged = list[str](), set[str](), False
     inside = Path(os.path.relpath(root.resolve(), git.root.resolve())).as_posix()
     prefix = "" if inside == "." else f"{inside}/"
     for entry in entries:
@@ -157,34 +139,42 @@ def _read_status(git: Git, root: Path, user: Mapping[str, str]) -> _Status:
         elif kind in ("1", "u"):
             staged = staged or kind == "u" or not rest.startswith(".")
             path = rest.split(" ", 7 if kind == "1" else 9)[-1]
+            if rest[1] == "D":
+                gone.add(path)
         elif kind == "?" and not rest.endswith("/"):  # a nested repository
             path = rest
         if path and path.startswith(prefix) and not path.removeprefix(prefix).startswith(OURS):
             paths.append(path)
-    return _Status(head, branch, paths, staged)
+    return _Status(head, branch, paths, gone, staged)
 
 
-def _is_small(path: Path) -> bool:
+def _can_add(path: Path) -> bool:
+    """True if git can read the file, and soon; also for a deleted one."""
     try:
-        return path.lstat().st_size <= LARGEST_NEW
+        there = path.lstat()
     except OSError:
-        return True  # deleted
+        return True
+    small = stat.S_ISREG(there.st_mode) and there.st_size <= LARGEST
+    return stat.S_ISLNK(there.st_mode) or (small and os.access(path, os.R_OK))
 
 
-def _without_filters(git: Git, paths: list[str], user: Mapping[str, str]) -> list[str]:
+def _without_filters(git: Git, paths: list[str]) -> list[str]:
     """Return the paths whose content git stores as it is, or with conversions of its own."""
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser())
-    attributes = user.get("core.attributesfile") or str(home / "git" / "attributes")
-    listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    attributes = git.values.get("core.attributesfile") or home / "git" / "attributes"
     settings = ("-c", f"core.attributesFile={attributes}")
-    told = git.ask(*settings, "check-attr", "-z", "--stdin", "filter", stdin=listed)
-    parts = os.fsdecode(told).split("\0")[:-1]
+    answer = git.ask(*settings, "check-attr", "-z", "--stdin", "filter", stdin=_listed(paths))
+    parts = os.fsdecode(answer).split("\0")[:-1]
     free = {
         path
         for path, value in zip(parts[::3], parts[2::3], strict=True)
         if value in ("unspecified", "unset")
     }
     return [path for path in paths if path in free]
+
+
+def _listed(paths: list[str]) -> bytes:
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 
 def _index_bytes(path: Path) -> bytes:
@@ -196,20 +186,29 @@ def _index_bytes(path: Path) -> bytes:
 
 @contextmanager
 def _new_index(git: Git, before: bytes) -> Iterator[None]:
-    """Lock the user's index; after the block, it is the copy. Raises ``OSError``."""
-    index, mine = git.git_dir / "index", True
+    """Lock the user's index; after the block, it is the copy. Raises ``OSError``.
+
+    A signal that would end this process waits until the lock is gone.
+    """
+    index, copy, mine = git.git_dir / "index", git.view / "index", False
     lock = index.with_name("index.lock")
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
-        file = fresh(lock)
-    except FileExistsError:
-        raise OSError(f"git is in use: {spelled_name(str(lock))} exists") from None
-    try:
+        try:
+            file = fresh(lock)
+        except FileExistsError:
+            name = spelled_name(str(lock))
+            raise OSError(f"{name} exists; delete it if no git command is running") from None
+        mine = True
         with file:
             if _index_bytes(index) != before:
                 raise OSError("the index changed meanwhile; the next checkpoint commits")
             if before:
                 os.fchmod(file.fileno(), index.stat().st_mode & 0o777)
-            write_all(file, _index_bytes(git.view / "index"))
+            write_all(file, _index_bytes(copy))
+            # Git rereads files that are as new as the index; a later time would hide a change.
+            made = copy.stat().st_mtime_ns
+            os.utime(file.fileno(), ns=(made, made))
             os.fsync(file.fileno())
         yield
         lock.replace(index)
@@ -217,3 +216,4 @@ def _new_index(git: Git, before: bytes) -> Iterator[None]:
     finally:
         if mine:
             lock.unlink(missing_ok=True)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)

@@ -1,8 +1,8 @@
 """Ask git about the worktree: changed files and lines, and a hash of the whole state.
 
-Like all our git calls, it runs none of the repository's programs, reads no configuration except our
-own (`git_config`), writes nothing and has a timeout. Without git, or if git is slow, there is just
-less evidence.
+Like all our git calls, it runs none of the repository's programs, uses no configuration except our
+own and values that name no program (`git_config`), writes nothing and has a timeout. Without git,
+or if git is slow, there is just less evidence.
 """
 
 import os
@@ -42,6 +42,8 @@ _ENVIRONMENT = SEALED | {
     "GIT_PAGER": "cat",
     "LC_ALL": "C",
 }
+_USERS = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL")
+"""Variables that name the user's configuration, or hide it."""
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _LATE = "git did not answer in time"
 
@@ -90,8 +92,7 @@ def opened(root: Path, limit_s: float) -> Iterator["Git"]:
 
 
 def _gather(git: "Git") -> Evidence:
-    head = git.ask("rev-parse", "-q", "--verify", "HEAD", accept=(0, 1)).decode().strip()
-    diff = b""
+    head, diff = git.head, b""
     if head:
         flags = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "-U0")
         diff = git.ask("diff", *flags, "--ignore-submodules=all", head)
@@ -148,25 +149,27 @@ class Git:
         self.view = Path()
         """Within `sealed`, the folder of our configuration and of a copy of the user's index."""
         self.values: Mapping[str, str] = {}
-        """Values of the repository's configuration that name no program."""
+        """Values of the user's and the repository's configuration that name no program."""
+        self.head = ""
+        """The commit when `sealed` began; empty before the first one."""
 
     @contextmanager
     def sealed(self) -> Iterator[None]:
         """Within the block, make git use our configuration instead of the repository's."""
         where = self.ask(
-            "rev-parse",
-            "--path-format=absolute",
-            "--show-toplevel",
-            "--git-dir",
-            "--git-common-dir",
+            *("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir"),
+            *("--git-common-dir", "--revs-only", "HEAD"),
         )
-        top, git_dir, common = os.fsdecode(where).split("\n")[:3]
-        values = kept_settings(entries_of(self.ask(*ASK, accept=(0, 1))))
-        self.root = Path(top)
-        self.git_dir, self.common_dir, self.values = Path(git_dir), Path(common), values
+        top, git_dir, common, self.head, *_ = os.fsdecode(where).split("\n")
+        users = {name: os.environ.get(name) for name in _USERS}
+        listed = entries_of(self.ask(*ASK, accept=(0, 1), environment=users))
+        ours = ("core.attributesfile", os.devnull)  # from `SEALED`
+        self.values = dict(entry for entry in listed if entry != ours)
+        self.root, self.git_dir, self.common_dir = Path(top), Path(git_dir), Path(common)
         self.view = view = Path(tempfile.mkdtemp(prefix="ralph-tui-"))
         try:
-            config = config_of_view(values, ignore_case=sys.platform == "darwin")
+            kept = kept_settings(self.values.items())
+            config = config_of_view(kept, ignore_case=sys.platform == "darwin")
             write_whole(view / "config", config, durable=False)
             for name in COMMON:
                 if (Path(common) / name).exists():
@@ -222,7 +225,8 @@ class Git:
             if process.stdout is not None:
                 process.stdout.close()
         if status not in accept:
-            raise OSError("git cannot read this folder")
+            what = next(each for each in arguments if not each.startswith("-") and "=" not in each)
+            raise OSError(f"git {what} failed in this folder")
         return out
 
     def _answer(self, process: "subprocess.Popen[bytes]") -> bytes:

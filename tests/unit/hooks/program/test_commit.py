@@ -1,13 +1,18 @@
 """The commit of a checkpoint: the session's work, and nothing else of the user's."""
 
+import os
+import signal
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ralph_tui.events import WorkCommitted
-from ralph_tui.hooks.program.commit import uncommitted
+from ralph_tui.hooks.program import commit
+from ralph_tui.hooks.program.commit import _new_index, uncommitted
+from ralph_tui.hooks.program.evidence import Git, opened
 from tests.hooks import HookResult, Project
 
 IDENTITY = "[user]\n\tname = Ada\n\temail = ada@example.org\n"
@@ -102,7 +107,7 @@ def test_nothing_that_the_repository_configures_runs(loop: Project, tmp_path: Pa
         ("detached", "no branch is checked out"),
         ("merging", "a merge is in progress"),
         ("nameless", "git has no user name"),
-        ("locked", "git is in use"),
+        ("locked", "delete it if no git command is running"),
     ],
 )
 def test_a_commit_that_would_interfere_is_not_made(loop: Project, case: str, why: str) -> None:
@@ -121,11 +126,105 @@ def test_a_commit_that_would_interfere_is_not_made(loop: Project, case: str, why
         (git / "index.lock").touch()
     index = (git / "index").read_bytes()
     result = handed_off(loop)
-    assert f"could not commit the session's work: {why}" in result.user
+    [line] = [each for each in result.user.splitlines() if "could not commit" in each]
+    assert why in line
     assert out(loop, "rev-parse", "HEAD") == head
     assert (git / "index").read_bytes() == index
     assert (git / "index.lock").exists() == (case == "locked")
     assert loop.state["context_checkpoint"]["active"] is False, "the handoff continues"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "why"),
+    [
+        (["commit", "-qam", "theirs"], "the index changed meanwhile"),
+        (["commit", "-q", "--allow-empty", "-m", "theirs"], "git update-ref failed"),
+    ],
+)
+def test_a_commit_that_the_user_makes_meanwhile_stays(
+    loop: Project, monkeypatch: pytest.MonkeyPatch, theirs: list[str], why: str
+) -> None:
+    identity = commit._identity
+
+    def while_the_user_commits(git: Git) -> dict[str, str | None]:
+        loop.git("-c", "user.name=b", "-c", "user.email=b@c", *theirs)
+        return identity(git)
+
+    (loop.root / "calc.py").write_text(FIXED)
+    monkeypatch.setattr(commit, "_identity", while_the_user_commits)
+    result = handed_off(loop)
+    assert why in result.user
+    assert out(loop, "log", "--format=%s").splitlines() == ["theirs", "first"]
+    assert out(loop, "diff", "--cached") == ""
+    assert (loop.root / "calc.py").read_text() == FIXED
+    assert not (loop.root / ".git" / "index.lock").exists()
+
+
+def test_the_new_index_is_as_old_as_its_contents_and_signals_wait_for_it(loop: Project) -> None:
+    index = loop.root / ".git" / "index"
+    ended: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: ended.append(number))
+    try:
+        with opened(loop.root, 30) as git:
+            content = (git.view / "index").read_bytes()
+            os.utime(git.view / "index", (1000, 1000))
+            with _new_index(git, content):
+                signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+                assert not ended
+                assert index.with_name("index.lock").exists()
+        assert ended == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert index.stat().st_mtime == 1000
+    assert not index.with_name("index.lock").exists()
+
+
+def test_a_folder_that_became_a_link_is_committed(loop: Project) -> None:
+    (loop.root / "d").mkdir()
+    (loop.root / "d" / "f").write_text("x")
+    loop.git("add", "d")
+    loop.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "second")
+    (loop.root / "d").rename(loop.root / "e")
+    (loop.root / "d").symlink_to("e")
+    handed_off(loop)
+    assert out(loop, "ls-files", "d", "e").splitlines() == ["d", "e/f"]
+    assert out(loop, "status", "--porcelain", "d", "e") == ""
+
+
+def test_what_git_cannot_add_is_left_out(loop: Project) -> None:
+    (loop.root / "calc.py").unlink()
+    os.mkfifo(loop.root / "calc.py")
+    with (loop.root / "large").open("wb") as file:
+        file.truncate(commit.LARGEST + 1)
+    (loop.root / "small").write_text("x")
+    assert "committed 1 file: " in handed_off(loop).user
+    assert out(loop, "diff", "--name-only", "HEAD~1", "HEAD") == "small"
+
+
+def test_the_users_own_values_apply(loop: Project) -> None:
+    home = Path(loop.environ["HOME"])
+    attributes = home / "attributes"
+    attributes.write_text("*.bin filter=lfs\n")
+    (home / ".gitconfig").write_text(
+        f"[core]\n\tautocrlf = input\n\tattributesFile = {attributes}\n"
+    )
+    loop.git("config", "user.name", "Local")
+    loop.git("config", "user.email", "local@example.org")
+    loop.git("config", "core.splitIndex", "true")
+    (loop.root / "a.bin").write_text("x")
+    (loop.root / "b.txt").write_bytes(b"x\r\n")
+    handed_off(loop)
+    assert out(loop, "log", "-1", "--format=%an <%ae>") == "Local <local@example.org>"
+    assert out(loop, "ls-files").splitlines() == ["b.txt", "calc.py"]
+    assert out(loop, "cat-file", "-s", "HEAD:b.txt") == "2", "its line ends as in the user's own"
+    assert out(loop, "status", "--porcelain", "*.py") == "", "its split index is whole"
+
+
+def test_without_a_list_of_the_users_files_nothing_is_committed(loop: Project) -> None:
+    loop.write_state(**loop.state | {"commit_wip": {"left_out": "mine.txt"}})
+    (loop.root / "mine.txt").write_text("x")
+    handed_off(loop)
+    assert out(loop, "log", "--format=%s") == "first"
 
 
 def test_what_the_user_ignores_everywhere_is_not_committed(loop: Project) -> None:
