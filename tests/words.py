@@ -25,7 +25,7 @@ RETIRED = {
     "progress": r"\bcontrol signal\b",
     "another approach": r"\bpivot(?:s|ed|ing)?\b",
     "continue": r"\bpersist\b",
-    "a level in words": r"\bL[0-3]\b",
+    "a level in words": r"(?<!\blevel )\bL[0-3]\b",
     "may edit files": r"\bacceptEdits\b",
     "no answer in 2 min": r"\bby the default\b|\banswered itself\b",
     "retry at": r"\btried again at\b",
