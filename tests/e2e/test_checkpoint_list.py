@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from ralph_tui.adapters.records.aiwg.write import with_version
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.events import CheckpointCaptured
 from tests.e2e.cli import GATE, ONE_MORE, here, project
 
 
@@ -22,6 +23,9 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     assert [one["trigger"] for one in second["checkpoints"]] == ["start", "end"]
     assert second["checkpoints"][1]["gitStatus"]["branch"] == "main"
     assert second["summary"]["total"] == 2
-    folder = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001/results/iter-002"
-    kept = json.loads((folder / "checkpoint-summary.json").read_text())
-    assert kept == with_version(second["summary"])
+    attempt = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001"
+    told = json.loads((attempt / "results/iter-002/checkpoint-summary.json").read_text())
+    assert told == {"version": "1.0.0", **second["summary"]}
+    events = read_journal(attempt / "events.jsonl").events
+    last = [event for event in events if isinstance(event, CheckpointCaptured)][-1]
+    assert (last.iteration, last.trigger, last.modified) == (2, "end", ["done-1.txt"])

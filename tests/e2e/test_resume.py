@@ -206,6 +206,19 @@ def test_limits_are_raised_by_settings_as_well(limited: Path) -> None:
     assert after[-1]["iterations"] == 4
 
 
+def test_the_interval_of_checkpoints_is_set_for_a_run_and_anew_for_its_resume(repo: Path) -> None:
+    here(*order(ONE_MORE, "--set", "checkpoints.interval_s=600"), "--headless",
+         "--max-iterations", "2", cwd=repo)  # fmt: skip
+    again = ("--set", "limits.max_iterations=4")
+    after, _ = completes(repo, *again, "--set", "checkpoints.interval_s=15m")
+    begun = [
+        (event["iteration"], event["interval_s"])
+        for event in after
+        if event["kind"] == "checkpoint_captured" and event["trigger"] == "start"
+    ]
+    assert [interval for k, interval in begun if k] == [600, 600, 900, 900]
+
+
 def test_a_budget_of_an_iteration_is_changed_by_a_setting(limited: Path) -> None:
     found, sets = resolve_run(limited, None), ["limits.iteration_budget_tokens=90000"]
     more = ResumeRequest(max_iterations="4", mode="headless")

@@ -58,6 +58,8 @@ class Episode:
     """Number of PAUSEs so far."""
     approved: bool | None = None
     """None until the REDIRECT is answered."""
+    told: frozenset[Subject] = frozenset()
+    """Critical conditions that held at a PAUSE."""
 
     @classmethod
     def of_pause(cls, about: Subject, history: History) -> "Episode":
@@ -100,9 +102,17 @@ class Episode:
             self, opening=moved(self.opening), paused=moved(self.paused) if self.paused else None
         )
 
-    def asked(self, history: History) -> "Episode":
+    def asked(self, history: History, conditions: Sequence[Alarm]) -> "Episode":
         """Return the episode after a PAUSE at the latest measurement."""
-        return replace(self, paused=Mark.at(history), pauses=self.pauses + 1)
+        told = self.told | {name_of(one.alarm) for one in _critical(conditions)}
+        return replace(self, paused=Mark.at(history), pauses=self.pauses + 1, told=told)
+
+    def pause_at_once(self, conditions: Sequence[Alarm]) -> Pause | None:
+        """Return a PAUSE about a critical condition that the user does not know of, if any."""
+        for one in _critical(conditions):
+            if (about := name_of(one.alarm)) not in (self.about, *self.told):
+                return Pause(about, one.reason)
+        return None
 
     def is_due(self, history: History, budget: Budget, patience: Patience) -> bool:
         """True if enough iterations have passed since the opening or the latest PAUSE."""
@@ -152,6 +162,10 @@ class Episode:
         if 2 * history.since_rise >= budget.max_iterations:
             return Pause(about, _NEW_THINGS, goes_on=True)
         return None
+
+
+def _critical(conditions: Sequence[Alarm]) -> list[Alarm]:
+    return [one for one in conditions if one.severity == "critical"]
 
 
 def _grace(budget: Budget, patience: Patience) -> int:

@@ -192,11 +192,13 @@ def assess(
         progress = []
     asks = [Situation("PAUSE", "strategy", strategy)] if strategy and lasting else []
     if lasting and episode:
-        pause = episode.pause(history, progress, budget, patience, circuit.tripped)
+        pause = (episode.pause_at_once(progress) if pause_on_critical else None) or episode.pause(
+            history, progress, budget, patience, circuit.tripped
+        )
         # Among equal levels the first acts; the episode's own question is then evidence.
         due, asks = [*asks, *_questions(pause)], []
         found += due
-        episode = episode.asked(history) if due else episode
+        episode = episode.asked(history, progress) if due else episode
     elif lasting:
         found += rows.circuit(state.circuit, circuit)
         known = [] if evidence.unmeasured else progress  # without measurements, no episode opens

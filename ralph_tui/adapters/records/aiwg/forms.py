@@ -13,6 +13,8 @@ MAX_FILES = 1_000
 """Maximum number of names per list."""
 MAX_SCANNED = 20_000
 """Maximum number of files per scan of ``.aiwg``."""
+OWN_FOLDERS = ("ralph", "knowledge")
+"""Folders below ``.aiwg`` with files of ralph-tui."""
 
 
 def stamp(moment: datetime) -> str:
@@ -60,7 +62,7 @@ def aiwg_files(root: Path, refused: Callable[[str], None]) -> dict[str, os.stat_
 
     for folder, folders, names in os.walk(top, onerror=failed):
         here = Path(folder)
-        folders[:] = sorted(name for name in folders if not (here == top and name == "ralph"))
+        folders[:] = sorted(name for name in folders if not (here == top and name in OWN_FOLDERS))
         for name in sorted(names):
             if len(found) == MAX_SCANNED:
                 refused(f"only {MAX_SCANNED} files in {top} were checked")

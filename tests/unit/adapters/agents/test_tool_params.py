@@ -32,7 +32,8 @@ def test_long_ones_are_cut_and_secrets_redacted() -> None:
 def test_an_action_has_its_parameters_and_its_output() -> None:
     calls = ToolCalls(1, "/repo")
     given = {"file_path": "/repo/a.py", "old_string": "a\n", "new_string": "b\n", "offset": 3}
-    block = {"id": "t1", "name": "Edit", "input": given}
+    more = {"long": "x" * 10_000, "key": TOKEN}
+    block = {"id": "t1", "name": "Edit", "input": {**given, **more}}
     (started,) = calls.started(block, None)
     said = "Error: string not found in a.py\n" + "z" * 2000
     (ended,) = calls.finished(
@@ -45,6 +46,8 @@ def test_an_action_has_its_parameters_and_its_output() -> None:
         told = parse_event(event.model_copy(update={"seq": 1}).model_dump_json().encode())
         lines = list(actions.take(told))
     (line,) = lines
+    assert TOKEN not in str(line["params"].pop("key"))
+    assert len(line["params"].pop("long")) == 4096
     assert line["params"] == given
     assert line["error"].startswith("Error: string not found in a.py\nzzz")
     assert len(line["error"]) == 1000

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.adapters.knowledge import KnowledgeStore, files, ledger
+from ralph_tui.adapters.knowledge import KnowledgeStore, files, ledger, open_knowledge
 from ralph_tui.adapters.knowledge.files import checksum
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.events.memory import Learning
@@ -44,6 +44,17 @@ def test_what_is_staged_stands_in_the_staging_file(tmp_path: Path) -> None:
     assert staged.keys() == {"id", "learning", "status", "stagedAt", "run"}
     assert (staged["id"], staged["status"], staged["run"]) == (MOCK.learning_id, "staged", "run-a")
     assert staged["learning"]["content"] == {"approach": MOCK.text}
+
+
+def test_a_later_run_finds_what_means_the_same_as_its_objective(tmp_path: Path) -> None:
+    told = learning("Mock authentication in tests/auth.py."), learning("Paint the fence green.")
+    open_knowledge(tmp_path, "run-a", MemorySettings()).stage(told)
+    later = open_knowledge(tmp_path, "run-b", MemorySettings())
+    found = later.candidates("Repair the login", "bug-fix")
+    assert [one.learning.text for one in found if one.score > 0] == [told[0].text]
+    assert [one.learning.text for one in later.candidates("Paint", "x") if one.score > 0] == [
+        told[1].text
+    ]
 
 
 def test_a_run_is_not_told_what_it_has_staged_itself(tmp_path: Path) -> None:

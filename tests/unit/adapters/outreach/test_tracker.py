@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import pytest
 
+from ralph_tui.adapters.outreach.channel import ChannelContext
 from ralph_tui.adapters.outreach.dialects import DIALECTS
 from ralph_tui.adapters.outreach.http_service import (
     LARGEST_ANSWER,
@@ -27,7 +28,7 @@ from ralph_tui.adapters.outreach.message import (
     payload,
 )
 from ralph_tui.adapters.outreach.outbox import IssueNumbers
-from ralph_tui.adapters.outreach.tracker import LABELS, Issue, Tracker, labels_by_level
+from ralph_tui.adapters.outreach.tracker import LABELS, Issue, Tracker
 from ralph_tui.config.settings import OutreachSettings
 from ralph_tui.events import EscalationRaised, RunStarted
 from ralph_tui.events.oversight import Detected, EscalationLevel
@@ -193,21 +194,17 @@ def test_labels_that_cannot_be_raised_send_no_second_comment(
 
 def test_the_settings_name_the_labels(service: TrackerService, tmp_path: Path) -> None:
     settings = OutreachSettings(
+        tracker=service.kind,
+        tracker_url=service.url,
+        repository=REPOSITORY,
+        token_variable="MY_TOKEN",
         labels_info=("fyi",),
         labels_warning=("look",),
         labels_critical=("Night Shift",),
         labels_emergency=(),
     )
-    tracker = Tracker(
-        DIALECTS[service.kind],
-        service.url,
-        REPOSITORY,
-        TOKEN,
-        "MY_TOKEN",
-        IssueNumbers(tmp_path, "x"),
-        PATIENT,
-        labels_by_level(settings),
-    )
+    tracker = Tracker.from_settings(ChannelContext(settings, {"MY_TOKEN": TOKEN}, tmp_path))
+    assert tracker is not None
     tracker.deliver(message(0, "info"))
     assert names(service.issues[0]) == {"ralph-external", "fyi"}
     tracker.deliver(message(1, "warning"))

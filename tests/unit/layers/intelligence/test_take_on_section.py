@@ -32,7 +32,10 @@ def test_a_plan_gives_the_order_the_number_and_what_to_split() -> None:
 
 
 def test_delegation_is_advised_once_windows_fill_above_60_percent() -> None:
-    assert "20 % of a window for exploring files" in said(high=True)
+    assert (
+        "20 % of a window for exploring files, 15 % for reviewing code, 15 % for going through "
+        "test results and 10 % for documentation"
+    ) in said(high=True)
     assert not windows_high([ContextUse(1, 60.0)])
     assert windows_high([ContextUse(1, 61.0), *(ContextUse(n, 10.0) for n in range(4))])
     assert not windows_high([ContextUse(1, 61.0), *(ContextUse(n, 10.0) for n in range(5))])

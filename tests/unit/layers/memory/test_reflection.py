@@ -94,6 +94,8 @@ def test_what_iterations_without_a_gain_had_in_common_is_learned() -> None:
     assert learned(stuck, stuck) == (
         "Iterations 1 and 2 gained nothing and were blocked by: no network."
     )
+    apart = [Worked(0, before=[files(k, f"{k}.py")]) for k in (1, 2)]
+    assert reflect(state_of(*apart, Worked(100)), "completed") == [], "no cause is known"
 
 
 def test_a_gain_after_an_iteration_that_was_cut_off_is_credited_to_no_file() -> None:
@@ -145,9 +147,14 @@ def test_what_brought_the_most_is_one_only_where_it_did() -> None:
 
 def test_a_gain_names_the_tests_that_it_fixed() -> None:
     start = Worked(10, failing=["test_a", "test_b"])
-    fixes = Worked(100, failing=[], before=[files(2, "src/lexer.py")])
-    told = reflect(state_of(start, fixes), "completed")[0]
-    assert "Iteration 2 made test_a and test_b pass, with changes in src/lexer.py." in told.analysis
+    idle = Worked(10, failing=["test_a", "test_b"], before=[files(2, "src/lexer.py")])
+    fixes = Worked(100, failing=[], before=[files(3, "src/parser.py")])
+    gained, process = reflect(state_of(start, idle, fixes), "completed")
+    why = "Iteration 3 made test_a and test_b pass, with changes in src/parser.py."
+    assert why in gained.analysis
+    assert process.learning == (
+        "Iteration 2 gained nothing and changed src/lexer.py and left test_a and test_b failing."
+    )
 
 
 def test_a_gain_is_that_of_the_readings_as_they_are_written() -> None:

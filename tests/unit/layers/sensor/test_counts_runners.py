@@ -674,3 +674,12 @@ def test_noise_around_a_run_changes_nothing(folder: str) -> None:
     noise = ["make: Entering directory 'x'", "3 passed", "all ok", "", "INFO 2 failed", "1..2.5"]
     for case, lines in counted_in(folder):
         assert count_tests([*noise, *lines, "", *noise]) == count_tests(lines), case
+
+
+@each_row("case", ["ctest/fail", "ava/fail", "xctest/fail_linux", "swift_testing/fail"])
+def test_two_runs_add_up_where_single_lines_are_counted(case: str) -> None:
+    counts = count_tests(2 * list(lines_of(OUTPUTS / f"{case}.txt")))
+
+    assert counts is not None
+    found = counts.passed, counts.failed, counts.errors, counts.skipped
+    assert found == tuple(2 * number for number in CASES[case] or ())

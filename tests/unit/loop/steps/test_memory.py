@@ -234,6 +234,8 @@ def test_what_the_agent_learned_is_in_the_later_prompts_of_its_run() -> None:
         "Line 3 of spec.md is out of date.",
         "the lexer must run before the parser",
     ]
+    written = world.records.written["results/iter-003/assessment.json"]
+    assert written["accumulatedLearnings"] == assessed.found_out
 
 
 def test_a_prompt_names_the_eight_newest_findings_and_no_orders() -> None:

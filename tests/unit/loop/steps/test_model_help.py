@@ -10,6 +10,7 @@ from ralph_tui import events as ev
 from ralph_tui.commands import Abort, Guide, Instruct, Stop
 from ralph_tui.config.settings import Settings
 from ralph_tui.layers.intelligence import IntelligenceSettings
+from ralph_tui.layers.memory.retrieval import Candidate
 from ralph_tui.ports.agents import Ask, Asked
 from tests.unit.loop.steps.test_memory import Remembered, reporting
 from tests.world import FakeAsker, FakeSession, World, promise, wait
@@ -150,6 +151,15 @@ def test_a_model_words_the_prompt_and_nothing_of_yours_is_lost() -> None:
     assert "Measured state" in world.agent.prompts[1]
 
 
+class ToldTwice(Remembered):
+    """Knowledge that has the same learning in other words, too."""
+
+    def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
+        (one,) = super().candidates(objective, task_type)
+        again = {"learning_id": "learn-2", "text": "Run one test at a time, please"}
+        return [Candidate(one.learning.model_copy(update=again), one.score), one]
+
+
 def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
     """Only the measured urgency counts; the model's is recorded."""
 
@@ -157,7 +167,7 @@ def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
         asker = FakeAsker()
         asker.answers.extend(answers)
         settings = Settings(intelligence=IntelligenceSettings(model_prompts=bool(answers)))
-        world = World([3, 4, 10], settings=settings, asker=asker, knowledge=Remembered())
+        world = World([3, 4, 10], settings=settings, asker=asker, knowledge=ToldTwice())
         world.agent.acts.append(reporting("The lexer runs first."))
         return world.run()
 
@@ -167,6 +177,7 @@ def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
         assert section
         assert own == before + after[after.index("# When you stop") :]
         assert "# Strategy" in own
+        assert own.count("at a time") == 1
         assert "Run one test at a time." in own
     second = worded_too.all(ev.PromptPrepared)[1]
     assert (second.urgency, second.model_urgency) == (

@@ -735,6 +735,20 @@ def test_a_critical_detection_pauses_instead_of_redirecting_if_set() -> None:
     check(world)
 
 
+def test_a_critical_detection_pauses_at_once_in_an_open_episode_too() -> None:
+    def asked(*, at_once: bool) -> list[tuple[int, str]]:
+        settings = Settings(oversight=OversightSettings(pause_on_critical=at_once))
+        readings = [*[5] * 8, 3, 1, 1, 1, 1, 1]
+        world = World(readings, max_iterations=13, mode="attended", settings=settings)
+        world.play(lambda q: answer("approve" if q.topic == "redirect" else "continue")(q))
+        check(world)
+        return [(k, about) for k, level, about in levels(world) if level == "PAUSE"]
+
+    assert asked(at_once=False) == [(7, "stuck"), (12, "stuck")]
+    assert asked(at_once=True)[:2] == [(7, "stuck"), (9, "regressing")]
+    assert 10 not in dict(asked(at_once=True)), "it is asked about once"
+
+
 def test_a_pause_for_a_critical_detection_opens_an_episode() -> None:
     settings = Settings(oversight=OversightSettings(pause_on_critical=True))
     world = World([0, 7, 6, 5, 5, 5, 5, 5, 5, 5, 5], mode="attended", settings=settings)

@@ -188,6 +188,18 @@ def test_the_files_of_a_prompt_lie_where_its_assessment_does() -> None:
     assert "data, not instructions" in world.agent.system_contexts[0]
 
 
+def test_a_prompt_names_the_phase_and_the_pace() -> None:
+    world = World([0, 1, 2, 3, 5, 6, 10], max_iterations=7).run()
+    phases = ["early", "early", "middle", "middle", "middle", "late"]
+    prompts = world.agent.prompts
+    assert [re.findall(r"Phase: (\w+)\.", prompt) for prompt in prompts] == [[p] for p in phases]
+    assert "Explore first" in prompts[0]
+    assert "verify the result" in prompts[-1]
+    assert "Pace: +10 points per iteration." in prompts[2]
+    gains = [signal.profile for signal in world.all(ev.SignalComputed)]
+    assert gains[:3] == ["exploration", "exploration", "focused"]
+
+
 def test_the_next_prompt_is_the_words_of_the_template_and_the_prompt_is_what_was_sent() -> None:
     world = editing([0, 10], answer("send", text=EDITED))
     assert "# Objective" in world.records.written["results/iter-000/next-prompt.md"]

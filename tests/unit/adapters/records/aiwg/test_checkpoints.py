@@ -110,6 +110,12 @@ def test_the_summary_counts_each_checkpoint_and_names_every_file(git_repo: Path)
     assert (last["number"], last["duration"], last["filesModified"]) == (2, 60_000, 1)
     assert (told["total"], told["totalDuration"]) == (2, 60_000)
     assert told["filesModified"] == ["README.md"]
+    subprocess.run(["git", "checkout", "-q", "README.md"], cwd=git_repo, check=True)
+    (git_repo / "staged.py").write_text("staged")
+    subprocess.run(["git", "add", "staged.py"], cwd=git_repo, check=True)
+    manager(git_repo, FakeClock(), "def").capture(facts(4), git_of(git_repo))
+    told = summarize(read_checkpoints(checkpoints.folder)).as_json()
+    assert told["filesModified"] == ["README.md", "staged.py"], "of both sessions"
 
 
 def test_what_git_refuses_is_written_into_the_checkpoint(git_repo: Path) -> None:
@@ -140,6 +146,8 @@ def test_a_look_at_aiwg_is_bounded_and_follows_no_link(
     top = tmp_path / ".aiwg"
     (top / "ralph/tasks").mkdir(parents=True)
     (top / "ralph/lock").write_text("ours")
+    (top / "knowledge").mkdir()
+    (top / "knowledge/staging.json").write_text("ours, too")
     (top / "around").symlink_to(tmp_path, target_is_directory=True)
     for name in ("a/ralph/x", "b/y", "z"):
         (top / name).parent.mkdir(parents=True, exist_ok=True)
