@@ -311,7 +311,7 @@ def _commit_text(wip: Mapping[str, list[str]]) -> str:
         return text
     more = ", ..." if len(left_out) > NAMED else ""
     named = ", ".join(spelled_name(path) for path in left_out[:NAMED])
-    return f"{text}, without {count(len(left_out), 'file')} changed before: {named}{more}"
+    return f"{text}, except {count(len(left_out), 'file')} with earlier changes: {named}{more}"
 
 
 def _apply_plan(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:

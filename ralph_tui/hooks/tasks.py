@@ -17,11 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ralph_tui.adapters.records.aiwg.write import put
-from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.listing import row_of
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import HOOKED, SILENCE_S, RecordedRun, find_hooked
+from ralph_tui.adapters.records.runs import (
+    HOOKED,
+    SILENCE_S,
+    TASKS,
+    RecordedRun,
+    attempts_of_hooked,
+    find_hooked,
+)
 from ralph_tui.base.errors import RalphError
 from ralph_tui.text.json_fields import as_map
 
@@ -30,8 +36,6 @@ if TYPE_CHECKING:
     from ralph_tui.events import Event
     from ralph_tui.state import RunState
 
-NAME = "tasks.json"
-
 
 def track(root: Path, *, again: bool = False) -> frozenset[str]:
     """Write the attempts of loops that are over; with `again`, also of those that have one.
@@ -39,14 +43,10 @@ def track(root: Path, *, again: bool = False) -> frozenset[str]:
     Nothing is written while a run owns the worktree, or if the records cannot be written: a later
     look does it. Returns the names of the loops that have an attempt.
     """
-    path = ralph_folder(root) / HOOKED / NAME
     with suppress(RalphError, OSError):
-        _write(root, path, again=again)
-    return frozenset(name for name, fields in _read(path).items() if _has_attempt(root, fields))
-
-
-def _read(path: Path) -> dict[str, Any]:
-    return {**as_map((read_json(path) or {}).get("loops"))}
+        _write(root, again=again)
+    known = attempts_of_hooked(root)
+    return frozenset(name for name, fields in known.items() if _has_attempt(root, fields))
 
 
 def _has_attempt(root: Path, fields: object) -> bool:
@@ -55,8 +55,8 @@ def _has_attempt(root: Path, fields: object) -> bool:
     return named and (ralph_folder(root) / "tasks" / task / "attempts" / number).is_dir()
 
 
-def _write(root: Path, path: Path, *, again: bool) -> None:
-    known = _read(path)
+def _write(root: Path, *, again: bool) -> None:
+    known = attempts_of_hooked(root)
     runs = [run for run in find_hooked(root) if again or _is_new(run, known)]
     if not runs or holder(ralph_folder(root) / "lock") is not None:
         return
@@ -67,9 +67,11 @@ def _write(root: Path, path: Path, *, again: bool) -> None:
         there = {run.folder.name for run in find_hooked(root)}
         known = {name: fields for name, fields in known.items() if name in there}
         for run in runs:
-            if (fields := _track(root, run, known)) is not None:
-                known[run.folder.name] = fields
-        put(path, {"loops": known})
+            # A journal that cannot be read keeps no other loop from its attempt.
+            with suppress(RalphError, OSError, ValueError):
+                if (fields := _track(root, run, known)) is not None:
+                    known[run.folder.name] = fields
+        put(ralph_folder(root) / HOOKED / TASKS, {"loops": known})
     finally:
         lock.release()
 
@@ -133,15 +135,16 @@ def _attempt_of(
     description = str(described).strip() or NO_OBJECTIVE
     found = AttemptFolder.following(root, description)
     folders = [*numbered(found.task_folder / "attempts")]
-    task, _, number = before.partition("/")
+    named = None
     if _has_attempt(root, {"attempt": before}):
-        folders.append(ralph_folder(root) / "tasks" / task / "attempts" / number)
+        task, _, number = before.partition("/")
+        named = ralph_folder(root) / "tasks" / task / "attempts" / number
+        folders.append(named)
     for folder in folders:
         if (folder / "events.jsonl").exists() or not folder.is_dir() or folder.is_symlink():
             continue
-        record = read_attempt(folder)
-        lost = record is None and folder == folders[-1] and bool(before)
-        if lost or (record is not None and record.run_id == run.folder.name):
+        record = read_attempt(folder)  # None if it was lost
+        if folder == named if record is None else record.run_id == run.folder.name:
             found = AttemptFolder(root, folder.parents[1].name, folder.name, description)
     found.read_from(run.journal)
     return found

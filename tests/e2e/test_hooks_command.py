@@ -231,7 +231,7 @@ def test_commits_of_checkpoints_are_installed_with_a_loop(root: Path) -> None:
     given = ("--objective", "Mend it", "--commit-wip")
     done = run("hooks", "install", *given, "--yes", cwd=root)
     assert done.returncode == 0, done.stderr
-    assert "each handoff commits the session's work to your branch, without 1 file" in done.stdout
+    assert "to your branch, except 1 file with earlier changes: mine.txt" in done.stdout
     assert json.loads((root / STATE).read_text())["commit_wip"] == {"left_out": ["mine.txt"]}
     (root / "session.txt").write_text("x")
     again = run("hooks", "install", "--commit-wip", "--yes", cwd=root)

@@ -9,16 +9,21 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import named_path, numbered, ralph_folder
 from ralph_tui.base.errors import UsageError, why
 from ralph_tui.base.extensions import COMMANDS, is_installed
 from ralph_tui.base.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.json_fields import as_map
 from ralph_tui.text.sanitize import one_line
 
 HOOKED = "hooks"
 """Folder of loops recorded by hooks, and RUN for the newest of them."""
+TASKS = "tasks.json"
+"""File in that folder that names the attempts of these loops."""
 SILENCE_S = 900.0
 """Seconds without an event before a hooked loop counts as lost; a tool may take ten minutes."""
 NAMED = 5
@@ -168,6 +173,11 @@ def find_hooked(root: Path) -> Iterator[RecordedRun]:
         for each in sorted(folder.iterdir()):
             if (each / "events.jsonl").exists():
                 yield RecordedRun(each / "events.jsonl")
+
+
+def attempts_of_hooked(root: Path) -> dict[str, Any]:
+    """Return what `hooks.tasks` wrote about the attempts of loops recorded by hooks, by loop."""
+    return {**as_map((read_json(ralph_folder(root) / HOOKED / TASKS) or {}).get("loops"))}
 
 
 def newest_run(root: Path, *, hooked: bool = False) -> RecordedRun | None:

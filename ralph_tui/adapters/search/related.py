@@ -9,6 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 
+from ralph_tui.adapters.records.folders import number_of
+from ralph_tui.adapters.records.runs import HOOKED, attempts_of_hooked
 from ralph_tui.adapters.search.database import Database, index_folder
 from ralph_tui.adapters.search.embedder import Embedder, HashedConcepts, Vector, cosines
 from ralph_tui.adapters.search.index import catch_up, index_of
@@ -16,6 +18,7 @@ from ralph_tui.adapters.search.ranking import shares
 from ralph_tui.adapters.search.trained import trained_embedder
 from ralph_tui.base.errors import SearchError
 from ralph_tui.layers.memory.task_types import task_type
+from ralph_tui.text.json_fields import as_map
 from ralph_tui.text.sanitize import plain
 
 Method = Literal["text", "embedder", "both"]
@@ -179,14 +182,18 @@ def related_tasks(
 
 
 def _descriptions(root: Path) -> Sequence[tuple[str, str]]:
-    """Return tasks and their descriptions, newest first, without loops recorded by hooks."""
+    """Return tasks and their descriptions, newest first."""
     index = index_of(root)
+    loops = {
+        f"{HOOKED}/{name}": str(as_map(fields).get("attempt"))
+        for name, fields in attempts_of_hooked(root).items()
+    }
 
     def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
         catch_up(connection, root)
         return connection.execute(
-            "SELECT run, text FROM documents WHERE kind = 'objective' AND run GLOB 'task-*' "
-            "ORDER BY at DESC"
+            "SELECT run, text FROM documents WHERE kind = 'objective' AND "
+            "(run GLOB 'task-*' OR run GLOB 'hooks/*') ORDER BY at DESC"
         ).fetchall()
 
     try:
@@ -199,5 +206,7 @@ def _descriptions(root: Path) -> Sequence[tuple[str, str]]:
             return []
     found: dict[str, str] = {}
     for run, text in rows:
-        found.setdefault(str(run).partition("/")[0], plain(str(text)))
+        task = loops.get(run, str(run)).partition("/")[0]
+        if number_of(task):
+            found.setdefault(task, plain(str(text)))
     return list(found.items())

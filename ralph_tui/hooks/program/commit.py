@@ -26,6 +26,8 @@ from ralph_tui.text.sanitize import spelled_name
 
 LARGEST = 10_000_000
 """Maximum number of bytes of a file."""
+_QUICK = ("-c", "core.fsyncMethod=batch")
+"""Sync all new objects to the disk at once."""
 _ENDING = (signal.SIGALRM, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _STATUS = (
     *("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames"),
@@ -98,7 +100,7 @@ def _commit(git: Git, root: Path, never: Collection[object], message: str) -> Co
     added = [path for path in paths if path not in status.gone]
     for flags, some in ((["--force-remove"], gone), (["--add", "--remove", "--replace"], added)):
         if some:
-            git.ask("update-index", "-z", *flags, "--stdin", stdin=_listed(some))
+            git.ask(*_QUICK, "update-index", "-z", *flags, "--stdin", stdin=_listed(some))
     tree = git.ask("write-tree").decode().strip()
     made = git.ask("commit-tree", tree, "-p", status.head, "-m", message, environment=author)
     commit = made.decode().strip()

@@ -213,7 +213,7 @@ def find_window(environ: Mapping[str, str], state: State, model: str, used: int 
 
 def compacts_before(window: int, checkpoint: float, environ: Mapping[str, str]) -> str:
     """Return a warning if Claude Code compacts its context before the checkpoint; else empty."""
-    percent = 100 * (window - _RESERVED) / window
+    percent = max(0.0, 100 * (window - _RESERVED) / window)
     if percent >= checkpoint or environ.get("DISABLE_AUTO_COMPACT"):
         return ""
     return (

@@ -12,8 +12,11 @@ from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import acquire
+from ralph_tui.adapters.search.related import related_tasks
 from ralph_tui.hooks.tasks import track
-from tests.e2e.cli import here
+from ralph_tui.runtime.past_runs import RecordedRuns
+from ralph_tui.runtime.sources.run_list import ListedRuns
+from tests.e2e.cli import events_of, here
 from tests.hooked import NAME, HookedLoop
 
 OBJECTIVE = "Move to the new service"
@@ -145,9 +148,42 @@ def test_history_lists_the_loop_as_a_task_only(tmp_path: Path) -> None:
     assert contents(tmp_path) == before
 
 
-def test_the_next_run_of_the_task_has_the_reflection(tmp_path: Path) -> None:
+def test_home_makes_it_a_task_and_lists_it_once(tmp_path: Path) -> None:
     loop = at_its_limit(tmp_path)
-    track(tmp_path)
-    following = AttemptFolder.following(tmp_path, OBJECTIVE)
-    assert following.name == "task-001/002"
+    home = ListedRuns(tmp_path)
+    listed = {name for _ in range(3) for name in home.names() or ()}
+    assert listed == {f"hooks/{NAME}"}
+    assert value(tmp_path, "task-001/metadata.json")["total_attempts"] == 1
     assert read_journal(loop.journal).problem == "", "the hooks' journal is left alone"
+
+
+def test_a_journal_that_cannot_be_read_does_not_hinder_the_others(tmp_path: Path) -> None:
+    at_its_limit(tmp_path)
+    other = HookedLoop(tmp_path, "20260101T000000Z-00000000")
+    other.journal.write_text("garbage\n")
+    os.utime(other.journal, (1, 1))
+    assert track(tmp_path) == {NAME}
+
+
+def test_it_is_found_by_search_and_as_a_similar_task(tmp_path: Path) -> None:
+    at_its_limit(tmp_path)
+    similar = "Move the shop to the new service"
+    assert related_tasks(tmp_path, similar) == [], "it is no task yet"
+    track(tmp_path)
+    assert [one.task for one in related_tasks(tmp_path, similar)] == ["task-001"]
+    past = RecordedRuns(AttemptFolder.following(tmp_path, similar))
+    [related] = past.related()
+    assert [said.cite for said in related.reflections] == ["task-001/001 #1"]
+    assert f"hooks/{NAME}" in here("search", "new service", cwd=tmp_path).stdout
+
+
+def test_the_next_run_of_the_task_cites_the_reflection(git_repo: Path) -> None:
+    at_its_limit(git_repo)
+    agent = ("--agent", "command", "--agent-command", "tee prompt.txt")
+    run = here(
+        "run", OBJECTIVE, "-c", "false", *agent, "--json", "--max-iterations", "1", cwd=git_repo
+    )
+    [plan] = [event for event in events_of(run.stdout) if event["kind"] == "plan_made"]
+    assert plan["cites"] == ["task-001/001 #1"]
+    [reflection] = value(git_repo, "task-001/attempts/001/attempt.json")["reflections"]
+    assert reflection["learning"] in (git_repo / "prompt.txt").read_text()

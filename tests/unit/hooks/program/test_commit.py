@@ -220,6 +220,15 @@ def test_the_users_own_values_apply(loop: Project) -> None:
     assert out(loop, "status", "--porcelain", "*.py") == "", "its split index is whole"
 
 
+def test_a_file_whose_name_is_no_text_can_be_the_users(loop: Project) -> None:
+    mine = os.fsdecode(b"mine-\xff")
+    (loop.root / mine).write_text("x")
+    loop.write_state(**loop.state | {"commit_wip": {"left_out": uncommitted(loop.root)}})
+    (loop.root / "calc.py").write_text(FIXED)
+    assert "1 left out" in handed_off(loop).user
+    assert out(loop, "ls-files") == "calc.py"
+
+
 def test_without_a_list_of_the_users_files_nothing_is_committed(loop: Project) -> None:
     loop.write_state(**loop.state | {"commit_wip": {"left_out": "mine.txt"}})
     (loop.root / "mine.txt").write_text("x")

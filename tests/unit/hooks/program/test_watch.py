@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from ralph_tui import events as ev
 from ralph_tui.hooks.program.call import Session
-from ralph_tui.hooks.program.watch import LARGEST, LEAST, VARIABLE, find_window, parse_size
+from ralph_tui.hooks.program.watch import (
+    LARGEST,
+    LEAST,
+    VARIABLE,
+    compacts_before,
+    find_window,
+    parse_size,
+)
 from ralph_tui.layers.context.levels import LEVELS, Level
 from tests.hooks import SESSION, WINDOW, HookResult, Project
 from tests.rows import each_row
@@ -183,6 +190,11 @@ def test_a_compaction_is_recorded_and_the_window_counts_anew(project: Project) -
     compactions = [event for event in project.events if isinstance(event, ev.ContextCompacted)]
     assert [(event.before, event.after) for event in compactions] == [(167_000, 9000)]
     assert project.run.context.percent == pytest.approx(10.0)
+
+
+def test_a_tiny_window_is_never_compacted_below_zero() -> None:
+    assert "at about 0 %" in compacts_before(25_000, 85.0, {})
+    assert compacts_before(1_000_000, 85.0, {}) == ""
 
 
 def test_a_window_that_is_not_known_is_said_once(project_with: Callable[..., Project]) -> None:
