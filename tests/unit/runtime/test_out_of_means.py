@@ -17,12 +17,15 @@ SCRIPT = """
 import resource, threading
 from pathlib import Path
 from ralph_tui.adapters.records.journal import Journal
-from ralph_tui.events import RunStarted
+from ralph_tui.events import RunFinished, RunStarted
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
 
 clock = SystemClock()
 engine = Engine(Journal(Path("events.jsonl"), clock), clock, status=Path("status.json"))
+
+# Its model is built now: the library that does so aborts the process if no memory is left.
+RunFinished(outcome="failed", reason="", iterations=0, completion=0).model_dump_json()
 
 def run():
     engine.record(RunStarted(run_id="r", root="/r", objective="o", agent="command",

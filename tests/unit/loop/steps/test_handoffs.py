@@ -209,7 +209,7 @@ def test_a_file_is_described_in_the_agents_words_or_by_its_item_or_not_at_all() 
     assert {file.description for file in silent.only(ev.HandoffWritten).files} == {""}
 
 
-@pytest.mark.parametrize(("tokens", "level"), [(86, "L2"), (97, "L3")])
+@pytest.mark.parametrize(("tokens", "level"), [(86, "handoff due"), (97, "stop now")])
 def test_percent_and_level_are_named(tokens: int, level: str) -> None:
     def fills(session: FakeSession) -> None:
         used = ev.UsageReported(iteration=1, context_tokens=tokens, context_window=100)
@@ -219,7 +219,7 @@ def test_percent_and_level_are_named(tokens: int, level: str) -> None:
 
     made = world(fills)
     made.run()
-    said = f"at {tokens} % of its context window (level {level})"
+    said = f"at {tokens} % of its context window ({level})"
     assert said in text_of(made)
     assert said in made.agent.prompts[1]
 
