@@ -34,7 +34,7 @@ def line_up(first: AgentDescription, context: AgentContext, settings: Settings) 
         notes = (
             *_warn_duplicate(first, settings),
             *_warn_no_asking(own, settings),
-            *_warn_no_tokens(own),
+            *_warn_no_tokens(own, settings),
             *_warn_no_cost(first, own, settings),
         )
         return Lineup([(first, context)], {}, notes)
@@ -99,13 +99,17 @@ def _warn_no_asking(agents: Sequence[AgentDescription], settings: Settings) -> I
             )
 
 
-def _warn_no_tokens(agents: Sequence[AgentDescription]) -> Iterator[str]:
+def _warn_no_tokens(agents: Sequence[AgentDescription], settings: Settings) -> Iterator[str]:
+    limits = settings.limits
+    has_budget = limits.budget_tokens is not None or limits.iteration_budget_tokens is not None
     for agent in agents:
-        if not agent.abilities.tokens:
+        if agent.abilities.tokens == "last call":
             yield (
                 f"{agent.name} reports only the tokens of each prompt's last call; token counts "
                 "are too low, and token budgets may be exceeded"
             )
+        elif not agent.abilities.tokens and has_budget:
+            yield f"{agent.name} does not report its tokens; the token budget does not limit it"
 
 
 def _notes(
@@ -120,7 +124,7 @@ def _notes(
         then = f"{agents[0][0].name} is used instead" if name == first.name else "it is ignored"
         yield f"{name}{where} is not available, {then}: {why}"
     yield from _warn_no_asking([agent for agent, _ in agents], settings)
-    yield from _warn_no_tokens([agent for agent, _ in agents])
+    yield from _warn_no_tokens([agent for agent, _ in agents], settings)
     yield from _warn_no_cost(first, [agent for agent, _ in agents], settings)
 
 

@@ -71,8 +71,8 @@ class Abilities:
     """When it reports how full its context window is; empty if it does not."""
     cost: bool = False
     """True if it reports the cost of a session."""
-    tokens: bool = True
-    """True if it reports the tokens of all calls, not only those of each prompt's last call."""
+    tokens: Literal["all", "last call", ""] = "all"
+    """The calls whose tokens it reports: all, only each prompt's last one, or none ("")."""
     limits: Literal["with reset", "class", ""] = ""
     """How it reports a usage limit: with its end, only as a limit, or like any failure ("")."""
     resume: bool = False

@@ -91,7 +91,8 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
 
     journal = follow_fleet(folder.journal, on_event)
     what = f"{folder.name}, loop {loop}" if loop else folder.name
-    print(f"{what}: showing its lines until it ends; ctrl+c leaves it running", file=sys.stderr)
+    if folder.owner() is not None:
+        print(f"{what}: showing its lines until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
         state = follow_to_end(journal, FleetState(), is_running)
     except KeyboardInterrupt:

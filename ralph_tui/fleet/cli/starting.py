@@ -197,7 +197,8 @@ def _check(args: argparse.Namespace, *, least: int) -> None:
     if args.detach and (args.headless or args.json):
         raise UsageError("--detach prints how to reach the fleet: leave out --headless and --json")
     if args.agents is not None and not least <= args.agents <= MAX_AGENTS:
-        raise UsageError(f"--agents must be from {least} to {MAX_AGENTS}")
+        hint = "; 0 needs --listen" if args.agents == 0 else ""
+        raise UsageError(f"--agents must be from {least} to {MAX_AGENTS}{hint}")
 
 
 def _check_reach(args: argparse.Namespace) -> None:

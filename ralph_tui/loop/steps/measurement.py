@@ -251,8 +251,8 @@ class Measurement(Step):
         name = self._run.start.plan
         if name and plan is None and not gone:
             text = (
-                f"the plan {name} is missing or has no items to tick: its last known items are "
-                "used; restore it, or continue without it"
+                f"the plan {name} is missing or has no items to tick; its last known items, if "
+                "any, are used; restore it, add items such as '- [ ] item', or continue without it"
             )
             self.record(ev.Noticed(level="warn", source="sensor", text=text))
         return plan

@@ -62,9 +62,13 @@ def test_a_token_budget_that_does_not_hold_an_agent_is_reported(tmp_path: Path) 
     ("acp", "budget_usd",
      "may not report its cost; the dollar budget applies only to reported cost"),
     ("demo", "budget_usd", ""),
-    ("command", "budget_tokens", ""),
+    ("command", "budget_tokens",
+     "does not report its tokens; the token budget does not limit it"),
+    ("command", "iteration_budget_tokens",
+     "does not report its tokens; the token budget does not limit it"),
+    ("demo", "budget_tokens", ""),
 ])  # fmt: skip
-def test_a_dollar_budget_that_does_not_hold_an_agent_is_reported(
+def test_a_budget_that_does_not_hold_an_agent_is_reported(
     tmp_path: Path, name: str, limit: str, said: str
 ) -> None:
     settings = Settings.model_validate(

@@ -76,7 +76,7 @@ OPENCODE = Quirks(
         words_mid_turn=True,
         context="turn end",
         cost=True,
-        tokens=False,
+        tokens="last call",
         resume=True,
     ),
 )

@@ -1,6 +1,6 @@
 """The agent `command`: any shell command that takes the prompt on stdin. Only its description."""
 
-from ralph_tui.adapters.agents.description import AgentDescription, lazily
+from ralph_tui.adapters.agents.description import Abilities, AgentDescription, lazily
 from ralph_tui.adapters.agents.programs import can_run, checks_command
 
 COMMAND = AgentDescription(
@@ -9,6 +9,7 @@ COMMAND = AgentDescription(
     check=checks_command("command", "my-agent --stdin"),
     build=lazily("command.agent:CommandAgent"),
     takes_command=True,
+    abilities=Abilities(tokens=""),
     restricted=False,
     hint="runs any program that takes the prompt on stdin (--agent-command)",
 )
