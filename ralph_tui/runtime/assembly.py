@@ -15,7 +15,7 @@ from ralph_tui.adapters.agents import selectable_agents
 from ralph_tui.adapters.knowledge import open_knowledge
 from ralph_tui.adapters.outreach import EscalationHandler, Readings, outbox_folder
 from ralph_tui.adapters.processes.memory import MemorySampler, resident_bytes
-from ralph_tui.adapters.processes.sweep import no_orphans, sweep
+from ralph_tui.adapters.processes.sweep import FLEET_LOOP, FLEET_NAME, no_orphans, sweep
 from ralph_tui.adapters.records.aiwg.checkpoint_files import AiwgCheckpointFiles, Probes
 from ralph_tui.adapters.records.aiwg.traces import read_traces
 from ralph_tui.adapters.records.attempts import AttemptFolder, prepare_folder
@@ -210,6 +210,9 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         engine.emit,
         clock,
         readings=lambda: _readings(engine),
+        fleet_loop="/".join(os.environ[name] for name in (FLEET_NAME, FLEET_LOOP))
+        if FLEET_LOOP in os.environ and FLEET_NAME in os.environ
+        else "",
     )
     agent, *fallbacks = preflight.build_agents(run_id, lock.descriptor)
     looks = CachedStatus(repository)

@@ -24,8 +24,12 @@ class EscalationHandler:
         clock: Clock,
         readings: Callable[[], Readings] = Readings,
         jitter: Callable[[], float] = random.random,
+        fleet_loop: str = "",
     ) -> None:
-        """`folder` is the outbox; `readings` is called in the thread that calls `send`."""
+        """`folder` is the outbox; `readings` is called in the thread that calls `send`.
+
+        `fleet_loop` names the run within its fleet, if it is a fleet's loop.
+        """
         self._queues = [
             DeliveryQueue(channel, Outbox(folder, channel.name), emit, clock, jitter)
             for channel in channels
@@ -35,6 +39,7 @@ class EscalationHandler:
         ]
         self._clock = clock
         self._readings = readings
+        self._fleet_loop = fleet_loop
 
     @property
     def enabled(self) -> bool:
@@ -46,7 +51,8 @@ class EscalationHandler:
             queue.resume()
 
     def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
-        message = message_of(escalation, run, self._readings(), self._clock.now())
+        now = self._clock.now()
+        message = message_of(escalation, run, self._readings(), now, self._fleet_loop)
         for queue in self._queues:
             queue.add(message)
 

@@ -52,7 +52,9 @@ class Message(Fact):
     level: EscalationLevel
     about: Short
     loop: Short
-    """Task and attempt, as in ``task-001/002``."""
+    """Task and attempt, as in ``task-001/002``; for a fleet's loop, as in ``fleet-001/lexer``."""
+    fleet: bool = False
+    """True if it is a fleet's loop."""
     iteration: int
     max_iterations: int
     reason: Reason
@@ -101,16 +103,21 @@ class Message(Fact):
 
 
 def message_of(
-    escalation: EscalationRaised, run: RunStarted, readings: Readings, raised: AwareDatetime
+    escalation: EscalationRaised,
+    run: RunStarted,
+    readings: Readings,
+    raised: AwareDatetime,
+    fleet_loop: str = "",
 ) -> Message:
-    """Build the message for an escalation of `run`."""
+    """Build the message for an escalation of `run`; `fleet_loop` names it within its fleet."""
     return Message(
         key=re.sub("[^A-Za-z0-9/_.-]", "-", f"{run.run_id}/{escalation.escalation_id}")[:200],
         escalation_id=escalation.escalation_id,
         run_id=run.run_id,
         level=escalation.level,
         about=escalation.about,
-        loop=run.name,
+        loop=fleet_loop or run.name,
+        fleet=bool(fleet_loop),
         iteration=escalation.iteration,
         max_iterations=run.max_iterations,
         reason=escalation.reason,
@@ -202,6 +209,12 @@ def _readings(message: Message) -> list[tuple[str, str]]:
 
 
 def _what_to_do(message: Message) -> str:
+    if message.fleet:
+        place = f"in the fleet's project on `{message.host.replace('`', '')}`"
+        if message.level in ("info", "emergency"):
+            return f"The loop has ended. To see its fleet, run `ralph-tui fleet status` {place}."
+        loop = message.loop.rpartition("/")[2].replace("`", "")
+        return f"To answer, run `ralph-tui fleet decide {loop}` {place}."
     where = f"`{message.folder.replace('`', '')}` on `{message.host.replace('`', '')}`"
     if message.level in ("info", "emergency"):  # sent at an abort
         return f"The run has ended. To continue it, run `ralph-tui resume` in {where}."

@@ -22,6 +22,8 @@ COMMAND_MARK = "RALPH_COMMAND_ID"
 """Unique per launched command; separates one keeper's processes from the rest of a run."""
 FLEET_MARK = "RALPH_FLEET_ID"
 """Marks everything that the loops of a fleet have started."""
+FLEET_NAME, FLEET_LOOP = "RALPH_FLEET", "RALPH_FLEET_LOOP"
+"""Variables that name a fleet and its loop to the loop's processes."""
 GUARD_MARK = "RALPH_GUARD_ID"
 """Marks commands without a keeper; identifies those of one ralph-tui process."""
 

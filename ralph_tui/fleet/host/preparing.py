@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ralph_tui.adapters.processes.sweep import FLEET_MARK
+from ralph_tui.adapters.processes.sweep import FLEET_LOOP, FLEET_MARK, FLEET_NAME
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.workspace.git import MISLEADING
@@ -202,8 +202,8 @@ def fleet_environment(
     inherited = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     own = {
         FLEET_MARK: fleet_id,
-        "RALPH_FLEET": fleet,
-        "RALPH_FLEET_LOOP": loop,
+        FLEET_NAME: fleet,
+        FLEET_LOOP: loop,
         "RALPH_FLEET_ATTEMPT": str(attempt),
         "RALPH_FLEET_SLOT": str(slot),
     }

@@ -558,3 +558,22 @@ def test_one_issue_is_read_by_its_number(service: TrackerService, tmp_path: Path
     service.special = lambda _: Reply(200, ["no", "object"])
     with pytest.raises(UndeliveredError, match="is not a tracker; check"):
         tracker.issue(1)
+
+
+@each_row(
+    ("level", "command"),
+    [("critical", "`ralph-tui fleet decide lexer`"), ("emergency", "`ralph-tui fleet status`")],
+)
+def test_a_message_about_a_fleets_loop_names_the_fleets_command(
+    level: EscalationLevel, command: str
+) -> None:
+    raised = EscalationRaised(
+        escalation_id="e", level=level, about="stuck", iteration=4, reason="no rise"
+    )
+    at = datetime(2026, 1, 2, tzinfo=UTC)
+    made = message_of(raised, RUN, Readings(), at, "fleet-001/lexer")
+    told = str(payload(made)["text"])
+    assert "in fleet-001/lexer" in told
+    assert command in told
+    assert "`ralph-tui decide`" not in told
+    assert "`ralph-tui resume`" not in told
