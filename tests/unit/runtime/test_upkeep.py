@@ -8,7 +8,7 @@ from typing import Any
 
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.attempts import AttemptFolder
-from ralph_tui.runtime.upkeep import ACTIONS_S, Upkeep
+from ralph_tui.runtime.upkeep import Upkeep
 from ralph_tui.state import RunState
 from tests.waiting import until
 from tests.world.host import FakeClock
@@ -85,7 +85,7 @@ def test_actions_follow_within_seconds(tmp_path: Path) -> None:
     kept.happen(*USED)
     kept.upkeep.tick(kept.state)
     assert kept.actions() == []
-    kept.clock.seconds += ACTIONS_S
+    kept.clock.seconds += 4.5
     kept.upkeep.tick(kept.state)
     until(lambda: len(kept.actions()) == 1)
     until(lambda: (kept.attempt.folder / "outcome.json").exists() is False)

@@ -394,7 +394,13 @@ def test_an_attended_pause_that_was_held_waits_for_days() -> None:
 
 
 def test_an_escalation_says_what_was_detected_and_what_blocks() -> None:
+    def act(session: FakeSession) -> None:
+        blocked = ev.AgentReported(iteration=session.iteration, blockers=["no network"])
+        session.emit(blocked)
+        session.finish()
+
     world = World([*STUCK, *[3] * 7], mode="attended", max_iterations=10)
+    world.agent.acts += [act] * 10
     world.play(lambda asked: Answer(question_id=asked.question_id, answer="continue"))
     raised = [e for e in world.all(ev.EscalationRaised) if e.about == "stuck"]
     pauses = [e for e in world.all(ev.QuestionAsked) if e.topic == "pause"]
@@ -404,6 +410,7 @@ def test_an_escalation_says_what_was_detected_and_what_blocks() -> None:
         assert event.severity == "high"
         assert "stuck" in [one.name for one in event.detections]
         assert event.strategy
+        assert event.blockers == ["no network"]
     assert {e.severity for e in pauses} <= {"high", "critical"}
 
 

@@ -100,13 +100,15 @@ def test_the_summary_counts_each_checkpoint_and_names_every_file(git_repo: Path)
     checkpoints.capture(facts(1), git_of(git_repo))
     (git_repo / "README.md").write_text("changed")
     (git_repo / "new.py").write_text("new")
+    (git_repo / ".aiwg/notes.md").write_text("notes")
     checkpoints.capture(facts(2, 60.0), git_of(git_repo))
     (checkpoints.folder / "checkpoints/003-checkpoint.json").write_text("{")
     found = read_checkpoints(checkpoints.folder)
     assert [one.number for one in found] == [1, 2], "a damaged file is left out"
     told = summarize(found).as_json()
     last = told["checkpoints"].pop()
-    assert last["gitStatus"] == {"modified": 1, "staged": 0, "untracked": 1}
+    assert last["aiwgFiles"] == 1
+    assert last["gitStatus"] == {"modified": 1, "staged": 0, "untracked": 2}
     assert (last["number"], last["duration"], last["filesModified"]) == (2, 60_000, 1)
     assert (told["total"], told["totalDuration"]) == (2, 60_000)
     assert told["filesModified"] == ["README.md"]
