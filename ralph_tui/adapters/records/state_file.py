@@ -68,7 +68,8 @@ class RunStateFile:
         except ValueError as error:
             kept = self._set_aside(content, "bad")
             notices.append(
-                f"{self._name} was not a state file ({one_line(str(error))}) and was kept as {kept}"
+                f"{self._name} was not a state file ({one_line(str(error))}) and was saved "
+                f"as {kept}"
             )
             return read({}).state
         if found.problems:

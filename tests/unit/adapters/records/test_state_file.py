@@ -86,7 +86,7 @@ def test_garbage_is_set_aside_with_its_date(tmp_path: Path, content: bytes) -> N
     [sentence] = file_of(tmp_path).keep(FIELDS)
     assert sentence.startswith(f"{NAME} was not a state file (")
     [aside] = (tmp_path / ".claude").glob("ralph-state.json.*.bad")
-    assert sentence.endswith(f"kept as {aside.name}")
+    assert sentence.endswith(f"saved as {aside.name}")
     assert aside.read_bytes() == content
     assert state(tmp_path)["objective"] == "Fix it"
 
