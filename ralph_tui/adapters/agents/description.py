@@ -74,7 +74,7 @@ class Abilities:
     tokens: bool = True
     """True if it reports the tokens of all calls, not only those of each prompt's last call."""
     limits: Literal["with reset", "class", ""] = ""
-    """How it reports a usage limit: with its end, only as a limit, or like any failure ("")."""
+    """How it reports a usage limit: with its reset time, as a limit, or like any failure ("")."""
     resume: bool = False
     """True if an ended session can be resumed."""
 
