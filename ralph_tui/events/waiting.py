@@ -354,7 +354,7 @@ class PermissionsChanged(Event):
     def row(self) -> Row:
         allow = f", allowed: {', '.join(self.allow)}" if self.allow else ""
         may = terms.permission_words(self.mode)
-        return Row("owner", "PERMIT", f"{may}{allow}, from the next session on")
+        return Row("owner", "PERMIT", f"{may}{allow}, from the next session")
 
     def line(self) -> str:
-        return f"permissions from the next session on: {terms.permission_words(self.mode)}"
+        return f"permissions from the next session: {terms.permission_words(self.mode)}"

@@ -201,7 +201,7 @@ def read_fleet_file(
     """
     file = read_file(path, follow=True)
     if file is None:
-        raise UsageError(f"there is no file {path}: write it, or name another")
+        raise UsageError(f"there is no file {path}: create it, or pass another file")
     read = FileRead(file, agents)
     plan = _build_plan(read)
     _check_agents(read)
@@ -209,7 +209,7 @@ def read_fleet_file(
         read.add_problem(
             "fleet.base",
             f"fleet.base ({PLACE}) is {clip(repr(plan.base), 80)}, which is not a commit here: "
-            "name a branch or a commit",
+            "use a branch or a commit",
         )
     if read.problems:
         ordered = sorted(read.problems, key=lambda each: each[0])
@@ -243,7 +243,7 @@ def _build_plan(read: FileRead) -> Plan:
 def _check_objectives(read: FileRead, value_given: Any) -> list[Any]:
     if isinstance(value_given, dict):
         read.add_problem(
-            "objective", f"objective ({PLACE}) must be written [[objective]], one for each"
+            "objective", f"objective ({PLACE}) must be written as [[objective]], once per objective"
         )
     elif not isinstance(value_given, list):
         read.add_problem("objective", f"objective ({PLACE}) must be a table: write [[objective]]")
@@ -281,9 +281,7 @@ def _build_loops(
             and one.issue is None
             and not _has_problem(read, place, "text", "issue")
         ):
-            read.add_problem(
-                where, f"the objective ({PLACE}) has nothing to do: give it text or an issue"
-            )
+            read.add_problem(where, f"the objective ({PLACE}) is empty: add text or an issue")
         goal = _end_condition(read, fleet, one, place)
         for loop in expand_attempts(
             ids[place],

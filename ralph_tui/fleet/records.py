@@ -114,7 +114,7 @@ def find_fleet(root: Path, name: str | None = None) -> FleetFolder:
             return FleetFolder(there.absolute())
     except OSError as error:
         raise UsageError(
-            f"{one_line(name)} cannot be read: {why(error, 'name another fleet')}"
+            f"{one_line(name)} cannot be read: {why(error, 'choose another fleet')}"
         ) from error
     known = ", ".join(fleet.name for fleet in fleets)
     raise UsageError(f"there is no fleet '{one_line(name)}' here; known fleets: {known}")

@@ -62,7 +62,7 @@ def _queue_reasons(loop: LoopState, state: FleetState, now: datetime) -> Iterato
     host = state.hosts.get(loop.host)
     if loop.resuming and host is not None and not host_with_tree(state, loop):
         until = clock(absent_until(state, host), seconds=True)
-        yield f"it is waiting for {host_words(host.name)}, where its tree is, until {until}"
+        yield f"it is waiting for {host_words(host.name)}, where its clone is, until {until}"
     if before := [name for name in spec.after if not _is_completed(state, name)]:
         have = "has" if len(before) == 1 else "have"
         yield f"it is waiting until {', '.join(before)} {have} completed"

@@ -1,11 +1,11 @@
-"""Loops that hooks recorded, as attempts of tasks in the records.
+"""Add the loops that hooks recorded to the records, as attempts at tasks.
 
-A hook has no time for it, so a ralph-tui process does it when it looks at the records: once a loop
-has ended, or has been silent for long, its journal is folded like that of a run. The attempt has
-files as any other, but no journal: that stays with the hooks, so that the run is listed once.
+A hook has no time for this, so a ralph-tui process does it when it reads the records. Once a loop
+has ended, or has been silent for a long time, its journal is folded like a run's. The attempt has
+the usual files except a journal, which stays with the hooks so that the run is listed only once.
 
-``hooks/tasks.json`` says how much of each journal is in its attempt. If the file is lost, the
-attempt is found by the loop's name, so that a second look adds nothing.
+``hooks/tasks.json`` stores how much of each journal its attempt covers. If that file is lost, the
+attempt is found by the loop's name, so no loop is added twice.
 """
 
 import os
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 def track(root: Path, *, again: bool = False) -> frozenset[str]:
-    """Write the attempts of loops that are over; with `again`, also of those that have one.
+    """Write the attempts of ended loops; with `again`, rewrite existing attempts, too.
 
-    Nothing is written while a run owns the worktree, or if the records cannot be written: a later
-    look does it. Returns the names of the loops that have an attempt.
+    Nothing is written while a run owns the worktree or if the records are not writable; a later
+    call catches up. Returns the names of the loops that have an attempt.
     """
     with suppress(RalphError, OSError):
         _write(root, again=again)
@@ -60,14 +60,14 @@ def _write(root: Path, *, again: bool) -> None:
     runs = [run for run in find_hooked(root) if again or _is_new(run, known)]
     if not runs or holder(ralph_folder(root) / "lock") is not None:
         return
-    from ralph_tui.runtime.claiming import claim  # noqa: PLC0415 - a look without news is quick
+    from ralph_tui.runtime.claiming import claim  # noqa: PLC0415 - fast if nothing is new
 
     lock = claim(ralph_folder(root) / "lock", HOOKED)
     try:
         there = {run.folder.name for run in find_hooked(root)}
         known = {name: fields for name, fields in known.items() if name in there}
         for run in runs:
-            # A journal that cannot be read keeps no other loop from its attempt.
+            # An unreadable journal must not affect the other loops.
             with suppress(RalphError, OSError, ValueError):
                 if (fields := _track(root, run, known)) is not None:
                     known[run.folder.name] = fields
@@ -77,7 +77,7 @@ def _write(root: Path, *, again: bool) -> None:
 
 
 def _is_new(run: RecordedRun, known: Mapping[str, Any]) -> bool:
-    """True if the loop is over, and its attempt lacks a part of its journal or is missing."""
+    """True if the loop has ended and its attempt is missing or lacks part of its journal."""
     size = os.lstat(run.journal).st_size
     return as_map(known.get(run.folder.name)).get("bytes") != size and not row_of(run, None).live
 
@@ -87,7 +87,7 @@ def _is_recent(run: RecordedRun) -> bool:
 
 
 def _track(root: Path, run: RecordedRun, known: Mapping[str, Any]) -> dict[str, object] | None:
-    """Write the attempt of a loop; return what the file says about it, None if it is not over.
+    """Write a loop's attempt; return its entry in the file, or None if the loop has not ended.
 
     Raises ``RalphError`` and ``OSError``.
     """
@@ -111,7 +111,7 @@ def _track(root: Path, run: RecordedRun, known: Mapping[str, Any]) -> dict[str, 
 
 
 def _events(events: "list[Event]") -> "Iterator[Event]":
-    """Yield a loop's events, without an end after which the user let it continue."""
+    """Yield a loop's events, except for an end after which the user continued the loop."""
     from ralph_tui.events import IterationStarted, RunFinished, RunStarted  # noqa: PLC0415
 
     if not (events and isinstance(events[0], RunStarted)):
@@ -126,7 +126,7 @@ def _events(events: "list[Event]") -> "Iterator[Event]":
 def _attempt_of(
     root: Path, run: RecordedRun, events: "list[Event]", before: str
 ) -> "AttemptFolder":
-    """Return the attempt that has this loop, or else the next one of its task."""
+    """Return the attempt for this loop, or a new attempt at its task."""
     from ralph_tui.adapters.records.aiwg.tasks import read_attempt  # noqa: PLC0415
     from ralph_tui.adapters.records.attempts import AttemptFolder  # noqa: PLC0415
     from ralph_tui.ports.runs import NO_OBJECTIVE  # noqa: PLC0415
@@ -159,7 +159,7 @@ def _fold(events: "list[Event]", attempt: "AttemptFolder") -> "RunState":
 
 
 def _reflect(state: "RunState", reflect_on: Any) -> None:
-    """Add the reflections on a loop that has ended; they follow from its journal."""
+    """Add the reflections on an ended loop, derived from its journal."""
     from ralph_tui.layers.memory.reflection import reflect  # noqa: PLC0415
 
     if state.run.finished is None:

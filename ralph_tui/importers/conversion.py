@@ -334,7 +334,7 @@ def _session_finished(content: IterationContent, parsed: ParsedOutput) -> ev.Eve
         cut = content.completion is None
         known |= {
             "outcome": "crashed" if cut else "success",
-            "reason": "The agent's process was ended without a result." if cut else "",
+            "reason": "The agent's process was terminated without a result." if cut else "",
             "limit": None,
             "resets_at": None,
         }

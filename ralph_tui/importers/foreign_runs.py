@@ -74,7 +74,7 @@ class ImportedRuns(ForeignRuns):
             *_internal_remains(RunFiles(base / internal.FOLDER, base)),
         )
         return [
-            f"{one_line(f'.aiwg/{where}')} holds a run of {TOOL} {what}: its {file} is missing, "
+            f"{one_line(f'.aiwg/{where}')} holds a run of {TOOL} {what}: its {file} is missing; "
             "put it back"
             for where, what, file in lost
         ]

@@ -191,7 +191,9 @@ def _outreach_closed(outreach: EscalationHandler, warn: Callable[[str], None]) -
         yield
     finally:
         if left := outreach.close(OUTREACH_SECONDS):
-            warn(f"{count(left, 'message')} could not be delivered; the next run here tries again")
+            warn(
+                f"{count(left, 'message')} could not be delivered; the next run here will try again"
+            )
 
 
 def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> AssembledRun:

@@ -1,4 +1,4 @@
-"""Taking a worktree's lock, even from a dead run whose keeper was stopped before it died."""
+"""Take a worktree's lock, even if a dead run's keepers were suspended while holding it."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,10 +8,10 @@ from ralph_tui.adapters.records.lock import Lock, acquire
 
 
 def claim(path: Path, run: str = "", run_id: str = "") -> Lock:
-    """Take the lock at `path` and keep it; raises what `acquire` raises.
+    """Acquire the lock at `path`. Raises the same exceptions as `acquire`.
 
-    The keepers of a dead run hold the lock until all their processes have ended. If its agent
-    stopped the keepers, they are sent SIGCONT, repeatedly, while this waits.
+    The keepers of a dead run hold the lock until all their processes have ended. In case the agent
+    suspended them, they receive SIGCONT repeatedly during the wait.
     """
     since = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
     # The lock is the worktree's .aiwg/ralph/lock.

@@ -122,7 +122,7 @@ def _notes(
     for name, why in absent.items():
         where = "" if name == first.name else " (agent.fallback)"
         then = f"{agents[0][0].name} is used instead" if name == first.name else "it is ignored"
-        yield f"{name}{where} is not available, {then}: {why}"
+        yield f"{name}{where} is not available; {then}: {why}"
     yield from _warn_no_asking([agent for agent, _ in agents], settings)
     yield from _warn_no_tokens([agent for agent, _ in agents], settings)
     yield from _warn_no_cost(first, [agent for agent, _ in agents], settings)

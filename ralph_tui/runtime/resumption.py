@@ -134,10 +134,10 @@ def list_changes(state: RunState, start: RunStarted, behind: timedelta) -> list[
         said.append(f"it started on another machine, {began.host}")
     if began.branch != start.branch:
         was, now = (branch or "no branch" for branch in (began.branch, start.branch))
-        said.append(f"the branch was {was} and is {now}")
+        said.append(f"the branch was {was} and is now {now}")
     elif began.commit != start.commit:
         was, now = ((commit or "nothing")[:12] for commit in (began.commit, start.commit))
-        said.append(f"HEAD was {was} and is {now}")
+        said.append(f"HEAD was {was} and is now {now}")
     if behind > BEHIND:
         back = duration(behind.total_seconds())
         said.append(f"the clock was set back by {back}; times continue from the last recorded one")

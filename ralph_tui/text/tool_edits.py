@@ -1,4 +1,4 @@
-"""Fingerprints of the texts that a tool call replaces, from its arguments."""
+"""Fingerprint the texts that a tool call replaces, from its arguments."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 CUT: Final = 4000
-"""Longer texts are ignored: the journal cuts them, so different ones can look alike."""
+"""Longer texts are ignored: the journal truncates them, so different texts can look alike."""
 _MOST: Final = 50
 _REPLACED: Final = (
     ("old_string", "new_string"),
@@ -19,7 +19,7 @@ _PATHS: Final = ("file_path", "filePath", "path")
 
 
 class Edit(NamedTuple):
-    """A text in a file that another one replaces; fingerprints are valid in one process."""
+    """One text in a file replaced by another; fingerprints are valid in one process only."""
 
     path: str
     before: int | None
@@ -28,7 +28,7 @@ class Edit(NamedTuple):
 
 
 def edits_of(subject: str, params: Mapping[str, object]) -> tuple[Edit, ...]:
-    """Return the edits that a call asks for; `subject` is its file as the user sees it."""
+    """Return the edits that a call requests; `subject` is its file as shown to the user."""
     changes = [as_map(change) for change in as_list(params.get("changes"))[:_MOST]]
     found = [edit for change in changes if (edit := _of_diff(subject, change, len(changes)))]
     parts = [as_map(part) for part in as_list(params.get("edits"))[:_MOST]] or [params]

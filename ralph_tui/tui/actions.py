@@ -52,7 +52,7 @@ def _always(_: RunState) -> str | None:
 
 def _if_more_left(state: RunState) -> str | None:
     none_left = refusal(TAKE_BACK, state) is not None
-    return stopping(state) or ("no later iteration can be removed" if none_left else None)
+    return stopping(state) or ("no more iterations can be removed" if none_left else None)
 
 
 def _if_asked(state: RunState) -> str | None:

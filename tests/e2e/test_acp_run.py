@@ -133,5 +133,5 @@ def test_a_question_is_answered_by_key_and_by_decide(
     assert [e["answer"] for e in of(events, "question_answered")] == ["once", "refuse"]
     assert (git_repo / "one").exists()
     told = (tmp_path / "told").read_text()
-    assert "You wanted: git push. The user refused it: ask for a review" in told
+    assert "You requested: git push. The user refused it: ask for a review" in told
     assert "after the words" in [event["text"] for event in of(events, "agent_spoke")]

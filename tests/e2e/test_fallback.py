@@ -168,7 +168,7 @@ def test_a_fallback_that_is_not_installed_is_one_sentence(git_repo: Path, agents
     assert done.returncode == 0
     noted = [e["text"] for e in events if e["kind"] == "noticed" and e["source"] == "agent"]
     assert noted == [
-        "codex (agent.fallback) is not available, it is ignored: Codex CLI was not found; looked "
+        "codex (agent.fallback) is not available; it is ignored: Codex CLI was not found; looked "
         "for codex in the 3 folders of PATH"
     ]
 

@@ -150,7 +150,7 @@ def test_the_best_of_a_loop_that_ended_worse_is_kept_and_named(root: Path) -> No
         record = f".aiwg/ralph/fleets/fleet-001/loops/{name}/attempts/001"
         assert not Path(loop.folder).exists(), "its clone is removed"
         assert loop.better is not None
-        assert f"'ralph-tui restore best --run {record}' brings it here" in done.stdout
+        assert f"'ralph-tui restore best --run {record}' restores it here" in done.stdout
         state = RunState().apply_all(mirror_of(root, name))
         best = state.best_span
         assert best is not None
@@ -248,7 +248,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
     done = run("fleet", "resume", "--headless", cwd=root)
 
     assert done.returncode == 0, said(done)
-    assert "loop 3 has ended and is not tried again; loop 2 is tried again" in done.stdout
+    assert "loop 3 has ended and will not be retried; loop 2 will be retried" in done.stdout
     assert (git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")) == before
     assert (root / "plan.md").read_text() == "not even committed\n"
     loops = state_of(root).loops
@@ -351,8 +351,8 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
     ("words", "sentence"),
     [
         (["nacht.toml"], "there is no file nacht.toml"),
-        (["./"], "./ is a folder: name a fleet file"),
-        (["/dev/null"], "/dev/null is not a plain file: name a fleet file"),
+        (["./"], "./ is a folder: pass a fleet file"),
+        (["/dev/null"], "/dev/null is not a plain file: pass a fleet file"),
         (["Do it"], "a loop needs a command that checks whether the work is done"),
         ([], "name one thing to run"),
         (["Do it", "-c", "true", "--base", "nowhere"], "nowhere is not a commit in "),
@@ -369,7 +369,7 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
         ),
         (["Do it", "-c", "true", "--listen", "tls://0.0.0.0:1"], "needs --tls FOLDER"),
         (["--from-issues", "ralph", "-c", "true"], "issues need a tracker"),
-        (["Do it", "-c", "true", "--trees", "./x"], "lies in the repository"),
+        (["Do it", "-c", "true", "--trees", "./x"], "is in the repository"),
         (["Do it", "-c", "true", "--trees", "/proc/x"], "cannot write /proc/x"),
         (["Do it", "-c", "true", "--best-of", "3", "--agent-command", "/no/agent"], "/no/agent"),
     ],
@@ -413,7 +413,7 @@ def refused_where_somebody_listens(root: Path, *words: str) -> None:
         done = run("fleet", *words, "--headless", "--listen", address, *keys, cwd=root)
         assert (done.returncode, done.stdout) == (2, "")
         sentence = (
-            f"ralph-tui: cannot listen at {address}: Address already in use; name another port\n"
+            f"ralph-tui: cannot listen at {address}: Address already in use; choose another port\n"
         )
         assert done.stderr == sentence
         assert sorted((root / ".aiwg").rglob("events.jsonl")) == before

@@ -110,7 +110,7 @@ class Disk:
         return {"env": {**os.environ, **{name: str(path) for name, path in self.environ.items()}}}
 
     def as_seen_by(self, pid: int) -> Path:
-        """The disk from outside of its namespace."""
+        """The disk from outside its namespace."""
         return Path(f"/proc/{pid}/root{self.folder}")
 
     def make_room(self, pid: int) -> None:

@@ -181,7 +181,7 @@ def test_what_is_left_of_a_run_is_said_to_be_there(
     for path in [*root.rglob("*.json"), *root.rglob("*.bak")]:
         if path.parent.name not in ("outputs", "iterations"):
             path.unlink()
-    said = f"{where} holds a run of aiwg that cannot be read: its {missing} is missing, put it back"
+    said = f"{where} holds a run of aiwg that cannot be read: its {missing} is missing; put it back"
     for command in (
         ("status", "aiwg"), ("report", "aiwg"), ("replay",), ("replay", "aiwg"), ("history",)
     ):  # fmt: skip

@@ -174,7 +174,7 @@ def test_what_a_silent_webhook_did_not_take_reaches_it_in_the_next_run(
     done = stuck(*to_hook(hook), cwd=git_repo, iterations=1)
     assert done.returncode == 4, done.stderr
     raised = raised_in(done.stdout)
-    assert "1 message could not be delivered; the next run here tries again" in done.stderr
+    assert "1 message could not be delivered; the next run here will try again" in done.stderr
     assert len(queued_in(git_repo)) == len(raised) == 1
     no_secret_in(git_repo, done.stdout, done.stderr)
     hook.silence.set()

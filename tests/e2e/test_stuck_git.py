@@ -80,7 +80,7 @@ def test_a_run_ends_whatever_git_does(
     stuck.wait()
     _, over = ending(git_repo)
     assert over["kind"] == "run_finished"
-    assert "git diff-files was still running and was ended with the run" in out
+    assert "git diff-files was still running and was stopped with the run" in out
     assert processes_of(marked) == []
 
 

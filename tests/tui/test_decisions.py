@@ -410,7 +410,7 @@ def test_no_iteration_that_was_begun_is_taken_back() -> None:
 
     async def look(driver: Driver) -> None:
         await driver.press("-")
-        await driver.sees("no later iteration can be removed")
+        await driver.sees("no more iterations can be removed")
 
     assert drive(live(events), look).sent == []
 

@@ -22,7 +22,7 @@ EDIT = asked(
     "r2",
     "Edit",
     input="/srv/shared/config.py\n-DEBUG = True\n+DEBUG = False",
-    why="outside of the project: /srv/shared/config.py",
+    why="outside the project: /srv/shared/config.py",
     rule="files in /srv/shared",
     parent="a3c988",
 )
@@ -88,7 +88,7 @@ def permission() -> list[Event]:
 
 
 def permission_edit() -> list[Event]:
-    """A subagent wants to edit outside of the project."""
+    """A subagent wants to edit outside the project."""
     run = at_work()
     ask(run, EDIT)
     return run.events
@@ -109,7 +109,7 @@ def permissions_decided() -> list[Event]:
     ask(run, EDIT)
     answer(run, "session", "the terminal pts/3")
     ask(run, PUSH.model_copy(update={"request_id": "r4", "input": "rm -rf /srv", "rule": ""}))
-    answer(run, "refuse", text="never outside of the project")
+    answer(run, "refuse", text="never outside the project")
     ask(run, PUSH.model_copy(update={"request_id": "r5", "input": "curl example.org"}))
     answer(run, "refuse", SILENCE, seconds=300)
     return run.events

@@ -117,7 +117,7 @@ def no_agent_error(
         others = ", ".join(agent.install.removeprefix(_NPM) for agent in wanted[1:])
         ways.append(f"install one  {wanted[0].install}{f' (or {others})' if others else ''}")
     return UsageError(
-        f"{missing}: install one, name a program of your own, or try the demo first",
+        f"{missing}: install one, use a program of your own, or try the demo first",
         ways=[*ways, *ON],
     )
 

@@ -74,7 +74,7 @@ class Abilities:
     tokens: Literal["all", "last call", ""] = "all"
     """The calls whose tokens it reports: all, only each prompt's last one, or none ("")."""
     limits: Literal["with reset", "class", ""] = ""
-    """How it reports a usage limit: with its end, only as a limit, or like any failure ("")."""
+    """How it reports a usage limit: with its reset time, as a limit, or like any failure ("")."""
     resume: bool = False
     """True if an ended session can be resumed."""
 

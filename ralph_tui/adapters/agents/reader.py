@@ -9,7 +9,7 @@ from ralph_tui.adapters.agents.tools import SessionTools
 from ralph_tui.text.sanitize import shorten
 
 BEAT_S = 20.0
-"""Minimum seconds between signs of life that bring no news."""
+"""Minimum seconds between signs of life that contain nothing new."""
 MAX_REPORTS = 5
 """Maximum number of notes about unreadable lines and unknown kinds, per session."""
 

@@ -106,7 +106,7 @@ def run_setup(gate: ShellGate, log: Path) -> None:
     if result.ok:
         return
     if result.cancelled:
-        raise SetupError("the set-up command was ended with its loop")
+        raise SetupError("the set-up command was stopped with its loop")
     how = f"ended with {result.exit_code}"
     if result.timed_out:
         how = f"had not ended after {SETUP_LIMIT_S / 60:.0f} minutes"

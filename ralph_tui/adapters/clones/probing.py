@@ -129,7 +129,7 @@ def _restore(tree: Path, before: Mapping[Path, tuple[bytes, os.stat_result]]) ->
 
 
 def _sources(tree: Path) -> list[Path]:
-    """Return the tracked Python files, except tests and build scripts; empty if too many."""
+    """Return the tracked Python files, except tests and build scripts; none if too many."""
     listed = open_repository(tree).git("ls-files", "-z").out.decode("utf-8", "surrogateescape")
     names = [name for name in listed.split("\0") if name.endswith(".py")]
     wanted = [name for name in names if not _TEST.search(name)]

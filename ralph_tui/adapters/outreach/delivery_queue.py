@@ -64,7 +64,7 @@ class DeliveryQueue:
         self._start()
 
     def close(self) -> None:
-        """Deliver what can be delivered at once, then end; returns at once."""
+        """Deliver the messages that can be sent now, then end. Returns immediately."""
         self._closing = True
         self._wake.set()
 

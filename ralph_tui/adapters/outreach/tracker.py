@@ -394,7 +394,7 @@ class Tracker:
                 )
             case _ if 300 <= status < 400:
                 text = (
-                    f"{host} redirects, which is not followed; set outreach.tracker_url and "
+                    f"{host} answered with a redirect; set outreach.tracker_url and "
                     "outreach.repository to the current address and name"
                 )
             case _ if status < 300:

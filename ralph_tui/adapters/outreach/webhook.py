@@ -34,7 +34,7 @@ class Webhook:
             return f"{self.place} accepted it (HTTP {status})"
         if status < 400:
             raise UndeliveredError(
-                f"{self.place} redirects (HTTP {status}), which is not followed; set {SETTING} "
+                f"{self.place} answered with a redirect (HTTP {status}); set {SETTING} "
                 f"to the final address",
                 "mend",
             )

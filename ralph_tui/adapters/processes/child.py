@@ -57,9 +57,9 @@ class Exit:
     """As a shell reports it, with 128 + signal; None if the end was not seen."""
     signal: int | None = None
     stopped: bool = False
-    """True if it was ordered to stop before it ended."""
+    """True if it was told to stop before it ended."""
     leftovers: int = 0
-    """Number of other processes that outlived the command or did not end, and were stopped."""
+    """Number of other processes that were still running after the command, and were stopped."""
     survivors: int = 0
     """Number of processes that could not be killed: another user's, or stuck in the kernel."""
     lost: str = ""

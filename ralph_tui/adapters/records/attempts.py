@@ -67,7 +67,7 @@ class AttemptFolder:
         self._actions = ActionLog(self.journal, self.folder / "actions.jsonl")
         self._index = TaskIndex(ralph_folder(root))
         self._elsewhere = ""
-        """Path of a journal outside of the folder, relative to the records."""
+        """Path of a journal outside the folder, relative to the records."""
         self._writing = Lock()
         self._latest: Mapping[str, Any] = {}
         """The newest projection, which no older one may replace."""

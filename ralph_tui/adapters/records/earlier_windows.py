@@ -1,6 +1,6 @@
-"""What earlier runs of a repository used of their context windows, from their status files.
+"""Read how much of their context windows earlier runs in a repository used.
 
-An agent can write to these files, so each value is checked, and invalid ones are left out.
+An agent can write to their status files, so each value is checked and invalid values are dropped.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,16 +18,16 @@ from ralph_tui.text.json_fields import as_list, as_map, as_number
 MAX_READ = 50
 """Maximum number of status files to read."""
 ITEMS = 60
-"""Maximum number of finished items."""
+"""Maximum number of finished plan items."""
 PEAKS = 5
-"""Maximum number of iterations."""
+"""Maximum number of iterations whose peak use is read."""
 FULL = 100.0
 
 
 def earlier_windows(root: Path, own: str, agent: str, model: str | None) -> EarlierWindowsRead:
-    """Read the latest runs with this agent and requested model: their windows can be compared.
+    """Read the latest runs with this agent and requested model, so that windows are comparable.
 
-    `own` is the name of the run itself. Raises ``WorkspaceError`` if runs cannot be listed.
+    `own` is this run's name. Raises ``WorkspaceError`` if the runs cannot be listed.
     """
     runs, items, peaks = 0, list[ItemTaken](), list[float]()
     listed = [one.run for one in list_runs(root) if one.name != own][:MAX_READ]

@@ -90,8 +90,8 @@ class _Ends:
 def old_runs(root: Path, *, keep: int, age: timedelta, dead: bool, now: datetime) -> Listing:
     """Return the runs that ended at least `age` ago, except for the newest `keep` of all runs.
 
-    With `dead`, this includes runs that have neither a process nor an end, and runs that have a
-    damaged journal.
+    With `dead`, this includes runs whose process is gone but that have no recorded end, and runs
+    with a damaged journal.
     """
     owner = holder(ralph_folder(root) / "lock")
     left, found = [], []

@@ -16,7 +16,7 @@ Question = dict[str, Any]
 
 
 class ModelHelp(TypedDict):
-    """Calls to models outside of the agent's sessions. Their cost is included in the run's."""
+    """Calls to models outside the agent's sessions. Their cost is included in the run's."""
 
     calls: int
     failed: int

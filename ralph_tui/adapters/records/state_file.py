@@ -68,15 +68,16 @@ class RunStateFile:
         except ValueError as error:
             kept = self._set_aside(content, "bad")
             notices.append(
-                f"{self._name} was not a state file ({one_line(str(error))}) and was kept as {kept}"
+                f"{self._name} was not a state file ({one_line(str(error))}) and was saved "
+                f"as {kept}"
             )
             return read({}).state
         if found.problems:
             kept = self._set_aside(content, "bad")
-            notices.append(f"in {self._name} {found.problems[0]}; the old file was kept as {kept}")
+            notices.append(f"in {self._name} {found.problems[0]}; the old file was saved as {kept}")
         elif found.state.get("run_id") != now["run_id"] and not has_ended(found.state):
             kept = self._set_aside(content, "bak")
-            notices.append(f"{self._name} belonged to another loop and was kept as {kept}")
+            notices.append(f"{self._name} belonged to another loop and was saved as {kept}")
         return found.state
 
     def _set_aside(self, content: bytes, ending: str) -> str:

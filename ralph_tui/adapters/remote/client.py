@@ -80,8 +80,8 @@ def request(
         ) from None
     except (TimeoutError, BlockingIOError):
         raise RalphError(
-            f"the run did not answer within {timeout:g} s; it may still act on it; see ralph-tui "
-            "status"
+            f"the run did not answer within {timeout:g} s; it may still carry out the command; "
+            "see ralph-tui status"
         ) from None
     except OSError as error:
         raise RalphError(f"cannot reach the run at {path}: {error}") from None

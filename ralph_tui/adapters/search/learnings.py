@@ -71,7 +71,7 @@ class LearningIndex:
         return self._with_meaning(query, self.scores(query))
 
     def _with_meaning(self, query: str, scores: dict[str, float]) -> dict[str, float]:
-        """Raise the scores of learnings that mean the same, also where they share no word."""
+        """Raise the scores of learnings with the same meaning, even if they share no words."""
         embedder = HashedConcepts()
         (wanted,) = embedder.embed([query])
         vectors = (vector for _, vector in self._meant.values())

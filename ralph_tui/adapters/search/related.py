@@ -127,7 +127,7 @@ def _rows_of(kept: sqlite3.Connection, keys: Collection[bytes]) -> dict[bytes, o
 MOST: Final = 5
 """Maximum related tasks of a task."""
 MAX_CHECKED: Final = 10_000
-"""Maximum tasks to compare, the newest."""
+"""Maximum number of tasks to compare, newest first."""
 SAME_KIND: Final = 0.1
 """What the same kind of task adds to the similarity, the best on the half used for tuning."""
 

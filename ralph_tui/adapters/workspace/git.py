@@ -301,7 +301,9 @@ def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> Work
         limit = OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         return WorkspaceError(f"{what} failed {where}: {why(limit, '')}")
     if result.status < 0:
-        return WorkspaceError(f"{what} was ended by signal {-result.status} {where}; try again")
+        return WorkspaceError(
+            f"{what} was terminated by signal {-result.status} {where}; try again"
+        )
     kind = NoRoomError if _is_disk_full(result) else WorkspaceError
     reason = reason_of(result.error) or "no reason given"
     return kind(f"{what} failed {where} (status {result.status}): {reason}")

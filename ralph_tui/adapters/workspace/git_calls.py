@@ -190,7 +190,7 @@ class GitCalls:
         if self._hurried_at is not None:
             given = max(ENDING_S, 2 * self._slowest) + wait.paths / PATHS_PER_S
             if now - max(wait.began, self._hurried_at) >= given:
-                self._over = f"git {wait.what} was still running and was ended with the run"
+                self._over = f"git {wait.what} was still running and was stopped with the run"
                 wait.end(self._over)
         elif age >= wait.limit:
             # Measured only now, because it takes as long as Git itself.

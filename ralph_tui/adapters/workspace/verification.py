@@ -203,7 +203,7 @@ class ShellGate:
     def _describe_failure(self, end: Exit, counts: Counts | None) -> str:
         name = f"`{clip(one_line(self._command), 120)}`"
         if end.lost:
-            return f"The keeper of {name} {end.lost}; the command was stopped, run it again."
+            return f"The keeper of {name} {end.lost}; the command was stopped; run it again."
         if end.stopped or counts is not None:
             return ""
         if end.code == 127:

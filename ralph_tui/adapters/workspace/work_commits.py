@@ -87,7 +87,7 @@ class WorkCommits:
             )
         if self._git("symbolic-ref", "--quiet", "HEAD")[0] != 0:
             raise WorkspaceError(
-                f"no branch is checked out in {self._place}; check one out for the commits"
+                f"no branch is checked out in {self._place}; check one out to commit to"
             )
         code, said = self._git("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         if code != 0:
@@ -153,7 +153,9 @@ class WorkCommits:
             output.seek(max(0, size - MAX_OUTPUT))
             said = output.read().decode("utf-8", "surrogateescape")
         if ended.stopped or ended.lost or ended.code is None:
-            raise WorkspaceError(f"git {what} was ended in {self._place}: {self._describe_end()}")
+            raise WorkspaceError(
+                f"git {what} was terminated in {self._place}: {self._describe_end()}"
+            )
         return ended.code, said
 
     def _follow(self, child: Child, what: str) -> None:

@@ -49,8 +49,8 @@ def verdict(
     """Return what the user should know first.
 
     `lost`: True if the run's process is gone without an end, or a sentence that says what happened.
-    `recorded`: the run takes no commands, so it does not need the user. `keys`: those of the screen
-    that shows the verdict; None leaves keys out.
+    `recorded`: the run accepts no commands, so it does not need the user. `keys`: those of the
+    screen that shows the verdict; None leaves keys out.
     """
     keys = None if recorded else keys
     return (

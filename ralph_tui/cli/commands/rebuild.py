@@ -69,7 +69,7 @@ def _rebuild(runs: list[RecordedRun]) -> bool:
     for records in {task.parent.parent for task in tasks}:
         aside += TaskIndex(records).rebuild()
     for path in aside:
-        print(f"{one_line(str(path.parent))}: an unreadable file was kept as {path.name}")
+        print(f"{one_line(str(path.parent))}: an unreadable file was saved as {path.name}")
     for problem in problems:
         print(f"ralph-tui: {one_line(problem)}", file=sys.stderr)
     print(f"{count(done, 'run')} and {count(len(tasks), 'task')} rebuilt from the journals")

@@ -165,7 +165,7 @@ def _add_prune(parser: argparse.ArgumentParser) -> None:
         "--all",
         action="store_true",
         help="also remove clones whose work exists nowhere else: loops that 'fleet resume' would "
-        "continue start over, and work that was not collected is lost",
+        "otherwise continue start over, and work that was not collected is lost",
     )
     parser.add_argument(
         "--branches",

@@ -334,7 +334,7 @@ def _block_workers(base: Path, held: ExitStack) -> None:
         if error.errno == errno.EAGAIN:
             pid = holder_of(lock)
             raise UsageError(f"a worker (process {pid}) is using {base}: stop it first") from error
-        raise UsageError(f"cannot check {base}: {why(error, 'name another folder')}") from error
+        raise UsageError(f"cannot check {base}: {why(error, 'choose another folder')}") from error
 
 
 def _find_branches(root: Path, known: dict[str, KnownFleet]) -> list[LeftBranch]:
@@ -397,7 +397,7 @@ def _words(trees: list[LeftClone], folders: list[LeftFolder], branches: list[Lef
     return " and ".join(parts)
 
 
-REMOVED = "its tree was removed by 'ralph-tui fleet prune'"
+REMOVED = "its clone was removed by 'ralph-tui fleet prune'"
 
 
 @contextmanager

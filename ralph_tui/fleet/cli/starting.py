@@ -38,7 +38,7 @@ def check_arguments(args: argparse.Namespace) -> None:
     given = (args.what or "").strip()
     if bool(given) == bool(args.from_issues):
         raise UsageError(
-            'name one thing to run: a FILE, an "OBJECTIVE" with -c, or --from-issues LABEL'
+            'pass one thing to run: a FILE, an "OBJECTIVE" with -c, or --from-issues LABEL'
         )
     file = given and _is_file(given)
     promise = args.until_promise or None
@@ -135,7 +135,7 @@ def _is_file(given: str) -> bool:
             return True
         if path is not None and path.exists() and (given.endswith(".toml") or "/" in given):
             what = "a folder" if path.is_dir() else "not a plain file"
-            raise UsageError(f"{clip(one_line(given), 200)} is {what}: name a fleet file")
+            raise UsageError(f"{clip(one_line(given), 200)} is {what}: pass a fleet file")
     except OSError:
         return False
     if given.endswith(".toml") and len(given.split()) == 1:

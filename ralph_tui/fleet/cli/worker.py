@@ -142,9 +142,9 @@ def _lock(base: Path, held: ExitStack) -> None:
         if error.errno == errno.EAGAIN:
             pid = holder_of(base / WORKER_LOCK)
             raise UsageError(
-                f"another worker (process {pid}) is using {base}: name another folder with --base"
+                f"another worker (process {pid}) is using {base}: choose another folder with --base"
             ) from error
-        raise UsageError(f"cannot work in {base}: {why(error, 'name another --base')}") from error
+        raise UsageError(f"cannot work in {base}: {why(error, 'choose another --base')}") from error
 
 
 def _usual_base(name: str) -> Path:

@@ -81,4 +81,6 @@ def check_free(listen: Address) -> None:
             trial.bind((listen.host, listen.port))
             trial.listen()
     except OSError as error:
-        raise UsageError(f"cannot listen at {listen}: {why(error, 'name another port')}") from error
+        raise UsageError(
+            f"cannot listen at {listen}: {why(error, 'choose another port')}"
+        ) from error

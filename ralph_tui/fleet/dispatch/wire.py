@@ -114,7 +114,7 @@ def make_files(folder: Path) -> None:
         put_new(folder / CERTIFICATE, made.tls_scheduler_cert.encode(), mode=0o600)
     except OSError as error:
         raise UsageError(
-            f"cannot write the fleet's key into {folder}: {why(error, 'name another folder')}"
+            f"cannot write the fleet's key into {folder}: {why(error, 'choose another folder')}"
         ) from error
 
 

@@ -243,7 +243,7 @@ def best_words(best: float, record: str) -> str:
     `best` is from 0 to 1; `record` is as in `ResultCollected`.
     """
     was = f"its best result was {percent(100 * best)}"
-    how = f"'ralph-tui restore best --run {shlex.quote(record)}' brings it here"
+    how = f"'ralph-tui restore best --run {shlex.quote(record)}' restores it here"
     return f"{was}: {how}" if record else was
 
 

@@ -65,7 +65,7 @@ def end_of_run(key: tuple[str, int], follower: RunFollower | None) -> Ended:
     loop, attempt = key
     known = {"loop": loop, "attempt": attempt}
     if follower is None or not follower.seq:
-        reason = "its run was ended before its first event"
+        reason = "its run was stopped before its first event"
         return Ended(**known, outcome="interrupted", reason=reason, never_began=True)
     outcome, reason = follower.outcome, follower.reason
     if outcome is None:
@@ -105,7 +105,9 @@ def end_after_exit(
     if exit_.lost:
         return over.model_copy(update={"reason": f"its keeper {exit_.lost}"})
     if exit_.signal is not None:
-        return over.model_copy(update={"reason": f"its process was ended by signal {exit_.signal}"})
+        return over.model_copy(
+            update={"reason": f"its process was terminated by signal {exit_.signal}"}
+        )
     reason = last_message(stderr) or f"its process exited with code {exit_.code}"
     return over.model_copy(update={"outcome": "failed", "reason": reason})
 
@@ -125,7 +127,7 @@ _PREFIX = "ralph-tui:"
 
 
 NOT_RUNNING = "the loop is not running"
-BUG = "a bug in ralph-tui ended the host's work on it: the host's output says more"
+BUG = "a bug in ralph-tui ended the host's work on it; see the host's output"
 
 
 MAX_CLONING = 2

@@ -35,7 +35,7 @@ def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
         check()
         if time.monotonic() > deadline:
             raise WorkspaceError(
-                f"process {owner.pid} still runs in its working copy on this host; "
+                f"process {owner.pid} is still running in its working copy on this host; "
                 "end it and resume"
             )
         time.sleep(POLL_S)

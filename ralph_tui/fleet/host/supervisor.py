@@ -28,7 +28,7 @@ SEND_S = 2.0
 ANSWER_S = 60.0
 """Seconds that a run may take to answer a command."""
 GONE = "the run ended before it answered"
-SILENT = "the run did not answer within a minute; it may still obey"
+SILENT = "the run did not answer within a minute; it may still carry out the command"
 BUSY = "the run is not answering commands now"
 
 

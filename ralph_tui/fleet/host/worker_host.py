@@ -47,7 +47,7 @@ CLOSE_S = 15.0
 ENDED = "the fleet has ended it"
 CLOSED = "its host was stopped"
 NO_TREE = "it has no working copy: its run never started"
-NOT_HELD = "this host does not hold the loop"
+NOT_HELD = "this host does not have the loop"
 
 Key = tuple[str, str, int]
 """Fleet id, loop id and attempt number."""

@@ -107,9 +107,9 @@ def resume_notices(state: FleetState) -> Iterator[FleetEvent]:
                      f"{clone} removed by 'ralph-tui fleet prune'")  # fmt: skip
     if stay:
         parts.append(f"{name_loops(stay)} {'has' if len(stay) == 1 else 'have'} ended and "
-                     f"{'is' if len(stay) == 1 else 'are'} not tried again")  # fmt: skip
+                     f"will not be retried")  # fmt: skip
     if again:
-        parts.append(f"{name_loops(again)} {'is' if len(again) == 1 else 'are'} tried again")
+        parts.append(f"{name_loops(again)} will be retried")
     if parts:
         yield FleetNoticed(text="; ".join(parts))
 
@@ -146,8 +146,8 @@ def check_trees(root: Path, trees: Path) -> None:
     """
     if trees.resolve().is_relative_to(root.resolve()):
         raise UsageError(
-            f"--trees {one_line(str(trees))} lies in the repository {one_line(str(root))}: name a "
-            "folder outside of it, or leave --trees out"
+            f"--trees {one_line(str(trees))} is in the repository {one_line(str(root))}: choose a "
+            "folder outside it, or omit --trees"
         )
     try:
         make_folder(trees)
@@ -156,7 +156,7 @@ def check_trees(root: Path, trees: Path) -> None:
     except OSError as error:
         raise UsageError(
             f"cannot write {one_line(str(trees))}, the folder for the loops' clones: "
-            f"{why(error, 'make it writable, or name another folder with --trees')}"
+            f"{why(error, 'make it writable, or choose another folder with --trees')}"
         ) from error
     home_of(trees)
 
@@ -172,8 +172,8 @@ def check_home(state: FleetState, fleet_id: str, trees: Path) -> None:
         if loop is None or loop.attempt != folder.attempt or loop.home in ("", home):
             continue
         raise UsageError(
-            f"{one_line(str(trees / HOME_FILE))} is not the one that the tree of loop "
-            f"{folder.loop} was made with: write {loop.home} into it, and resume again"
+            f"{one_line(str(trees / HOME_FILE))} has changed since the clone of loop "
+            f"{folder.loop} was made: write {loop.home} into it, and resume again"
         )
 
 
@@ -182,7 +182,7 @@ def find_repository(start_root: str) -> Path:
     root = Path(start_root)
     if not root.is_dir():
         shown = one_line(start_root)
-        raise UsageError(f"the fleet was started in {shown}, which is gone: put it back")
+        raise UsageError(f"the fleet was started in {shown}, which no longer exists: put it back")
     return root
 
 

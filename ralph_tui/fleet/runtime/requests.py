@@ -19,7 +19,7 @@ from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.text.sanitize import clip, one_line
 
 OVER = "the fleet has ended"
-HOST_GONE = "its host is lost; it may still obey once it is back"
+HOST_GONE = "its host is lost; it may still carry out the command once it is back"
 Reply = Callable[[Accepted | Refused], None]
 
 
@@ -130,7 +130,7 @@ class Requests:
             return
         stopping, reason = self._core.state.stopping, ""
         if not isinstance(command, Stop | Abort):
-            reason = f"{command.name} is for a loop: name one, or all"
+            reason = f"{command.name} is for loops: name one, or pass all"
         elif isinstance(command, Stop) and command.mode == "taken_back":
             reason = "you cannot undo a stop; 'ralph-tui fleet resume' continues the fleet"
         elif stopping is not None and _is_in_effect(stopping, command):

@@ -112,7 +112,7 @@ class Fleet:
         Raises ``RalphError`` if the fleet is gone or does not answer.
         """
         if self.state.finished is not None:
-            return Refused("the fleet has ended and takes no commands")
+            return Refused("the fleet has ended and accepts no commands")
         try:
             return Accepted(
                 send_command(self.folder, asked.loop, asked.command.model_dump(mode="json"))

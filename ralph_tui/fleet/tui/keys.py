@@ -21,7 +21,7 @@ FleetKey = Key[FleetView]
 
 
 def fleet_refusal(view: FleetView) -> str:
-    """Return why the fleet takes no commands; empty if it does."""
+    """Return why the fleet accepts no commands; empty if it does."""
     if view.lost:
         return LOST[view.lost]
     if view.state.started is None:

@@ -1,8 +1,8 @@
 """Commit the work of a session that hands off, if the user asked for it.
 
-As in `evidence`, git runs none of the repository's programs: no hooks, no filters, no signature. A
-file that needs a filter is left out. The new tree is made in a copy of the user's index. Then, with
-the index locked as git itself locks it, the branch moves, and the copy becomes the index.
+As in `evidence`, git runs none of the repository's programs: no hooks, filters or signing. Files
+that need a filter are left out. The new tree is built in a copy of the user's index. Then, while
+the index is locked the way git locks it, the branch is updated and the copy replaces the index.
 """
 
 import os
@@ -25,9 +25,9 @@ from ralph_tui.text.json_fields import as_map
 from ralph_tui.text.sanitize import spelled_name
 
 LARGEST = 10_000_000
-"""Maximum number of bytes of a file."""
+"""Maximum size of a committed file in bytes."""
 _QUICK = ("-c", "core.fsyncMethod=batch")
-"""Sync all new objects to the disk at once."""
+"""Flush all new objects to disk together."""
 _ENDING = (signal.SIGALRM, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _STATUS = (
     *("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames"),
@@ -36,12 +36,12 @@ _STATUS = (
 
 
 class Committed(NamedTuple):
-    """A commit that was made."""
+    """The commit that was created."""
 
     commit: str
     files: int
     left_out: int
-    """Number of changed files that are not in it."""
+    """Number of changed files that the commit omits."""
 
 
 class _Status(NamedTuple):
@@ -49,12 +49,12 @@ class _Status(NamedTuple):
     branch: str
     paths: list[str]
     gone: set[str]
-    """Those of `paths` that were deleted."""
+    """The deleted files among `paths`."""
     staged: bool
 
 
 def commit_checkpoint(call: Call, checkpoint: Checkpoint) -> None:
-    """Make the commit of a checkpoint; report it, or why there is none."""
+    """Commit the work at a checkpoint, and report the commit or why there is none."""
     left_out = as_map(call.state.get(FIELD)).get("left_out")
     if not isinstance(left_out, list):
         return
@@ -74,7 +74,10 @@ def commit_checkpoint(call: Call, checkpoint: Checkpoint) -> None:
 
 
 def uncommitted(root: Path) -> list[str]:
-    """Return the files with changes, which no commit may contain. Raises ``OSError``."""
+    """Return the files that already have changes, so no commit may include them.
+
+    Raises ``OSError``.
+    """
     with opened(root, LIMIT_S) as git:
         return _read_status(git, root).paths
 
@@ -85,7 +88,7 @@ def _commit(git: Git, root: Path, never: Collection[object], message: str) -> Co
             raise OSError(f"{what} is in progress; finish or abort it")
     before, status = _index_bytes(git.view / "index"), _read_status(git, root)
     if status.branch == "(detached)":
-        raise OSError("no branch is checked out; check one out for the commits")
+        raise OSError("no branch is checked out; check one out to commit to")
     if status.head == "(initial)":
         raise OSError("there is no commit yet; create the first one yourself")
     if status.staged:
@@ -95,7 +98,7 @@ def _commit(git: Git, root: Path, never: Collection[object], message: str) -> Co
     paths = _without_filters(git, paths)
     if not paths:
         return None
-    # Git refuses to look at a deleted file whose folder is now a link.
+    # Git refuses to check a deleted file whose folder has become a symlink.
     gone = [path for path in paths if path in status.gone]
     added = [path for path in paths if path not in status.gone]
     for flags, some in ((["--force-remove"], gone), (["--add", "--remove", "--replace"], added)):
@@ -125,7 +128,7 @@ def _identity(git: Git) -> dict[str, str | None]:
 
 
 def _read_status(git: Git, root: Path) -> _Status:
-    """Read the status; its paths are those below the project's folder that are not our own."""
+    """Read the status, limited to paths in the project's folder, without our own files."""
     entries = os.fsdecode(git.ask(*_STATUS)).split("\0")
     head = branch = ""
     paths, gone, staged = list[str](), set[str](), False
@@ -151,7 +154,7 @@ def _read_status(git: Git, root: Path) -> _Status:
 
 
 def _can_add(path: Path) -> bool:
-    """True if git can read the file, and soon; also for a deleted one."""
+    """True if git can read the file quickly, or if the file was deleted."""
     try:
         there = path.lstat()
     except OSError:
@@ -161,7 +164,7 @@ def _can_add(path: Path) -> bool:
 
 
 def _without_filters(git: Git, paths: list[str]) -> list[str]:
-    """Return the paths whose content git stores as it is, or with conversions of its own."""
+    """Return the paths that need no filter; git's built-in conversions are fine."""
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser())
     attributes = git.values.get("core.attributesfile") or home / "git" / "attributes"
     settings = ("-c", f"core.attributesFile={attributes}")
@@ -204,17 +207,17 @@ def _new_index(git: Git, before: bytes) -> Iterator[None]:
         mine = True
         with file:
             if _index_bytes(index) != before:
-                raise OSError("the index changed meanwhile; the next checkpoint commits")
+                raise OSError("the index changed meanwhile; the next checkpoint will commit")
             if before:
                 os.fchmod(file.fileno(), index.stat().st_mode & 0o777)
             write_all(file, _index_bytes(copy))
-            # Git rereads files that are as new as the index; a later time would hide a change.
+            # Git rereads files that are as new as the index, so a later time would hide a change.
             made = copy.stat().st_mtime_ns
             os.utime(file.fileno(), ns=(made, made))
             os.fsync(file.fileno())
         yield
         lock.replace(index)
-        mine = False  # a file of this name is now another program's
+        mine = False  # from now on, a file of this name belongs to another program
     finally:
         if mine:
             lock.unlink(missing_ok=True)

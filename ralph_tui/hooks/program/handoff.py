@@ -28,10 +28,10 @@ from ralph_tui.layers.context.work import ItemProgress, item_progress, words_abo
 
 HANDOFFS = Path(".claude") / "handoffs"
 FIELD = "commit_wip"
-"""Field of the state file: an object with `left_out`, the files that no commit contains."""
+"""Field of the state file: an object with `left_out`, the files that are never committed."""
 MAX_FILES = 10
 MAX_PARTS = 50
-"""Maximum sub-items of the open item that are read."""
+"""Maximum number of the open item's sub-items that are read."""
 ACTIONS = 8
 SUMMARY = 400
 """Maximum number of characters quoted from the session's last words."""
@@ -76,7 +76,7 @@ def complete_handoff(call: Call) -> None:
         activity = _read_all(call)
         checkpoint = _add_evidence(call, checkpoint, activity)
         checkpoint = _write_handoff(call, checkpoint, activity)
-    progress = _clean_progress(call)  # by this iteration's beginning
+    progress = _clean_progress(call)  # compared with the start of this iteration
     record.begin_iteration(call)
     if FIELD in call.state:
         from ralph_tui.hooks.program.commit import commit_checkpoint
@@ -181,11 +181,11 @@ class Written(NamedTuple):
 
     last_line: int | None
     belongs: bool
-    """True if the plan was not edited after it, so that it belongs to the open item."""
+    """True if the plan has not been edited since, so the edit belongs to the open item."""
 
 
 def _written_files(call: Call, activity: Activity, plan: str) -> dict[str, Written]:
-    """Return the files that this session wrote, the last edited first."""
+    """Return the files that this session wrote, most recently edited first."""
     root = str(call.root).rstrip("/") + "/"
     written: dict[str, Written] = {}
     for made in reversed(activity.calls):

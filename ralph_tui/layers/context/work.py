@@ -1,4 +1,4 @@
-"""The work in progress: how far the open item is, and what the work in a file is about.
+"""The work in progress: how far along the open item is, and what the work in a file is about.
 
 Standard library only, because the hook program runs this too.
 """
@@ -13,18 +13,18 @@ _SENTENCES = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _EDGES = " \t-*+#>:;,"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 FEW = 2
-"""Words besides the file's name without which a sentence says nothing about it."""
+"""Minimum number of words besides the file's name in a sentence about it."""
 MOST = 4000
-"""Characters of each text that are searched."""
+"""Maximum number of characters of each text that are searched."""
 
 
 class ItemProgress(NamedTuple):
-    """How far the plan's first open item is; the defaults mean unknown."""
+    """Progress on the plan's first open item; the defaults mean unknown."""
 
     share: float | None = None
     """0-100."""
     basis: str = ""
-    """Words for the basis of `share`, as in ``according to the agent``."""
+    """The basis of `share` in words, such as ``, according to the agent``."""
     done: tuple[str, ...] = ()
     """Its ticked sub-items."""
     focus: str = ""
@@ -32,19 +32,19 @@ class ItemProgress(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The share in words, as in ``70 % done``; empty if unknown."""
+        """The share in words, such as ``70 % done``; empty if unknown."""
         return "" if self.share is None else f"{percent(self.share)} done"
 
     @property
     def words(self) -> str:
-        """The share and its basis, as in ``50 % done: 1 of 2 sub-items``; empty if unknown."""
+        """The share and its basis, such as ``50 % done: 1 of 2 sub-items``; empty if unknown."""
         return f"{self.short}{self.basis}"
 
 
 def item_progress(parts: Sequence[tuple[str, bool]], reported: float | None) -> ItemProgress:
-    """Return the progress of an item: its ticked sub-items count more than the agent's report.
+    """Return the progress of an item: ticked sub-items take precedence over the agent's report.
 
-    `parts`: its sub-items, each with whether it is ticked; `reported`: 0-100, None without one.
+    `parts` are its sub-items, each with True if ticked; `reported` is 0-100, or None.
     """
     done = tuple(text for text, ticked in parts if ticked)
     focus = next((text for text, ticked in parts if not ticked), "")
@@ -58,7 +58,7 @@ def item_progress(parts: Sequence[tuple[str, bool]], reported: float | None) -> 
 
 
 def words_about(path: str, texts: Iterable[str]) -> str:
-    """Return the first sentence in `texts` about the file; empty without one."""
+    """Return the first sentence in `texts` about the file; empty if there is none."""
     name = path.rpartition("/")[2]
     names = re.compile(rf"(?<!\w){re.escape(path)}(?!\w)|(?<![\w./-]){re.escape(name)}(?![\w-])")
     for text in texts:

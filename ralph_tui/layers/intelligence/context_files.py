@@ -1,4 +1,4 @@
-"""Files that the next session should look at first, from an iteration's evidence."""
+"""Choose the files that the next session should open first, from an iteration's evidence."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,16 +11,16 @@ from ralph_tui.layers.intelligence.evidence import Evidence
 from ralph_tui.layers.memory.planning import group_of
 
 MOST: Final = 10
-"""Maximum files of a kind."""
+"""Maximum number of files of each kind."""
 TESTS: Final = 200
-"""Maximum failing tests whose files are searched for."""
+"""Maximum number of failing tests whose files are searched for."""
 _WORD: Final = re.compile(r"[^\W_]+(?:[_-]+[^\W_]+)*")
 _MENTIONED: Final = re.compile(r"(?<![\w./\\-])[\w./\\-]*\w\.\w+")
 _IN_FILE: Final = re.compile("::| > | › ")
-"""What separates the names of a test and its file."""
+"""Separators between the name of a file and the name of its test."""
 _PASSING: Final = re.compile(r"\b(?:PASS(?:ED)?|ok)\b|[✓✔]")
 _OURS: Final = (".aiwg/ralph/", ".aiwg/ralph-external/", ".aiwg/knowledge/")
-"""Folders with the records of loops, which are no artifacts of the work."""
+"""Folders with the records of loops, which are not artifacts of the work."""
 
 
 def context_files(evidence: Evidence) -> ContextFiles:
@@ -47,9 +47,9 @@ def _first(paths: Sequence[str]) -> list[str]:
 
 
 def failing_files(gate: GateFinished | None, test_files: Sequence[str]) -> list[str]:
-    """Return the files of the failing tests, as far as names or output show them.
+    """Return the files of the failing tests, as far as their names or the output identify them.
 
-    All of them are among `test_files`. A name that fits several files equally well shows none.
+    All results are in `test_files`. A name that fits several files equally well is ignored.
     """
     if gate is None or gate.ok or not test_files:
         return []
@@ -80,12 +80,12 @@ def _index_by_stem(paths: Sequence[str]) -> Mapping[tuple[str, ...], list[_TestF
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """Return words so that ``CartTest``, ``cart_test`` and ``Cart-test`` are the same."""
+    """Split into normalized words: ``CartTest``, ``cart_test`` and ``Cart-test`` are equal."""
     return tuple(re.sub("[_-]", "", word).lower() for word in _WORD.findall(text))
 
 
 def _file_of(name: str, index: Mapping[tuple[str, ...], list[_TestFile]]) -> str:
-    """Return the file whose path shares the most words with a test's file or class, or ""."""
+    """Return the path that shares the most words with a test's file or class; empty if none."""
     bracketed = name.endswith(")") and " (" in name
     words = _words(group_of(name) if bracketed else _IN_FILE.split(name)[0])
     scored = [
@@ -101,7 +101,7 @@ def _file_of(name: str, index: Mapping[tuple[str, ...], list[_TestFile]]) -> str
 
 
 def _score(file: _TestFile, words: Sequence[str], after: Sequence[str], stem: int) -> int:
-    """Return how many words of the path the name has in a row; 0 if they prove nothing."""
+    """Return how many words of the path match the name in a row; 0 if that is no evidence."""
     both = zip(reversed(file.words), reversed(words), strict=False)
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))
     same += tuple(after) == (file.extension,)
@@ -111,9 +111,9 @@ def _score(file: _TestFile, words: Sequence[str], after: Sequence[str], stem: in
 
 
 def _mentioned(output: str, test_files: Sequence[str]) -> Iterator[str]:
-    """Yield test files that an output mentions, by path or by a name that only one file has.
+    """Yield the test files that the output mentions, by path or by unique name.
 
-    Lines about passing tests do not count.
+    Lines about passing tests are ignored.
     """
     lines = "\n".join(line for line in output.splitlines() if not _PASSING.search(line))
     known: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The prompt section that points to files, each once and with the reason to open it."""
+"""The prompt section that lists the files to open first, each once with the reasons."""
 
 from collections.abc import Iterable
 
@@ -12,10 +12,10 @@ LONGEST_PATH = 200
 
 
 def files_section(inputs: PromptInput) -> Section:
-    """Return the files of failing tests, changed files and artifacts.
+    """List the files of failing tests, changed files and artifacts.
 
-    Empty after a handoff, which says where to continue. Paths that other sections show are left
-    out: test files in the names of failing tests, and files of an interrupted session.
+    The section is empty after a handoff, which already says where to continue. It omits paths that
+    other sections show: those in names of failing tests, and files of an interrupted session.
     """
     files = inputs.context_files
     if files is None or inputs.handoff is not None:
@@ -37,7 +37,7 @@ def _add(reasons: dict[str, list[str]], paths: Iterable[str], why: str) -> None:
 
 
 def _unnamed(inputs: PromptInput, paths: Iterable[str]) -> list[str]:
-    """Return the paths that no name of a failing test in this prompt contains."""
+    """Return the paths that do not appear in the failing tests named in this prompt."""
     gate = inputs.gate
     shown = "\n".join(gate.failing[:NAMED_TESTS]) if gate and not gate.broken else ""
     return [path for path in paths if path not in shown]

@@ -1,7 +1,7 @@
 """Recurring patterns in the tool calls of an iteration.
 
-A tool that keeps failing in the same way is a blocker. The other patterns show wasted work: a file
-edited back and forth, and a session that only reads.
+A tool that keeps failing in the same way is a blocker. The other patterns indicate wasted work: a
+file that is edited back and forth, and a session that only reads.
 """
 
 import re
@@ -18,11 +18,11 @@ from ralph_tui.text.tool_kinds import ActionKind, action_type
 from ralph_tui.text.words import without_particulars
 
 SAME_ERROR = 3
-"""A tool is a blocker if this many of its latest calls all failed in the same way."""
+"""A tool is a blocker if at least this many of its latest calls failed in the same way."""
 TURNS = 2
-"""Edits of a file that undo an earlier one; a single one is an ordinary correction."""
+"""Minimum number of edits that undo an earlier edit of a file; one is an ordinary correction."""
 MANY_CALLS = 10
-"""Calls from which a session without an edit counts as one that only reads."""
+"""Minimum number of calls before a session without edits counts as one that only reads."""
 MAX_TOOLS = 5
 MAX_FILES = 3
 
@@ -74,14 +74,14 @@ def _standing(text: str) -> Blocker:
 
 
 def _error(call: AgentRow) -> str:
-    """Return a failed call's error without varying details; empty if it is not a failure."""
+    """Return a failed call's error without variable details; empty if the call did not fail."""
     if call.ok or _COMMAND_ERROR.fullmatch(call.result):
         return ""
     return without_particulars(call.result) or "failed"
 
 
 def patterns(evidence: Evidence, *, blocked: bool) -> list[Pattern]:
-    """Return the patterns of wasted work; a `blocked` iteration has a reason not to edit."""
+    """Return the patterns of wasted work; a `blocked` iteration may have no edits."""
     found = _edited_again(evidence.calls)
     return found if blocked else [*found, *_only_reading(evidence)]
 
@@ -89,7 +89,7 @@ def patterns(evidence: Evidence, *, blocked: bool) -> list[Pattern]:
 def warnings(calls: Sequence[AgentRow]) -> dict[str, str]:
     """Describe patterns in the calls so far; a pattern's key stays the same while it continues.
 
-    Denied calls are not included: each has a row of its own.
+    Denied calls are not included, because each has its own row.
     """
     again = {one.path: f"{one.words}." for one in _edited_again(calls)}
     failing = {without_particulars(one.text): f"{one.text.rstrip('.')}." for one in _failing(calls)}
@@ -105,7 +105,7 @@ def _edited_again(calls: Sequence[AgentRow]) -> list[Pattern]:
 
 
 def turns(calls: Sequence[AgentRow]) -> Counter[str]:
-    """Count, for each file, the edits that undo an earlier one which was still in effect."""
+    """Count, for each file, the edits that undo an earlier edit still in effect."""
     effective: set[tuple[str, int, int]] = set()
     written: dict[str, int] = {}
     found: Counter[str] = Counter()
@@ -121,7 +121,7 @@ def turns(calls: Sequence[AgentRow]) -> Counter[str]:
 
 
 def _before(edit: Edit, written: dict[str, int]) -> int | None:
-    """Return the text that an edit replaces; of a whole file, the one written before."""
+    """Return the text that an edit replaces; for a whole file, its previous content."""
     if edit.before is not None:
         return edit.before
     before, written[edit.path] = written.get(edit.path), edit.after

@@ -31,9 +31,9 @@ CUT_OFF = "interrupted"
 MODEL = "a model"
 AGENT = "the agent"
 AGENT_BEFORE = "the agent, before its last tool calls"
-"""Used if the agent called more tools after its last message."""
+"""Used if the agent made tool calls after its last message."""
 LAST_EDITS = 3
-"""How many of the last edited files count as in progress."""
+"""How many of the most recently edited files count as in progress."""
 MAX_FILES = 40
 """Maximum number of files named in a handoff."""
 
@@ -141,12 +141,12 @@ def _in_progress(handoff: Handoff) -> str:
 
 
 def session_rows(state: RunState) -> list[AgentRow]:
-    """Return the last session's messages and tool calls, latest first."""
+    """Return the last session's messages and tool calls, newest first."""
     return list(takewhile(lambda row: row.seq > state.agent.began, reversed(state.agent.rows)))
 
 
 def reword_handoff(handoff: Handoff, answer: HandoffAnswer) -> Handoff:
-    """Return the handoff in a model's words; measured facts are kept."""
+    """Return the handoff in a model's words; measured facts stay unchanged."""
     return handoff._replace(
         summary=answer.summary,
         summary_by=MODEL,
@@ -180,21 +180,22 @@ def last_calls(rows: Sequence[AgentRow]) -> Iterator[Call]:
 
 
 class About(NamedTuple):
-    """What the work in the files may be about."""
+    """Sources for the description of the work in a file."""
 
     texts: Sequence[str]
-    """The agent's own words, the latest first."""
+    """The agent's own words, newest first."""
     item: str
     """The plan's first open item."""
     progress: str
-    """How far that item is."""
+    """How far along that item is."""
     begun: bool
-    """True if parts of it are ticked."""
+    """True if some of its sub-items are ticked."""
 
     def of(self, path: str, *, belongs: bool) -> tuple[str, str]:
-        """Return a file's description and how far it is.
+        """Return a description of the work in a file, and its progress.
 
-        The agent's words about the file come first, then the open item if the file `belongs` to it.
+        The agent's words about the file take precedence; the open item is used if the file
+        `belongs` to it.
         """
         if words := words_about(path, self.texts):
             return shorten(words), ""
@@ -206,8 +207,8 @@ def files_in_progress(
 ) -> tuple[FileInProgress, ...]:
     """Return the files the session edited last, after its last edit of the plan if it made one.
 
-    If no edit is reported, because the agent has no such tools, return the files it changed most;
-    they belong to the open item unless the session changed the plan, too.
+    If no edit is reported, because the agent has no such tools, return the files it changed most.
+    They belong to the open item unless the session also changed the plan.
     """
     changed = {c.path: c for c in found.session.changes if c.path != found.plan_name}
     places = found.session.places()
@@ -241,9 +242,9 @@ def files_in_progress(
 
 
 def last_line_in(path: str, edits: Sequence[AgentRow], places: str) -> str:
-    """Return the line of the last edit of a file, the latest of `edits` first; empty if unknown.
+    """Return the line of the last edit of a file; empty if unknown. `edits`: newest first.
 
-    If the tool did not report it, the end of the file's only changed place is that line.
+    If the tool did not report it and only one place in the file changed, return that place's end.
     """
     last = next((row for row in edits if row.ok and _is_about(row, path)), None)
     if last is None:
@@ -284,9 +285,9 @@ def open_item(state: RunState, plan: Progress | None) -> str:
 
 
 def progress_on_item(state: RunState, plan: Progress | None) -> ItemProgress:
-    """Return how far the open item is, by its ticked sub-items or as the agent reports it.
+    """Return the progress on the open item, by its ticked sub-items or the agent's report.
 
-    A report does not count if items were ticked since: it may be about an earlier item.
+    A report does not count if items have been ticked since: it may be about an earlier item.
     """
     report = state.agent.report
     parts = plan.open_parts() if plan is not None else ()

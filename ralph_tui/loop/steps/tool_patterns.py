@@ -1,4 +1,4 @@
-"""Warn of patterns in the agent's tool calls while it works, each once per iteration."""
+"""Warn about patterns in the agent's tool calls while it works, each once per iteration."""
 
 from ralph_tui.events import Noticed
 from ralph_tui.layers.intelligence.evidence import agent_rows
@@ -8,7 +8,7 @@ from ralph_tui.loop.step import Step
 from ralph_tui.state import AgentRow, RunState
 
 LOOK_S = 3.0
-"""Seconds between two looks at the calls."""
+"""Minimum seconds between two checks of the calls."""
 
 
 class ToolPatterns(Step):
@@ -23,7 +23,7 @@ class ToolPatterns(Step):
         self._known: set[str] = set()
 
     def watch(self) -> None:
-        """Warn of new patterns; called while the agent works."""
+        """Warn about new patterns; called while the agent works."""
         agent, now = self._state.agent, self._clock.monotonic()
         if agent.tool_calls == self._calls or now < self._due:
             return
@@ -32,7 +32,7 @@ class ToolPatterns(Step):
         self.look()
 
     def look(self) -> None:
-        """Warn of new patterns in all calls so far."""
+        """Warn about new patterns in all calls so far."""
         if not self._enabled:
             return
         nothing: dict[str, str] = {}

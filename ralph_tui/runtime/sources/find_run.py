@@ -1,9 +1,9 @@
 """Find the run that a user names as RUN, whichever tool recorded it, and read it as events.
 
 RUN is one of our runs, as `adapters.records.runs` describes, or a run that another tool recorded.
-Such a run is given by name (``aiwg/1a2b3c4d``, or ``aiwg`` for the newest), by its file, or by a
-folder around it (``.aiwg``, ``ralph-external``). File and folder may be anywhere. Without RUN, the
-newest run of any tool is used.
+Another tool's run is given by name (``aiwg/1a2b3c4d``, or ``aiwg`` for the newest), by its file, or
+by a folder that contains it (``.aiwg``, ``ralph-external``). The file or folder may be anywhere.
+Without RUN, the newest run of any tool is used.
 """
 
 from dataclasses import replace
@@ -64,7 +64,7 @@ def _exists(name: str) -> bool:
 def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> RecordedRun:
     """Find the ralph-tui run that a command should act on.
 
-    Raises ``UsageError`` as `resolve_run` does, and for a run of another tool, which is only read.
+    Raises ``UsageError`` as `resolve_run` does, and for another tool's run, which is read-only.
     """
     if name is None:
         return resolve_run(root, None, hooked=hooked)
@@ -81,7 +81,7 @@ def explain_read_only(run: ForeignRun) -> str:
     name, tool = one_line(run.name), foreign_runs().tool
     return (
         f"{name} was recorded by {tool} and is read-only: 'ralph-tui replay {name}' "
-        f"shows it, 'ralph-tui report {name}' reports it"
+        f"shows it, 'ralph-tui report {name}' reports on it"
     )
 
 

@@ -101,7 +101,7 @@ class Follower(Generic[F, E]):
             self._apply(state, event)
         else:
             self.problem = (
-                f"the journal has event {event.seq} where {state.seq + 1} belongs; "
+                f"the journal has event {event.seq} where event {state.seq + 1} belongs; "
                 "only earlier events are shown"
             )
 

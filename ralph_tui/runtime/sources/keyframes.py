@@ -1,8 +1,8 @@
 """Copies of a `RunState`, so that a replay can jump back without folding everything again.
 
-Immutable objects (events, rows of the log) are shared. Mutable ones are copied, once each even if
-referenced twice. The parts of a fold handle events themselves, so a copy keeps its own parts and
-fills them.
+Immutable objects (events, rows of the log) are shared. Mutable objects are copied once each, even
+if referenced twice. The parts of a fold handle events themselves, so a copy keeps its own parts and
+fills in their fields.
 """
 
 import gc
@@ -22,9 +22,9 @@ FRAME = 1024
 
 
 class Keyframes:
-    """States at regular intervals of events, made ahead of any jump.
+    """States stored at regular intervals of events, prepared before any jump.
 
-    A thread folds the record once. Stored states are never changed; callers receive copies.
+    A thread folds the record once. Stored states never change; callers receive copies.
     """
 
     def __init__(self, record: Record) -> None:

@@ -1,4 +1,4 @@
-"""Check by its lock, at most once a second, whether the process of a record exists."""
+"""Check at most once a second, by its lock, whether a process is working on a record."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from ralph_tui.adapters.records.lock import owner_of
 LOOK_S = 1.0
 """Seconds between two checks."""
 MISSED = 2
-"""Failed checks until a process counts as gone: ``git clean`` removes the lock for a second."""
+"""Failed checks before a process counts as gone: ``git clean`` removes the lock for a second."""
 
 
 class Presence:
@@ -15,7 +15,7 @@ class Presence:
 
     def __init__(self, lock: Path) -> None:
         self.lost = False
-        """True if it is gone although the record has no end."""
+        """True if the process is gone although the record has no end."""
         self._lock = lock
         self._due = float("-inf")
         self._missed = 0

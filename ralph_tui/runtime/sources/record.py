@@ -1,6 +1,6 @@
-"""The record behind a replay: a run's events in order, with an index.
+"""The record that a replay reads: a run's events in order, with an index.
 
-A position counts from 1, an index from 0. A record may grow while it is shown.
+Positions start at 1, indexes at 0. A record may grow while it is shown.
 """
 
 from collections.abc import Sequence

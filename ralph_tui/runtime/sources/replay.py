@@ -288,7 +288,7 @@ class Replay:
         return self._outline.iterations
 
     def send(self, command: Command) -> None:
-        """Do nothing: a record takes no commands."""
+        """Do nothing: a record accepts no commands."""
 
     def toggle(self) -> None:
         if not self.playing and self.position == self.length:

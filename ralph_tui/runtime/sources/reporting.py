@@ -1,4 +1,4 @@
-"""The report of a recorded run: its journal, and what lock, folder and repository add to it."""
+"""Build the report of a recorded run from its journal, lock, folder and repository."""
 
 from datetime import UTC, datetime
 from pathlib import Path

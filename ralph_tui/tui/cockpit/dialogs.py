@@ -185,7 +185,7 @@ class Dialogs:
         """Change the agent's permissions from its next session on; ask before "skip"."""
         if wish.mode == "skip":
             question = "Allow everything without asking?"
-            detail = "From the agent's next session on: any command, any file, the network."
+            detail = "From the agent's next session: any command, any file, the network."
             live = partial(commands.refusal, wish)
             dialog = Confirm(
                 question, detail, self._clock, lambda: live(self._host.state) is None, yes="allow"
@@ -197,7 +197,7 @@ class Dialogs:
     def _send_permissions(self, wish: commands.SetPermissions, yes: bool | None) -> None:  # noqa: FBT001
         if yes:
             self._source.send(wish)
-            self._host.report("permissions: changed from the agent's next session on")
+            self._host.report("permissions: the change applies from the agent's next session")
 
     def help(self) -> None:
         live, asked = self._source.live, self._host.state.needs.question is not None

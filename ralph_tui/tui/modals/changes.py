@@ -241,7 +241,7 @@ class Changes(Modal[None]):
         except RalphError as error:
             self._show_text(str(error))
         else:
-            self.page.lay(rows or [[("Git has no text for this file", "dim")]])
+            self.page.lay(rows or [[("Git has no text diff for this file", "dim")]])
 
     def action_file(self, by: int) -> None:
         if self.listed.changes and self.listed.move(by):

@@ -120,8 +120,8 @@ class Sheet(Vertical):
     ) -> None:
         """Show the reason, the body and the answers.
 
-        `content` takes the maximum rows for the reason, and returns reason and body. `foot` returns
-        the answers, in full or in short.
+        `content` receives the maximum number of rows for the reason, and returns reason and body.
+        `foot` returns the answers, in full if its argument is true.
         """
         height = self.room[1]
         why, body = content(REASON_ROWS if height >= TALL_ROWS else 2)

@@ -20,7 +20,7 @@ def test_each_is_one_entry_of_the_log_that_says_who_decided_what() -> None:
         ("Bash: rm -rf /srv: refused by you", "owner", False),
         ("Bash: curl example.org: no answer in 5 min: refused", "owner", False),
     ]
-    assert [row.text for row in asked[2].follow] == ["never outside of the project"]
+    assert [row.text for row in asked[2].follow] == ["never outside the project"]
     assert "allowing it for the session permits: files in /srv/shared" in asked[1].head.detail
 
 
@@ -54,7 +54,7 @@ def test_the_report_lists_what_was_allowed_and_refused_by_whom() -> None:
         "Bash: git push origin main: **allowed once by you**",
         "Edit: /srv/shared/config.py …: **allowed for the session by you (terminal pts/3)** "
         "(`files in /srv/shared`)",
-        "Bash: rm -rf /srv: **refused by you: never outside of the project**",
+        "Bash: rm -rf /srv: **refused by you: never outside the project**",
         "Bash: curl example.org: **no answer in 5 min: refused**",
     ]
     assert page.count("git push origin main") == 1, "a request stands in one place"

@@ -39,7 +39,7 @@ def test_what_it_would_do_and_why_is_told_in_full() -> None:
     for part in (
         "a subagent of claude asks for Edit: /srv/shared/config.py",
         "request:\n  /srv/shared/config.py\n  -DEBUG = True\n  +DEBUG = False\n",
-        "reason:\n  outside of the project: /srv/shared/config.py",
+        "reason:\n  outside the project: /srv/shared/config.py",
         "allowing it for this session permits:\n  files in /srv/shared\n",
         "  refuse TEXT  do not allow it, and give the agent a reason",
     ):

@@ -161,7 +161,7 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
         "account.work.agents (night.toml:9) must be a whole number, not 'two'",
         "objective.max_iterations (night.toml:14) must be at most 1000, not 5000",
         "account 'wrok' (night.toml:15) is not in the file: did you mean work?",
-        "the objective (night.toml:16) has nothing to do: give it text or an issue",
+        "the objective (night.toml:16) is empty: add text or an issue",
         "the objective (night.toml:16) has no completion command; add a command, or "
         "a criterion in words",
         "'comand' (night.toml:17) is not known in [[objective]]: did you mean command?",
@@ -197,8 +197,8 @@ def test_what_is_wrong_for_all_is_not_said_of_each(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("", "night.toml has no [[objective]]: add one with a text and a command"),
-        ('[objective]\ntext = "a"\n', "objective (night.toml:1) must be written [[objective]], "
-         "one for each"),
+        ('[objective]\ntext = "a"\n', "objective (night.toml:1) must be written as [[objective]], "
+         "once per objective"),
         ("objective = 3\n", "objective (night.toml:1) must be a table: write [[objective]]"),
         ('fleet = "night"\n[[objective]]\ntext="a"\ncommand="b"\n',
          "fleet (night.toml:1) must be a table: write [fleet]"),
@@ -228,7 +228,7 @@ def test_one_thing_that_is_wrong_is_one_sentence(tmp_path: Path, text: str, says
 
 
 def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no file .*night.toml: write it"):
+    with pytest.raises(UsageError, match=r"there is no file .*night.toml: create it"):
         read_fleet_file(tmp_path / "night.toml")
     with pytest.raises(UsageError, match=r"night.toml:2 is not valid TOML"):
         plan(tmp_path, '[fleet]\nname = "night\n')
@@ -332,7 +332,7 @@ def test_an_agent_and_a_base_that_are_none_are_told_with_the_rest(tmp_path: Path
     with pytest.raises(SettingsError) as error:
         read_fleet_file(path, AGENTS, lambda base: base == "main")
     assert [each.replace(f"{tmp_path}/", "") for each in error.value.sentences] == [
-        "fleet.base (night.toml:2) is 'nosuchref', which is not a commit here: name a branch or a "
+        "fleet.base (night.toml:2) is 'nosuchref', which is not a commit here: use a branch or a "
         "commit",
         "the objective (night.toml:4) has no completion command; add a command, or "
         "a criterion in words",

@@ -102,7 +102,7 @@ def test_one_that_goes_on_in_its_tree_waits_for_the_host_that_has_it() -> None:
         ev.LoopRequeued(loop="3", reason="its host was stopped", resume=True),
     )["3"]
     assert re.fullmatch(
-        r"it is waiting for far, where its tree is, until \d\d:\d\d:\d\d; .*its host was stopped",
+        r"it is waiting for far, where its clone is, until \d\d:\d\d:\d\d; .*its host was stopped",
         words,
     )
 

@@ -173,7 +173,7 @@ def test_of_a_loop_that_was_better_than_it_ended_the_way_back_is_told() -> None:
         state = FleetState().replay(stamped([started(SIX), *BEGUN, ended, done]))
         return result_sentence(state.loops["1"])
 
-    back = f"its best result was 67 %: 'ralph-tui restore best --run {record}' brings it here"
+    back = f"its best result was 67 %: 'ralph-tui restore best --run {record}' restores it here"
     assert result(base) == "has changed nothing"
     assert result(nothing) == f"ends with the files it started with; {back}"
     assert result(none_here) == "ends with the files it started with; its best result was 67 %"

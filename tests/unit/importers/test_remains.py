@@ -43,7 +43,7 @@ def test_loops_without_a_state_are_counted(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
     (sentence,) = remains(tmp_path)
     assert sentence.startswith(".aiwg/ralph/loops/a (and of 2 others) holds a run of aiwg ")
-    assert sentence.endswith("its state.json is missing, put it back")
+    assert sentence.endswith("its state.json is missing; put it back")
 
 
 @each_row(

@@ -54,13 +54,13 @@ def _find_option(options: list[Json], kind: str, quirks: Quirks) -> Json | None:
 
 
 def explain_request(use: ToolUse, permits: Permits) -> str:
-    """Explain a request in the agent's words, and name any file outside of the project.
+    """Explain a request in the agent's words, and name any file outside the project.
 
     A title that only repeats the tool's subject is left out.
     """
     said = use.title if use.title not in (use.command, use.name, use.url, *use.paths) else ""
     outside = next((path for path in use.paths if not permits.is_in_worktree(path)), "")
-    return "\n".join(filter(None, (said, f"outside of the project: {outside}" if outside else "")))
+    return "\n".join(filter(None, (said, f"outside the project: {outside}" if outside else "")))
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class _Refusal:
         return not self.words.lower().endswith(("continue without it.", "go on without it."))
 
     def __str__(self) -> str:
-        return f"You wanted: {self.what}. {self.words}"
+        return f"You requested: {self.what}. {self.words}"
 
 
 class Refusals:
@@ -98,7 +98,7 @@ class Refusals:
         return self._repeats >= MAX_REPEATS
 
     def add(self, what: str, words: str, acts: int) -> None:
-        """Add a refusal with words for the model; `acts` is the agent's number of acts so far."""
+        """Add a refusal and its words for the model; `acts` counts the agent's actions so far."""
         self._pending.append(_Refusal(what, words))
         self._acts = acts
 

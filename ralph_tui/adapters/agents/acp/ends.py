@@ -103,7 +103,7 @@ def of_exit(exit_code: int | None, text: str, *, began: bool) -> SessionEnd:
         return SessionEnd("missing", f"The agent's command cannot be run ({exit_code}){said}.")
     when = "while it was working" if began else "before it was ready"
     if (signal := signal_text(exit_code)) is not None:
-        return SessionEnd("crashed", f"The agent was ended{signal} {when}{said}.")
+        return SessionEnd("crashed", f"The agent was terminated{signal} {when}{said}.")
     see = "" if began else "; run it by hand to see why"
     return SessionEnd("crashed", f"The agent exited with code {exit_code} {when}{said}{see}.")
 

@@ -70,7 +70,7 @@ def end_of_exit(exit_code: int | None, text: str, *, heard: bool) -> SessionEnd:
         return SessionEnd("missing", f"The agent's command was not found{said}.")
     if (signal := signal_text(exit_code)) is not None:
         return SessionEnd(
-            "crashed", f"The agent's process was ended{signal} without a result{said}."
+            "crashed", f"The agent's process was terminated{signal} without a result{said}."
         )
     if exit_code == 0:
         broke_off = "The agent's output ended without a result"

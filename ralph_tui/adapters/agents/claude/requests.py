@@ -106,7 +106,7 @@ def _why(request: Json, arguments: Json) -> str:
     said = (
         as_text(arguments.get("description")),
         as_text(request.get("decision_reason")),
-        f"outside of the project: {path}" if path else "",
+        f"outside the project: {path}" if path else "",
     )
     return "\n".join(dict.fromkeys(part.strip() for part in said if part.strip()))
 

@@ -116,7 +116,7 @@ def end_of_exit(exit_code: int | None, text: str, *, began: bool) -> SessionEnd:
     if exit_code in (126, 127) and not began:
         return SessionEnd("missing", f"Codex cannot be run{said}.")
     if (signal := signal_text(exit_code)) is not None:
-        return SessionEnd("crashed", f"Codex was ended{signal} while it was working{said}.")
+        return SessionEnd("crashed", f"Codex was terminated{signal} while it was working{said}.")
     if (known := classify_words(text)) is not None:
         return end_of_call(FailedCall(*known, said=text), REMEDIES)
     when = "while it was working" if began else "before it started"

@@ -96,7 +96,7 @@ class CommandSession(ProcessSession):
             return SessionEnd("missing", f"The agent's command cannot be run ({exit_code}){said}")
         if exit_code is None or exit_code > 128:
             signal = "" if exit_code is None else f" by signal {exit_code - 128}"
-            return SessionEnd("crashed", f"The agent's command was ended{signal}{said}")
+            return SessionEnd("crashed", f"The agent's command was terminated{signal}{said}")
         return SessionEnd("error", f"The agent's command exited with code {exit_code}{said}")
 
 

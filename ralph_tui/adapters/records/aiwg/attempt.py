@@ -95,10 +95,8 @@ def _approach(started: RunStarted) -> str:
     if started.watched:
         most = count(started.max_iterations, "iteration")
         return f"{started.agent} works under hooks for at most {most}, until {goal}"
-    return (
-        f"{started.agent} works in a loop, measured after each of at most "
-        f"{count(started.max_iterations, 'iteration')}, until {goal}"
-    )
+    most = count(started.max_iterations, "iteration")
+    return f"{started.agent} works in a loop until {goal}: at most {most}, each measured at its end"
 
 
 def _numbered(title: str, items: list[str]) -> str:

@@ -214,7 +214,7 @@ def write_diff(folder: Path, difference: InventoryDiff) -> Path:
 def key_files(root: Path, plan: str | None = None, command: str = "") -> Iterator[FileFact]:
     """Yield the key files, hashed: manifests, lock files, README, CI settings, plan and others.
 
-    At most `MAX_KEY_FILES`. Links are not followed, and nothing outside of `root` is read.
+    At most `MAX_KEY_FILES`. Links are not followed, and nothing outside `root` is read.
     """
     named = [plan] if plan else []
     named += sorted(named_files(command))

@@ -67,9 +67,9 @@ def _read(path: Path, since: datetime, below: Path | None = None) -> dict[str, A
 
 
 def _paths(listed: object) -> list[str]:
-    """Return at most `MAX_FILES` paths of a list."""
-    told = listed[:MAX_FILES] if isinstance(listed, list) else []
-    return [path for each in told if isinstance(each, str) and (path := spelled_name(each))]
+    """Return up to `MAX_FILES` paths from a list."""
+    first = listed[:MAX_FILES] if isinstance(listed, list) else []
+    return [path for each in first if isinstance(each, str) and (path := spelled_name(each))]
 
 
 def _subjects(commits: object) -> list[str]:
@@ -80,7 +80,7 @@ def _subjects(commits: object) -> list[str]:
 
 
 def _loops(folder: Path, root: Path, since: datetime) -> Iterator[InnerLoop]:
-    """Yield a hook's loop, then those of the tool's command, completed from its registry."""
+    """Yield a hook's loop, then those of the tool's command, supplemented by its registry."""
     yield from _loop(_read(folder / "current-loop.json", since, root))
     listed = _listed(_read(folder / "registry.json", since, root) or {})
     for place in ("loops", "archive"):
@@ -89,7 +89,7 @@ def _loops(folder: Path, root: Path, since: datetime) -> Iterator[InnerLoop]:
             entry = listed.pop(name, {})
             if state is not None:
                 yield from _loop({**entry, **{k: v for k, v in state.items() if v is not None}})
-    # Without a file of its own, only its start says whether a loop belongs to this session.
+    # If a loop has no file of its own, only its start shows whether it belongs to this session.
     yield from (loop for entry in listed.values() if _began(entry, since) for loop in _loop(entry))
 
 
@@ -112,7 +112,7 @@ def _began(entry: dict[str, Any], since: datetime) -> bool:
 
 
 def _names(folder: Path) -> list[str]:
-    """Return the names in a folder, at most `MAX_FILES`."""
+    """Return up to `MAX_FILES` names in a folder."""
     try:
         with os.scandir(folder) as found:
             return sorted(entry.name for entry in islice(found, MAX_FILES))

@@ -86,7 +86,7 @@ def test_garbage_is_set_aside_with_its_date(tmp_path: Path, content: bytes) -> N
     [sentence] = file_of(tmp_path).keep(FIELDS)
     assert sentence.startswith(f"{NAME} was not a state file (")
     [aside] = (tmp_path / ".claude").glob("ralph-state.json.*.bad")
-    assert sentence.endswith(f"kept as {aside.name}")
+    assert sentence.endswith(f"saved as {aside.name}")
     assert aside.read_bytes() == content
     assert state(tmp_path)["objective"] == "Fix it"
 
@@ -105,7 +105,7 @@ def test_a_loop_of_others_that_has_not_ended_is_kept(tmp_path: Path) -> None:
     theirs = json.dumps({"objective": "Theirs", "status": "running", "iteration": 4})
     (tmp_path / NAME).write_text(theirs)
     [sentence] = file_of(tmp_path).keep(FIELDS)
-    assert "belonged to another loop and was kept as" in sentence
+    assert "belonged to another loop and was saved as" in sentence
     [kept] = (tmp_path / ".claude").glob("*.bak")
     assert kept.read_text() == theirs
     (tmp_path / NAME).write_text(json.dumps({"objective": "Theirs", "status": "completed"}))

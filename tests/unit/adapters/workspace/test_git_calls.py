@@ -305,7 +305,7 @@ def test_the_end_of_a_run_ends_git(
     asker = threading.Thread(target=hurry)
     asker.start()
     with pytest.raises(
-        GitEndedError, match="git diff-files was still running and was ended with the run"
+        GitEndedError, match="git diff-files was still running and was stopped with the run"
     ):
         changed.snapshot(1, "second")
     assert git_calls.ENDING_S + git_calls.TERMINATE_S < 3
@@ -347,7 +347,7 @@ def test_a_git_that_is_kept_open_and_does_not_answer(
 
     threading.Thread(target=hurry).start()
     refused = refusal(lambda: workspace.snapshot(1, "second"))
-    assert "git update-ref was still running and was ended with the run" in str(refused)
+    assert "git update-ref was still running and was stopped with the run" in str(refused)
     assert not alive(mark)
 
 

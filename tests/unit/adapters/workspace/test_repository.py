@@ -124,7 +124,7 @@ def test_a_git_that_is_killed_is_told(
     monkeypatch.setenv("PATH", f"{killed.parent}:{os.environ['PATH']}")
     with pytest.raises(WorkspaceError) as raised:
         open_repository(git_repo)
-    told = f"git rev-parse was ended by signal 9 in {git_repo}; try again"
+    told = f"git rev-parse was terminated by signal 9 in {git_repo}; try again"
     assert sentence(raised) == told
 
 

@@ -337,7 +337,7 @@ def test_a_git_that_is_killed_each_time_costs_one_snapshot_and_says_so(git_repo:
     killer.start()
     try:
         with pytest.raises(
-            WorkspaceError, match=r"^git \S+ was ended by signal 9 in .*; try again"
+            WorkspaceError, match=r"^git \S+ was terminated by signal 9 in .*; try again"
         ):
             until(lambda: workspace.snapshot(0, "first") and None)
     finally:

@@ -357,7 +357,7 @@ def test_the_name_of_a_folder_of_trees_is_told_where_it_was_lost(root: Path, bas
         with pytest.raises(WorkspaceError, match=f"{name}, the id of this folder of clones"):
             check_trees(root, base)
     name.rmdir()
-    with pytest.raises(UsageError, match=f"made with: write {home} into it, and resume again"):
+    with pytest.raises(UsageError, match=f"made: write {home} into it, and resume again"):
         check_home(state, FLEET, base)
     name.write_text(f"{home}\n")
     check_home(state, FLEET, base)

@@ -77,7 +77,9 @@ def test_a_port_that_is_taken_gets_a_sentence(tmp_path: Path) -> None:
     first.start(Heard().append)
     try:
         assert len(listening()) == 1
-        with pytest.raises(UsageError, match=f"cannot listen at {address}: .*; name another port"):
+        with pytest.raises(
+            UsageError, match=f"cannot listen at {address}: .*; choose another port"
+        ):
             make().start(Heard().append)
     finally:
         first.stop()

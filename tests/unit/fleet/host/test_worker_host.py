@@ -295,7 +295,7 @@ def test_orders_and_commands_for_a_loop_that_runs(host: WorkerHost, seen: Seen, 
     host.obey(SendCommand(id="late", loop="1", command={"name": "pause"}))
     assert seen.wait(CommandAnswered, id="late").refused == "the loop is not running"
     host.obey(SendCommand(id="who", loop="7", command={"name": "pause"}))
-    assert "does not hold" in seen.wait(CommandAnswered, id="who").refused
+    assert "does not have" in seen.wait(CommandAnswered, id="who").refused
 
 
 def test_what_its_agent_asks_is_allowed_by_who_is_with_the_fleet(

@@ -453,7 +453,7 @@ class TestCommands:
         [
             (Pause(), "9", "this fleet has no loop '9'; loops: 1, 2"),
             (Pause(), "2", "loop 2 is waiting for a slot; until it runs you can only abort it"),
-            (RetryNow(), "", "retry is for a loop: name one, or all"),
+            (RetryNow(), "", "retry is for loops: name one, or pass all"),
             (Stop(mode="taken_back"), "", "you cannot undo a stop"),
         ],
     )

@@ -106,7 +106,7 @@ def test_a_loop_that_was_stopped_in_order_ends_once(tmp_path: Path) -> None:
     assert sum(isinstance(event, ev.LoopRequeued) for event in again.events) == 1
 
 
-BEFORE = "its run was ended before its first event"
+BEFORE = "its run was stopped before its first event"
 
 
 def dead_before(number: int, hosts: PlayedHosts, _: str, order: seen.Order) -> None:

@@ -58,8 +58,8 @@ def test_with_edits_the_rules_answer_and_a_refusal_is_told_to_the_model(
     assert [spoke.text for spoke in heard.of(ev.AgentSpoke)] == ["continued"]
     if plays in ENDS_TURN:
         assert bench.prompts()[1:] == [
-            f"You wanted: rm -rf src. {RULE}",
-            f"You wanted: {outside}. {RULE}",
+            f"You requested: rm -rf src. {RULE}",
+            f"You requested: {outside}. {RULE}",
         ]
         assert denied[1].lines == (f"Edit(/{bench.tmp}/**)",)
     else:
@@ -91,11 +91,11 @@ def test_with_ask_the_owner_is_asked_and_what_is_permitted_is_not(bench: Bench, 
         ({"title": "ROOT/calc.py", "kind": "edit", "locations": [{"path": "ROOT/calc.py"}]}, ""),
         (
             {"title": "ROOT/..", "kind": "other", "rawInput": {"filepath": "ROOT/.."}},
-            "outside of the project: ROOT/..",
+            "outside the project: ROOT/..",
         ),
         (
             {"title": "Write the notes", "kind": "edit", "locations": [{"path": "/srv/notes"}]},
-            "Write the notes\noutside of the project: /srv/notes",
+            "Write the notes\noutside the project: /srv/notes",
         ),
         ({"title": "https://a.b", "kind": "fetch", "rawInput": {"url": "https://a.b"}}, ""),
     ],
@@ -139,7 +139,7 @@ def test_a_refusal_of_the_owner_reaches_the_model_with_its_words(bench: Bench, p
     finished = bench.heard.finished()
     assert finished.outcome == "success"
     assert bench.answered() == [REJECT[plays]]
-    assert bench.prompts()[1:] == ["You wanted: touch x. The owner refused it: use make"]
+    assert bench.prompts()[1:] == ["You requested: touch x. The owner refused it: use make"]
     assert finished.turns == 2
     said = [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)]
     assert said == (["second"] if plays in ENDS_TURN else ["first", "second"])
@@ -216,7 +216,7 @@ def test_an_agent_that_asks_and_dies_ends_its_session(bench: Bench) -> None:
     finished = bench.heard.finished()
     assert finished.outcome == "crashed"
     assert finished.reason == (
-        "The agent was ended by signal 9 while it was working: out of memory."
+        "The agent was terminated by signal 9 while it was working: out of memory."
     )
     assert not session.answer(asked(bench).request_id, AgentAnswer("once"))
 

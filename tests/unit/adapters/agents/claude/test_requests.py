@@ -62,7 +62,7 @@ def test_why_it_is_asked() -> None:
     edit, test, _, outside, *_ = map(asked, requests_of("claude-permissions"))
     assert edit.why == ""
     assert test.why == "run\nThis command requires approval"
-    assert outside.why == "run\noutside of the project: /home/user/home/user/outside.txt"
+    assert outside.why == "run\noutside the project: /home/user/home/user/outside.txt"
 
 
 def test_a_subagent_is_named() -> None:
