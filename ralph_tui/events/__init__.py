@@ -103,16 +103,16 @@ def _as_written(line: str | bytes) -> Event | None:
     """Parse a valid line of our writer with the model of its kind alone, which is built quickly."""
     if not isinstance(line, bytes) or not (head := WRITTEN_HEAD.match(line)):
         return None
+    kind = head[3].decode("utf-8", "replace")
     try:
-        return _reader_of(head[3])(line)
+        return _reader_of(kind)(line) if kind in EVENT_TYPES else None
     except ValidationError:
         return None
 
 
 @cache
-def _reader_of(kind: bytes) -> Callable[[bytes], Event | None]:
-    known = EVENT_TYPES.get(kind.decode("utf-8", "replace"))
-    return TypeAdapter(known).validator.validate_json if known else lambda line: None
+def _reader_of(kind: str) -> Callable[[bytes], Event]:
+    return TypeAdapter(EVENT_TYPES[kind]).validator.validate_json
 
 
 def _has(error: ValidationError, kind: str) -> bool:

@@ -100,7 +100,7 @@ def test_what_an_agent_asks_is_answered_by_people_through_the_fleet(
         until(lambda: "git push" in here("fleet", "decide", "1", cwd=root).stdout)
         refused = here("fleet", "decide", "1", "refuse", "open a pull request", cwd=root)
         assert 'loop 1: answered refuse: "open a pull request"' in refused.stdout, refused.stderr
-        screen.shows("the end", "no files changed", "fleet attach fleet-001/1")
+        screen.shows("the end", "no files differ", "fleet attach fleet-001/1")
         # A dialog that closes by itself swallows keys for a second.
         press_until(screen, "Escape", lambda: "enter open" in screen.screen)
         screen.shows("1 of 1 objective completed")

@@ -171,7 +171,7 @@ def test_a_run_that_changed_no_file_says_so_and_offers_no_diff_with_itself() -> 
     ]
 
     async def look(driver: Driver) -> None:
-        await driver.sees("no files changed")
+        await driver.sees("no files differ from the start")
         assert "git diff" not in "\n".join(driver.text())
 
     drive(live(events), look)

@@ -173,7 +173,9 @@ def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterato
     paused = any(entry.kind == "pause" for entry in state.log.entries)
     pauses = ", pauses included" if paused else ""
     took = f"{went} in {duration(elapsed(state, now))}{pauses}"
-    unchanged = "no files changed" if trees and trees[0] == trees[1] and not cut else ""
+    unchanged = (
+        "no files differ from the start" if trees and trees[0] == trees[1] and not cut else ""
+    )
     since = "files restored since" if state.oversight.stale else ""
     yield from _packed([done, since, tests, best, took, cut, unchanged, spent], width)
 

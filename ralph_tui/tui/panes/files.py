@@ -147,8 +147,8 @@ class FilesPane(LinesPane):
             return "changes unknown"
         if self.state.foreign.tool and self.state.run.last_change_at is None:
             return NOT_RECORDED
-        where = "the whole run" if self.whole else "this iteration"
-        return f"no files changed in {where}" + ("" if self._is_over else " yet")
+        whole, part = "no files differ from the start", "no files changed in this iteration"
+        return (whole if self.whole else part) + ("" if self._is_over else " yet")
 
     def headline(self, width: int) -> Line:
         """Show which changes are listed."""
