@@ -40,7 +40,7 @@ def _number(started: RunStarted | None, name: str, usual: float) -> float:
     return float(value) if of_use else usual  # type: ignore[arg-type]
 
 
-def rolls_over(started: RunStarted | None) -> bool:
+def hands_off(started: RunStarted | None) -> bool:
     """Return True if the run's sessions hand off automatically."""
     return started is None or started.config.get("context.rollover") is not False
 
@@ -89,7 +89,7 @@ def handing_over(state: RunState) -> str:
         return f"requested by {context.requested_by}"
     level_reached = context.level
     percent = state.context.percent
-    if not rolls_over(run.started) or level_reached not in ("L2", "L3") or percent is None:
+    if not hands_off(run.started) or level_reached not in ("L2", "L3") or percent is None:
         return ""
     return f"the context is {filled(percent)} full"
 
@@ -124,7 +124,7 @@ def handing_over_words(state: RunState) -> str:
     return f"{why}; {what} may take until {clock(until, seconds=True)}"
 
 
-def roll_over_words(state: RunState) -> str:
+def handoff_request_words(state: RunState) -> str:
     """Describe the context and the running tool before a handoff that the user requests."""
     share = state.context.percent
     full = "Its context usage is unknown" if share is None else (

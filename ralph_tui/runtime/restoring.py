@@ -182,8 +182,8 @@ def restore_worktree(
                 f"the restore failed part-way ({error}); try again, or restore snapshot "
                 f"{number}, which has your earlier files"
             ) from error
-        told = worktree_restored(iteration, target, number, restored, by)
-        append(told)
+        event = worktree_restored(iteration, target, number, restored, by)
+        append(event)
         reason = f"as snapshot {target.number}"
         try:
             append(
@@ -194,8 +194,8 @@ def restore_worktree(
         except WorkspaceError as error:
             text = f"no snapshot taken: {error}"
             append(Noticed(level="error", source="workspace", text=text))
-            return told, False
-    return told, True
+            return event, False
+    return event, True
 
 
 @contextmanager

@@ -111,11 +111,11 @@ def wait(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | None
     retry = f"press {keys.shown('retry')} to retry now" if keys else ""
     then = THEN[wish.word] if wish is not None else retry
     if waits.until is None:
-        goes_on = "until disk space is free"
+        next_step = "until disk space is free"
     else:
         at, left = day_and_clock(waits.until, now), until(waits.until, now)
-        goes_on = f"retry at {at}, in {left}"
-    text = f"waiting: {waits.words(now)}, {goes_on}{'; ' if then else ''}{then}"
+        next_step = f"retry at {at}, in {left}"
+    text = f"waiting: {waits.words(now)}, {next_step}{'; ' if then else ''}{then}"
     return Verdict(WAITS[waits.cause].glyph, "warn", "waiting", text)
 
 

@@ -123,7 +123,7 @@ def _present(state: RunState, width: int, *, scarce: bool) -> list[Line]:
 def _unknown(state: RunState, width: int) -> list[Line]:
     if state.foreign.tool:
         return _wrapped(NOT_RECORDED, width, "dim")
-    if not state.context.tells:
+    if not state.context.reports_tokens:
         words = "unknown: this agent does not report its context usage"
         return _wrapped(f"{words}; automatic handoff is off", width, "text")
     lacks = "its context usage"
@@ -138,7 +138,7 @@ def _unknown(state: RunState, width: int) -> list[Line]:
 def _limits(state: RunState) -> str:
     """Return ``70 warns · 85 hands off · 95 stops``."""
     warn, checkpoint, stop = known.thresholds(state)
-    if not known.rolls_over(state.run.started):
+    if not known.hands_off(state.run.started):
         return f"{warn:g} warns; no automatic handoff: context.rollover is off"
     return f"{warn:g} warns · {checkpoint:g} hands off · {stop:g} stops"
 

@@ -203,8 +203,8 @@ def _head(at: datetime, iteration: int, kind: ActionKind, tool: str) -> dict[str
 
 
 def _answer(*, ok: bool, said: str) -> dict[str, Any]:
-    told = {"output" if ok else "error": clip(said, OUTPUT)} if said else {}
-    return {"success": ok, **told}
+    result = {"output" if ok else "error": clip(said, OUTPUT)} if said else {}
+    return {"success": ok, **result}
 
 
 def _end_of(words: str) -> str:
