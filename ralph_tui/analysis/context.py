@@ -77,7 +77,7 @@ def forecast(state: RunState) -> str:
     return forecast_words(checkpoint, calls)
 
 
-def handing_over(state: RunState) -> str:
+def why_handing_off(state: RunState) -> str:
     """Return why the running session is handing off, or has done so; empty if neither."""
     context, run = state.context, state.run
     if context.rollover is not None:
@@ -106,12 +106,12 @@ def _tool_wait_s(state: RunState) -> float:
     return min(LONGEST_WAIT_S, max(0.0, _number(state.run.started, "context.tool_wait_s", 60.0)))
 
 
-def handing_over_words(state: RunState) -> str:
+def handing_off_words(state: RunState) -> str:
     """Describe the handoff: ``the context is 86 % full; the running tool may take until 10:42:17``.
 
     Empty without a handoff.
     """
-    why = handing_over(state)
+    why = why_handing_off(state)
     if not why:
         return ""
     if state.context.rollover is not None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from ralph_tui.analysis.context import handing_over_words
+from ralph_tui.analysis.context import handing_off_words
 from ralph_tui.analysis.verdict.model import Verdict, mark, row, until
 from ralph_tui.events import QuestionAsked
 from ralph_tui.state import RunState
@@ -157,7 +157,7 @@ def held(state: RunState, *, keys: Keys | None) -> Verdict | None:
 
 def handoff(state: RunState) -> Verdict | None:
     """Return the verdict on a handoff, until the iteration's next session has begun."""
-    words = handing_over_words(state)
+    words = handing_off_words(state)
     if not words:
         return None
     return Verdict(ROLLOVER.glyph, "warn", "handing off", f"handing off: {row(words)}")

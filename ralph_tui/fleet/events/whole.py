@@ -69,7 +69,7 @@ _DONE = {
     "reflect": "gave {} a reflection for the next attempt",
     "restore": "asked {} to restore a snapshot",
     "retry": "asked {} to try again",
-    "rollover": "asked {} for a fresh session",
+    "rollover": "asked {} for a handoff to a fresh session",
     "unpause": "unpaused {}",
 }
 """Description of a user's command to a loop, if "asked it to ..." does not fit."""
