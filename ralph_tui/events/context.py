@@ -243,7 +243,7 @@ class ItemTaken(Fact):
 
 
 class EarlierWindowsRead(Event):
-    """What earlier runs in this repository used of their windows, with the same agent and model."""
+    """How full the windows of earlier runs here got, with the same agent and model."""
 
     kind: Literal["earlier_windows_read"] = "earlier_windows_read"
     runs: int

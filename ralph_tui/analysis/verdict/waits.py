@@ -22,7 +22,7 @@ from ralph_tui.text.terms import (
     Term,
     silence_word,
 )
-from ralph_tui.text.terms import UNHEARD as NOBODY_KNOWS
+from ralph_tui.text.terms import UNHEARD as UNKNOWN_TERM
 
 TOPICS = {
     "redirect": "Send the agent new instructions?",
@@ -42,8 +42,8 @@ LOST = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: {PROCESS_GONE}")
 UNHEARD = Verdict(
     DIED.glyph,
     "warn",
-    NOBODY_KNOWS.word,
-    f"{NOBODY_KNOWS.word}: its sessions no longer report, and no end was recorded",
+    UNKNOWN_TERM.word,
+    f"{UNKNOWN_TERM.word}: its sessions no longer report, and no end was recorded",
 )
 """For a lost loop that hooks record: it is unknown whether its process is gone."""
 ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was recorded")
@@ -52,7 +52,7 @@ ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was record
 
 def lost_word(why: bool | str) -> Term:  # noqa: FBT001
     """Return the word for a lost run: died, unless its fleet knows better."""
-    return DIED if why is True or str(why).startswith(DIED.word) else NOBODY_KNOWS
+    return DIED if why is True or str(why).startswith(DIED.word) else UNKNOWN_TERM
 
 
 def gone(state: RunState, why: bool | str = True) -> Verdict:  # noqa: FBT001

@@ -232,7 +232,7 @@ def _as_table(rows: list[LabRow], most: int, baseline: float) -> str:
 def _as_comparison(compared: list[Compared], most: int, baseline: float, imported: str = "") -> str:
     """Format the table, with the recorded row below each row that differs.
 
-    `imported` names the tool of a run that recorded only measurements; all else is recomputed.
+    `imported` names the tool of a run that recorded only measurements; the rest is recomputed.
     """
     lines, differing = [HEAD], []
     for one in compared:

@@ -172,7 +172,7 @@ def _parse_words(line: bytes) -> _AgentWords:
     known = fields if isinstance(fields, dict) else {}
     text, parent = known.get("text"), known.get("parent")
     if not (isinstance(text, str) and isinstance(parent, str | None)):
-        raise ValueError("no words of an agent")
+        raise ValueError("not a line with the agent's words")
     return _AgentWords(strip_controls(text), parent)
 
 

@@ -1,6 +1,6 @@
 """Traces that a session leaves in files: commits, artifacts, and loops that ran inside it.
 
-An agent can write these files, so their form is checked. A file older than the session is about
+An agent can write these files, so their format is checked. A file older than the session is about
 another session and is ignored.
 """
 
