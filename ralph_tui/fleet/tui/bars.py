@@ -58,7 +58,9 @@ def head(view: FleetView, width: int) -> tuple[Line, Line]:
     slotted: list[Line] = [[]]
     if view.live:
         idle = sum(row.is_waiting for row in view.rows)
-        used_words = f"{used} of {count(slots, 'slot')} used{f', {idle} waiting' if idle else ''}"
+        used_words = (
+            f"{used} of {count(slots, 'slot')} used{f', {idle} only waiting' if idle else ''}"
+        )
         brief = f"{used}/{slots} slots{f', {idle} waiting' if idle else ''}"
         slotted = [[(used_words, "dim")], [(brief, "dim")], [(f"{used}/{slots}", "dim")], []]
     fields = [
