@@ -11,7 +11,7 @@ MISSED = 2
 
 
 class Liveness:
-    """Whether a process is still working on a record, as seen from another process."""
+    """Tracks from outside whether a process is still working on a record."""
 
     def __init__(self, lock: Path) -> None:
         self.lost = False

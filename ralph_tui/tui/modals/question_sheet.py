@@ -87,7 +87,7 @@ class Sheet(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="question-dialog", classes="dialog")
-        self.why, self.body = ScrollText("why"), ScrollText("told")
+        self.why, self.body = ScrollText("why"), ScrollText("body")
         self.editor, self.foot = Editor(), ScrollText("foot")
         self.room = (0, 0)
         """Columns and rows available for all texts."""

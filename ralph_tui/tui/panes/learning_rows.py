@@ -1,6 +1,6 @@
 """A learning as an entry in the list, and in full on its card. Pure.
 
-Rule: a mark never stands alone; its word is on the same row or in the pane's frame.
+Rule: a mark never appears alone; its word is on the same row or in the pane's frame.
 """
 
 import json
