@@ -354,7 +354,7 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
         (["./"], "./ is a folder: pass a fleet file"),
         (["/dev/null"], "/dev/null is not a plain file: pass a fleet file"),
         (["Do it"], "a loop needs a command that checks whether the work is done"),
-        ([], "name one thing to run"),
+        ([], "pass one thing to run"),
         (["Do it", "-c", "true", "--base", "nowhere"], "nowhere is not a commit in "),
         (["Do it", "-c", "true", "--best-of", "99"], "--best-of must be from 1 to 26"),
         (
@@ -393,7 +393,7 @@ def test_an_agent_that_is_not_here_is_told_once_and_nothing_begins(root: Path) -
     done = here("fleet", "run", *words, *missing, cwd=root)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("install one, name a program of your own") == 1
+    assert done.stderr.count("install one, use a program of your own") == 1
     assert not list((root / ".aiwg").rglob("events.jsonl"))
     assert not (root.parent / "state").exists() or not list((root.parent / "state").rglob("tree"))
 

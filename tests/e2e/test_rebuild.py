@@ -58,7 +58,7 @@ def test_garbage_is_kept_under_another_name_and_said(over: Path) -> None:
     done = here("rebuild", "task-001/001", cwd=over)
     assert done.returncode == 0, done.stderr
     assert projections(over) == before
-    said = [line for line in done.stdout.splitlines() if "an unreadable file was kept" in line]
+    said = [line for line in done.stdout.splitlines() if "an unreadable file was saved" in line]
     kept = [*(over / TASK).parent.parent.rglob("*.bad")]
     assert len(said) == len(kept) == len(FILES)
     assert all(any(path.name in line for line in said) for path in kept)

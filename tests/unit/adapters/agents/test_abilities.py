@@ -1,5 +1,6 @@
 """The guide lists the same agent abilities as the code."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from ralph_tui.adapters.agents import AGENTS, selectable_agents
@@ -16,7 +17,13 @@ GUIDE = Path(__file__).parents[4] / "docs/guide/agents.md"
 
 
 def test_the_guide_has_the_table_of_the_code() -> None:
-    made = table([agent for agent in selectable_agents() if agent.abilities != Abilities()])
+    made = table(
+        [
+            agent
+            for agent in selectable_agents()
+            if replace(agent.abilities, tokens="all") != Abilities()
+        ]
+    )
     lines = GUIDE.read_text().splitlines()
     first = lines.index(f"| {' | '.join(HEAD)} |")
     stands = lines[first : first + len(made.splitlines())]

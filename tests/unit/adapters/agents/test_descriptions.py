@@ -105,7 +105,8 @@ def test_what_an_agent_says_it_can_do_is_what_its_sessions_do() -> None:
     assert bool(told["claude"].context) == StreamSession.tells_context
     assert told["gemini"] == GEMINI.abilities
     assert told["opencode"] == OPENCODE.abilities
-    assert told["acp"] == told["command"] == Abilities()
+    assert told["acp"] == Abilities()
+    assert told["command"] == Abilities(tokens="")
     assert not CommandAgent.resumes
     assert not CommandSession.takes_guidance
     assert not CommandSession.tells_context

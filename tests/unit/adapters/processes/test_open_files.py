@@ -31,4 +31,4 @@ def test_pieces_that_another_git_still_writes_stay(git_repo: Path) -> None:
     os.utime(old, (began - 600, began - 600))
     with (folder / "tmp_obj_used").open("wb"):
         repository.clear_pieces(began)
-        assert sorted(p.name for p in folder.iterdir()) == ["tmp_obj_old", "tmp_obj_used"]
+        assert sorted(p.name for p in folder.glob("tmp_*")) == ["tmp_obj_old", "tmp_obj_used"]
